@@ -8,6 +8,7 @@ machine code      `compiled` and `compile_function` make a kernel function calla
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures
 integrators       `method_layout` and its names: the arrays that compiled steps work in; `MethodKernels`,
                   `Capabilities`, `StepCode`; `project` and others, for steps that meet constraints
+small systems     `lu_factor`, `lu_solve`: linear equations inside kernel functions
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
 histories         the functions that look inside a history (`append_to_history`, `delayed_value` …)
 the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
@@ -224,6 +225,8 @@ if TYPE_CHECKING:
     from cosim.step.codes import SENTENCES as SENTENCES
     from cosim.step.codes import STEPPED as STEPPED
     from cosim.step.codes import TERMINATED as TERMINATED
+    from cosim.step.dense_lu import lu_factor as lu_factor
+    from cosim.step.dense_lu import lu_solve as lu_solve
     from cosim.step.entries import ENTRIES as ENTRIES
     from cosim.step.held_tables import HeldTables as HeldTables
     from cosim.step.larger import larger as larger

@@ -18,6 +18,8 @@ from cosim.step.arrays import PARTS
 from cosim.step.assembling import MEET_SIGNATURE, meet_constraints
 from cosim.step.sliding_field import sliding_field
 from cosim_fmu.lowering.program import Program
+from cosim_fmu.master.algorithms import next_request
+from cosim_fmu.master.evaluation import by_address, system_calls
 from cosim_fmu.master.loop import compiled_steps
 from cosim_fmu.master.participants import typed_calls
 from cosim_mechanics import Joint, Multibody
@@ -180,6 +182,11 @@ def ask_for_all() -> None:
     for typed in (typed_calls.write_typed, typed_calls.read_typed):
         with contextlib.suppress(cosim.ContractError):
             kit.c_address(typed, typed_calls.ARRAY_CALL)
+    for called in (*system_calls.ENTRIES, system_calls.solve):
+        kit.compile_function(called, by_address.SIGNATURE)
+        with contextlib.suppress(cosim.ContractError):
+            kit.c_address(called, by_address.SIGNATURE)
     kit.compile_function(compiled_steps.advance, compiled_steps.ADVANCE_SIGNATURE)
+    kit.compile_function(next_request.next_request, next_request.SIGNATURE)
     with contextlib.suppress(cosim.ContractError):
         kit.CalledSimulator(next(runs()))

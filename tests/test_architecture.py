@@ -60,7 +60,15 @@ OWN_LIBRARIES = {
 }
 TOUCH_NUMBA = {
     f"cosim/compiled/{name}.py"
-    for name in ("native", "fresh", "intrinsics", "numba_cache", "numba_target", "machine_code")
+    for name in (
+        "native",
+        "fresh",
+        "intrinsics",
+        "numba_cache",
+        "numba_target",
+        "machine_code",
+        "whole_module",
+    )
 }
 HEAVY = {
     "numba",

@@ -159,7 +159,7 @@ EXPORT = """
 import os, sys, time
 sys.path.insert(0, sys.argv[1])
 from native_models import MODELS, registry
-import cosim
+from cosim import kit
 with kit.use_registry(registry()):
     model = next(m for m in MODELS if m.name == sys.argv[2])
     made = model.make()

@@ -156,15 +156,19 @@ def by_algorithm(path: Path, sizes: list[int], rounds: int) -> dict[str, dict[in
     """The table of `--algorithms`."""
     table: dict[str, dict[int, float]] = {}
     for name, (algorithm, options) in ALGORITHMS.items():
-        calls = CALLS // (400 if algorithm == "interface_newton" else 4)
         for count in sizes:
-            steps = max(100, calls // count)
+            steps = max(100, CALLS // 4 // count)
             found = [each_exchange(path, count, steps, algorithm, options) for _ in range(rounds)]
             table.setdefault(name, {})[count] = min(found)
-    for count in sizes:
-        steps = max(20, CALLS // 100 // count)
-        seconds = min(fmpy_loop(path, count, steps)[0] for _ in range(rounds))
-        table.setdefault("fmpy in a Python loop (jacobi)", {})[count] = seconds / steps / count * 1e6
+    for name, run in OTHERS_OF_ALGORITHMS.items():
+        for count in sizes:
+            steps = max(20, CALLS // SLOW[name] // count)
+            try:
+                seconds = min(run(path, count, steps)[0] for _ in range(rounds))
+            except PeerError as error:
+                print(f"{name}, {count} FMUs: {error}", file=sys.stderr)
+                continue
+            table.setdefault(f"{name} (jacobi)", {})[count] = seconds / steps / count * 1e6
     return table
 
 
@@ -181,6 +185,7 @@ OTHERS: dict[str, Callable[[Path, int, int], Measured]] = {
     "libcosim": peer("libcosimpy", "ring_libcosim.py"),
     "CoFMUPy": peer("cofmupy", "ring_cofmupy.py"),
 }
+OTHERS_OF_ALGORITHMS = {name: run for name, run in OTHERS.items() if name != "CoFMUPy"}
 SLOW = {"Ecos": 4, "fmpy in a Python loop": 100, "libcosim": 100, "CoFMUPy": 1000}
 """Of the steps, one in so many: these would take minutes."""
 

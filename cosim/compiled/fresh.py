@@ -17,6 +17,7 @@ from cosim.compiled import foreign, intrinsics, lowered_calls, lowered_code, wal
 from cosim.compiled.compiler_errors import explained
 from cosim.compiled.fingerprint import REPLACED, environment, fingerprint
 from cosim.compiled.numba_target import numba_target
+from cosim.compiled.whole_module import as_one_module, finish
 
 Lift = Callable[[types.FunctionType], Any]
 
@@ -41,26 +42,46 @@ def compiled_anew(
 ) -> Any:
     """The function as numba compiles it."""
     import numba
+
+    dispatcher = numba.njit(**options)(function)
+    with _without_vectors():
+        dispatcher.add_overload(finish(_compiled(function, signature, options, lift)))
+    dispatcher.disable_compile()
+    return dispatcher
+
+
+def _compiled(function: types.FunctionType, signature: str, options: dict[str, Any], lift: Lift) -> Any:
+    """What numba makes of a function: one module with its helpers, see `as_one_module`."""
+    import numba
     from numba.core.errors import NumbaError, NumbaWarning
 
     numba_target()
     arguments, result = signature.split(">")
     dispatcher = numba.njit(**options)(_with_lifted_globals(function, lift))
-    vectorize, collects = numba.config.LOOP_VECTORIZE, gc.isenabled()
+    collects = gc.isenabled()
     gc.disable()  # the compiler makes much that lives long: looking for garbage takes a seventh of its time
-    numba.config.LOOP_VECTORIZE = 0  # loops here are short: it gains nothing and takes a sixth of the time
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(), as_one_module(), _without_vectors():
             warnings.simplefilter("ignore", NumbaWarning)
             dispatcher.compile(intrinsics.numba_type(result)(*[intrinsics.numba_type(a) for a in arguments]))
     except NumbaError as error:
         raise explained(error, function, _files_of(function)) from error
     finally:
-        numba.config.LOOP_VECTORIZE = vectorize
         if collects:
             gc.enable()
-    dispatcher.disable_compile()
-    return dispatcher
+    return next(iter(dispatcher.overloads.values()))
+
+
+@contextlib.contextmanager
+def _without_vectors() -> Iterator[None]:
+    """Loops here are short: making vectors of them gains nothing, and takes a sixth of the time."""
+    import numba
+
+    before, numba.config.LOOP_VECTORIZE = numba.config.LOOP_VECTORIZE, 0
+    try:
+        yield
+    finally:
+        numba.config.LOOP_VECTORIZE = before
 
 
 def _files_of(function: types.FunctionType) -> set[str]:
@@ -143,42 +164,8 @@ def call_by_symbol(function: types.FunctionType) -> Any:
 
 def text_of(function: types.FunctionType, signature: str, lift: Lift) -> str:
     """LLVM's text of a function, for no machine, under a name that `lowered_code.named` replaces."""
-    # Freshly compiled: the text of what comes out of numba's cache is not that of its code.
-    with _text_alone():
-        dispatcher = compiled_anew(function, signature, BLOCK_OPTIONS, lift)
-    result = next(iter(dispatcher.overloads.values()))
-    return lowered_code.without_target(
-        str(next(iter(dispatcher.inspect_llvm().values()))), result.fndesc.llvm_func_name
-    )
-
-
-@contextlib.contextmanager
-def _text_alone() -> Iterator[None]:
-    """Numba stops at LLVM's text, before it makes machine code, which nothing here would run."""
-    from numba.core.codegen import JITCodeLibrary
-    from numba.core.compiler_lock import global_compiler_lock
-    from numba.core.registry import cpu_target
-
-    class TextLibrary(JITCodeLibrary):
-        def get_pointer_to_function(self, name: str) -> int:
-            self._ensure_finalized()
-            return 0
-
-        def _finalize_specific(self) -> None:
-            pass
-
-    def nothing(*_: Any) -> None:
-        pass
-
-    codegen = cpu_target.target_context.codegen()
-    with global_compiler_lock:
-        changes = {"_library_class": TextLibrary, "_add_module": nothing, "set_env": nothing}
-        codegen.__dict__.update(changes)
-        try:
-            yield
-        finally:
-            for name in changes:
-                del codegen.__dict__[name]
+    result = _compiled(function, signature, BLOCK_OPTIONS, lift)
+    return lowered_code.without_target(str(result.library._final_module), result.fndesc.llvm_func_name)
 
 
 def lift_by_name(function: types.FunctionType) -> Any:

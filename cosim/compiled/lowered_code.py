@@ -69,7 +69,7 @@ def entry_point(
     function: str,
     signature: str,
     raised: int,
-    constants: Sequence[tuple[str, tuple[int, ...]] | None] | None = None,
+    known: Sequence[tuple[str | None, tuple[int, ...]] | None] | None = None,
 ) -> str:
     """A function that C can call, ``int64_t NAME(struct array *arrays, double t)``, around a lowered one.
 
@@ -84,8 +84,9 @@ def entry_point(
         the address of the first number, how many rows, how many columns (of a table).
     raised : int
         Returned where the function raised.
-    constants : sequence of (str, shape) or None, optional
-        For each array, the global of the module that takes its place, if one does.
+    known : sequence of (str or None, shape) or None, optional
+        For each array whose shape never changes: the shape, and the global of the module that takes its
+        place, if one does. A loop over it is then one of a known length.
 
     Returns
     -------
@@ -97,17 +98,18 @@ def entry_point(
         raise ValueError(f"{signature!r} is no signature of an entry point")
     kinds, given, lines = ["ptr", "ptr"], ["ptr %result", "ptr %exception"], []
     for i, letter in enumerate(letters[:-1]):
-        known = constants[i] if constants is not None else None
-        if known is None:
+        symbol, shape = (None, None) if known is None else known[i] or (None, None)
+        data, rows, columns, items, stride = f"%data{i}", f"%n{i}", f"%m{i}", f"%n{i}", f"%stride{i}"
+        if symbol is None:
             lines += _members(i, letter)
-            data, rows, columns, items, stride = f"%data{i}", f"%n{i}", f"%m{i}", f"%n{i}", f"%stride{i}"
         else:
-            data, shape = f"@{known[0]}", known[1]
+            data = f"@{symbol}"
+        if shape is not None:
             rows, columns = str(shape[0]), str(shape[-1])
             items, stride = str(math.prod(shape)), str(ITEM * shape[-1])
         words = ["ptr null", "ptr null", f"i64 {items}", f"i64 {ITEM}", f"ptr {data}", f"i64 {rows}"]
         if letter == "T":
-            words[2] = f"i64 %size{i}" if known is None else words[2]
+            words[2] = f"i64 %size{i}" if shape is None else words[2]
             words += [f"i64 {columns}", f"i64 {stride}"]
         given += [*words, f"i64 {ITEM}"]
         kinds += [word.split()[0] for word in [*words, "i64"]]

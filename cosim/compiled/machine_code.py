@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
+import subprocess
 import sys
 from collections.abc import Iterable
 from typing import Any
 
 from cosim.compiled import kernel_cache
 from cosim.compiled.fingerprint import digest_of_module
-from cosim.errors import ContractError
+from cosim.errors import ContractError, CosimError
 
 INTRINSIC = "llvm."
 MATHEMATICS = (
@@ -20,6 +22,29 @@ MATHEMATICS = (
     "remainder rint round sin sinh sqrt tan tanh tgamma trunc"
 )
 C_LIBRARY = frozenset(MATHEMATICS.split())
+PASSES = 2
+"""How often a module is optimized: the second time loops and branches whose lengths calls have made known."""
+UNROLLED = 1200
+"""Up to so many instructions a loop of known length is written out: that over the bodies of a small tree."""
+OPTIMIZING = """
+import sys
+import llvmlite.binding as llvm
+processor, unrolled, passes = sys.argv[1], sys.argv[2], int(sys.argv[3])
+llvm.set_option("cosim", f"-unroll-threshold={unrolled}")
+llvm.initialize_native_target()
+llvm.initialize_native_asmprinter()
+machine = llvm.Target.from_triple(llvm.get_default_triple()).create_target_machine(
+    cpu=processor, opt=3, reloc="pic", codemodel="default"
+)
+module = llvm.parse_bitcode(sys.stdin.buffer.read())
+tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+tuning.slp_vectorization = True
+tuning.loop_vectorization = tuning.loop_interleaving = False
+builder = llvm.create_pass_builder(machine, tuning)
+for _ in range(passes):
+    builder.getModulePassManager().run(module, builder)
+sys.stdout.buffer.write(module.as_bitcode())
+"""
 
 
 class MachineCode:
@@ -95,15 +120,27 @@ class MachineCode:
             raise ContractError(f"compiled code needs what no C library has: {', '.join(missing)}")
 
     def _optimize(self) -> None:
+        """In a process of its own: LLVM's options hold for all that a process compiles, and stay."""
         import llvmlite.binding as llvm
 
         machine = _machine()
         self._module.triple, self._module.data_layout = llvm.get_default_triple(), str(machine.target_data)
-        tuning = llvm.create_pipeline_tuning_options(speed_level=3)
-        tuning.slp_vectorization = True
-        tuning.loop_vectorization = tuning.loop_interleaving = False
-        builder = llvm.create_pass_builder(machine, tuning)
-        builder.getModulePassManager().run(self._module, builder)
+        command = [sys.executable, "-P", "-c", OPTIMIZING, _processor(), str(UNROLLED), str(PASSES)]
+        places = os.pathsep.join(place for place in sys.path if place)
+        try:
+            done = subprocess.run(
+                command,
+                input=self._module.as_bitcode(),
+                capture_output=True,
+                env={**os.environ, "PYTHONPATH": places},
+                check=False,
+            )
+        except OSError as error:
+            raise CosimError(f"Python cannot be started to optimize machine code: {error}") from error
+        if done.returncode != 0:
+            said = done.stderr.decode(errors="replace").strip().splitlines()[-1:]
+            raise CosimError(f"LLVM cannot optimize the lowered functions: {''.join(said)}")
+        self._module = llvm.parse_bitcode(done.stdout)
 
     @property
     def externals(self) -> set[str]:
@@ -129,7 +166,13 @@ def _machine() -> Any:
     """For this machine's operating system and for every processor of its family."""
     import llvmlite.binding as llvm
 
-    triple = llvm.get_default_triple()
-    return llvm.Target.from_triple(triple).create_target_machine(
-        cpu="x86-64" if triple.startswith("x86_64") else "generic", opt=3, reloc="pic", codemodel="default"
+    return llvm.Target.from_triple(llvm.get_default_triple()).create_target_machine(
+        cpu=_processor(), opt=3, reloc="pic", codemodel="default"
     )
+
+
+def _processor() -> str:
+    """The plainest of this machine's family."""
+    import llvmlite.binding as llvm
+
+    return "x86-64" if llvm.get_default_triple().startswith("x86_64") else "generic"

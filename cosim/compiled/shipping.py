@@ -33,6 +33,7 @@ from cosim.compiled import (
     native,
     shipped,
     shipped_texts,
+    whole_module,
 )
 from cosim.compiled.fingerprint import digest_of_module, environment
 from cosim.compiled.machine_code import MachineCode
@@ -126,7 +127,15 @@ class _Job:
 @functools.cache
 def _compilers() -> str:
     """What the code of a function depends on besides what its symbol tells."""
-    modules = [fresh, llvm_text, lowered_calls, lowered_code, machine_code, sys.modules[__name__]]
+    modules = [
+        fresh,
+        llvm_text,
+        lowered_calls,
+        lowered_code,
+        machine_code,
+        whole_module,
+        sys.modules[__name__],
+    ]
     versions = [importlib.metadata.version(name) for name in ("numba", "llvmlite")]
     return repr([*versions, sys.platform, platform.machine(), *map(digest_of_module, modules)])
 

@@ -302,13 +302,17 @@ def every(period: float | str, *, does: str, offset: float | str = 0.0) -> Calla
 
 
 @options_checked
-def at(times: Sequence[float], *, does: str) -> Callable[[Any], Handler]:
-    """Declare events at a list of times (s)."""
+def at(times: float | str | Sequence[float | str], *, does: str) -> Callable[[Any], Handler]:
+    """Declare events at a time or a list of times: numbers in s, or text with a unit (``"20 ms"``)."""
     _check_kind(does)
-    ordered = tuple(sorted(float(t) for t in times))
+    listed = [times] if isinstance(times, str | int | float) else list(times)
+    try:
+        ordered = tuple(sorted(parse_quantity(t, "s") if isinstance(t, str) else float(t) for t in listed))
+    except (TypeError, ValueError) as error:  # a UnitError is a ValueError
+        raise ContractError(f"{class_line()}: cosim.at({listed}): {error}") from error
     if not ordered or not all(math.isfinite(t) for t in ordered):
         raise ContractError(
-            f"{class_line()}: cosim.at({list(times)}): needs at least one time, all of them finite"
+            f"{class_line()}: cosim.at({listed}): needs at least one time, all of them finite"
         )
     return lambda f: Handler(_handler_function(f), EventCause.SCHEDULED, does, times=ordered)
 

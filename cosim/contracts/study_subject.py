@@ -51,7 +51,7 @@ class StudySubject(ABC):
 
         Asked in a process of its own, which it may end.
         """
-        return "it does not say that its runs may share a process"
+        return "it does not declare that its runs may share a process"
 
     @abstractmethod
     def run(self, values: Mapping[str, float], signals: Sequence[str]) -> Result:

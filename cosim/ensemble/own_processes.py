@@ -36,7 +36,7 @@ class LostProcess(BrokenExecutor):
     """
 
     def __init__(self, status: int) -> None:
-        super().__init__(f"its process ended without an answer, with {how(status)}")
+        super().__init__(f"its process ended unexpectedly, with {how(status)}")
         self.was_killed = -status in (signal.SIGKILL, signal.SIGTERM)
 
 

@@ -30,7 +30,7 @@ def call_monitor(state: State, monitor: Monitor) -> EventStatus:
         if moved:
             raise SimulationError(time, "a monitor cannot change time")
         if answer is not None and not isinstance(answer, EventStatus):
-            raise SimulationError(time, f"answers None or an EventStatus, not {answer!r}")
+            raise SimulationError(time, f"must return None or an EventStatus, not {answer!r}")
     except Exception as error:
         text = error.reason if isinstance(error, SimulationError) else f"{type(error).__name__}: {error}"
         failure = SimulationError(time, f"monitor: {text}")

@@ -68,7 +68,7 @@ class PythonHandlers:
                 answer = function(self._parts[entry.part], state)
             if answer is not None and not isinstance(answer, EventStatus):
                 raise SimulationError(
-                    state.time, f"{entry.path}: a handler answers None or an EventStatus, not {answer!r}"
+                    state.time, f"{entry.path}: a handler must return None or an EventStatus, not {answer!r}"
                 )
         except BaseException as error:
             text = error.reason if isinstance(error, SimulationError) else f"{type(error).__name__}: {error}"

@@ -83,7 +83,7 @@ def _default_signals(system: System) -> list[str]:
 def end_of_run(until: float | str | None) -> float:
     """The end of a run, s; `ModelError` where it is not said or no time."""
     if until is None:
-        raise ModelError.of("until", "is missing: say how long, until=2.0 (s) or until='200 ms'")
+        raise ModelError.of("until", "is missing: give the end of the run, until=2.0 (s) or until='200 ms'")
     return seconds(until, "until")
 
 

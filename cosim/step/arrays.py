@@ -25,7 +25,7 @@ class Arrays(NamedTuple):
 
     table: Integers  # of the system: address, start in `ints`, rows of each block
     ints: Integers
-    watched: Integers  # as `table`, for the blocks that the witnesses need
+    watched: Integers  # as `table`, for the blocks that witnesses and histories inside steps need
     program: Integers  # see `layout`
     numbers: Reals  # see `layout`
     coefficients: Reals  # of the integrator, as the next two

@@ -126,18 +126,15 @@ def look_between(a: Arrays, t: float) -> int:
 @part("AffFF>i")
 def compare(a: Arrays, t: float, side: float, y: Any, c: Any) -> int:
     """Compare the histories with what they remember, at a time: 1 where one is off, 0, or FAILED."""
-    status = 0
     at = a.program[ix.BETWEEN_AT]
-    for i in range(a.program[ix.BETWEEN]):
-        block = a.program[at + 2 * i]
-        if status == 0 and (side != LOOKED or a.program[at + 2 * i + 1] != 0):
-            status = walk(a.table, a.ints, block, block + 1, t, y, a.p, a.d, a.k, a.h, c)
+    first = a.program[at]
+    last = first + a.program[at + 1]
+    if side != LOOKED:
+        first, last = last, a.program[at] + a.program[ix.BETWEEN] - 1
     c[a.program[ix.SIDE]] = side
-    if status == 0:
-        first = a.program[ix.BETWEEN_FIRST]
-        status = walk(a.table, a.ints, first, a.program[ix.BETWEEN_LAST], t, y, a.p, a.d, a.k, a.h, c)
+    status = walk(a.watched, a.ints, first, last, t, y, a.p, a.d, a.k, a.h, c)
     if status != 0:
-        a.places[ix.BLOCK] = status - 1
+        a.places[ix.BLOCK] = a.program[at + 2 * (status - a.program[at])]
         return FAILED
     more = 0
     for i in range(a.program[ix.RINGS]):

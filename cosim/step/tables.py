@@ -75,8 +75,10 @@ class Tables:
     program, agenda, places, probe : ndarray of int64
     numbers, clock, scratch : ndarray
     watched : ndarray of int64, shape (blocks, 3)
-    watched_blocks : list of int
-        Which blocks of the system these are.
+        Rows of the system's table that are walked by themselves: for witnesses, and for histories between the
+        ends of steps.
+    watched_blocks, watched_rows : list of int
+        Which blocks of the system are those for witnesses, and all.
     held : HeldTables or None
         Where witnesses may be held.
     coefficients, slots : ndarray
@@ -107,6 +109,7 @@ class Tables:
         self._nexts: dict[int, list[list[int]]] = {}
         self._room = {"scratch": 0, "places": layout.PLACES_HEADER}
         self.watched_blocks: list[int] = []
+        self.watched_rows: list[int] = []
         self.watched: Integers = np.zeros((1, 3), dtype=np.int64)
         self.probe: Integers = np.zeros(1, dtype=np.int64)
         self._schedule(method)
@@ -115,6 +118,8 @@ class Tables:
         self._handlers()
         self._witnesses(accuracy, method, policy)
         self._memories()
+        if self.watched_rows:
+            self.watched = np.ascontiguousarray(system.table[self.watched_rows])
         self.held = self._holds(method, policy)
         self._methods(method)
         self.reach: Integers = reach_table(system) if not exported and self.handlers else NO_REACH
@@ -271,8 +276,7 @@ class Tables:
         offsets = [w.offset for w in witnesses] + [w.rate for w in witnesses if w.rate >= 0]
         self.watched_blocks = system.needed_blocks(offsets)
         self._table(layout.WATCHED, self.watched_blocks)
-        if self.watched_blocks:
-            self.watched = np.ascontiguousarray(system.table[self.watched_blocks])
+        self.watched_rows += self.watched_blocks
         looked_at = [(w.offset, w.rate, w.direction) for w in witnesses]
         self.probe = np.array(
             [0, len(self.watched_blocks), len(witnesses), *np.ravel(looked_at)], dtype=np.int64
@@ -297,7 +301,13 @@ class Tables:
             system.needed_blocks({offset for slot in slots for offset in slot.elements})
             for slots in (read, values)
         )
-        self._table(layout.BETWEEN, [[block, int(block in first_of)] for block in all_of])
+        if first < last:
+            # what is walked for a look at the values, and with their derivatives: the same rows once more
+            updates = list(range(first, last))
+            looked, refined = [*first_of, *updates], [*all_of, *updates]
+            listed = [[block, 0] for block in (*looked, *refined)]
+            self._table(layout.BETWEEN, [[len(self.watched_rows), len(looked)], *listed])
+            self.watched_rows += [*looked, *refined]
         numbers[layout.ROOM] = STEP_ROOM + (ROOM if first < last else 0)
         self._table(layout.SMOOTHNESS, [[offset, int(once)] for offset, once in system._smoothness])
         swaps = [

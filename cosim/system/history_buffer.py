@@ -268,7 +268,13 @@ def newest_time(past, ring):
 
 def find(past, ring, t):
     """Index of the newest entry that is not later than `t`; -1 when all are later."""
-    return newest_not_after(past, ring, -1, ring[COUNT] - 1, t)
+    last = ring[COUNT] - 1
+    if last < 0 or entry_time(past, ring, last) <= t:
+        return last
+    # most of those who ask are in the last step
+    if last > 0 and entry_time(past, ring, last - 1) <= t:
+        return last - 1
+    return newest_not_after(past, ring, -1, last - 1, t)
 
 
 def newest_not_after(past, ring, low, high, t):

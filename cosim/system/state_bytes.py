@@ -90,6 +90,7 @@ def unpack(system: System, data: bytes) -> State:
             "can have)"
         )
     _check_rings(system, state)
+    _check_parameters(system, state)
     state.accuracy = None if np.isnan(accuracy) else accuracy
     state.is_believed = False
     state.invalidate(Stage.INSTANCE, "from_bytes()")
@@ -108,3 +109,22 @@ def _check_rings(system: System, state: State) -> None:
         piece = -1 <= begin < max(count, 1) and -1 <= end < max(count, 1) - 1 + (end < 0) and -1 <= order <= 2
         if not (inside and 0 <= first < capacity and 0 <= count <= capacity and full in (0, 1) and piece):
             raise StateError("the bytes of this State are damaged (history)")
+
+
+def _check_parameters(system: System, state: State) -> None:
+    """A parameter that is not what the system has as its start is held to its bounds, as when it is set."""
+    values = state._arrays["p"]
+    changed = np.flatnonzero(values != system.start_arrays()["p"])
+    for path in system.paths_at("p", changed.tolist()) if changed.size else ():
+        variable = system.variables.get(path)
+        if variable is None:  # a number that has no name has no bounds
+            continue
+        least = -np.inf if variable.minimum is None else variable.minimum
+        most = np.inf if variable.maximum is None else variable.maximum
+        slot = variable.slot
+        for i, value in enumerate(values[slot.offset : slot.offset + slot.size].tolist()):
+            if value < least or value > most:
+                at = f"{path}[{i}]" if slot.size > 1 else path
+                raise StateError(
+                    f"the bytes of this State are damaged ({at} is {value:g}, needs {least:g} to {most:g})"
+                )

@@ -86,6 +86,13 @@ class KitRun:
             is_checked = self.passed or counts["failed"]
             print(f"  {told if is_checked else 'nothing was checked'}, {self.seconds:.1f} s\n", flush=True)
 
+    def refuse(self, error: cosim.CosimError, quiet: bool = False) -> None:
+        """Count as failed that the class takes none of the values made up for it."""
+        remedy = f"Give values: cosim check {self.entry.id} NAME=VALUE"
+        self.outcomes.append(("values", "failed", f"{error} {remedy}"))
+        if not quiet:
+            print(f"{self.entry.id}: nothing was checked: {error} {remedy}\n", flush=True)
+
     def _check_arguments(self, cls: type) -> None:
         """`CosimError` where the class cannot be made with these values."""
         try:

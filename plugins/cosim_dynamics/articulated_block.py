@@ -12,28 +12,26 @@ from __future__ import annotations
 from typing import Any
 
 from cosim_dynamics.articulated_inertias import (
-    carrying,
-    put_articulated,
-    released,
+    SIZE,
+    hand_over,
+    put_rigid,
+    release,
     resistance,
-    rigid,
     whole,
 )
 from cosim_dynamics.body_terms import DOFS, FIRST_DOF, PARENT, missing_force
 from cosim_dynamics.inertias import dot6, plus6, scaled6
-from cosim_dynamics.offsets import offset, put_six, six
+from cosim_dynamics.offsets import offset, put_six, six, write6
 
 #: Header: number of bodies, and where the solver's arrays lie in the cache: per body 23 for the articulated
 #: inertia, 6 forces, 6 accelerations from u_dot; per degree of freedom 8 that the elimination leaves behind,
 #: the last of which is what it divides by.
 BODIES, SUBSPACE, VELOCITIES, BIASES, INERTIAS, FORCES, ELIMINATED, CHANGES = range(8)
-#: Body: the columns of `body_terms`, whether it carries others, whether it is the last child of its parent
-#: (the first on the way from the tips toward Ground).
-CARRIES, LAST_CHILD = range(9, 11)
+#: Body: the columns of `body_terms`.
 #: Degree of freedom: its generalized force, its u_dot, and what the joint's own equation adds: a coefficient
 #: (or -1) and a constant.
 TAU, U_DOT, OWN, OWN_CONSTANT = range(4)
-WIDTH = 11
+WIDTH = 9
 
 #: Less than this part of the inertia left after elimination is rounding error.
 SINGULAR = 1e-15
@@ -64,29 +62,33 @@ def articulated_block(
     eliminated = offset(ints[first + ELIMINATED])
     changes = offset(ints[first + CHANGES])
     table = offset(first + (bodies + 1) * WIDTH)
-    for body in range(bodies - 1, -1, -1):
+    for body in range(bodies):
         row = offset(first + (body + 1) * WIDTH)
         terms, moment, force = missing_force(
             c, p, ints, row, offset(velocities + 6 * body), offset(biases + 6 * body)
         )
-        inertia = rigid(terms)
-        wrench = (moment[0], moment[1], moment[2], force[0], force[1], force[2])
-        if ints[row + CARRIES] != 0:
-            inertia = carrying(inertia, c, offset(inertias + 23 * body))
-            wrench = plus6(wrench, six(c, offset(forces + 6 * body)))
+        put_rigid(c, offset(inertias + SIZE * body), terms)
+        write6(c, offset(forces + 6 * body), moment, force)
+    for body in range(bodies - 1, -1, -1):
+        row = offset(first + (body + 1) * WIDTH)
+        inertia = offset(inertias + SIZE * body)
+        wrench = offset(forces + 6 * body)
         parent = ints[row + PARENT]
         first_dof = ints[row + FIRST_DOF]
+        U = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        V = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        missing = 0.0
         for dof in range(first_dof + ints[row + DOFS] - 1, first_dof - 1, -1):
             entry = offset(table + dof * WIDTH)
             S = six(c, offset(subspace + 6 * dof))
-            U = resistance(inertia, S)
+            U = resistance(c, inertia, S)
             pivot = dot6(S, U)
-            missing = c[offset(ints[entry + TAU])] - dot6(S, wrench)
+            missing = c[offset(ints[entry + TAU])] - dot6(S, six(c, wrench))
             own = ints[entry + OWN]
             if own >= 0:
                 pivot += c[own]
                 missing -= c[ints[entry + OWN_CONSTANT]]
-            if pivot <= SINGULAR * whole(inertia, S):
+            if pivot <= SINGULAR * whole(c, inertia, S):
                 raise ValueError(
                     "the mass matrix is singular: some joint moves nothing that has mass or inertia"
                 )
@@ -96,23 +98,20 @@ def articulated_block(
             put_six(c, at, V)
             c[at + 6] = one_over * missing
             c[at + 7] = pivot
-            if dof > first_dof or parent >= 0:
-                inertia = released(inertia, U, V)
-                wrench = plus6(wrench, scaled6(missing, V))
+            if dof > first_dof:
+                release(c, inertia, U, V)
+                put_six(c, wrench, plus6(six(c, wrench), scaled6(missing, V)))
         if parent >= 0:
-            at = offset(inertias + 23 * parent)
-            if ints[row + LAST_CHILD] != 0:  # the first to arrive here
-                put_articulated(c, at, inertia)
-                put_six(c, offset(forces + 6 * parent), wrench)
-            else:
-                put_articulated(c, at, carrying(inertia, c, at))
-                at = offset(forces + 6 * parent)
-                put_six(c, at, plus6(wrench, six(c, at)))
+            hand_over(c, inertia, offset(inertias + SIZE * parent), U, V)
+            at = offset(forces + 6 * parent)
+            put_six(c, at, plus6(six(c, at), plus6(six(c, wrench), scaled6(missing, V))))
+    change = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for body in range(bodies):
         row = offset(first + (body + 1) * WIDTH)
-        change = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
         parent = ints[row + PARENT]
-        if parent >= 0:
+        if parent < 0:
+            change = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        elif parent != body - 1:  # whose change is at hand
             change = six(c, offset(changes + 6 * parent))
         first_dof = ints[row + FIRST_DOF]
         for dof in range(first_dof, first_dof + ints[row + DOFS]):

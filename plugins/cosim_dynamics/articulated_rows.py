@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import cosim
 from cosim_dynamics import articulated_block as ab
 from cosim_dynamics.acceleration_block import WIDTH, acceleration_block
+from cosim_dynamics.articulated_inertias import SIZE as INERTIA
 from cosim_dynamics.body_terms import REFERENCE, X_GB
 from cosim_dynamics.matrix_rows import Factor, Targets, body_row, force_on
 from cosim_dynamics.own_terms import OwnTerms
@@ -23,7 +24,7 @@ def articulated_of(
 ) -> tuple[list[Block], Factor]:
     """The blocks of the acceleration stage."""
     slot = assembly.slot
-    inertias = assembly.allocate("dynamics: articulated inertias", 23 * len(tree.links))
+    inertias = assembly.allocate("dynamics: articulated inertias", INERTIA * len(tree.links))
     eliminated = assembly.allocate("dynamics: eliminated speeds", 8 * tree.size)
     bodies, dofs, moved = [], [], []
     reads = [work.references, work.subspace, work.velocities, work.biases, *own.slots.values()]
@@ -33,7 +34,7 @@ def articulated_of(
         row, used = body_row(assembly, work, link, i)
         V_GB, A_GB = slot(link.body, "V_GB"), targets.A_GB[i]
         reads += used
-        bodies.append([*row, *tree.place(i)])
+        bodies.append(row)
         looked_at += [slot(link.body, "X_GB"), V_GB]
         found.append(A_GB)
         at = [work.changes.offset + 6 * i, work.biases.offset + 6 * i, row[REFERENCE], row[X_GB]]

@@ -7,14 +7,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from cosim_mechanics.spatial import compose, inverse, put12, station
+from cosim_mechanics.spatial import compose, compose_shift, inverse, is_turned, put12
 
-#: Body: X_PF and X_BM (parameters), and where the result lies in the cache: X_MB, then two flags, 1.0 where F
-#: (where M) is turned against its body.
+#: Body: X_PF and X_BM (parameters), and where the result lies in the cache: X_MB, then flags, 1.0 where F
+#: (where M) is turned against its body, and where F is not turned and M is the child's own frame.
 X_PF, X_BM, RESULT = range(3)
 WIDTH = 3
-F_TURNED, M_TURNED = 12, 13
-SIZE = 14
+F_TURNED, M_TURNED, PLAIN = 12, 13, 14
+SIZE = 15
 
 
 def frames_block(
@@ -28,21 +28,12 @@ def frames_block(
         at = ints[row + X_PF]
         result = ints[row + RESULT]
         put12(c[result : result + 12], X_MB)
-        c[result + F_TURNED] = turned(p[at : at + 9])
-        c[result + M_TURNED] = turned(X_MB)
+        c[result + F_TURNED] = 1.0 if is_turned(p[at : at + 12]) else 0.0
+        c[result + M_TURNED] = 1.0 if is_turned(X_MB) else 0.0
+        is_own = c[result + M_TURNED] == 0.0 and X_MB[9] == 0.0 and X_MB[10] == 0.0 and X_MB[11] == 0.0
+        c[result + PLAIN] = 1.0 if is_own and c[result + F_TURNED] == 0.0 else 0.0
 
 
-def turned(R: Any) -> float:
-    """1.0 unless R is exactly the identity."""
-    same = R[0] == 1.0 and R[4] == 1.0 and R[8] == 1.0
-    same = same and R[1] == 0.0 and R[2] == 0.0 and R[3] == 0.0
-    same = same and R[5] == 0.0 and R[6] == 0.0 and R[7] == 0.0
-    return 0.0 if same else 1.0
-
-
-def composed(X_AB: Any, X_BC: Any, is_turned: float) -> Any:
-    """X_AB X_BC, with less work where C is not turned against B."""
-    if is_turned != 0.0:
-        return compose(X_AB, X_BC)
-    p = station(X_AB, (X_BC[9], X_BC[10], X_BC[11]))
-    return (X_AB[0], X_AB[1], X_AB[2], X_AB[3], X_AB[4], X_AB[5], X_AB[6], X_AB[7], X_AB[8], p[0], p[1], p[2])
+def composed(X_AB: Any, X_BC: Any, turned: float) -> Any:
+    """X_AB X_BC; `turned` says whether C is turned against B."""
+    return compose(X_AB, X_BC) if turned != 0.0 else compose_shift(X_AB, X_BC)

@@ -5,13 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import numpy as np
+
 import cosim
 from cosim_dynamics import reversed_block as re
 from cosim_dynamics.rows import block, table
 from cosim_dynamics.tree import Tree
+from cosim_mechanics.spatial import IDENTITY
 
 if TYPE_CHECKING:
     from cosim.kit import Assembly, Block, Slot
+    from cosim_mechanics import contracts
 
 
 @dataclass(frozen=True)
@@ -27,6 +31,10 @@ class JointSlots:
         Pose of F on the inner, of M on the outer body.
     X_FM, H_FM, HDotU_FM : Slot
         As `cosim_mechanics.Joint` declares them.
+    axes : tuple of int, or None
+        Likewise; nothing is known of those of a reversed joint.
+    only_turns_about_z : bool
+        Whether X_FM is a rotation about the common z axis, whatever the State.
     """
 
     X_PF: Slot
@@ -34,6 +42,8 @@ class JointSlots:
     X_FM: Slot
     H_FM: Slot
     HDotU_FM: Slot
+    axes: tuple[int, ...] | None
+    only_turns_about_z: bool
 
 
 def slots_of(assembly: Assembly, tree: Tree) -> list[JointSlots]:
@@ -47,7 +57,11 @@ def slots_of(assembly: Assembly, tree: Tree) -> list[JointSlots]:
             frames.reverse()
             sizes = (12, 6 * joint.nu, 6)
             own = [assembly.allocate(f"dynamics: {joint.name} reversed", size) for size in sizes]
-        found.append(JointSlots(*frames, *own))
+        X_PF, X_BM = frames
+        X_FM, H_FM, HDotU_FM = own
+        axes = None if link.reversed else type(joint).axes
+        only_turns = axes == (2,) and _begins_as_identity(type(joint))
+        found.append(JointSlots(X_PF, X_BM, X_FM, H_FM, HDotU_FM, axes, only_turns))
     return found
 
 
@@ -81,3 +95,22 @@ def reversed_of(assembly: Assembly, tree: Tree, slots: list[JointSlots]) -> list
         what = "velocity terms of reversed joints"
         result.append(block(re.terms_block, rows, cosim.Stage.VELOCITY, reads, writes, what))
     return result
+
+
+def _begins_as_identity(joint: type[contracts.Joint]) -> bool:
+    """Whether M is F where q is zero, in every State: X_FM is computed from q alone, by a kernel function."""
+    writing = [
+        name
+        for name, arguments in joint.arguments.items()
+        if any(a.name == "X_FM" and a.effect != "read" for a in arguments)
+    ]
+    if writing != ["across"] or {a.name for a in joint.arguments["across"]} != {"q", "X_FM", "H_FM"}:
+        return False
+    kernel, X_FM = joint.kernels.get("across"), np.zeros(12)
+    if kernel is None or kernel.is_python or kernel.when or kernel.unless:
+        return False
+    try:
+        kernel(np.zeros(joint.nq), X_FM, np.zeros(6 * joint.nu))
+    except (ArithmeticError, ValueError):
+        return False
+    return bool(np.array_equal(X_FM, IDENTITY))

@@ -14,7 +14,7 @@ from cosim_dynamics.constraint_rows import Constraints, constrained, projection_
 from cosim_dynamics.hanging import Report
 from cosim_dynamics.joint_slots import reversed_of
 from cosim_dynamics.matrix_rows import Factor, Targets
-from cosim_dynamics.motion_rows import frames_of, pose_of, velocity_of
+from cosim_dynamics.motion_rows import body_velocity_of, frames_of, pose_of, velocity_of
 from cosim_dynamics.own_terms import OwnTerms
 from cosim_dynamics.singular import check_leaves, unresisted
 from cosim_dynamics.singular_ahead import singular_ahead
@@ -25,6 +25,8 @@ from cosim_mechanics import contracts
 
 if TYPE_CHECKING:
     from cosim.kit import Assembly, Block
+
+MOTION = (frames_of, pose_of, velocity_of, body_velocity_of)
 
 
 class TreeSolver(contracts.DynamicsSolver):
@@ -116,7 +118,7 @@ class TreeSolver(contracts.DynamicsSolver):
         if faults:
             return []
         work = Work(assembly, tree)
-        motion = [make(assembly, tree, work) for make in (frames_of, pose_of, velocity_of)]
+        motion = [make(assembly, tree, work) for make in MOTION]
         motion += reversed_of(assembly, tree, work.joints)
         targets = (Targets.apart if constraints.all else Targets.declared)(assembly, tree)
         accelerations, factor = self.acceleration_blocks(assembly, tree, work, own, targets, constraints.size)

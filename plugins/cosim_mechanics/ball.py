@@ -44,6 +44,7 @@ class Ball(contracts.Joint):
     u = cosim.speed(unit="rad/s", shape=3, description="angular velocity of M in F, in F")
 
     quaternions = (0,)
+    axes = (0, 1, 2)
 
     @cosim.kernel
     def across(q, X_FM, H_FM):

@@ -43,6 +43,8 @@ class Cylinder(contracts.Joint):
     q = cosim.position(unit=["rad", "m"], shape=2, description="angle about z, then position along z")
     u = cosim.speed(unit=["rad/s", "m/s"], shape=2, description="rates of q")
 
+    axes = (2, 5)
+
     @cosim.kernel
     def across(q, X_FM, H_FM):
         s = math.sin(q[0])

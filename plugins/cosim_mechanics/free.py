@@ -55,6 +55,7 @@ class Free(contracts.Joint):
     )
 
     quaternions = (0,)
+    axes = (0, 1, 2, 3, 4, 5)
 
     @cosim.kernel
     def across(q, X_FM, H_FM):

@@ -55,6 +55,8 @@ class Pin(contracts.Joint):
         "rate": ("u", 0, "rad/s", "rate of {part}'s angle"),
     }
 
+    axes = (2,)
+
     @cosim.kernel
     def across(q, X_FM, H_FM):
         s = math.sin(q[0])

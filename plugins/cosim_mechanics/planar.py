@@ -43,6 +43,8 @@ class Planar(contracts.Joint):
     )
     u = cosim.speed(unit=["rad/s", "m/s", "m/s"], shape=3, description="rates of q")
 
+    axes = (2, 3, 4)
+
     @cosim.kernel
     def across(q, X_FM, H_FM):
         s = math.sin(q[0])

@@ -52,6 +52,8 @@ class Slider(contracts.Joint):
         "speed": ("u", 0, "m/s", "rate of {part}'s displacement"),
     }
 
+    axes = (3,)
+
     @cosim.kernel
     def across(q, X_FM, H_FM):
         put12(X_FM, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, q[0], 0.0, 0.0))

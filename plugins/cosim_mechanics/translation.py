@@ -39,6 +39,8 @@ class Translation(contracts.Joint):
     q = cosim.position(unit="m", shape=3, description="position of M's origin in F")
     u = cosim.speed(unit="m/s", shape=3, description="its velocity, in F")
 
+    axes = (3, 4, 5)
+
     @cosim.kernel
     def across(q, X_FM, H_FM):
         put12(X_FM, (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, q[0], q[1], q[2]))

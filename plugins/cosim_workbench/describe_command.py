@@ -14,7 +14,7 @@ class DescribeCommand(cosim.Command):
     """Say what a registered class is, what it declares, and whether it can run without Python."""
 
     name: ClassVar[str] = "describe"
-    summary: ClassVar[str] = "say what a component or integrator is, and whether it can run without Python"
+    summary: ClassVar[str] = "describe a component or an integrator, and whether it can run without Python"
     examples = (
         ("cosim describe mechanics.linear_bushing", "parameters, states, outputs, each with its unit"),
         ("cosim describe radau5", "the word alone, where only one id has it"),

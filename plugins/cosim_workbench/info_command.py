@@ -25,7 +25,7 @@ class InfoCommand(cosim.Command):
     """Say what is in a model file, an FMU, a file of results, or what other plugins describe."""
 
     name: ClassVar[str] = "info"
-    summary: ClassVar[str] = "say what is in a model file, an FMU or a file of results"
+    summary: ClassVar[str] = "show what is in a model file, an FMU or a file of results"
     examples = (
         ("cosim info mount.toml", "parts, inputs, outputs, the schedule"),
         ("cosim info mount.fmu", "version, variables, what it can do"),

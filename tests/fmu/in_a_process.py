@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 import sys
+import time
+from pathlib import Path
 from typing import Any
 
 import cosim
@@ -88,3 +90,10 @@ def ball_participant() -> cosim.Participant:
     from cosim_fmu.master import SystemParticipant
 
     return SystemParticipant(ball(), accuracy=1e-9)
+
+
+class SlowToBegin(Ramp):
+    """Takes longer to begin than a call may take."""
+
+    def keep_log(self, file: Path | None, level: str = "warning") -> None:
+        time.sleep(1.5)

@@ -28,6 +28,12 @@ VARIABLES: dict[str, list[tuple[str, str, str, int, dict[str, str]]]] = {
         ("gain", "parameter", "Real", 2, {"start": "1"}),
         ("bias", "parameter", "Real", 3, {"start": "0"}),
     ],
+    "loop2": [
+        ("y", "output", "Real", 0, {}),
+        ("u", "input", "Real", 1, {"start": "0"}),
+        ("x", "output", "Real", 2, {"start": "1", "initial": "exact"}),
+        ("gain", "parameter", "Real", 3, {"start": "-0.5"}),
+    ],
     "failing": [
         ("y", "output", "Real", 0, {}),
         ("fail_at", "parameter", "Real", 1, {"start": "1e300"}),
@@ -62,6 +68,7 @@ VARIABLES: dict[str, list[tuple[str, str, str, int, dict[str, str]]]] = {
     ],
 }
 DEPENDENCIES: dict[str, dict[str, list[str]]] = {
+    "loop2": {"y": ["u"], "x": []},
     "mass": {"x": [], "v": [], "force": ["x_other", "v_other"]},
     "gain": {"y": ["u"]},
     "failing": {"y": [], "size": []},

@@ -330,6 +330,30 @@ def test_participants_of_python_are_called_at_their_place(
     assert np.ptp(result["mass.x"]) > 0.0
 
 
+class Told(LinearParticipant):
+    """Gives its directional derivatives."""
+
+    def describe(self) -> kit.ParticipantDescription:
+        return dataclasses.replace(super().describe(), has_derivatives=True)
+
+    def directional_derivative(self, outputs: Any, inputs: Any, seed: Any) -> Any:
+        assert list(outputs) == ["f"]
+        return (self.d[:, [self.inputs.index(name) for name in inputs]] @ np.array(seed)).tolist()
+
+
+def test_newton_asks_for_derivatives_once(make_fmu: MakeFmu) -> None:
+    fmu = make_fmu("mass", abilities=ABILITIES)
+    nothing = np.zeros((0, 0)), np.zeros((0, 2)), np.zeros((1, 0))
+
+    def make(algorithm: Any) -> CoSimulation:
+        told = Told((*nothing, [[-4.0, -0.4]]), ["x", "v"], ["f"], [])
+        wires = ["mass.x -> spring.x", "mass.v -> spring.v", "spring.f -> mass.f"]
+        return CoSimulation({"mass": fmu, "spring": told}, wires, algorithm, step=1e-2)
+
+    figures = both(InterfaceNewton, {}, make, 0.3).statistics["algorithm"]
+    assert (figures["derivatives"], figures["jacobians"]) == (1, 0)
+
+
 class Counter(LinearParticipant):
     """Counts its steps; an event in every third one, an early return in every fourth."""
 

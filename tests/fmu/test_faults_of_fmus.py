@@ -216,7 +216,7 @@ def test_ctrl_c_ends_an_isolated_fmu_that_loops(tmp_path: Path, compiled: Compil
 @pytest.mark.parametrize(
     ("more", "limit", "status", "text"),
     [
-        ('process = true\ntimeout = "1 s"', "", 1, "did not answer to step within 1 s and was killed"),
+        ('process = true\ntimeout = "1 s"', "", 1, "did not return from step within 1 s and was killed"),
         ("process = true", 'time_limit = "4 s"', 1, "the time limit of 4 s has passed"),
         ("", "time_limit = 4.0", 1, "the time limit of 4 s has passed, and a step of a participant"),
         ('timeout = "1 s"', "", 2, "m.timeout: needs process = true"),

@@ -14,6 +14,7 @@ from test_model_exchange import G, make_ball
 
 import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable
+from cosim_fmu.binding.fmu_instance import FmuInstance
 from cosim_fmu.master import CoSimulation
 from cosim_fmu.master.algorithms.joint import Joint
 
@@ -143,6 +144,55 @@ def test_a_loop_of_feedthrough_is_solved(part: Path) -> None:
     curved = {"p.square": 1.0, "p.bias": -0.5, "q.gain": 1.0}
     result = joint({"p": part, "q": part}, LOOP, curved).simulate(0.2)
     assert result["p.y"] == pytest.approx((1.0 - np.sqrt(3.0)) / 2.0, rel=1e-12)
+
+
+@pytest.mark.parametrize("unit", [1e-9, 1e-6, 1.0, 1e6])
+def test_a_loop_is_solved_to_the_last_digits_in_any_unit(part: Path, unit: float) -> None:
+    """y = y^2 / unit - unit / 2, from far away and while the other terms move on."""
+    curved = {"p.square": 1.0 / unit, "p.bias": -0.5 * unit, "q.gain": 1.0}
+    result = joint({"p": part, "q": part}, LOOP, curved).simulate(0.2)
+    assert result["p.y"] / unit == pytest.approx((1.0 - np.sqrt(3.0)) / 2.0, rel=1e-12)
+
+
+def test_a_loop_at_rest_is_no_fault(part: Path) -> None:
+    """All values are 0, or what rounding leaves of 0.1 + 0.2 - 0.3."""
+    for bias in (0.0, 0.1 + 0.2 - 0.3):
+        starts = {"p.gain": 0.5, "p.bias": bias, "q.gain": -3.0}
+        result = joint({"p": part, "q": part}, LOOP, starts).simulate(0.2)
+        assert result["p.y"] == pytest.approx(bias / 2.5, rel=1e-12)
+
+
+def test_python_calls_nothing_between_communication_points(
+    part: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Many more evaluations, not one call of the binding more."""
+    calls: list[str] = []
+    call = FmuInstance.call
+
+    def counted(self: FmuInstance, function: str, *arguments: Any, group: str = "") -> int:
+        calls.append(function)
+        return call(self, function, *arguments, group=group)
+
+    monkeypatch.setattr(FmuInstance, "call", counted)
+    starts = {"wheel.k": 20.0, "body.k": 3.0, "body.c": 0.3, "wheel.gain": 0.5, "body.gain": 0.5}
+    both = (*FORCE, "wheel.y -> body.u", "body.y -> wheel.u")
+    found = []
+    for accuracy in (1e-3, 1e-6):
+        calls.clear()
+        loop = joint({"body": part, "wheel": part}, both, starts, options={"accuracy": accuracy}, step=0.5)
+        loop.simulate(1.0)
+        found.append(sorted(calls))
+    assert found[0] == found[1] and "SetTime" not in found[0]
+
+
+def test_whole_numbers_drive_continuous_inputs(part: Path) -> None:
+    """Read in the type that they have at each evaluation; the road rises by 1 at the event."""
+    starts = {"p.x": 0.0, "p.v": 1.0, "p.limit": 0.15, "q.k": 1.0, "q.x": 0.0}
+    lines = ["p.high -> r.held", "r.passes -> q.road"]
+    result = joint({"p": part, "q": part, "r": part}, lines, starts, options=EXACT).simulate(1.15)
+    t = np.maximum(result.time - 0.15, 0.0)
+    assert result["q.x"] == pytest.approx(1.0 - np.cos(t), abs=1e-9)
+    assert result["q.road"][-1] == 1.0
 
 
 @pytest.mark.parametrize(
@@ -429,3 +479,16 @@ def test_it_takes_over_what_its_algorithm_for_the_others_is() -> None:
     tighter = tight.tightened()
     assert isinstance(tighter, Joint) and tighter.accuracy == 1e-9
     assert tight.varies_step and not plain.varies_step
+
+
+def test_a_simulator_whose_fmus_are_gone_calls_them_no_more(part: Path) -> None:
+    loop = joint({"p": part, "q": part}, ["p.reaction -> q.force"], {"p.k": 1.0})
+    kept: list[cosim.Simulator] = []
+
+    def look(time: float, values: Any) -> None:
+        member: Any = loop.participants["p"]
+        kept.append(member.simulator)
+
+    loop.simulate(0.3, observe=look)
+    with pytest.raises(cosim.SimulationError):
+        kept[0].advance_to(5.0)

@@ -1,5 +1,6 @@
 """Model Exchange FMUs in a co-simulation, integrated by integrators of ours."""
 
+import ctypes
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -115,15 +116,31 @@ def test_indicators_that_a_rejected_step_has_seen_are_not_lost(
 
     now = [0.0]
 
-    def indicator(into: Any) -> None:
-        into[0] = 1.0 if 0.4 <= now[0] < 0.6 else np.nan
+    def set_time(handle: int, time: float) -> int:
+        now[0] = time
+        return 0
 
+    def indicator(handle: int, into: Any, count: int) -> int:
+        into[0] = 1.0 if 0.4 <= now[0] < 0.6 else np.nan
+        return 0
+
+    word, real = ctypes.c_int64, ctypes.c_double
+    calls: dict[str, Any] = {
+        "SetTime": ctypes.CFUNCTYPE(ctypes.c_int32, word, real)(set_time),
+        "GetEventIndicators": ctypes.CFUNCTYPE(ctypes.c_int32, word, ctypes.POINTER(real), word)(indicator),
+    }
     instance: Any = SimpleNamespace(
-        set_time=lambda time: now.__setitem__(0, time), get_event_indicators=indicator
+        library=SimpleNamespace(
+            function=calls.__getitem__, address=lambda name: ctypes.cast(calls[name], ctypes.c_void_p).value
+        ),
+        component=0,
+        step_arguments=lambda at: (0, 0, 0),
+        check_allowed=lambda function: None,
     )
     clocks = FmuClocks(instance, {}, {})
-    model = FmuModel(instance, 0, 1, lambda values: None, clocks, lambda names: None)
-    seen = [bool(model.evaluate(time, [], []) and model.undefined) for time in (0.3, 0.5, 0.39, 0.41, 0.7)]
+    model = FmuModel(instance, 0, 1, None, clocks, lambda names: None)
+    points = (0.3, 0.5, 0.39, 0.41, 0.7)
+    seen = [bool(model.evaluation.evaluate(time, [], []) and model.undefined) for time in points]
     assert seen == [False, False, False, False, True]
 
 

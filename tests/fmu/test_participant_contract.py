@@ -240,7 +240,7 @@ def test_what_a_wrong_description_says() -> None:
     good = Right().describe()
     y = good.variables["y"]
     cases: list[tuple[Any, str]] = [
-        ({"y": "output"}, "describe answers {'y': 'output'}, needs a cosim.kit.ParticipantDescription"),
+        ({"y": "output"}, "describe returned {'y': 'output'}, needs a cosim.kit.ParticipantDescription"),
         (replace(good, variables=[y]), "variables is [ParticipantVariable("),
         (
             replace(good, variables={"y": "output"}),
@@ -292,6 +292,6 @@ def test_a_value_of_another_type_is_named() -> None:
     from cosim_fmu.master import CoSimulation
 
     with pytest.raises(
-        cosim.SimulationError, match="a: get answered 1.5 for n, which it describes as integer"
+        cosim.SimulationError, match="a: get returned 1.5 for n, declared as integer"
     ):
         CoSimulation({"a": Typed()}, step=0.1).simulate(0.1)

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from in_a_process import Ramp
+from in_a_process import Ramp, SlowToBegin
 from test_threads import NAMES, STAR
 
 import cosim
@@ -77,9 +77,16 @@ def test_what_leaves_by_itself_and_what_never_answers(make_fmu: MakeFmu) -> None
         CoSimulation({"a": leaving}, [], "jacobi", 0.1).simulate(1.0)
     hanging = ProcessParticipant(make_fmu("heavy"), timeout=0.5)
     loop = CoSimulation({"a": hanging}, [], "jacobi", 0.1, starts={"a.hang_at": 0.25})
-    with pytest.raises(CoSimulationError, match=r"a: its process did not answer to step within 0\.5 s and"):
+    with pytest.raises(CoSimulationError, match=r"a: its process did not return from step within 0\.5 s and"):
         loop.simulate(1.0)
     assert loop.result is not None and loop.result.time[-1] == pytest.approx(0.2)
+
+
+def test_the_limit_of_a_call_does_not_count_the_start_of_the_process(tmp_path: Path) -> None:
+    slow = ProcessParticipant(SlowToBegin, timeout=1.0)
+    slow.keep_log(tmp_path / "log.txt")
+    result = CoSimulation({"a": slow}, [], "jacobi", 0.1).simulate(0.5)
+    assert result.time[-1] == pytest.approx(0.5)
 
 
 def test_errors_arrive_as_they_were(make_fmu: MakeFmu) -> None:

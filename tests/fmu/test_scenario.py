@@ -261,7 +261,7 @@ def test_folder_for_the_results_has_to_exist(
     make_fmu("mass")
     path = scenario(tmp_path, GOOD)
     assert main(["cosimulate", str(path), "-o", str(tmp_path / "none" / "out.csv")]) == 2
-    assert "there is no such folder for the results" in capsys.readouterr().err
+    assert "the folder for the results does not exist" in capsys.readouterr().err
     assert main(["cosimulate", str(path), "-o", str(tmp_path)]) == 2
     out, err = capsys.readouterr()
     assert "is a folder, needs the name of a file" in err and not out  # it has not run

@@ -87,7 +87,7 @@ def test_a_run_that_crashes_is_a_failed_point(
     names, *found = rows(tmp_path / "study")
     status = [row[names.index("status")] for row in found]
     assert status == ["ok", "failed", "failed", "failed", "ok", "failed"]
-    assert "ended without an answer" in found[2][names.index("reason")]
+    assert "ended unexpectedly" in found[2][names.index("reason")]
     assert np.isnan(float(found[1][names.index("last(device.y)")]))
 
 
@@ -177,7 +177,7 @@ def test_crashes_cost_one_process_each(make_fmu: MakeFmu, tmp_path: Path) -> Non
     table = study.run()
     assert (table["status"] == "failed").tolist() == [at < 1.0 for at in crash]
     reasons = set(table["reason"][table["status"] == "failed"])
-    assert reasons == {"its process ended without an answer, with SIGSEGV"}
+    assert reasons == {"its process ended unexpectedly, with SIGSEGV"}
     assert set(table["last(device.y)"][table["status"] == "ok"]) == {0.0}
 
 
@@ -236,7 +236,7 @@ def test_a_crash_in_threads_is_one_failed_point(make_fmu: MakeFmu, tmp_path: Pat
     study = Study(subject, {"device.crash_at": crash}, ["last(device.y)"], threads=3, run_in="threads")
     table = study.run()
     assert study.message == "" and (table["status"] == "failed").tolist() == [at < 1.0 for at in crash]
-    assert table["reason"][4] == "its process ended without an answer, with SIGSEGV"
+    assert table["reason"][4] == "its process ended unexpectedly, with SIGSEGV"
     with pytest.raises(cosim.ModelError, match="no place 'thread'. Nearest: threads"):
         Study(subject, {"device.crash_at": crash}, run_in="thread")
 
@@ -252,7 +252,7 @@ def test_a_crash_in_threads_is_one_failed_point(make_fmu: MakeFmu, tmp_path: Pat
             "fail_at = 0.05",
             "whether they may share a process is not known, since a run fails",
         ),
-        (("RESETS",), {}, "crash_at = 0.05", "its process ended without an answer, with SIGSEGV"),
+        (("RESETS",), {}, "crash_at = 0.05", "its process ended unexpectedly, with SIGSEGV"),
     ],
 )
 def test_what_cannot_share_a_process_goes_through_processes(

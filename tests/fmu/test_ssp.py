@@ -56,7 +56,7 @@ def test_runs_what_it_says(gain_ssp: Callable[..., Path]) -> None:
     loop = CoSimulation.from_ssp(path)
     assert (loop.until, loop.step) == (0.3, pytest.approx(3e-4))
     assert [str(finding) for finding in loop.findings] == [
-        f"{path}: does not say how often values are exchanged; they are every 0.0003 s: give a step"
+        f"{path}: gives no communication step; values are exchanged every 0.0003 s: give a step"
     ]
     result = loop.simulate()
     assert result["b.y"][-1] == 3.0

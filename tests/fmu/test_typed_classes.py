@@ -120,7 +120,7 @@ class Bad(cosim.Component):
     ("what", "said"),
     [
         ("len(data)", "cannot take 'data' along: is a list, and only numbers, texts, tuples and arrays"),
-        ("(lambda: missing)()", "cannot take 'missing' along: there is no such name"),
+        ("(lambda: missing)()", "cannot take 'missing' along: this name is not defined"),
     ],
 )
 def test_what_cannot_be_written_down_is_refused(space: dict[str, Any], what: str, said: str) -> None:

@@ -91,7 +91,7 @@ DEEDS = []
         (lambda state: EventStatus.failed("no"), "no"),
         (lambda state: state.set_time(3.0), "a handler cannot change time"),
         (lambda state: state.__setitem__("part.x", 2.0), "a discrete handler changed part.x"),
-        (lambda state: 3, "a handler answers None or an EventStatus, not 3"),
+        (lambda state: 3, "a handler must return None or an EventStatus, not 3"),
     ],
 )
 def test_the_status_says_which_handler_failed_and_where_one_wanted_to(deed, text):
@@ -110,7 +110,7 @@ def test_the_status_says_which_handler_failed_and_where_one_wanted_to(deed, text
     "deed, text",
     [
         (lambda simulator, state: 1 / 0, "ZeroDivisionError"),
-        (lambda simulator, state: 3, "answers None or an EventStatus"),
+        (lambda simulator, state: 3, "must return None or an EventStatus"),
         (lambda simulator, state: state.set_time(0.1), "a monitor cannot change time"),
         (lambda simulator, state: state.set_time(0.1) or 1 / 0, "ZeroDivisionError"),
         (lambda simulator, state: simulator.advance_to(5.0), "in the middle of a step"),

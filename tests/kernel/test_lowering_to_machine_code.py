@@ -60,7 +60,9 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
         kit.lower(folded, "Tf>i", "lowered_folded"),
         kit.entry_point("folded", "lowered_folded", "Tf>i", RAISED),
     ]
-    code = kit.MachineCode(texts, [], exported=["churn", "folded"])
+    texts.append(kit.entry_point("known", "lowered_folded", "Tf>i", RAISED, [(None, (4, 3))]))
+    names = ["churn", "folded", "known"]
+    code = kit.MachineCode(texts, [], exported=names)
     (folder / "code.o").write_bytes(code.object_file())
     subprocess.run(["cc", "-shared", "-o", "code.so", "code.o", "-lm"], cwd=folder, check=True)
     seen = subprocess.run(["nm", "-D", "code.so"], cwd=folder, capture_output=True, text=True, check=True)
@@ -68,7 +70,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     needed = {line.split()[-1].partition("@")[0] for line in seen.stdout.splitlines() if " U " in line}
     assert needed == {"sin", "exp", "pow"}
     found = ctypes.CDLL(str(folder / "code.so"))
-    for name in ("churn", "folded"):
+    for name in names:
         getattr(found, name).restype = ctypes.c_int64
         getattr(found, name).argtypes = [ctypes.POINTER(Array), ctypes.c_double]
     return found
@@ -90,6 +92,13 @@ def test_a_table_has_two_dimensions_and_an_exception_is_a_code(library: ctypes.C
     table = np.arange(12).reshape(4, 3)
     assert library.folded(arrays_of(table), 0.0) == 54
     assert library.churn(arrays_of(np.zeros(1), np.zeros(1), np.array([-1])), 0.0) == RAISED
+
+
+def test_a_shape_that_is_known_is_not_looked_up(library: ctypes.CDLL) -> None:
+    table = np.arange(12).reshape(4, 3)
+    (told,) = arrays_of(table)
+    told.rows, told.columns = 1000, 2
+    assert library.known((Array * 1)(told), 0.0) == 54 != library.folded((Array * 1)(told), 0.0)
 
 
 def test_the_text_is_kept_and_a_damaged_one_is_made_again(

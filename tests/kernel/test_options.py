@@ -74,7 +74,7 @@ def test_all_unknown_options_are_named():
 
 def test_an_end_has_to_be_said():
     for call in (lambda: wave().simulate(), lambda: cosim.simulate(wave().build())):
-        with pytest.raises(cosim.ModelError, match=r"until: is missing: say how long, until=2\.0"):
+        with pytest.raises(cosim.ModelError, match=r"until: is missing: give the end of the run, until=2\.0"):
             call()
 
 

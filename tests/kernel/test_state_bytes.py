@@ -56,6 +56,28 @@ def test_a_parameter_that_is_no_number_under_a_right_checksum():
         SYSTEM.state_from_bytes(state.to_bytes())
 
 
+class Bounded(cosim.Component):
+    """Has bounds."""
+
+    share = cosim.parameter(default=0.5, minimum=0.0, maximum=1.0)
+    weights = cosim.parameter(shape=(2,), default=[1.0, 2.0], minimum=0.1)
+
+
+@pytest.mark.parametrize(
+    ("at", "value", "named"),
+    [(0, 1.5, "part.share is 1.5"), (0, -0.1, "part.share"), (2, 0.05, r"part.weights\[1\]"), (0, 1.0, "")],
+)
+def test_parameters_under_a_right_checksum_are_held_to_their_bounds(at, value, named):
+    system = system_of(part=Bounded)
+    state = system.default_state()
+    state._arrays["p"][at] = value
+    if not named:
+        assert system.state_from_bytes(state.to_bytes())["part.share"] == value
+        return
+    with pytest.raises(cosim.StateError, match=named):
+        system.state_from_bytes(state.to_bytes())
+
+
 @pytest.mark.parametrize("length", [1, 8, 24, 40, 100, -1, -4, -8])
 def test_truncated(length):
     with pytest.raises(cosim.StateError):

@@ -17,6 +17,7 @@ REFERENCE = json.loads((Path(__file__).parents[1] / "data" / "bushing.json").rea
 CASES = REFERENCE["cases"]
 
 SIZES = {
+    "frames_turned": 2,
     "X_GF": 12, "X_GM": 12, "X_FM": 12, "q": 6, "potential_energy": 1,
     "V_GF": 6, "V_GM": 6, "V_FM": 6, "qdot": 6,
     "f": 6, "F_GM": 6, "F_GF": 6, "power_dissipation": 1, "dissipated_energy_dot": 1, "F_GB1": 6, "F_GB2": 6,
@@ -50,7 +51,7 @@ def evaluate(inputs):
     `inputs` has X_GB1, V_GB1, X_GB2, V_GB2, frame_on_body1, frame_on_body2, stiffness, damping as arrays.
     """
     slots = {name: np.zeros(size) for name, size in SIZES.items()} | inputs
-    for name in ("pose", "energy", "velocity", "coordinate_forces", "force"):
+    for name in ("turning", "pose", "energy", "velocity", "coordinate_forces", "force"):
         kernel = LinearBushing.kernels[name]
         kernel(*(slots[argument] for argument in kernel.arguments))
     return slots

@@ -9,6 +9,7 @@ WRONG = {
     "test_refuses_parameters_out_of_bounds": toys.ClampingCase,
     "test_pose_is_a_rotation_and_a_position": toys.MirroredCase,
     "test_velocity_is_that_of_the_pose": toys.SlippingCase,
+    "test_axes_are_those_of_the_map": toys.PromisingCase,
     "test_velocity_terms_are_those_of_the_map": toys.LaggingCase,
     "test_follows_from_the_state_alone": toys.WearingCase,
     "test_compiled_is_plain_python": toys.OverflowingCase,

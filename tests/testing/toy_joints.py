@@ -72,6 +72,12 @@ class Mirrored(Arm):
         H_FM[4] = radius * c
 
 
+class Promising(Arm):
+    """Names an axis along which alone it does not move. Law: as `Arm`."""
+
+    axes = (2,)
+
+
 class Slipping(Arm):
     """A velocity that the pose does not have. Law: as `Arm`."""
 
@@ -155,6 +161,10 @@ class ClampingCase(JointContract):
 
 class MirroredCase(JointContract):
     make = staticmethod(lambda: Mirrored())
+
+
+class PromisingCase(JointContract):
+    make = staticmethod(lambda: Promising())
 
 
 class SlippingCase(JointContract):

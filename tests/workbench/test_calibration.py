@@ -105,7 +105,7 @@ def test_what_the_data_do_not_tell_has_an_infinite_error(model):
     fit = Calibration(model, ranges, measured(EVEN, 0.01, 5), {"decay.shown": "seen"}).fit()
     assert fit.standard_errors["decay.idle"] == np.inf
     assert np.isfinite(fit.standard_errors["decay.rate"])
-    assert "which the data do not tell" in str(fit) and fit.alike() == []
+    assert "which the data do not determine" in str(fit) and fit.alike() == []
 
 
 def test_a_parameter_at_its_bound_is_told(model):

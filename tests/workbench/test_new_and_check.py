@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from cosim.cli import main
+from cosim_workbench import check_command
 
 KINDS = (
     *("component", "constraint", "force_element", "integrator", "joint", "master_algorithm", "measure"),
@@ -91,8 +92,8 @@ def test_a_model_and_a_scenario_run_and_their_tests_pass(
     ("words", "said"),
     [
         (["new", "force", "acme.x"], "Nearest: force_element"),
-        (["new", "measure", "Acme.X"], "is no name: small letters"),
-        (["new", "measure", "acme.class"], "is no name: small letters"),
+        (["new", "measure", "Acme.X"], "is not a name: use small letters"),
+        (["new", "measure", "acme.class"], "is not a name: use small letters"),
         (["new", "measure"], "give a kind and a name"),
         (["check", "mechanics.two_point_sprung"], "Nearest: mechanics.two_point_spring"),
         (["check", "measures.delay", "delay"], "needs PARAMETER=VALUE"),
@@ -177,3 +178,16 @@ def test_what_takes_part_in_co_simulations_is_checked_too(capsys: Captured) -> N
     assert "missing a required argument: 'path'" in capsys.readouterr().err
     assert main(["check", "fmu.validate"]) == 2
     assert "fmu.validate: checked are components, integrators, participants and" in capsys.readouterr().err
+
+
+def test_a_class_that_takes_no_made_up_values_does_not_end_the_check(
+    monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    with_kit = check_command._with_kit()
+    both = [*with_kit["mechanics.rigid_body"], *with_kit["measures.minus"]]
+    monkeypatch.setattr(check_command, "_entries", lambda name: both)
+    assert main(["check", "several", "-k", "no_check_has_this_name"]) == 1
+    said = capsys.readouterr().out
+    assert "mechanics.rigid_body: nothing was checked: inertia:" in said
+    assert "cosim check mechanics.rigid_body NAME=VALUE" in said
+    assert "measures.minus: MeasureContract" in said

@@ -271,7 +271,7 @@ def test_ctrl_c_says_how_to_go_on(tmp_path):
         time.sleep(0.01)
     begun.send_signal(signal.SIGINT)
     _, said = begun.communicate(timeout=60)
-    assert begun.returncode == 130 and "the same command goes on" in said and "Traceback" not in said
+    assert begun.returncode == 130 and "the same command continues" in said and "Traceback" not in said
 
 
 def test_two_processes_do_not_work_on_one_study(model, tmp_path):

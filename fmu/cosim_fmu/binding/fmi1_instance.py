@@ -174,6 +174,10 @@ class Fmi1Instance(FmuInstance):
             next_event=next_event_of(info.defined, info.next),
         )
 
+    def step_arguments(self, answers: int) -> tuple[int, int, int]:
+        """It has none but whether it wants event mode."""
+        return answers, 0, 0
+
     def completed_step(self) -> tuple[bool, bool]:
         """Call fmiCompletedIntegratorStep."""
         event = ctypes.c_int8()

@@ -147,9 +147,7 @@ class FmuInstance(ABC):
         FmiError
         """
         if self.mode not in self.allowed[group or function]:
-            if self.failure is not None and self.mode in (modes.FAILED, modes.FATAL):
-                raise self.failure  # what explains why nothing is allowed any more
-            raise CallOrderError(self.name_of(function), self.mode)
+            self.check_allowed(function, group)
         bound = self._function(function)
         exit_guard.calling[0] = self, function
         status: int = bound(self.component, *arguments)
@@ -157,6 +155,13 @@ class FmuInstance(ABC):
         if status > WARNING or status < 0:
             self.check(function, status)
         return status
+
+    def check_allowed(self, function: str, group: str = "") -> None:
+        """Raise an error where a function may not be called now; see `call`."""
+        if self.mode not in self.allowed[group or function]:
+            if self.failure is not None and self.mode in (modes.FAILED, modes.FATAL):
+                raise self.failure  # what explains why nothing is allowed any more
+            raise CallOrderError(self.name_of(function), self.mode)
 
     def check(self, function: str, status: int) -> None:
         """What a status means for the instance; `FmiError` when it is worse than a warning."""
@@ -420,6 +425,16 @@ class FmuInstance(ABC):
     @abstractmethod
     def completed_step(self) -> tuple[bool, bool]:
         """Tell that an integrator step has ended: whether it wants event mode, and to end the run."""
+
+    def step_arguments(self, answers: int) -> tuple[int, int, int]:
+        """Arguments of *CompletedIntegratorStep* behind the instance, by address.
+
+        Parameters
+        ----------
+        answers : int
+            Address of two words: for whether it wants event mode, and to end the run.
+        """
+        return 1, answers, answers + 8
 
     def sizes(self) -> tuple[int, int] | None:
         """Continuous states and event indicators, where the instance tells (FMI 3.0)."""

@@ -107,7 +107,7 @@ def read_outputs(live, first, count):
     at = block[OUTPUTS_AT] + REAL * first
     references = block[OUTPUT_REFERENCES] + REFERENCE * first
     if call_with_array(block[GET_REALS], block[HANDLE], references, count, at, count) > WARNING:
-        raise ValueError("the FMU does not tell its outputs")
+        raise ValueError("the FMU does not return its outputs")
 
 
 def output(live, index):
@@ -126,7 +126,7 @@ def read_rates(live, scale, z_dot, indicators):
         rates = reals_at(block[RATES_AT], count)
         status = call_with_array(block[GET_RATES], block[HANDLE], block[RATES_AT], count, 0, 0)
         if status > DISCARD:
-            raise ValueError("the FMU does not tell its derivatives")
+            raise ValueError("the FMU does not return its derivatives")
         for i in range(count):
             z_dot[i] = rates[i] / scale[i] if status != DISCARD else math.nan
     crossings = block[INDICATORS]
@@ -134,6 +134,6 @@ def read_rates(live, scale, z_dot, indicators):
         found = reals_at(block[INDICATORS_AT], crossings)
         status = call_with_array(block[GET_INDICATORS], block[HANDLE], block[INDICATORS_AT], crossings, 0, 0)
         if status > DISCARD:
-            raise ValueError("the FMU does not tell its event indicators")
+            raise ValueError("the FMU does not return its event indicators")
         for i in range(crossings):
             indicators[i] = found[i] if status != DISCARD else math.nan

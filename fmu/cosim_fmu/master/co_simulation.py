@@ -351,7 +351,7 @@ class CoSimulation:
     ) -> CoSimulationResult:
         until = self.until if until is None else until
         if until is None:
-            raise cosim.ModelError.of("master.until", "is missing: say when the run ends, in seconds")
+            raise cosim.ModelError.of("master.until", "is missing: give the end of the run, in seconds")
         points = CommunicationPoints(self.start, seconds(until, "until"), self.step)
         problems = check_last_step(self.descriptions, self.every, points)
         if inside not in INSIDE:

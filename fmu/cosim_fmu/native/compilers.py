@@ -181,4 +181,4 @@ def _run(command: list[str], folder: Path) -> None:
         raise cosim.CosimError(f"{command[0]} cannot be run: {error}") from error
     if done.returncode != 0:
         said = "\n".join((done.stderr or done.stdout).splitlines()[:20])
-        raise cosim.CosimError(f"the C compiler refuses ({' '.join(command[:4])} …):\n{said}")
+        raise cosim.CosimError(f"the C compiler failed ({' '.join(command[:4])} …):\n{said}")

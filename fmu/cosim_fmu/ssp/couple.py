@@ -190,7 +190,7 @@ def couple_ssp(
         raise cosim.ModelError([_placed(coupling, fault) for fault in error.problems]) from None
     loop.until = settings.stop if settings.stop is not None else loop.start + 1.0
     if settings.stop is None:
-        package.say(str(package.path), f"does not say when a run ends; it ends at {loop.until:g} s")
+        package.say(str(package.path), f"gives no stop time; the run ends at {loop.until:g} s")
     coupling.given_starts, coupling.given_options = dict(starts or {}), options
     loop.ssp, loop.findings, loop.derived = coupling, package.findings, coupling.derived
     return loop
@@ -234,7 +234,7 @@ def _default_step(package: Package, settings: Settings, is_given: bool) -> float
     span = stop - (settings.start or 0.0)
     step = span / STEPS if span > 0.0 else 1e-3
     if not is_given:
-        text = f"does not say how often values are exchanged; they are every {step:g} s: give a step"
+        text = f"gives no communication step; values are exchanged every {step:g} s: give a step"
         package.say(str(package.path), text)
     return step
 

@@ -133,7 +133,7 @@ class Network:
                 self.faults.append(cosim.Problem(wire.place, str(fault)))
                 return
             elif end.connector not in node.connectors:
-                text = f"'{end}' is not declared as a connector; what the FMU says counts"
+                text = f"'{end}' is not declared as a connector; the FMU's description is used"
                 self.findings.append(cosim.Problem(wire.place, text))
             ends.append((point, end.indices, _role(node, end.connector, inside=node is system)))
         giver, taker = ends

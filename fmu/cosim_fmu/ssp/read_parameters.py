@@ -49,7 +49,7 @@ class Document:
         if not name:
             return None
         if name not in self.units:
-            self.say(element, f"unit '{name}' is not defined in this document; what the FMU says counts")
+            self.say(element, f"unit '{name}' is not defined in this document; the FMU's unit is used")
         return self.units.get(name)
 
     def items(self, element: Element) -> Mapping[str, int] | None:
@@ -187,7 +187,7 @@ def parameter_set(document: Document) -> list[Value]:
 def _unit(document: Document, element: Element) -> Unit | None:
     name, base = element.get("name", ""), child(element, "BaseUnit")
     if base is None:
-        document.say(element, f"unit '{name}' has no <BaseUnit>: what the FMU says counts")
+        document.say(element, f"unit '{name}' has no <BaseUnit>: the FMU's unit is used")
         return None
     exponents = tuple(whole(document, base, key) for key in EXPONENTS)
     factor, offset = number(document, base, "factor", 1.0), number(document, base, "offset", 0.0)

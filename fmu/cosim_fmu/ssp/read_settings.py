@@ -60,7 +60,7 @@ def _ours(document: Document, found: Element, settings: Settings) -> None:
     if isinstance(options, dict):
         settings.options = options
     else:
-        document.say(found, f"options are {found.get('options')!r}, which is no JSON object")
+        document.say(found, f"options are {found.get('options')!r}, which is not a JSON object")
 
 
 def _foreign(document: Document, found: Element, name: str, settings: Settings) -> None:

@@ -79,7 +79,7 @@ class ParticipantContract:
         description = made.describe()
         for _ in range(2):
             values = list(made.get(outputs))
-            assert len(values) == len(outputs), f"get answered {len(values)} values for {len(outputs)} names"
+            assert len(values) == len(outputs), f"get returned {len(values)} values for {len(outputs)} names"
             check_values(description, outputs, values)
             made.step(0.0, self.step)
         made.close()
@@ -134,7 +134,7 @@ class ParticipantContract:
             made.step(i * self.step, self.step)
             made.get(outputs)
             rows.append(list(made.get(outputs)))
-        assert _same(rows, self._run(self.make())), "reading it changes what comes"
+        assert _same(rows, self._run(self.make())), "reading it changes the results"
         made.close()
 
     def test_can_be_closed_at_any_time(self) -> None:
@@ -181,12 +181,12 @@ class ParticipantContract:
         expected = self._go_on(made, outputs)
         made.restore(made.deserialize(data))
         assert _same(self._go_on(made, outputs), expected), (
-            "a state that went through bytes goes on differently"
+            "a state restored from bytes continues differently"
         )
         made.close()
         other, _ = self._begun()
         other.restore(other.deserialize(data))
-        assert _same(self._go_on(other, outputs), expected), "in another participant it goes on differently"
+        assert _same(self._go_on(other, outputs), expected), "in another participant it continues differently"
         other.close()
 
     def test_feedthrough_is_what_it_says(self) -> None:
@@ -259,7 +259,7 @@ class ParticipantContract:
             assert all(begin - 1e-12 <= t <= end + 1e-12 for t in times), f"{times} is not in the step"
             for point in points:
                 assert len(point.names) == len(point.values), f"{point} has not one value for each name"
-        assert not list(made.inside()), "inside tells the same again"
+        assert not list(made.inside()), "inside returns the same rows again"
         made.close()
 
     def test_runs_in_a_co_simulation(self) -> None:

@@ -78,7 +78,7 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
         library = folder / "binaries" / platform / f"{able.modelIdentifier}{suffix}"
         try:
             if not library.exists():
-                text = f"not run: holds no {library.name}, as its modelIdentifier asks for"
+                text = f"not run: holds no {library.name}, as its modelIdentifier demands"
                 yield Finding("error", f"binaries/{platform}", text)
                 continue
             for finding in FmuProbe(folder, read, library, timeout, interface).findings():

@@ -355,7 +355,7 @@ def wrong_values(fmu: ForeignFmu) -> Found:
         with _instance(fmu) as one:
             one.begin()
             if _is_taken(one.set, [variable], [math.nan]):
-                yield "warning", f"input {variable['name']} takes NaN and answers OK"
+                yield "warning", f"input {variable['name']} accepts NaN and returns OK"
     if not fmu.steps:
         return
     for variable in fmu.of("input", "parameter", kind="Real"):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cosim.kit import FACTORIZATIONS, call_block
-from cosim_integrators.implicit.dense_lu import factor, factor_complex, solve, solve_complex
+from cosim.kit import FACTORIZATIONS, call_block, lu_factor, lu_solve
+from cosim_integrators.implicit.complex_lu import factor_complex, solve_complex
 from cosim_integrators.implicit.layout import (
     FACTORED,
     OK,
@@ -64,7 +64,7 @@ def make_matrices(step, shift, re, im, memory, work, lu, pattern):
     else:
         real = lu[1 : 1 + n * n]
         _fill(real, 1, shift / wanted, 0.0, jacobian, pattern, vector(work, V_SHIFT, n))
-        status = factor(real, lu[1 + n * n : 1 + n * n + n], n)
+        status = lu_factor(real, lu[1 + n * n : 1 + n * n + n], n)
         if status == 0 and pattern[P_COMPLEX] != 0:
             at = 1 + n * n + n
             matrix = lu[at : at + 2 * n * n]
@@ -97,7 +97,7 @@ def solve_real(lu, pattern, b):
     if pattern[P_SPARSE] != 0:
         ask(SOLVE_REAL, 0.0, b, b, pattern)
     else:
-        solve(lu[1 : 1 + n * n], lu[1 + n * n : 1 + n * n + n], n, b)
+        lu_solve(lu[1 : 1 + n * n], lu[1 + n * n : 1 + n * n + n], n, b)
 
 
 def solve_pair(lu, pattern, b, c):

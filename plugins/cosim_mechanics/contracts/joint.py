@@ -64,6 +64,10 @@ class Joint(Component):
         Generalized forces on the speeds, which force elements add to.
     nq, nu : int
         Class attributes: number of coordinates and of speeds.
+    axes : tuple of int, or None
+        Class attribute, where each speed is one element of V_FM whatever q is: which one (0 to 2 turn about
+        an axis of F, 3 to 5 shift along one). H_FM is then ones at these places, HDotU_FM is zero, and
+        evaluations take less work.
     quaternions : tuple of int
         Class attribute: where in q four coordinates begin that are a quaternion; its length is kept at 1.
 
@@ -106,6 +110,7 @@ class Joint(Component):
     solved_by: ClassVar[type[Solver] | None] = DynamicsSolver
     nq = 0
     nu = 0
+    axes: ClassVar[tuple[int, ...] | None] = None
     quaternions: ClassVar[tuple[int, ...]] = ()
 
     @kernel(refuses=[NO_POSE])
@@ -121,8 +126,38 @@ class Joint(Component):
         units = [_effort(speeds.unit(i)) for i in range(cls.nu)] or "1"
         cls.tau = cache_slot(units, cls.nu, accumulates=True, description="generalized forces on u")  # type: ignore[attr-defined]
         super().__init_subclass__(**options)
+        cls._check_axes()
         if set(cls.kernels) > {"frames"}:
             cls._check_results()
+
+    @classmethod
+    def _check_axes(cls) -> None:
+        """Those of a class above hold for its functions alone; what is said here is compared with them."""
+        if "axes" not in vars(cls) and ({*cls.kernels, "across", "rates"} - {"frames"}) & set(vars(cls)):
+            cls.axes = None
+        if cls.axes is None:
+            return
+        if len(cls.axes) != cls.nu or not set(cls.axes) <= set(range(6)):
+            raise ContractError(
+                f"joint {cls.__name__}: axes = {cls.axes!r}, needs {cls.nu} of 0 to 5, one for each speed: "
+                "0 to 2 turn about x, y, z of F, 3 to 5 shift along them; leave axes out where H_FM depends "
+                "on q"
+            )
+        kernel = cls.kernels.get("across")
+        if kernel is None or kernel.is_python or kernel.arguments != ["q", "X_FM", "H_FM"]:
+            return  # what depends on more the contract kit compares
+        expected = np.eye(6)[list(cls.axes)].reshape(-1)
+        for place in (0.0, 0.3):
+            H_FM = np.full(6 * cls.nu, np.nan)
+            try:
+                kernel(np.full(cls.nq, place), np.zeros(12), H_FM)
+            except (ArithmeticError, ValueError):
+                continue  # a pose that the joint does not have
+            if not np.array_equal(H_FM, expected):
+                raise ContractError(
+                    f"joint {cls.__name__}: axes = {cls.axes!r}, but across writes H_FM = {H_FM.tolist()} at "
+                    f"q = {place:g}; leave axes out, or write what they say"
+                )
 
     @classmethod
     def _check_results(cls) -> None:

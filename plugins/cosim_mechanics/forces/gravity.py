@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.spatial import add_force_at, dot, scaled, station
+from cosim_mechanics.spatial import add_torque, cross, dot, rotate, scaled, station
 
 
 class Gravity(contracts.Force):
@@ -68,4 +68,8 @@ class Gravity(contracts.Force):
 
     @cosim.kernel
     def force(X_GB, mass, feels_gravity, center_of_mass, gravity, F_GB):
-        add_force_at(F_GB, X_GB, station(X_GB, center_of_mass), scaled(feels_gravity * mass, gravity))
+        weight = scaled(feels_gravity * mass, gravity)
+        add_torque(F_GB, cross(rotate(X_GB, center_of_mass), weight))
+        F_GB[3] += weight[0]
+        F_GB[4] += weight[1]
+        F_GB[5] += weight[2]

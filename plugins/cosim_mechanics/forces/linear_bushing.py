@@ -19,9 +19,11 @@ from cosim_mechanics.spatial import (
     angular,
     compose,
     compose_inverse,
+    compose_shift,
     cross,
     inverse,
     is_pose,
+    is_turned,
     linear,
     minus,
     moment_123,
@@ -151,6 +153,9 @@ class LinearBushing(contracts.ForceElement):
         unit="J", minimum=0.0, description="energy dissipated since the start", diagnostic=True
     )
 
+    frames_turned = cosim.cache_slot(
+        shape=2, internal=True, description="1 for a frame that is turned against its body"
+    )
     X_GF = cosim.cache_slot(unit=POSE_UNITS, shape=12, description="pose of F in Ground")
     X_GM = cosim.cache_slot(unit=POSE_UNITS, shape=12, description="pose of M in Ground")
     X_FM = cosim.cache_slot(unit=POSE_UNITS, shape=12, description="pose of M in F")
@@ -178,9 +183,20 @@ class LinearBushing(contracts.ForceElement):
         return 0.0 if is_pose(frame_on_body1) and is_pose(frame_on_body2) else 1.0
 
     @cosim.kernel
-    def pose(X_GB1, X_GB2, frame_on_body1, frame_on_body2, X_GF, X_GM, X_FM, q):
-        put12(X_GF, compose(X_GB1, frame_on_body1))
-        put12(X_GM, compose(X_GB2, frame_on_body2))
+    def turning(frame_on_body1, frame_on_body2, frames_turned):
+        frames_turned[0] = 1.0 if is_turned(frame_on_body1) else 0.0
+        frames_turned[1] = 1.0 if is_turned(frame_on_body2) else 0.0
+
+    @cosim.kernel
+    def pose(X_GB1, X_GB2, frame_on_body1, frame_on_body2, frames_turned, X_GF, X_GM, X_FM, q):
+        if frames_turned[0] != 0.0:
+            put12(X_GF, compose(X_GB1, frame_on_body1))
+        else:
+            put12(X_GF, compose_shift(X_GB1, frame_on_body1))
+        if frames_turned[1] != 0.0:
+            put12(X_GM, compose(X_GB2, frame_on_body2))
+        else:
+            put12(X_GM, compose_shift(X_GB2, frame_on_body2))
         X = compose_inverse(X_GF, X_GM)
         put12(X_FM, X)
         put6(q, angles_123(X), position(X))

@@ -27,8 +27,10 @@ from cosim_mechanics.spatial._poses import IDENTITY as IDENTITY
 from cosim_mechanics.spatial._poses import NO_POSE as NO_POSE
 from cosim_mechanics.spatial._poses import compose as compose
 from cosim_mechanics.spatial._poses import compose_inverse as compose_inverse
+from cosim_mechanics.spatial._poses import compose_shift as compose_shift
 from cosim_mechanics.spatial._poses import inverse as inverse
 from cosim_mechanics.spatial._poses import is_pose as is_pose
+from cosim_mechanics.spatial._poses import is_turned as is_turned
 from cosim_mechanics.spatial._poses import position as position
 from cosim_mechanics.spatial._poses import rotate as rotate
 from cosim_mechanics.spatial._poses import rotate_inverse as rotate_inverse

@@ -119,6 +119,19 @@ class JointContract:
 
         check()
 
+    def test_axes_are_those_of_the_map(self) -> None:
+        """Where the class names `axes`, H_FM is ones at them and HDotU_FM is zero, at random poses."""
+        axes = type(self.make()).axes
+        if not axes:
+            pytest.skip("the joint names no axes")
+        system, expected = self.moving(), np.eye(6)[list(axes)].reshape(-1)
+        for seed in range(10):
+            state = self.state(system, seed)
+            H, terms = np.asarray(state["joint.H_FM"]), np.asarray(state["joint.HDotU_FM"])
+            assert np.array_equal(H, expected) and not terms.any(), (
+                f"axes = {axes}, but H_FM = {H}, HDotU_FM = {terms} at q = {state.q}, u = {state.u}"
+            )
+
     def test_velocity_terms_are_those_of_the_map(self) -> None:
         """``HDotU_FM`` against differences of ``H_FM u`` along ``q_dot``, u held."""
         system = self.moving()

@@ -16,7 +16,7 @@ ENDS = {
     -1: "which ended with a fault of the search",
     0: "of which there were too many before it converged",
     1: "converged: no direction leads further down",
-    2: "converged: what remains gets no smaller",
+    2: "converged: the residuals do not decrease any more",
     3: "converged: the parameters do not change any more",
     4: "converged: neither parameters nor what remains change any more",
 }
@@ -96,7 +96,7 @@ class Fit:
             known = (
                 f"± {error:.2g}{unit}"
                 if np.isfinite(error)
-                else f"{unit.strip()}, which the data do not tell"
+                else f"{unit.strip()}, which the data do not determine"
             )
             end = "   at an end of its range" if path in self.at_bounds else ""
             lines.append(f"{path:<{width}}  {value:.6g} {known}{end}")

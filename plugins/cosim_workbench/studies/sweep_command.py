@@ -37,7 +37,7 @@ class SweepCommand(cosim.Command):
         ),
         (
             'cosim sweep mount.toml --vary "engine.mass=normal(120, 5)" --sample latin:4 -o scatter',
-            "four runs at random; again with the same words: it goes on where it was",
+            "four runs at random; the same command again continues the study",
         ),
     )
     failure: ClassVar[str] = "every point failed"
@@ -94,7 +94,7 @@ class SweepCommand(cosim.Command):
             interrupted = isinstance(error, KeyboardInterrupt) or hasattr(error, "result")
             if interrupted and any(folder.glob("part-*")):
                 self.report(folder=folder)
-                print(f"what is done is in {folder}: the same command goes on", file=sys.stderr)
+                print(f"finished points are in {folder}: the same command continues", file=sys.stderr)
             raise
         self.report(folder=folder, table=folder / "table.csv", picture=arguments.plot)
         self.report(points=len(table), failed=table.failed, objectives=_objectives(table))

@@ -19,23 +19,39 @@ read, `PUT_END` writes its end onto the board."""
 # What `next_request` answers: what has to be done before it is asked again
 FINISHED, FAILED = 0, 1
 SAVE, RESTORE, PASS = 2, 4, 8  # bits; in this order
+DERIVE = 16
+"""Alone: what directional derivatives tell of the interface is wanted from `matrix_row` on."""
 
 # Kinds of algorithms
-ONCE, ITERATED, ADAPTIVE, IN_PYTHON = range(4)
+ONCE, ITERATED, ADAPTIVE, NEWTON = range(4)
 
 # `counts`
 KIND, PHASE, SIZE, POINTS, ORDER, ALONG, CORRECTS, HOLD, MOST, COUNT, TOTAL, LARGEST = range(12)
 GOES_BACK, DISCARDED, REPEATS, TAKEN, REJECTED, WORST, IN_A_ROW, PATIENCE, BY_ENERGY, KEPT, AGAIN = range(
     12, 23
 )
-COUNTS = 23
+KNOWN, MOVED, COLUMN, DIFFERENCES, DERIVATIVES = range(23, 28)
+COUNTS = 28
+BEGIN, AFTER_PASS, AFTER_RESTORE, AFTER_DIFFERENCE, AFTER_DERIVATIVES = range(5)  # PHASE
 LINE, MEAN, END_HELD = range(3)
 
 # `numbers`
-TIME, LENGTH, REACHED, TOLERANCE, ABSOLUTE, RELAXATION, NEXT, STEP_END, PAST_TIMES = range(9)
+TIME, LENGTH, REACHED, TOLERANCE, ABSOLUTE, RELAXATION, NEXT, STEP_END, SPAN, PAST_TIMES = range(10)
 MOST_POINTS = 3
 NUMBERS = PAST_TIMES + MOST_POINTS
 
 # `table`
 NOW, START, MIDDLE, SLOPE, END, GUESS, EXPECTED, ALLOWED, WANTED, LAST_START, LAST_MIDDLE, PAST = range(12)
 ROWS = PAST + MOST_POINTS
+# Beyond, in Newton's method: the transposed inverse of the Jacobian, and a matrix to be inverted
+RESIDUAL, CHANGE, BASE, WORK, PIVOTS, INVERSE = range(ROWS, ROWS + 6)
+
+
+def matrix_row(size: int) -> int:
+    """Row in which the matrix begins that is to be inverted, of an interface with so many values."""
+    return INVERSE + size
+
+
+def newton_rows(size: int) -> int:
+    """All rows that Newton's method needs."""
+    return INVERSE + 2 * size

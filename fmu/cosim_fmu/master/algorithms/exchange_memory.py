@@ -22,12 +22,14 @@ class ExchangeMemory:
         Number of values of the interface.
     bonds : sequence of (int, int)
         Places of both outputs of each power bond.
+    rows : int
+        Of the table.
     """
 
-    def __init__(self, size: int = 0, bonds: Sequence[tuple[int, int]] = ()) -> None:
+    def __init__(self, size: int = 0, bonds: Sequence[tuple[int, int]] = (), rows: int = layout.ROWS) -> None:
         self.counts = np.zeros(layout.COUNTS, dtype=np.int64)
         self.numbers = np.zeros(layout.NUMBERS)
-        self.table = np.zeros(layout.ROWS * size)
+        self.table = np.zeros(rows * size)
         self.bonds = np.array([place for bond in bonds for place in bond], dtype=np.int64)
         self.counts[layout.SIZE] = size
 

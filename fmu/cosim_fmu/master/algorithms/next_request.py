@@ -8,34 +8,31 @@ from __future__ import annotations
 
 import math
 
-from cosim_fmu.master.algorithms.exchange_layout import ABSOLUTE as ABSOLUTE_TOLERANCE
 from cosim_fmu.master.algorithms.exchange_layout import (
     ADAPTIVE,
+    AFTER_PASS,
+    AFTER_RESTORE,
     AGAIN,
     ALONG,
+    BEGIN,
     BY_ENERGY,
     CORRECTS,
     COUNT,
     DISCARDED,
-    END,
-    END_HELD,
     EXPECTED,
     FAILED,
     FINISHED,
     GOES_BACK,
     GUESS,
-    HOLD,
     IN_A_ROW,
     ITERATED,
     KEPT,
     KIND,
-    LARGEST,
     LAST_MIDDLE,
     LAST_START,
     LENGTH,
-    LINE,
     MIDDLE,
-    MOST,
+    NEWTON,
     NEXT,
     NOW,
     PASS,
@@ -43,24 +40,22 @@ from cosim_fmu.master.algorithms.exchange_layout import (
     PHASE,
     POINTS,
     REACHED,
-    RELAXATION,
     REPEATS,
     RESTORE,
     SAVE,
     SIZE,
-    SLOPE,
     START,
     STEP_END,
     TIME,
     TOLERANCE,
-    TOTAL,
     WANTED,
 )
-from cosim_fmu.master.algorithms.extrapolate import extrapolate, follow_line, follow_polynomial, remember
+from cosim_fmu.master.algorithms.extrapolate import extrapolate, follow_polynomial, remember
+from cosim_fmu.master.algorithms.iteration import copy_row, follow_guess, iterate
+from cosim_fmu.master.algorithms.newton import find_root
 from cosim_fmu.master.algorithms.step_control import adapt, judge, judge_energy, next_length, stop_of
 
 SIGNATURE = "IFFIff>i"
-BEGIN, AFTER_PASS, AFTER_RESTORE = range(3)
 FIRST_PART = 1e-2
 """Of the communication step: the first exchange at most, of which no error is known."""
 STUBBORN = 3
@@ -77,13 +72,15 @@ SMALLEST_PART = 1e-9
 def next_request(counts, numbers, table, bonds, time, size):
     """What has to be done in a communication step from `time` by `size` (s), before this is asked again.
 
-    PHASE is BEGIN when a communication step begins. The answer is FINISHED, FAILED, or some of SAVE, RESTORE
-    and PASS: the calls of an exchange, over TIME and LENGTH.
+    PHASE is BEGIN when a communication step begins. The answer is FINISHED, FAILED, DERIVE, or some of SAVE,
+    RESTORE and PASS: the calls of an exchange, over TIME and LENGTH.
     """
     if counts[KIND] == ITERATED:
         return iterate(counts, numbers, table, time, size)
     if counts[KIND] == ADAPTIVE:
         return adapt_exchanges(counts, numbers, table, bonds, time, size)
+    if counts[KIND] == NEWTON:
+        return find_root(counts, numbers, table, time, size)
     return exchange_once(counts, numbers, table, time, size)
 
 
@@ -116,60 +113,6 @@ def give_back(counts, table):
         table[LAST_MIDDLE * n + k] = middle
         table[MIDDLE * n + k] = middle + lacked
     counts[CORRECTS] = 2
-
-
-def iterate(counts, numbers, table, time, size):
-    """Waveform iteration: exchanges over the same step, until a guess and what comes of it agree."""
-    n = counts[SIZE]
-    if counts[PHASE] == BEGIN:
-        begin_iteration(counts, numbers, table, time, size)
-        counts[PHASE] = AFTER_PASS
-        return SAVE | PASS
-    if is_settled(counts, numbers, table) or counts[COUNT] >= counts[MOST]:
-        counts[TOTAL] += counts[COUNT]
-        counts[LARGEST] = max(counts[LARGEST], counts[COUNT])
-        return FINISHED if is_settled(counts, numbers, table) else FAILED
-    for k in range(n):
-        guess = table[GUESS * n + k]
-        table[GUESS * n + k] = guess + numbers[RELAXATION] * (table[NOW * n + k] - guess)
-    follow_guess(counts, numbers, table)
-    counts[COUNT] += 1
-    return RESTORE | PASS
-
-
-def begin_iteration(counts, numbers, table, time, size):
-    """The first guess, by extrapolation."""
-    numbers[TIME] = time
-    numbers[LENGTH] = size
-    copy_row(counts, table, NOW, START)
-    remember(counts, numbers, table, time)
-    extrapolate(counts, numbers, table, time + size, GUESS)
-    follow_guess(counts, numbers, table)
-    counts[COUNT] = 1
-
-
-def follow_guess(counts, numbers, table):
-    """The course of the interface from START to GUESS, as HOLD says."""
-    n = counts[SIZE]
-    copy_row(counts, table, GUESS, END)
-    follow_line(counts, numbers, table)
-    if counts[HOLD] == END_HELD:
-        copy_row(counts, table, END, MIDDLE)
-    if counts[HOLD] != LINE:
-        for k in range(n):
-            table[SLOPE * n + k] = 0.0
-
-
-def is_settled(counts, numbers, table):
-    """Whether GUESS and NOW agree."""
-    n = counts[SIZE]
-    for k in range(n):
-        guess = table[GUESS * n + k]
-        found = table[NOW * n + k]
-        allowed = numbers[TOLERANCE] * max(abs(guess), abs(found)) + numbers[ABSOLUTE_TOLERANCE]
-        if not abs(found - guess) <= allowed:
-            return False
-    return True
 
 
 def adapt_exchanges(counts, numbers, table, bonds, time, size):
@@ -245,10 +188,3 @@ def learn_from(counts, numbers, error):
     numbers[REACHED] = stop
     counts[PATIENCE] = STUBBORN if counts[POINTS] > 1 else 1
     return False
-
-
-def copy_row(counts, table, source, target):
-    """One row of the table onto another."""
-    n = counts[SIZE]
-    for k in range(n):
-        table[target * n + k] = table[source * n + k]

@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 
 import cosim
-from cosim.kit import Exchange, FeedthroughLoop
+from cosim.kit import Exchange, FeedthroughLoop, compile_function
 from cosim_fmu.master.algorithms import exchange_layout as layout
 from cosim_fmu.master.algorithms.exchange_memory import ExchangeMemory
 from cosim_fmu.master.algorithms.extrapolate import take_known
-from cosim_fmu.master.algorithms.next_request import BEGIN, next_request
+from cosim_fmu.master.algorithms.next_request import SIGNATURE, next_request
 from cosim_fmu.master.step_discarded import StepDiscardedError
 
 Call = tuple[int, str]
+MANY = 100
+"""Values of the interface from which on a decision in plain Python takes longer than to compile it."""
 
 
 class ProgrammedAlgorithm(cosim.MasterAlgorithm):
@@ -45,12 +48,17 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
             Whose participants are iterated.
         """
 
+    def rows(self, size: int) -> int:
+        """Of the table, for an interface with so many values."""
+        return layout.ROWS
+
     def settle(self, memory: ExchangeMemory) -> None:
         """Write the options into the memory of a run; its kind first."""
 
     def initialize(self, exchange: Exchange, time: float) -> None:
         """Forget an earlier run."""
-        self.memory = ExchangeMemory(len(exchange.interface_names), exchange.bonds)
+        size = len(exchange.interface_names)
+        self.memory = ExchangeMemory(size, exchange.bonds, self.rows(size))
         self.memory.counts[layout.GOES_BACK] = exchange.can_restore
         self.memory.counts[layout.WORST] = -1
         self._calls = self.calls(exchange.order, exchange.loops)
@@ -59,13 +67,14 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
     def next_request(self, exchange: Exchange, time: float, size: float) -> int:
         """What has to be done before this is asked again; the interface is in the memory."""
         memory = self.memory
-        return int(next_request(memory.counts, memory.numbers, memory.table, memory.bonds, time, size))
+        decide = next_request if memory.counts[layout.SIZE] < MANY else _compiled()
+        return int(decide(memory.counts, memory.numbers, memory.table, memory.bonds, time, size))
 
     def step(self, exchange: Exchange, time: float, size: float) -> None:
         """Exchange until the decision is that it is enough."""
         memory, token = self.memory, None
         complaint: cosim.CosimError | None = None
-        memory.counts[layout.PHASE] = BEGIN
+        memory.counts[layout.PHASE] = layout.BEGIN
         while True:
             if self.looks:
                 memory.row(layout.NOW)[:] = exchange.interface()
@@ -74,6 +83,8 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
                 return
             if request == layout.FAILED:
                 raise complaint or self.failure(exchange, time)
+            if request & layout.DERIVE:
+                self.derive(exchange)
             if request & layout.SAVE:
                 token = exchange.save()
             if request & layout.RESTORE:
@@ -86,6 +97,9 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
                     if not self.takes_discarded:
                         raise
                     memory.counts[layout.DISCARDED], complaint = 1, error
+
+    def derive(self, exchange: Exchange) -> None:
+        """Write what directional derivatives tell of the interface into the memory, where it is asked for."""
 
     @property
     def looks(self) -> bool:
@@ -150,3 +164,9 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
         for place, owner in enumerate(exchange.interface_owners):
             if owner == name:
                 take_known(memory.counts, memory.numbers, memory.table, place, float(values[place]))
+
+
+@cache
+def _compiled() -> Callable[..., int]:
+    """The decision, as the compiled loop makes it."""
+    return compile_function(next_request, SIGNATURE)

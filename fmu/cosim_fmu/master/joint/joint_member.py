@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ctypes
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -13,6 +12,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmu.binding import modes
+from cosim_fmu.master.evaluation.access import Access
 from cosim_fmu.master.participants.fmu_state import FmuState
 from cosim_fmu.master.participants.instance_participant import InstanceParticipant
 from cosim_fmu.master.participants.model_exchange_participant import ModelExchangeParticipant
@@ -222,20 +222,11 @@ class JointMember(ModelExchangeParticipant):
 
     def shows_states_late(self, outputs: Sequence[str]) -> bool:
         """Whether outputs follow the states only when the derivatives have been asked for."""
-        model, instance = self._fmu, self._instance
-        if not outputs or not model.count or model.asked_to_stop:
-            return False
-        states, moved = ((ctypes.c_double * model.count)() for _ in range(2))
-        instance.get_continuous_states(states)
-        moved[:] = [x + max(1.0, abs(x)) * 2.0**-10 for x in states]
-        access = self._access(tuple(outputs))
-        instance.set_continuous_states(moved)
-        before = np.array(access.read(), dtype=float)
-        model.compute_all()
-        after = np.array(access.read(), dtype=float)
-        instance.set_continuous_states(states)
-        model.compute_all()
-        return not np.array_equal(before, after, equal_nan=True)
+        return bool(outputs) and bool(self._fmu.shows_states_late(self._access(tuple(outputs)).read))
+
+    def access(self, names: Sequence[str], verb: str) -> Access:
+        """How compiled code reads ("Get") or writes ("Set") variables."""
+        return Access(self._instance, names, self._read_interface().elements, verb)
 
     def note(self, time: float) -> None:
         """Keep the present values."""

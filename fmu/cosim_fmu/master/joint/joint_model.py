@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from cosim_fmu.master.evaluation.evaluation import Evaluation
 from cosim_fmu.master.joint.joint_wiring import JointWiring
 from cosim_fmu.master.participants.fmu_model import MOST_EVENT_ITERATIONS, FmuModel
 
@@ -20,15 +21,10 @@ class JointPart:
     model : FmuModel
     member : object
         With `write_discrete`, for event mode, `begin_instant` and `end_instant`.
-    wants_steps : bool
-        Whether it is told when an integrator step has ended.
-    inputs : slice
-        Of the continuous inputs that are given from outside.
     """
 
-    def __init__(self, name: str, model: FmuModel, member: Any, wants_steps: bool, inputs: slice) -> None:
+    def __init__(self, name: str, model: FmuModel, member: Any) -> None:
         self.name, self.model, self.member = name, model, member
-        self.wants_steps, self.inputs = wants_steps, inputs
         self.states, self.indicators = slice(0, 0), slice(0, 0)
         self.now: Sequence[float] = []
         self.next_event = math.inf
@@ -47,14 +43,14 @@ class JointModel:
 
     Attributes
     ----------
+    evaluation : Evaluation
+        Of all; compiled code calls them by it.
     count, indicators : int
         Continuous states and event indicators of all.
     at : str
         The participant that is or was called last.
     asked_to_stop : bool
         Whether one of them has asked for the end of the simulation.
-    lost : str
-        Where and why there were no derivatives last; to be emptied before a step.
     due : dict of float to list of str
         For instants with a time event the participants that wanted it.
     """
@@ -66,7 +62,9 @@ class JointModel:
             part.states = slice(self.count, self.count + part.model.count)
             part.indicators = slice(self.indicators, self.indicators + part.model.indicators)
             self.count, self.indicators = part.states.stop, part.indicators.stop
-        self.at, self.lost = "", ""
+        self.at = ""
+        self.evaluation = Evaluation([part.model for part in self.parts], wiring.program)
+        wiring.attach(self.evaluation)
         self.due: dict[float, list[str]] = {}
         self.note: Callable[[float], None] = lambda time: None
 
@@ -85,42 +83,47 @@ class JointModel:
         for part in self.parts:
             part.model.forget()
 
-    def _put(self, time: float, states: Any, inputs: Any) -> str:
-        """Make this the present point of all; why their inputs cannot be found there, or ""."""
-        states, inputs = list(states), list(inputs)
-        for part in self.parts:
-            self.at = part.name
-            part.now = states[part.states]
-            part.model.put(time, part.now, inputs[part.inputs])
-        return "" if self.asked_to_stop else self._wiring.exchange()
+    @property
+    def lost(self) -> str:
+        """Where and why there were no derivatives last, since `find_all`."""
+        time = self.evaluation.lost_at
+        if time is None:
+            return ""
+        undefined = [(part.name, part.model.block.undefined) for part in self.parts]
+        named = [f"{name}: {which} is nan, and was a number before" for name, which in undefined if which]
+        return f"at t = {time:.9g} s {self.evaluation.why() or '; '.join(named)}"
+
+    def find_all(self) -> None:
+        """A step begins: forget why there were no derivatives."""
+        self.evaluation.find_all()
 
     def settle(self, time: float, states: Any, inputs: Any) -> None:
         """Make this the present point, at which variables are read."""
-        _raise(self._put(time, states, inputs))
-        self.compute_all()
+        for part in self.parts:
+            part.now = list(states[part.states])
+        self._do(lambda: self.evaluation.settle(time, states, inputs))
 
     def compute_all(self) -> None:
         """Have everything computed that depends on the present point."""
-        for part in self.parts:
-            self.at = part.name
-            part.model.compute_all()
+        self._do(self.evaluation.compute_all)
 
-    def evaluate(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], Sequence[float]]:
-        """Derivatives and event indicators at a point."""
-        lost = [fault] if (fault := self._put(time, states, inputs)) else []
-        rates: list[float] = []
-        crossings: list[float] = []
-        for part in self.parts:
-            self.at = part.name
-            found = part.model.answers(time)
-            rates += found[0]
-            crossings += found[1]
-            if part.model.undefined:
-                lost.append(f"{part.name}: {part.model.undefined} is nan, and was a number before")
-        if lost:
-            self.lost = f"at t = {time:.9g} s {'; '.join(lost)}"
-            return [math.nan] * self.count, crossings
-        return rates, crossings
+    def failure(self) -> Exception | None:
+        """What has failed in a call from compiled code; the part is `at`."""
+        try:
+            self._do(self.evaluation.check)
+        except Exception as error:
+            return error
+        return None
+
+    def _do(self, action: Callable[[], bool | None]) -> None:
+        """Have the instances called; `UnsolvedError` where inputs cannot be found."""
+        try:
+            found = action()
+        except Exception:
+            self.at = self.parts[self.evaluation.place].name
+            raise
+        if found is False:
+            raise UnsolvedError(self.evaluation.why())
 
     def handle_event(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], float, bool]:
         """Event mode of all; see `pass_events`."""
@@ -177,7 +180,7 @@ class JointModel:
                     rescale = rescale or changed
             if self.asked_to_stop:
                 break
-            _raise(self._wiring.exchange())
+            self._do(lambda: self.evaluation.exchange(time))
             reached: dict[str, dict[str, Any]] = {
                 target: {}
                 for (target, name), value in self._wiring.given.items()
@@ -201,27 +204,12 @@ class JointModel:
         """Nominal values of the continuous states."""
         return [x for part in self.parts for x in part.model.nominals()]
 
-    def completed_step(self, time: float, states: Any, inputs: Any) -> bool:
-        """Tell those who want to know that an integrator step has ended; whether one wants an event."""
-        _raise(self._put(time, states, inputs))
-        wants = False
-        for part in self.parts:
-            if part.wants_steps:
-                self.at = part.name
-                wants = part.model.complete() or wants
-        return wants and not self.asked_to_stop
-
 
 def _has_jumped(before: Any, after: Any) -> bool:
     """Whether it is more than rounding."""
     if isinstance(before, float) and isinstance(after, float):
         return not math.isclose(before, after, rel_tol=1e-9, abs_tol=1e-12)
     return bool(before != after)
-
-
-def _raise(fault: str) -> None:
-    if fault:
-        raise UnsolvedError(fault)
 
 
 class UnsolvedError(RuntimeError):

@@ -11,6 +11,7 @@ from typing import Any
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmu.master.co_simulation_error import CoSimulationError
+from cosim_fmu.master.evaluation.instance_calls import LAZY
 from cosim_fmu.master.joint.joint_member import JointMember
 from cosim_fmu.master.joint.joint_model import JointModel, JointPart, UnsolvedError
 from cosim_fmu.master.joint.joint_wiring import JointWiring, with_more_feedthrough
@@ -130,9 +131,8 @@ class JointSystem:
         parts: list[JointPart] = []
         inputs: dict[tuple[str, str], float] = {}
         for name, member in members.items():
-            first = len(inputs)
             inputs.update({(name, input): value for input, value in member.begin_values().items()})
-            parts.append(JointPart(name, member.model, member, member.wants_steps, slice(first, len(inputs))))
+            parts.append(JointPart(name, member.model, member))
         self._lazy = None
         for part in parts:
             part.member.begin_instant()
@@ -152,7 +152,7 @@ class JointSystem:
             integrator=self.integrator,
             accuracy=self._accuracy or min(accuracies, default=ACCURACY),
             options=self._options,
-            wants_steps=any(part.wants_steps for part in parts),
+            wants_steps=any(part.model.wants_steps for part in parts),
         )
         self._settled = False
         if any(member.notes_steps for member in members.values()):
@@ -188,8 +188,9 @@ class JointSystem:
                 raise CoSimulationError(self._since, str(member.failed(error)), name) from error
             descriptions[name] = with_more_feedthrough(descriptions[name], more)
         wiring = JointWiring(self.links, self.members, descriptions, continuous)
-        for link in wiring.continuous:
-            wiring.given[link.end] = self.members[link.target].first_values()[link.input]
+        for name, member in self.members.items():
+            member.model.block.words[LAZY] = int(name in lazy)
+        wiring.begin_with({x.end: self.members[x.target].first_values()[x.input] for x in wiring.continuous})
         return wiring, frozenset(lazy)
 
     def set(self, member: JointMember, values: Mapping[str, Any]) -> None:
@@ -234,7 +235,8 @@ class JointSystem:
             member.begin_step()
         self._pass_sampled()
         solver = self.solver
-        self._settled, self._model.lost = False, ""
+        self._settled = False
+        self._model.find_all()
         self._guarded(lambda: solver.advance(time + size))
         solver.hold_inputs()
         self._slopes = {}
@@ -293,7 +295,7 @@ class JointSystem:
             own = next((c for c in causes if isinstance(c, (CoSimulationError, UnsolvedError))), None)
             if isinstance(own, CoSimulationError):
                 raise own from error
-            deepest = causes[-1]
+            deepest = model.failure() or causes[-1]
             if own is not None or isinstance(deepest, cosim.SimulationError):
                 what = str(own or model.lost or deepest)
                 raise CoSimulationError(self._since, f"{self}, solved jointly: {what}") from error
@@ -335,6 +337,8 @@ class JointSystem:
 
     def end(self) -> None:
         """Nothing is solved any more."""
+        if self._model is not None:
+            self._model.evaluation.end()
         self._solver = self._model = self._wiring = self._lazy = None
 
     def events_of(self, name: str) -> list[cosim.EventRecord]:
@@ -358,7 +362,7 @@ class JointSystem:
             elif event.handler == "fmu.time_event":
                 if name not in self._model.due.get(event.time, [name]):
                     continue
-            elif not event.changed or not part.wants_steps:
+            elif not event.changed or not part.model.wants_steps:
                 continue
             found.append(_of_member(event, part))
         return found

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import Any, Protocol
 
 from cosim.kit import ParticipantDescription
-from cosim_fmu.master.joint.feedthrough_solver import FeedthroughSolver
+from cosim_fmu.master.evaluation.access import Access
+from cosim_fmu.master.evaluation.evaluation import Evaluation
+from cosim_fmu.master.evaluation.exchange_program import ExchangeProgram
 from cosim_fmu.master.wiring.feedthrough import Port, direct_inputs, instant_graph, path_text
 from cosim_fmu.master.wiring.graph import closed_path, components
 from cosim_fmu.master.wiring.link import Link
-
-MOST_SWEEPS = 100
 
 
 class Ports(Protocol):
@@ -22,8 +21,8 @@ class Ports(Protocol):
     def read_ports(self, names: Sequence[str]) -> Sequence[Any]:
         """Values at the point that it has been moved to."""
 
-    def write_ports(self, names: Sequence[str], values: Sequence[Any]) -> None:
-        """Write continuous inputs."""
+    def access(self, names: Sequence[str], verb: str) -> Access:
+        """How compiled code reads ("Get") or writes ("Set") them."""
 
     def changed_ports(self, given: Mapping[str, Any]) -> dict[str, Any]:
         """Those of discrete inputs that have to go through event mode."""
@@ -44,7 +43,7 @@ class JointWiring:
     """The connections of a system of FMUs.
 
     Continuous inputs are written at each evaluation, in the order in which outputs depend on inputs; closed
-    loops are solved (`FeedthroughSolver`). All other inputs are written at events.
+    loops are solved (`loop_calls`). All other inputs are written at events.
 
     Parameters
     ----------
@@ -58,8 +57,8 @@ class JointWiring:
 
     Attributes
     ----------
-    given : dict of (str, str) to object
-        The last value of each connected continuous input.
+    program : ExchangeProgram
+        What compiled code does at each evaluation.
     samples : bool
         Whether there are inputs that change at events alone.
     """
@@ -80,19 +79,21 @@ class JointWiring:
             for link in self._at_events
             if descriptions[link.target].variables[link.input].type == "clock"
         }
-        self.given: dict[Port, Any] = {}
+        self.program = ExchangeProgram()
+        self._evaluation: Evaluation | None = None
+        self._first: dict[Port, float] = {}
         self._outgoing: dict[Port, list[Link]] = {}
         for link in self.continuous:
             self._outgoing.setdefault(link.start, []).append(link)
-        self._solvers: list[FeedthroughSolver] = []
-        self._program = self._sequence(descriptions)
+        self._parts = {name: i for i, name in enumerate(members)}
+        self._sequence(descriptions)
 
-    def _sequence(self, descriptions: Mapping[str, ParticipantDescription]) -> list[Any]:
-        """Passes and loops, in order."""
+    def _sequence(self, descriptions: Mapping[str, ParticipantDescription]) -> None:
+        """Write the program: passes and loops, in order."""
         graph = instant_graph(descriptions, self.continuous, known_only=False)
         depth: dict[Port, int] = dict.fromkeys(graph, 0)
         passes: dict[int, _Pass] = {}
-        loops: dict[int, list[Any]] = {}
+        loops: dict[int, list[tuple[list[Port], list[Port]]]] = {}
         for component in components(graph):
             level = max(depth[port] for port in component)
             outputs = [port for port in component if port in self._outgoing]
@@ -100,7 +101,7 @@ class JointWiring:
             for port in component:
                 depth[port] = level
             if path:
-                loops.setdefault(level, []).append(self._loop(outputs, path))
+                loops.setdefault(level, []).append((outputs, list(path)))
             else:
                 for name, output in outputs:
                     reads = passes.setdefault(level, _Pass())
@@ -111,37 +112,57 @@ class JointWiring:
                 for following in graph[port]:
                     if following not in component:
                         depth[following] = max(depth[following], level + (port not in self._outgoing))
-        found = []
         for level in sorted({*passes, *loops}):
             if level in passes:
-                found.append(partial(self._pass, passes[level]))
-            found += loops.get(level, [])
-        return found
+                self._read(passes[level])
+                self._write(passes[level])
+            for outputs, path in loops.get(level, []):
+                self._loop(outputs, path, descriptions)
 
-    def _loop(self, outputs: Sequence[Port], path: Sequence[Port]) -> Any:
+    def _loop(
+        self,
+        outputs: Sequence[Port],
+        path: Sequence[Port],
+        descriptions: Mapping[str, ParticipantDescription],
+    ) -> None:
         together = _Pass()
         for name, output in outputs:
             together.reads.setdefault(name, []).append(output)
             for link in self._outgoing[name, output]:
                 together.writes.setdefault(link.target, []).append(link)
         ports = [(name, output) for name, listed in together.reads.items() for output in listed]
-        names = [".".join(port) for port in ports]
+        is_real = all(descriptions[name].variables[output].type == "real" for name, output in ports)
+        opened = self.program.open_loop(path_text(path), [".".join(port) for port in ports], is_real)
+        for place, add in ((2, self._read), (3, self._write)):
+            before = len(self.program.operations)
+            add(together)
+            opened[place] = len(self.program.operations) - before
 
-        def through(values: Sequence[float]) -> Sequence[float]:
-            self._write(together, dict(zip(ports, values, strict=True)))
-            return list(self._read(together).values())
+    def _read(self, chosen: _Pass) -> None:
+        for name, outputs in chosen.reads.items():
+            access = self._members[name].access(outputs, "Get")
+            self.program.read(self._parts[name], access, [(name, output) for output in outputs])
 
-        solver = FeedthroughSolver(path_text(path), names, through)
-        self._solvers.append(solver)
-        return partial(self._solve, solver, together)
+    def _write(self, chosen: _Pass) -> None:
+        for name, links in chosen.writes.items():
+            access = self._members[name].access([link.input for link in links], "Set")
+            self.program.write(self._parts[name], access, links)
 
-    def exchange(self) -> str:
-        """Give all continuous inputs what belongs to them at this point; why they have nothing, or ""."""
-        for each in self._program:
-            fault: str = each()
-            if fault:
-                return fault
-        return ""
+    def attach(self, evaluation: Evaluation) -> None:
+        """The program belongs to this evaluation, which has the values."""
+        self._evaluation = evaluation
+        for link in self.continuous:
+            evaluation.values[self.program.inputs[link.end]] = self._first.get(link.end, 0.0)
+
+    def begin_with(self, values: Mapping[Port, float]) -> None:
+        """First values of continuous inputs, before `attach`."""
+        self._first = dict(values)
+
+    @property
+    def given(self) -> dict[Port, float]:
+        """The last value of each connected continuous input."""
+        assert self._evaluation is not None
+        return {port: float(self._evaluation.values[slot]) for port, slot in self.program.inputs.items()}
 
     def changes_at_events(self) -> dict[str, dict[str, Any]]:
         """By member, the other inputs whose values have changed, and clocks that tick."""
@@ -162,43 +183,12 @@ class JointWiring:
 
     def memory(self) -> list[Any]:
         """What the searches of loops begin with."""
-        return [solver.memory() for solver in self._solvers]
+        return [loop.memory() for loop in self.program.loops]
 
     def put_back(self, memory: Sequence[Any]) -> None:
         """From `memory`."""
-        for solver, kept in zip(self._solvers, memory, strict=True):
-            solver.put_back(kept)
-
-    def _read(self, chosen: _Pass) -> dict[Port, Any]:
-        return {
-            (name, output): value
-            for name, outputs in chosen.reads.items()
-            for output, value in zip(outputs, self._members[name].read_ports(outputs), strict=True)
-        }
-
-    def _write(self, chosen: _Pass, values: Mapping[Port, Any]) -> str:
-        for name, links in chosen.writes.items():
-            converted = [link.convert(values[link.start]) for link in links]
-            for link, value in zip(links, converted, strict=True):
-                if link.fault(value):
-                    return f"{link.source}.{link.fault(value)}"
-                self.given[link.end] = value
-            self._members[name].write_ports([link.input for link in links], converted)
-        return ""
-
-    def _pass(self, chosen: _Pass) -> str:
-        return self._write(chosen, self._read(chosen))
-
-    def _solve(self, solver: FeedthroughSolver, chosen: _Pass) -> str:
-        first = list(self._read(chosen).values())
-        if all(isinstance(value, float) for value in first):
-            return solver.solve(first)
-        for _ in range(MOST_SWEEPS):
-            values = self._read(chosen)
-            fault = self._write(chosen, values)
-            if fault or list(self._read(chosen).values()) == list(values.values()):
-                return fault
-        return f"the loop {solver.path} does not settle in {MOST_SWEEPS} substitutions"
+        for loop, kept in zip(self.program.loops, memory, strict=True):
+            loop.put_back(kept)
 
 
 def with_more_feedthrough(

@@ -15,7 +15,6 @@ from cosim.kit import NativeCalls, StepsNatively, compile_function
 from cosim_fmu.master.algorithms import exchange_layout as layout
 from cosim_fmu.master.algorithms.exchange_layout import ADVANCE, SET
 from cosim_fmu.master.algorithms.exchange_memory import ExchangeMemory
-from cosim_fmu.master.algorithms.next_request import AFTER_PASS
 from cosim_fmu.master.algorithms.operations import operations_of
 from cosim_fmu.master.algorithms.programmed_algorithm import Call, ProgrammedAlgorithm
 from cosim_fmu.master.co_simulation_error import CoSimulationError
@@ -283,13 +282,15 @@ class CompiledLoop:
     def _do_what_is_asked(self, index: int, code: int) -> None:
         """What compiled code has left to Python in the communication step `index`."""
         report = self._report
-        time, following = self.points.time(index), self.points.time(index + 1)
+        time = self.points.time(index)
         if code == compiled_steps.NOT_SETTLED:
             programmed = _programmed(self.algorithm)
             assert programmed is not None
             raise self._complaint or programmed.failure(self.coupled, time)
-        if code == compiled_steps.ASKS:
-            self.coupled.guarded_algorithm(self.algorithm, self._ask, time, following - time)
+        if code == compiled_steps.DERIVES:
+            programmed = _programmed(self.algorithm)
+            assert programmed is not None
+            self.coupled.guarded_algorithm(programmed, programmed.derive, self.coupled)
             return
         self.coupled.begin_step(index)
         place = int(report[PLACE])
@@ -351,11 +352,6 @@ class CompiledLoop:
             self.coupled.guarded(name, after, verb, status)
         raise CoSimulationError(self.coupled.time, f"cannot {verb} its state (status {status})", name)
 
-    def _ask(self, time: float, size: float) -> None:
-        programmed = _programmed(self.algorithm)
-        assert programmed is not None
-        self._report[REQUEST] = programmed.next_request(self.coupled, time, size)
-
     def _call(
         self,
         program: NDArray[np.int64],
@@ -403,7 +399,7 @@ class CompiledLoop:
     ) -> int:
         """Some calls of a communication step, and a row after them."""
         counts = self._memory.counts.copy()
-        counts[layout.PHASE] = AFTER_PASS
+        counts[layout.PHASE] = layout.AFTER_PASS
         report[PLACE], report[ROWS_USED], report[UNDER_WAY] = 0, 0, compiled_steps.EXCHANGING
         columns = self._columns[: rows.shape[1] - 2]
         program = self._program.reshape(-1, 2)[places].ravel()

@@ -27,10 +27,10 @@ from cosim_fmu.master.algorithms.exchange_layout import (
     ADVANCE,
     ADVANCE_ALL,
     ALONG,
+    DERIVE,
     END,
     FAILED,
     FINISHED,
-    IN_PYTHON,
     KEPT,
     KIND,
     LENGTH,
@@ -59,10 +59,10 @@ integers_at = foreign.integers_at
 
 # Stop codes
 DONE, SET_FAILED, STEP_FAILED, READ_FAILED, NOT_FINITE, STEP_LEFT, SLOPES_FAILED = range(7)
-SAVE_FAILED, RESTORE_FAILED, NOT_SETTLED, ASKS, PAUSED, SAVES, RESTORES, BESIDE = range(7, 15)
-"""Beyond what failed: Python decides (ASKS), the budget of exchanges or rows is used up (PAUSED), a state is
-saved or restored in a step in which Python had to do something (SAVES, RESTORES), all step in several threads
-(BESIDE)."""
+SAVE_FAILED, RESTORE_FAILED, NOT_SETTLED, DERIVES, PAUSED, SAVES, RESTORES, BESIDE = range(7, 15)
+"""Beyond what failed: directional derivatives are wanted (DERIVES), the budget of exchanges or rows is used
+up (PAUSED), a state is saved or restored in a step in which Python had to do something (SAVES, RESTORES), all
+step in several threads (BESIDE)."""
 
 # `parts`
 INSTANCE, SET_AT, STEP_AT, GET_AT, FIRST_INPUT, INPUTS, INPUT_REFERENCES = range(7)
@@ -79,7 +79,7 @@ REGIONS = 4
 STEP, PLACE, STATUS, INPUTS_AT, OUTPUTS_AT, FLAGS_AT = range(6)
 UNDER_WAY, ROWS_USED, LEFT, REQUEST, WATCHED, ALWAYS_WATCHED, NOTICED = range(6, 13)
 """`UNDER_WAY`: BETWEEN steps, DECIDING in one, or EXCHANGING from PLACE on. LEFT: so many exchanges before
-PAUSED. REQUEST: what Python decided, or what is left to be done of a request. WATCHED: Python did something
+PAUSED. REQUEST: what is left to be done of a request, else -1. WATCHED: Python did something
 since the last state was saved. NOTICED: a participant that was called in Python brought something about."""
 REPORT = 13
 BETWEEN, DECIDING, EXCHANGING = range(3)
@@ -130,8 +130,6 @@ def run_steps(
                     if looks:
                         for k in range(counts[SIZE]):
                             table[NOW * counts[SIZE] + k] = outputs[ports[k]]
-                    if counts[KIND] == IN_PYTHON:
-                        return ASKS
                     report[REQUEST] = next_request(counts, numbers, table, bonds, time, following - time)
                     if counts[KEPT] != 0 and report[REQUEST] > FAILED:
                         keep_row(rows, report, columns, inputs, outputs, numbers[REACHED], 0.0)
@@ -141,6 +139,9 @@ def run_steps(
                     break
                 if request == FAILED:
                     return NOT_SETTLED
+                if request == DERIVE:
+                    report[REQUEST] = -1
+                    return DERIVES
                 if request & PASS != 0 and (report[ROWS_USED] + 2 > room or report[LEFT] <= 0):
                     return PAUSED
                 stop = go_back_or_save(parts, outputs, report, request)

@@ -552,7 +552,7 @@ class CoupledParticipants:
             found = values.tolist() if hasattr(values, "tolist") else list(values)
             if len(found) != len(names) or any(value is None for value in found):
                 raise ValueError(
-                    f"get answered {values!r} for {', '.join(names)}: one value for each is needed"
+                    f"get returned {values!r} for {', '.join(names)}: one value for each is needed"
                 )
             return found
 

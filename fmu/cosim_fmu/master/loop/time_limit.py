@@ -70,4 +70,4 @@ class TimeLimit:
             if isinstance(participant, ProcessParticipant):
                 participant.give_up(self._why)
         if not self._ended.wait(SECONDS_TO_STOP):
-            end_process(f"{self._why}, and a step of a participant in this process goes on")
+            end_process(f"{self._why}, and a step of a participant in this process is still running")

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import math
 from collections.abc import Callable, Sequence
 from typing import Any
 
+import numpy as np
+
 from cosim_fmu.binding.fmi_error import DISCARD, FmiError
 from cosim_fmu.binding.fmu_instance import FmuInstance, Update
+from cosim_fmu.master.evaluation.access import Access
+from cosim_fmu.master.evaluation.evaluation import Evaluation
+from cosim_fmu.master.evaluation.instance_block import InstanceBlock
 from cosim_fmu.master.participants.fmu_clocks import FmuClocks
 
 MOST_EVENT_ITERATIONS = 100
@@ -19,10 +25,7 @@ LEAST_INTERVAL = 1e-12
 class FmuModel:
     """What a system needs of an instance in continuous-time mode (`ModelExchangeInstance`).
 
-    Its methods let the errors of calls (`FmiError`) through, but for a *discard* of the derivatives or
-    event indicators: they
-    are not defined there, which is what NaN says. Where an event indicator is NaN that was a number before,
-    an event could be missed, so the derivatives are NaN there, too: steps end before.
+    Its methods let the errors of calls (`FmiError`) through.
 
     Parameters
     ----------
@@ -30,20 +33,20 @@ class FmuModel:
         Instantiated.
     states, indicators : int
         How many continuous states and event indicators it has.
-    write_inputs : callable
-        Writes the continuous inputs.
+    inputs : Access or None
+        Writes the continuous inputs that are given from outside.
     clocks : FmuClocks
     tick : callable
         Activates clocks and writes the inputs that belong to them.
+    wants_steps : bool
+        Whether it is told when an integrator step has ended.
 
     Attributes
     ----------
+    block : InstanceBlock
+        By which compiled code calls it.
     note : callable
         Called with the time before and after event mode.
-    asked_to_stop : bool
-        Whether it has asked for the end of the simulation; it stays in event mode then.
-    undefined : str
-        Which event indicators are NaN at the last point, "" when none is that was a number before.
     """
 
     def __init__(
@@ -51,34 +54,47 @@ class FmuModel:
         instance: FmuInstance,
         states: int,
         indicators: int,
-        write_inputs: Callable[[Sequence[float]], None],
+        inputs: Access | None,
         clocks: FmuClocks,
         tick: Callable[[Sequence[str]], None],
+        wants_steps: bool = False,
     ) -> None:
         self.instance, self.count, self.indicators = instance, states, indicators
+        self.inputs, self.wants_steps = inputs, wants_steps
         self._clocks, self._tick = clocks, tick
-        self._x, self._rates = (ctypes.c_double * states)(), (ctypes.c_double * states)()
-        self._crossings = (ctypes.c_double * indicators)()
-        self.forget()
-        self._write_inputs = write_inputs
-        self.asked_to_stop = False
+        self._x = (ctypes.c_double * states)()
+        self.block = InstanceBlock(instance, states, indicators, wants_steps)
+        self._crowded = 0
         self.note: Callable[[float], None] = lambda time: None
+
+    @functools.cached_property
+    def evaluation(self) -> Evaluation:
+        """Of this instance alone."""
+        return Evaluation([self])
+
+    def end(self) -> None:
+        """The instance is about to be freed."""
+        if "evaluation" in vars(self):
+            self.evaluation.end()
+
+    @property
+    def asked_to_stop(self) -> bool:
+        """Whether it has asked for the end of the simulation; it stays in event mode then."""
+        return self.block.stopped
+
+    @asked_to_stop.setter
+    def asked_to_stop(self, value: bool) -> None:
+        self.block.stopped = value
+
+    @property
+    def undefined(self) -> str:
+        """Which event indicators are NaN at the last point, "" when none is that was a number before."""
+        return self.block.undefined if self.block.is_undefined else ""
 
     def forget(self) -> None:
         """What has been seen, which may be later than a restored state."""
-        self._numbers: dict[int, float] = {}  # first times at which event indicators were numbers
+        self.block.forget()
         self._crowded = 0
-        self.undefined = ""
-
-    def put(self, time: float, states: Any, inputs: Any) -> None:
-        """Make this the present point of the instance."""
-        if self.asked_to_stop:
-            return
-        self.instance.set_time(time)
-        if self.count:
-            self._x[:] = list(states)[: self.count]
-            self.instance.set_continuous_states(self._x)
-        self._write_inputs(inputs)
 
     def settle(self, time: float, states: Any, inputs: Any) -> None:
         """Make this the present point, at which variables are read.
@@ -86,37 +102,35 @@ class FmuModel:
         Some FMUs compute variables that are derivatives, and others, only when the derivatives are asked
         for: else these would be those of the last stage of the integrator.
         """
-        self.put(time, states, inputs)
-        self.compute_all()
+        self.evaluation.settle(time, states, inputs)
 
     def compute_all(self) -> None:
         """Have everything computed that depends on the present point."""
         if self.count and not self.asked_to_stop:
-            self._read(self.instance.get_derivatives, self._rates)
+            self._compute()
 
-    def evaluate(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], Sequence[float]]:
-        """Derivatives and event indicators at a point."""
-        self.put(time, states, inputs)
-        return self.answers(time)
+    def _compute(self) -> None:
+        rates = (ctypes.c_double * self.count)()
+        try:
+            self.instance.get_derivatives(rates)
+        except FmiError as error:
+            if error.status != DISCARD:  # they are not defined there
+                raise
 
-    def answers(self, time: float) -> tuple[Sequence[float], Sequence[float]]:
-        """Derivatives and event indicators at the present point, that of `time` (s)."""
-        if self.count:
-            self._read(self.instance.get_derivatives, self._rates)
-        self.undefined = ""
-        if self.indicators:
-            self._read(self.instance.get_event_indicators, self._crossings)
-            lost = []
-            for i, x in enumerate(self._crossings):
-                since = self._numbers.get(i, math.inf)  # later than now where a step was tried and given up
-                if x != x and since < time:
-                    lost.append(f"event indicator {i + 1}")
-                elif x == x and time < since:
-                    self._numbers[i] = time
-            self.undefined = ", ".join(lost)
-        if self.undefined:
-            return [math.nan] * self.count, list(self._crossings)
-        return list(self._rates), list(self._crossings)
+    def shows_states_late(self, read: Callable[[], Any]) -> bool:
+        """Whether what is read follows the states only when the derivatives have been asked for."""
+        if not self.count or self.asked_to_stop:
+            return False
+        states, moved = ((ctypes.c_double * self.count)() for _ in range(2))
+        self.instance.get_continuous_states(states)
+        moved[:] = [x + max(1.0, abs(x)) * 2.0**-10 for x in states]
+        self.instance.set_continuous_states(moved)
+        before = np.array(read(), dtype=float)
+        self.compute_all()
+        after = np.array(read(), dtype=float)
+        self.instance.set_continuous_states(states)
+        self.compute_all()
+        return not np.array_equal(before, after, equal_nan=True)
 
     def handle_event(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], float, bool]:
         """Event mode until nothing changes; see `leave_event_mode`."""
@@ -185,21 +199,3 @@ class FmuModel:
             except FmiError:  # no such function, or a status: then nothing is known
                 return [1.0] * self.count
         return [abs(x) if math.isfinite(x) and x != 0.0 else 1.0 for x in found]
-
-    def completed_step(self, time: float, states: Any, inputs: Any) -> bool:
-        """Tell that an integrator step has ended; whether the FMU wants an event."""
-        self.put(time, states, inputs)
-        return self.complete()
-
-    def complete(self) -> bool:
-        """Tell that an integrator step has ended at the present point; whether the FMU wants an event."""
-        event, self.asked_to_stop = self.instance.completed_step()
-        return event and not self.asked_to_stop
-
-    def _read(self, function: Callable[[Any], None], into: Any) -> None:
-        try:
-            function(into)
-        except FmiError as error:
-            if error.status != DISCARD:
-                raise
-            into[:] = [math.nan] * len(into)

@@ -68,6 +68,11 @@ def read_model_description(archive: FmuArchive) -> Any:
         for name, given in archive.capabilities.items():
             if hasattr(read.coSimulation, name):
                 setattr(read.coSimulation, name, given in ("true", "1"))
+    if third:  # fmpy looks for FMI 2.0's name, without the last letter
+        for element, ability in (("ModelExchange", read.modelExchange), ("CoSimulation", read.coSimulation)):
+            if ability is not None and (found := root.find(element)) is not None:
+                given = found.get("providesDirectionalDerivatives", "").strip()
+                ability.providesDirectionalDerivative = given in ("true", "1")
     return read
 
 

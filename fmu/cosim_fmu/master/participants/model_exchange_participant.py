@@ -13,6 +13,7 @@ import cosim
 from cosim_fmu.binding import modes
 from cosim_fmu.binding.fmi_error import FmiError
 from cosim_fmu.binding.fmu_instance import FmuInstance
+from cosim_fmu.master.evaluation.access import Access
 from cosim_fmu.master.participants.fmu_interface import FmuInterface
 from cosim_fmu.master.participants.fmu_model import FmuModel
 from cosim_fmu.master.participants.fmu_state import FmuState
@@ -226,6 +227,8 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     def close(self) -> None:
         """Terminate, free, unload."""
+        if self._fmu is not None:
+            self._fmu.end()
         self._solver = self._fmu = None
         super().close()
 
@@ -241,6 +244,10 @@ class ModelExchangeParticipant(InstanceParticipant):
             return action()
         except cosim.SimulationError as error:
             cause: BaseException | None = error
+            try:
+                self._fmu.evaluation.check()  # what has failed in compiled code
+            except FmiError as failed:
+                cause = failed
             while cause is not None and not isinstance(cause, (FmiError, cosim.FmuError)):
                 cause = cause.__cause__
             if isinstance(cause, Exception):
@@ -267,11 +274,10 @@ class ModelExchangeParticipant(InstanceParticipant):
         # without the functions the model description has to do
         states, indicators = self._instance.sizes() or (interface.states, interface.indicators)
         self._guard(self._clocks.begin, self._start)
-        writer = self._writer(inputs)
-        return FmuModel(self._instance, states, indicators, writer, self._clocks, self._tick)
-
-    def _writer(self, inputs: tuple[str, ...]) -> Any:
-        return self._access(inputs).write if inputs else (lambda values: None)
+        access = Access(self._instance, inputs, interface.elements, "Set") if inputs else None
+        return FmuModel(
+            *(self._instance, states, indicators, access, self._clocks, self._tick), interface.wants_steps
+        )
 
     def _continuous_inputs(self) -> list[str]:
         description = self.describe()

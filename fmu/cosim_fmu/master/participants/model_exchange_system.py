@@ -9,15 +9,33 @@ from collections.abc import Sequence
 from typing import Any, Protocol
 
 import cosim
+from cosim.kit import call_with_array, foreign
+from cosim_fmu.master.evaluation.evaluation import Evaluation
+from cosim_fmu.master.evaluation.instance_calls import OK
+from cosim_fmu.master.evaluation.system_calls import (
+    COMPLETE,
+    EVALUATE,
+    INDICATORS,
+    INDICATORS_AT,
+    INPUTS,
+    INPUTS_AT,
+    RATES_AT,
+    REAL,
+    SIZE,
+    STATES,
+    STATES_AT,
+    TIME,
+    WANTS,
+)
+
+integers_at, reals_at = foreign.integers_at, foreign.reals_at
 
 
 class ModelExchangeInstance(Protocol):
     """What the system needs of an instance in continuous-time mode."""
 
     asked_to_stop: bool
-
-    def evaluate(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], Sequence[float]]:
-        """The derivatives of the continuous states and the event indicators at this point."""
+    evaluation: Evaluation
 
     def handle_event(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], float, bool]:
         """Go through event mode.
@@ -27,9 +45,6 @@ class ModelExchangeInstance(Protocol):
 
     def nominals(self) -> Sequence[float]:
         """Nominal values of the continuous states."""
-
-    def completed_step(self, time: float, states: Any, inputs: Any) -> bool:
-        """Tell that an integrator step has ended here; whether the FMU wants an event."""
 
 
 def model_exchange_system(
@@ -105,12 +120,12 @@ def _scale(instance: ModelExchangeInstance) -> tuple[float, ...]:
 def _component(states: int, inputs: int, count: int, wants_steps: bool) -> type[cosim.Component]:
     """One class for all FMUs of these numbers: what is compiled for it is compiled once and kept for ever."""
 
-    def derivatives(self, t, z, u, events, scale, z_dot, indicators):
-        rates, crossings = self.instance.evaluate(t, [x * s for x, s in zip(z, scale, strict=True)], u)
-        for i in range(len(rates)):
-            z_dot[i] = rates[i] / scale[i]
-        for i in range(len(crossings)):
-            indicators[i] = crossings[i]
+    def bind(self, live):
+        live[0] = float(self.instance.evaluation.address)
+
+    @cosim.kernel
+    def derivatives(t, z, u, events, scale, live, z_dot, indicators):
+        evaluate(t, z, u, events, scale, live, z_dot, indicators)
 
     def handle(self, state, next_state):
         if next_state["fmu.events"] != state["fmu.events"]:
@@ -131,13 +146,15 @@ def _component(states: int, inputs: int, count: int, wants_steps: bool) -> type[
             return cosim.EventStatus.did_nothing()
         return handle(self, state, next_state)
 
-    def after_step(self, state, next_state):
-        instance = self.instance
-        if not instance.asked_to_stop and instance.completed_step(
-            state.time, states_of(state), state["fmu.u"]
-        ):
-            return handle(self, state, next_state)
-        return wish_to_stop(instance) or cosim.EventStatus.did_nothing()
+    @cosim.on(cosim.EventCause.TIME_ADVANCED, does="unrestricted")
+    def after_step(t, z, u, events, scale, live, wanted_next):
+        if complete(t, z, u, events, scale, live):
+            wanted_next[0] = 1
+            return 1
+        return 0
+
+    def at_wish(self, state, next_state):
+        return wish_to_stop(self.instance) or handle(self, state, next_state)
 
     def wish_to_stop(instance):
         return cosim.EventStatus.reached_termination() if instance.asked_to_stop else None
@@ -152,6 +169,9 @@ def _component(states: int, inputs: int, count: int, wants_steps: bool) -> type[
         "u": cosim.input(shape=max(1, inputs), start=(0.0,) * max(1, inputs)),
         "events": cosim.discrete(dtype=int, invalidates=cosim.Stage.TIME),
         "indicators": cosim.cache_slot(shape=max(1, count)),
+        "live": cosim.cache_slot(),
+        "plain_methods": ("bind",),
+        "bind": bind,
         "derivatives": derivatives,
         "next_event": next_time,
         "time_event": cosim.on(next_time, does="unrestricted")(at_time),
@@ -161,8 +181,47 @@ def _component(states: int, inputs: int, count: int, wants_steps: bool) -> type[
         body[f"indicator_{i}"] = crossing
         body[f"state_event_{i}"] = cosim.on(crossing, does="unrestricted")(_copy(handle))
     if wants_steps:
-        body["step_event"] = cosim.on(cosim.EventCause.TIME_ADVANCED, does="unrestricted")(after_step)
+        body["wanted"] = cosim.signal()
+        body["step_ended"] = after_step
+        body["step_event"] = cosim.on(body["wanted"], does="unrestricted")(at_wish)
     return type("ModelExchangeFmu", (cosim.Component,), body)
+
+
+def evaluate(t, z, u, events, scale, live, z_dot, indicators):
+    """Derivatives and event indicators; see `system_calls.evaluate`."""
+    address = put_point(t, z, u, scale, live)
+    head = integers_at(address, SIZE)
+    if call_with_array(head[EVALUATE], address, 0, 0, 0, 0) != OK:
+        raise ValueError("an FMU has failed, or is gone")
+    rates = reals_at(head[RATES_AT], head[STATES])
+    for i in range(head[STATES]):
+        z_dot[i] = rates[i] / scale[i]
+    found = reals_at(head[INDICATORS_AT], head[INDICATORS])
+    for i in range(head[INDICATORS]):
+        indicators[i] = found[i]
+
+
+def complete(t, z, u, events, scale, live):
+    """Tell that a step has ended; whether event mode, or the end, is wanted."""
+    address = put_point(t, z, u, scale, live)
+    head = integers_at(address, SIZE)
+    if call_with_array(head[COMPLETE], address, 0, 0, 0, 0) != OK:
+        raise ValueError("an FMU has failed, or is gone")
+    return head[WANTS] != 0
+
+
+def put_point(t, z, u, scale, live):
+    """Fill the buffers of the system; its address."""
+    address = int(live)
+    head = integers_at(address, SIZE)
+    reals_at(address + REAL * TIME, 1)[0] = t
+    states = reals_at(head[STATES_AT], head[STATES])
+    for i in range(head[STATES]):
+        states[i] = z[i] * scale[i]
+    inputs = reals_at(head[INPUTS_AT], head[INPUTS])
+    for i in range(head[INPUTS]):
+        inputs[i] = u[i]
+    return address
 
 
 def _indicator(i: int) -> Any:

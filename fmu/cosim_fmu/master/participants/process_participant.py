@@ -173,11 +173,11 @@ class ProcessParticipant(cosim.Participant):
         if self._process is not None:
             raise cosim.CosimError("initialize was called before: close it first")
         self._begin()
-        if self._log is not None:
-            self._ask("keep_log", *self._log)
-        if self._sizes is not None:
-            self._ask("configure", *self._sizes)
         limit = None if self._timeout is None else self._timeout + SECONDS_TO_BEGIN
+        if self._log is not None:
+            self._ask("keep_log", *self._log, timeout=limit)
+        if self._sizes is not None:
+            self._ask("configure", *self._sizes, timeout=limit)
         self._points = []
         self._ask("watch", *self._wanted, timeout=limit)
         self._ask("initialize", start, stop, dict(values), tolerance, timeout=limit)
@@ -313,7 +313,7 @@ class ProcessParticipant(cosim.Participant):
             if monotonic() >= end:
                 self._process.kill()
                 raise cosim.CosimError(
-                    f"its process did not answer to {name} within {limit:g} s and was killed"
+                    f"its process did not return from {name} within {limit:g} s and was killed"
                 )
             if seconds_interrupted() > SECONDS_TO_ANSWER:
                 self._process.kill()

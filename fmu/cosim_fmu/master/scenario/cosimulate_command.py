@@ -44,7 +44,7 @@ class CosimulateCommand(cosim.Command):
     """Run the co-simulation that a scenario file or an SSP describes and write its results."""
 
     name: ClassVar[str] = "cosimulate"
-    summary: ClassVar[str] = "run FMUs and models together, as a scenario file or an SSP says"
+    summary: ClassVar[str] = "run FMUs and models together, from a scenario file or an SSP"
     examples = (
         ("cosim cosimulate loop.toml", "results to loop.csv"),
         ("cosim cosimulate loop.toml --explain", "who sees which value when; nothing is run"),
@@ -185,7 +185,7 @@ def check_target(target: Path) -> None:
         With what is in the way.
     """
     if not target.parent.is_dir():
-        raise cosim.ModelError.of(str(target), "there is no such folder for the results")
+        raise cosim.ModelError.of(str(target), "the folder for the results does not exist")
     if target.is_fifo():
         raise cosim.ModelError.of(str(target), "is a pipe, needs the name of a file for the results")
     if target.is_dir():
@@ -210,7 +210,7 @@ def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
         return SspRun(arguments.scenario, arguments.variant, given)
     if given:
         options = ", ".join(f"--{name}" for name in given)
-        raise cosim.CosimError(f"{arguments.scenario}: {options}: for an SSP; a scenario file says it itself")
+        raise cosim.CosimError(f"{arguments.scenario}: {options}: for an SSP; write it into the scenario")
     return Scenario.read(arguments.scenario, arguments.variant)
 
 

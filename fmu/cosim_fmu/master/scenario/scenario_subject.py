@@ -29,7 +29,7 @@ class ScenarioSubject(StudySubject):
         self.path, self._settings = path, dict(settings)
         unknown = [name for name in settings if name != "until"]
         if unknown:
-            raise cosim.ModelError.of(unknown[0], "is said in the scenario's table [master], not for a study")
+            raise cosim.ModelError.of(unknown[0], "belongs into the scenario's table [master]")
         self._again: RunAgain | None = None
         self._scenario: Scenario | None = None
 

@@ -58,7 +58,7 @@ def judge_coupling(
     report = reported(coupled, samples, bars, algorithm, step, "estimated")
     if is_known:
         return report
-    why = f"what the participants answer to their inputs cannot be seen in the run; {VERIFY}"
+    why = f"the run does not show how the participants respond to their inputs; {VERIFY}"
     return CouplingReport(report.connections, report.energy, "unknown", why)
 
 

@@ -32,4 +32,4 @@ def check_values(description: ParticipantDescription, names: Sequence[str], valu
     for name, value in zip(names, values, strict=True):
         kind = description.variables[name].type
         if not isinstance(value, TYPES[kind]):
-            raise cosim.CosimError(f"get answered {value!r:.80} for {name}, which it describes as {kind}")
+            raise cosim.CosimError(f"get returned {value!r:.80} for {name}, declared as {kind}")

@@ -32,7 +32,7 @@ def description_faults(found: Any) -> list[str]:
     found : object
     """
     if not isinstance(found, ParticipantDescription):
-        return [f"describe answers {found!r:.80}, needs a cosim.kit.ParticipantDescription"]
+        return [f"describe returned {found!r:.80}, needs a cosim.kit.ParticipantDescription"]
     faults = []
     if not isinstance(found.kind, str):
         faults.append(f'kind is {found.kind!r:.80}, needs text for people: "heat pump, Python"')

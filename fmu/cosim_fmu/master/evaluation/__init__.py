@@ -1,0 +1,1 @@
+"""The right-hand side of Model Exchange FMUs, called from compiled code."""

@@ -1,0 +1,146 @@
+"""The calls of one Model Exchange FMU in continuous-time mode, from compiled code.
+
+An instance has an array of integers, its *block*: addresses of its functions and of the buffers between it
+and us, and what has become of the calls. Functions here take the address of the block. They answer `OK`, or
+`FAULT` where a call has failed; which one, and with which status, stands in the block then.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cosim.kit import call_with_array, call_with_interval, foreign
+
+integers_at, reals_at = foreign.integers_at, foreign.reals_at
+
+(
+    HANDLE,  # address of the instance; 0: none
+    STOPPED,  # 1: it has asked for the end of the run, and stays in event mode
+    LAZY,  # 1: outputs follow the states only when the derivatives have been asked for
+    FAULT_IN, STATUS,  # the word of the function that has failed (below; 0: none), and what it has returned
+    UNDEFINED,  # how many event indicators are NaN at the last point that were numbers before
+    WANTS_EVENT,  # 1: it has asked for event mode at the end of a step
+    SET_TIME, SET_STATES, GET_RATES, GET_INDICATORS, COMPLETE,
+    COMPLETE_1, COMPLETE_2, COMPLETE_3, ANSWERS_AT,  # arguments of the last one, and where it answers
+    STATES, INDICATORS,
+    STATES_AT, RATES_AT, INDICATORS_AT,
+    NUMBERS_AT,  # since when (s) each event indicator has been a number; infinite: it never was
+    LOST_AT,  # for each event indicator 1 where it was undefined when one was undefined last
+    SIZE,
+) = range(24)  # fmt: skip
+OK, FAULT = 0, 1
+WARNING, DISCARD = 1, 2
+
+
+def is_bad(status):
+    """Whether a status is worse than a warning."""
+    return status > WARNING or status < OK
+
+
+def note_fault(at, function, status):
+    """Keep which function has failed."""
+    block = integers_at(at, SIZE)
+    block[FAULT_IN] = function
+    block[STATUS] = status
+    return FAULT
+
+
+def put_point(at, t):
+    """Make the time, and the states in their buffer, those of the instance."""
+    block = integers_at(at, SIZE)
+    if block[STOPPED] != 0:
+        return OK
+    status = call_with_interval(block[SET_TIME], block[HANDLE], t, 0.0, 0, 0, 0, 0, 0)
+    if is_bad(status):
+        return note_fault(at, SET_TIME, status)
+    if block[STATES] > 0:
+        status = call_with_array(block[SET_STATES], block[HANDLE], block[STATES_AT], block[STATES], 0, 0)
+        if is_bad(status):
+            return note_fault(at, SET_STATES, status)
+    return OK
+
+
+def compute(at):
+    """Have all computed that depends on the present point: derivatives, NaN where they are not defined."""
+    block = integers_at(at, SIZE)
+    if block[STOPPED] != 0 or block[STATES] == 0:
+        return OK
+    return read_reals(at, GET_RATES, block[RATES_AT], block[STATES])
+
+
+def read_reals(at, function, into, count):
+    """Read derivatives or event indicators; a *discard* means that they are not defined."""
+    block = integers_at(at, SIZE)
+    status = call_with_array(block[function], block[HANDLE], into, count, 0, 0)
+    if status == DISCARD:
+        found = reals_at(into, count)
+        for i in range(count):
+            found[i] = math.nan
+    elif is_bad(status):
+        return note_fault(at, function, status)
+    return OK
+
+
+def answer(at, t):
+    """Derivatives and event indicators at the present point, that of `t` (s).
+
+    Where an event indicator is NaN that was a number before, an event could be missed: the derivatives are
+    NaN there, too, so that steps end before.
+    """
+    block = integers_at(at, SIZE)
+    block[UNDEFINED] = 0
+    if block[STOPPED] != 0:
+        return OK
+    if compute(at) != OK:
+        return FAULT
+    count = block[INDICATORS]
+    if count == 0:
+        return OK
+    if read_reals(at, GET_INDICATORS, block[INDICATORS_AT], count) != OK:
+        return FAULT
+    found = reals_at(block[INDICATORS_AT], count)
+    numbers = reals_at(block[NUMBERS_AT], count)
+    for i in range(count):
+        is_number = found[i] == found[i]
+        if is_number and t < numbers[i]:
+            numbers[i] = t
+        elif not is_number and numbers[i] < t:  # later than now where a step was tried and given up
+            block[UNDEFINED] += 1
+    if block[UNDEFINED] > 0:
+        lost = integers_at(block[LOST_AT], count)
+        for i in range(count):
+            lost[i] = 0
+            if found[i] != found[i] and numbers[i] < t:
+                lost[i] = 1
+        lose_rates(at)
+    return OK
+
+
+def lose_rates(at):
+    """The derivatives are not defined."""
+    block = integers_at(at, SIZE)
+    if block[STATES] > 0:
+        rates = reals_at(block[RATES_AT], block[STATES])
+        for i in range(block[STATES]):
+            rates[i] = math.nan
+
+
+def complete(at):
+    """Tell that an integrator step has ended at the present point: WANTS_EVENT, STOPPED."""
+    block = integers_at(at, SIZE)
+    block[WANTS_EVENT] = 0
+    if block[STOPPED] != 0:
+        return OK
+    answers = integers_at(block[ANSWERS_AT], 2)
+    answers[0] = 0
+    answers[1] = 0
+    status = call_with_array(
+        block[COMPLETE], block[HANDLE], block[COMPLETE_1], block[COMPLETE_2], block[COMPLETE_3], 0
+    )
+    if is_bad(status):
+        return note_fault(at, COMPLETE, status)
+    if answers[1] != 0:
+        block[STOPPED] = 1
+    elif answers[0] != 0:
+        block[WANTS_EVENT] = 1
+    return OK

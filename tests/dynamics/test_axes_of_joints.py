@@ -1,0 +1,132 @@
+"""Joints that name the axes of their speeds take less work, and give what they give without."""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+import pytest
+
+import cosim
+import cosim_mechanics
+from cosim_mechanics import Multibody
+
+KINDS = ("pin", "slider", "free", "ball", "cylinder", "planar", "translation")
+AT_ORIGIN = [1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0]
+
+
+def joint(kind: str) -> type[cosim_mechanics.Joint]:
+    return cosim.registry().get("joint", f"mechanics.{kind}")
+
+
+def silent(kind: str) -> type[cosim_mechanics.Joint]:
+    """The same joint, which says nothing of its axes."""
+    cls = joint(kind)
+    return type(f"Silent{cls.__name__}", (cls,), {"__doc__": cls.__doc__, "axes": None})
+
+
+def frame(rng: np.random.Generator, how: str) -> list[float]:
+    a, b = rng.uniform(-1.0, 1.0, 2)
+    turn = np.array([[math.cos(a), -math.sin(a), 0], [math.sin(a), math.cos(a), 0], [0, 0, 1]])
+    tilt = np.array([[1, 0, 0], [0, math.cos(b), -math.sin(b)], [0, math.sin(b), math.cos(b)]])
+    rotation = (turn @ tilt).ravel().tolist() if how == "turned" else AT_ORIGIN
+    return [*rotation, *(rng.normal(size=3).tolist() if how != "own" else [0.0, 0.0, 0.0])]
+
+
+def tree(joints: list[type[cosim_mechanics.Joint]], solver: str) -> cosim.State:
+    """Chains of three links, one for each kind of joint, with frames of all kinds; random motion."""
+    rng = np.random.default_rng(11)
+    model = Multibody("tree", gravity=(0.7, -3.0, -9.0), dynamics=solver)
+    for i, cls in enumerate(joints):
+        previous = "ground"
+        for j, (inner, outer) in enumerate((("moved", "own"), ("moved", "own"), ("turned", "turned"))):
+            inertia = np.diag([0.3, 0.4, 0.5]) + 0.02 * (j > 0)
+            name = f"link{i}{j}"
+            model.body(name, mass=1.0 + 0.1 * i, center_of_mass=rng.normal(size=3), inertia=inertia)
+            frames = {"frame_on_parent": frame(rng, inner), "frame_on_child": frame(rng, outer)}
+            model.add(cls, f"joint{i}{j}", parent=previous, child=name, **frames)
+            previous = name
+    system = model.build()
+    state = system.default_state()
+    state.set_q(state.q + rng.uniform(-0.7, 0.7, system.nq))
+    state.set_u(rng.uniform(-2.0, 2.0, system.nu))
+    return state.realize(cosim.Stage.ACCELERATION)
+
+
+@pytest.mark.parametrize("solver", ["dynamics.articulated_body", "dynamics.composite_rigid_body"])
+def test_the_motion_is_the_same(solver: str) -> None:
+    told, general = tree([joint(k) for k in KINDS], solver), tree([silent(k) for k in KINDS], solver)
+    for i in range(len(KINDS)):
+        for j in range(3):
+            for name in ("X_GB", "V_GB", "A_GB"):
+                one, other = (np.asarray(s[f"link{i}{j}.{name}"]) for s in (told, general))
+                assert np.allclose(one, other, rtol=1e-11, atol=1e-10 * np.abs(other).max()), (i, j, name)
+
+
+def test_a_subclass_with_a_map_of_its_own_says_nothing() -> None:
+    class Offset(joint("pin")):
+        """M turns about z of F at an arm. Law: p_FM = (cos q, sin q, 0)."""
+
+        @cosim.kernel
+        def across(q, X_FM, H_FM):
+            s, c = math.sin(q[0]), math.cos(q[0])
+            for i in range(12):
+                X_FM[i] = 0.0
+            X_FM[0] = X_FM[4] = X_FM[9] = c
+            X_FM[3] = X_FM[10] = s
+            X_FM[1] = -s
+            X_FM[8] = 1.0
+            for i in range(6):
+                H_FM[i] = 0.0
+            H_FM[2] = 1.0
+            H_FM[3] = -s
+            H_FM[4] = c
+
+        @cosim.kernel
+        def rates(q, u, q_dot, HDotU_FM):
+            q_dot[0] = u[0]
+            for i in range(6):
+                HDotU_FM[i] = 0.0
+            HDotU_FM[3] = -math.cos(q[0]) * u[0] * u[0]
+            HDotU_FM[4] = -math.sin(q[0]) * u[0] * u[0]
+
+    assert joint("pin").axes == (2,) and Offset.axes is None
+    with pytest.raises(cosim.ContractError, match=r"axes = \(2,\), but across writes H_FM"):
+        type("Promising", (Offset,), {"__doc__": Offset.__doc__, "axes": (2,)})
+
+
+@pytest.mark.parametrize("axes", [(), (2, 5), (6,), (-1,)])
+def test_axes_that_no_speed_has_are_refused(axes: tuple[int, ...]) -> None:
+    cls = joint("pin")
+    with pytest.raises(cosim.ContractError, match="one for each speed"):
+        type("Wrong", (cls,), {"__doc__": cls.__doc__, "axes": axes})
+
+
+def test_a_shifted_pin_is_no_turn_about_its_origin() -> None:
+    """A constant offset in X_FM obeys what the axes say, and is kept."""
+
+    class Stilted(joint("pin")):
+        """As a pin, M a metre above F. Law: p_FM = (0, 0, 1)."""
+
+        axes = (2,)
+
+        @cosim.kernel
+        def across(q, X_FM, H_FM):
+            s, c = math.sin(q[0]), math.cos(q[0])
+            for i in range(12):
+                X_FM[i] = 0.0
+            X_FM[0] = X_FM[4] = c
+            X_FM[1] = -s
+            X_FM[3] = s
+            X_FM[8] = X_FM[11] = 1.0
+            for i in range(6):
+                H_FM[i] = 0.0
+            H_FM[2] = 1.0
+
+    state = tree([Stilted], "dynamics.articulated_body")
+    silenced = type("Silenced", (Stilted,), {"__doc__": Stilted.__doc__, "axes": None})
+    general = tree([silenced], "dynamics.articulated_body")
+    X = [np.asarray(state[f"link0{j}.X_GB"]).reshape(-1) for j in (0, 1)]
+    assert not np.allclose(X[1][9:], X[0][9:])
+    for name in ("link01.X_GB", "link02.A_GB"):
+        assert np.allclose(state[name], general[name], rtol=1e-12, atol=1e-12)
