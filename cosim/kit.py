@@ -238,6 +238,7 @@ if TYPE_CHECKING:
     from cosim.step.projection import NORMALIZE as NORMALIZE
     from cosim.step.projection import NOT_MET as NOT_MET
     from cosim.step.projection import PREPARE as PREPARE
+    from cosim.step.projection import TOLERANCE as CONSTRAINT_TOLERANCE
     from cosim.step.projection import failure_code as failure_code
     from cosim.step.projection import project as project
     from cosim.step.projection import project_end as project_end

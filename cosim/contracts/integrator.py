@@ -145,7 +145,12 @@ class Integrator(ABC):
             A tolerance names what the system does not have.
         """
         given = (self.relative_tolerance, self.absolute_tolerance)
-        return tolerances(type(self).__name__, system, self.step_accuracy, *given)
+        least = self.least_absolute_tolerance(system)
+        return tolerances(type(self).__name__, system, self.step_accuracy, *given, least)
+
+    def least_absolute_tolerance(self, system: System) -> float:
+        """What an absolute tolerance that is not given is not below, in the units of the states."""
+        return 0.0
 
     def kernels(self, system: System) -> MethodKernels | None:
         """The method as kernel functions and numbers for a system; None where its steps are Python."""

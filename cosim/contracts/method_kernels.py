@@ -53,7 +53,8 @@ def method_settings(integrator: Integrator, system: System, error_order: int) ->
     head[layout.FIXED], head[layout.INITIAL] = integrator.fixed_step or 0.0, integrator.initial_step or 0.0
     head[layout.IS_CUBIC] = integrator.capabilities.cubic_until_completed
     head[layout.STEP_ACCURACY] = integrator.step_accuracy
-    return np.concatenate([head, relative, absolute, integrator.share_of_step])
+    least = integrator.least_absolute_tolerance(system)
+    return np.concatenate([head, relative, absolute, integrator.share_of_step, [least]])
 
 
 def method_slots(system: System, extra: list[int]) -> NDArray[np.int64]:

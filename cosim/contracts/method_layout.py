@@ -22,7 +22,7 @@ one gets a copy of `y` and `c` that it may overwrite.
                  estimate (the exponent of the step in it), 5 first step (0: chosen), 6 whether dense output
                  that is not completed is a cubic, 7 accuracy of one step, then the relative and the absolute
                  tolerances, `n` numbers each, then the two numbers by which the accuracy of one step
-                 follows (`cosim.contracts.tolerances.accuracy_of_step`)
+                 follows (`cosim.contracts.tolerances.accuracy_of_step`) and the least absolute tolerance
 ``memory``       part of the State: 0 next step (0: not initialized), 1 error of the last step
                  relative to the tolerance (0: none), then what the method needs
 ``work``         the header below, then the state at the start and at the end of the step and a spare vector,

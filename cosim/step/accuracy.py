@@ -22,9 +22,10 @@ def set_accuracy(a: Arrays, accuracy: float) -> int:
     a.settings[STEP_ACCURACY] = step
     for i in range(a.program[ix.RELATIVE]):
         a.settings[SETTINGS_HEADER + a.program[a.program[ix.RELATIVE_AT] + i]] = step
+    least = a.settings[share + 2]
     at = SETTINGS_HEADER + a.y.shape[0]
     for i in range(a.program[ix.ABSOLUTE]):
-        a.settings[at + a.program[a.program[ix.ABSOLUTE_AT] + i]] = SCALE * step
+        a.settings[at + a.program[a.program[ix.ABSOLUTE_AT] + i]] = max(SCALE * step, least)
     if a.program[ix.TUNE] != 0:
         call_tune(a.program[ix.TUNE], (a.settings, a.coefficients[: a.program[ix.COEFFICIENTS]]))
     if a.program[ix.TUNE] != 0 and a.program[ix.HELD_COEFFICIENTS] != 0:

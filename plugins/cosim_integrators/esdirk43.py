@@ -46,7 +46,7 @@ class Esdirk43(DiagonallyImplicitIntegrator):
 }
 """
 
-    step_share = (0.25, 0.0)
+    step_share = (0.2, 0.0)
     tableau = DiagonalTableau(
         order=4,
         a=[

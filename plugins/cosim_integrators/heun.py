@@ -37,5 +37,4 @@ class Heun(ExplicitRungeKutta):
 }
 """
 
-    step_share = (0.5, 0.0)
     tableau = ButcherTableau(order=2, c=[0, 1], a=[[], [1]], b=[1 / 2, 1 / 2], error=[-1 / 2, 1 / 2])

@@ -39,7 +39,6 @@ class RungeKutta3(ExplicitRungeKutta):
 }
 """
 
-    step_share = (0.4, 0.0)
     tableau = ButcherTableau(
         order=3,
         c=[0, 1 / 2, 1],
