@@ -4,7 +4,8 @@ Authors of components do not need it. It is as stable as the contract version sa
 
 ================= ==========================================================================================
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
-                  its address, `lower` its text for other processors (with `entry_point`, `MachineCode`)
+                  its address, `lower` its text for other processors (with `entry_point`, `MachineCode`);
+                  `keep` and `kept`: what is costly to make, by the digest of what it is made of
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures
 integrators       `method_layout` and its names: the arrays that compiled steps work in; `MethodKernels`,
                   `Capabilities`, `StepCode`; `project` and others, for steps that meet constraints
@@ -42,6 +43,8 @@ if TYPE_CHECKING:
     from cosim.compiled.foreign import call_with_array as call_with_array
     from cosim.compiled.foreign import call_with_interval as call_with_interval
     from cosim.compiled.fresh import part_name as part_name
+    from cosim.compiled.kernel_cache import keep as keep
+    from cosim.compiled.kernel_cache import kept as kept
     from cosim.compiled.llvm_text import without_strings as without_strings
     from cosim.compiled.lowered_calls import Schedule as Schedule
     from cosim.compiled.lowered_calls import call_by_number as call_by_number
@@ -254,9 +257,11 @@ if TYPE_CHECKING:
     from cosim.system.history_buffer import append_to_history as append_to_history
     from cosim.system.history_buffer import break_time as break_time
     from cosim.system.history_buffer import enter_piece as enter_piece
+    from cosim.system.history_buffer import entry_count as entry_count
     from cosim.system.history_buffer import entry_kind as entry_kind
     from cosim.system.history_buffer import entry_time as entry_time
     from cosim.system.history_buffer import forget_after as forget_after
+    from cosim.system.history_buffer import is_open as is_open
     from cosim.system.history_buffer import leave_piece as leave_piece
     from cosim.system.history_buffer import mark_start as mark_start
     from cosim.system.history_buffer import newest_time as newest_time

@@ -13,10 +13,15 @@ PIECE = re.compile(
     r'(?P<name>[@%$]"[^"]*"|^"[^"]*"(?=:))|(?P<string>"[^"]*")|(?P<comment> *;[^\n]*)', re.MULTILINE
 )
 
+# All others hold neither strings nor comments: few lines have to be looked at closely.
+LINE = re.compile(r'^[^";\n]*[";].*', re.MULTILINE)
+
 
 def without_strings(text: str) -> str:
     """The code alone, to be searched: strings are empty, and comments are not there."""
-    return PIECE.sub(lambda piece: {"string": '""', "comment": ""}.get(str(piece.lastgroup), piece[0]), text)
+    return _with_pieces(
+        text, lambda piece: {"string": '""', "comment": ""}.get(str(piece.lastgroup), piece[0])
+    )
 
 
 def with_code_edited(text: str, edit: Callable[[str], str]) -> str:
@@ -39,4 +44,8 @@ def with_code_edited(text: str, edit: Callable[[str], str]) -> str:
     def show(piece: re.Match[str]) -> str:
         return strings[int(piece[0].strip('"'))] if piece.lastgroup == "string" else piece[0]
 
-    return PIECE.sub(show, edit(PIECE.sub(hide, text)))
+    return _with_pieces(edit(_with_pieces(text, hide)), show)
+
+
+def _with_pieces(text: str, changed: Callable[[re.Match[str]], str]) -> str:
+    return LINE.sub(lambda line: PIECE.sub(changed, line[0]), text)

@@ -31,12 +31,14 @@ from cosim.compiled import (
     lowered_code,
     machine_code,
     native,
+    optimizer,
     shipped,
     shipped_texts,
     whole_module,
 )
 from cosim.compiled.fingerprint import digest_of_module, environment
-from cosim.compiled.machine_code import MachineCode
+from cosim.compiled.machine_code import MachineCode, plainest_processor
+from cosim.compiled.optimizer import Optimizer
 from cosim.compiled.parts import in_process, parts_called
 
 Wanted = tuple[types.FunctionType, str]
@@ -121,7 +123,7 @@ class _Job:
         if "c" in self.forms:
             exported.append(name + shipped.FOR_C)
             texts.append(lowered_code.for_c(exported[1], name, self.signature))
-        return MachineCode(texts, (), exported, allowed=parts.values()).object_file()
+        return MachineCode(texts, (), exported, parts.values(), _optimizer()).object_file()
 
 
 @functools.cache
@@ -133,6 +135,7 @@ def _compilers() -> str:
         lowered_calls,
         lowered_code,
         machine_code,
+        optimizer,
         whole_module,
         sys.modules[__name__],
     ]
@@ -239,6 +242,12 @@ def _linked(objects: Iterable[Path], folder: Path, compiler: str | None) -> byte
 
 _jobs: tuple[list[_Job], Path]
 """What the processes that compile find: they are forked from the one that has collected."""
+
+
+@functools.cache
+def _optimizer() -> Optimizer:
+    """One for each process that compiles; it ends when its pipe is closed."""
+    return Optimizer(plainest_processor())
 
 
 def _compile_from_here() -> None:

@@ -200,7 +200,7 @@ def _read_shaped(declaration: Declaration, value: Any) -> NDArray[np.float64]:
         array = np.full(declaration.shape, array)  # one start value for all elements
     fits = array.shape == declaration.shape or (each and declaration.shape == () and array.ndim == 1)
     fits = fits and not (declaration.free_length and not array.size)
-    if not fits and not (array.size == declaration.size == 1):
+    if not fits and not (array.size == declaration.size == 1 and array.ndim <= 1):
         more = f": {declaration.description}" if declaration.description else ""
         raise ValueError(f"{name} has shape {array.shape}, needs {_expected(declaration)}{more}")
     flat: NDArray[np.float64] = np.ascontiguousarray(array, dtype=np.float64).reshape(-1)

@@ -120,7 +120,9 @@ class Model:
             No such kind.
         """
         if not NAME.match(name):
-            raise ModelError.of(name, f"'{name}' is no name: letters, digits and underscores, a letter first")
+            raise ModelError.of(
+                name, f"'{name}' is no name: letters, digits and underscores, one of A to Z or a to z first"
+            )
         if name in self.parts:
             raise ModelError.of(name, f"there is a part '{name}' already ({type(self.parts[name]).__name__})")
         if isinstance(kind, Component):
@@ -239,8 +241,12 @@ class Model:
     @property
     def solver_id(self) -> str:
         """Which solver it is: what the setting says, or the default; empty where no part asks for one."""
+        from cosim.registration.registry import registry
+
         base = self.solver_base
-        return "" if base is None else str(self.settings.get(base.setting, base.default))
+        if base is None:
+            return ""
+        return registry().entry(kinds_of(base)[0], str(self.settings.get(base.setting, base.default))).id
 
     def _check_settings(self) -> None:
         """`OptionError` for a setting that neither the model nor a solver has."""

@@ -70,7 +70,7 @@ class Registry:
         )
 
     def get(self, kind: str, id: str) -> type[Any]:
-        """The class that is registered under an id.
+        """The class that is registered under an id, or under its last word where only one has it.
 
         Raises
         ------
@@ -83,6 +83,9 @@ class Registry:
         """The class with its owner; raises `LookUpError` as `get` does."""
         entries = self._of_kind(kind)
         if id not in entries:
+            meant = [known for known in entries if known.rpartition(".")[2] == id]
+            if len(meant) == 1:
+                return entries[meant[0]]
             # What other plugins have is no help when the whole plugin is missing, unless it is a misspelling.
             known = entries if nearest(id, entries) or self._missing(id) is None else []
             same = _known_as(id, entries)

@@ -12,7 +12,7 @@ from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import SimulatorStatus
 from cosim.stage import Stage
 from cosim.step import by_address, layout
-from cosim.step.arrays import ARRAYS
+from cosim.step.arrays import ARRAY_WIDTH, ARRAYS, LENGTH
 
 HISTORY = [name for name, _, _ in ARRAYS].index("h")
 
@@ -56,9 +56,9 @@ class CalledSimulator:
     @property
     def state(self) -> int:
         """The address at which that of a saved state lies; 0 where histories may grow, which need Python."""
-        if self._head[2 * HISTORY + 1] > 1:
+        if self._head[ARRAY_WIDTH * HISTORY + LENGTH] > 1:
             return 0
-        size = sum(int(self._head[2 * i + 1]) for i in by_address.CHANGING)
+        size = sum(int(self._head[ARRAY_WIDTH * i + LENGTH]) for i in by_address.CHANGING)
         self._saved = np.zeros(size, dtype=np.int64)
         self._saved_at = np.array([self._saved.ctypes.data], dtype=np.int64)
         return int(self._saved_at.ctypes.data)

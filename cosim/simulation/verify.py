@@ -120,14 +120,15 @@ def _rival_method(given: str, constrained: bool) -> str:
     """Id of the method of the highest order that is as implicit as the given one, and is not that one."""
     from cosim.registration.registry import registry
 
-    implicit = registry().get("integrator", given).capabilities.implicit
+    own = registry().entry("integrator", given)
+    implicit = own.cls.capabilities.implicit
     listed: list[tuple[int, str]] = []
     for entry in registry().entries("integrator"):
         cls: type[Integrator] = entry.cls
         can = cls.capabilities
         fits = can.adaptive and can.resumes_exactly and not can.needs_second_order_form
         fits = fits and can.implicit == implicit and (can.supports_constraints or not constrained)
-        if fits and entry.id != given:
+        if fits and entry.id != own.id:
             listed.append((-cls.order, entry.id))
     return min(listed, default=(0, ""))[1]
 

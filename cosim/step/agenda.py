@@ -171,6 +171,14 @@ def follow_parameters(a: Arrays) -> int:
     return 0
 
 
+def follow_clocks(a: Arrays) -> int:
+    """Both of the above, where there are such parameters and timers; 0 or a code."""
+    code = follow_parameters(a) if a.program[ix.HAS_GRIDS] != 0 else 0
+    if code == 0 and a.program[ix.HAS_TIMERS] != 0:
+        code = check_timers(a)
+    return code
+
+
 def serve(a: Arrays, entry: int) -> None:
     """A scheduled event was handled: on to the next one."""
     if a.program[row_of(a, entry) + ix.SCHEDULE] == ix.TIMED:

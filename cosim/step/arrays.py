@@ -76,6 +76,9 @@ no saving. What is GIVEN follows from the accuracy of the run."""
 ARRAYS = tuple((name, LETTERS[name], ROLES[name]) for name in Arrays._fields)
 """Name, letter of the type and role of each array, in the order in which the entry points take them."""
 
+ADDRESS, LENGTH, ARRAY_WIDTH = range(3)
+"""Of each array, in a head."""
+
 ENTRY_SIGNATURE = "".join(LETTERS.values()) + "f>i"
 """Of every entry point: all arrays, a time; the answer is one of `codes`."""
 
@@ -84,13 +87,14 @@ def _arrays_at() -> Any:
     """The function that finds all arrays by the address of a head; written out: loops cannot be compiled."""
     at = {"F": "reals_at", "I": "integers_at", "T": "table_at"}
     members = ", ".join(
-        f"{at[letter]}(head[{2 * i}], head[{2 * i + 1}])" for i, letter in enumerate(LETTERS.values())
+        f"{at[letter]}(head[{ARRAY_WIDTH * i + ADDRESS}], head[{ARRAY_WIDTH * i + LENGTH}])"
+        for i, letter in enumerate(LETTERS.values())
     )
     namespace: dict[str, Any] = {
         **{"Arrays": Arrays, "reals_at": reals_at, "integers_at": integers_at, "table_at": table_at},
         "__name__": __name__,
     }
-    first = f"def arrays_at(address):\n    head = integers_at(address, {2 * len(LETTERS)})\n"
+    first = f"def arrays_at(address):\n    head = integers_at(address, {ARRAY_WIDTH * len(LETTERS)})\n"
     source = f"{first}    return Arrays({members})\n"
     exec(compile(source, "<arrays of a run>", "exec"), namespace)  # noqa: S102
     return namespace["arrays_at"]

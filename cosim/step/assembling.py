@@ -12,6 +12,7 @@ from cosim.step.projection import (
     MOVE,
     NORMALIZE,
     NOT_MET,
+    POSITION_ERROR,
     PREPARE,
     SPEEDS,
     project,
@@ -82,5 +83,5 @@ def position_error(table, ints, first, last, t, y, p, d, k, h, c, at):
     """The largest position error; infinite where it cannot be computed."""
     if walk(table, ints, first, last, t, y, p, d, k, h, c) != 0:
         return math.inf
-    error = c[at[ERRORS] + 1]
+    error = c[at[ERRORS] + POSITION_ERROR]
     return error if error - error == 0.0 else math.inf

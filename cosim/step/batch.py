@@ -15,7 +15,7 @@ import math
 from cosim.compiled.foreign import integers_at, reals_at
 from cosim.compiled.walker import plain_blocks
 from cosim.step import layout as ix
-from cosim.step.arrays import ARRAYS, arrays_at
+from cosim.step.arrays import ADDRESS, ARRAY_WIDTH, ARRAYS, LENGTH, arrays_at
 from cosim.step.codes import FAILED, GROW, REACHED, STEPPED, TERMINATED
 from cosim.step.layout import POINT, ROWS_HEADER
 from cosim.step.recording import VALUES, record_now
@@ -36,7 +36,10 @@ from cosim.step.run import advance, finish, initialize
     BATCH_SIZE,
 ) = range(21)  # fmt: skip
 FRESH, BEGUN, ADVANCING, PENDING, ENDING, ENDED = range(6)  # PHASE
-IMAGE_WIDTH, CHANGE_WIDTH, REDUCTION_WIDTH, COUNT_WIDTH = 3, 2, 3, 2
+IMAGE_OF, IMAGE_AT, IMAGE_LENGTH, IMAGE_WIDTH = range(4)
+CHANGED_IN, CHANGED_PLACE, CHANGE_WIDTH = range(3)
+FUNCTION, LISTED_AT, COLUMN_COUNT, REDUCTION_WIDTH = range(4)
+COUNT_WIDTH = 2
 STRIDE = 1000  # steps between looks at STOP
 STOPPED = 5
 """What `run_batch` answers where it was asked to stop; the run that has begun is lost."""
@@ -44,7 +47,7 @@ STOPPED = 5
 BATCH_SIGNATURE = "iif>i"
 REDUCTION_SIGNATURE = "FF>f"
 """Of a reduction: times, and the values of its signals, one signal behind the other."""
-HISTORY = 2 * [name for name, _, _ in ARRAYS].index("h")
+HISTORY = ARRAY_WIDTH * [name for name, _, _ in ARRAYS].index("h")
 INTEGERS = [name for name, _, _ in ARRAYS].index("k")
 
 
@@ -85,27 +88,27 @@ def run_batch(handle, batch, until):
 
 def begin_run(handle, o):
     """Make all arrays what they are at the start of this run."""
-    head = integers_at(handle, 2 * len(ARRAYS))
+    head = integers_at(handle, ARRAY_WIDTH * len(ARRAYS))
     images = integers_at(o[IMAGES_AT], IMAGE_WIDTH * o[IMAGES])
     for i in range(o[IMAGES]):
-        at = 2 * images[IMAGE_WIDTH * i]
-        size = images[IMAGE_WIDTH * i + 2]
-        image = integers_at(images[IMAGE_WIDTH * i + 1], size)
-        target = integers_at(head[at], size)
+        at = ARRAY_WIDTH * images[IMAGE_WIDTH * i + IMAGE_OF]
+        size = images[IMAGE_WIDTH * i + IMAGE_LENGTH]
+        image = integers_at(images[IMAGE_WIDTH * i + IMAGE_AT], size)
+        target = integers_at(head[at + ADDRESS], size)
         for m in range(size):
             target[m] = image[m]
         if at == HISTORY:
-            head[at + 1] = size
+            head[at + LENGTH] = size
     changes = integers_at(o[CHANGES_AT], CHANGE_WIDTH * o[CHANGES])
     count = o[CHANGES]
     values = reals_at(o[CHANGED_VALUES] + 8 * count * o[NEXT], count)
     for i in range(count):
-        array = changes[CHANGE_WIDTH * i]
-        at = changes[CHANGE_WIDTH * i + 1]
+        array = changes[CHANGE_WIDTH * i + CHANGED_IN]
+        at = changes[CHANGE_WIDTH * i + CHANGED_PLACE]
         if array == INTEGERS:
-            integers_at(head[2 * array], at + 1)[at] = int(values[i])
+            integers_at(head[ARRAY_WIDTH * array + ADDRESS], at + 1)[at] = int(values[i])
         else:
-            reals_at(head[2 * array], at + 1)[at] = values[i]
+            reals_at(head[ARRAY_WIDTH * array + ADDRESS], at + 1)[at] = values[i]
     o[PHASE] = BEGUN
 
 
@@ -115,12 +118,12 @@ def make_longer(handle, o):
     needed = a.places[ix.NEEDED]
     if needed > o[ROOM]:
         return False
-    head = integers_at(handle, 2 * len(ARRAYS))
-    size = head[HISTORY + 1]
-    h = reals_at(head[HISTORY], needed)
+    head = integers_at(handle, ARRAY_WIDTH * len(ARRAYS))
+    size = head[HISTORY + LENGTH]
+    h = reals_at(head[HISTORY + ADDRESS], needed)
     for m in range(size, needed):
         h[m] = 0.0
-    head[HISTORY + 1] = needed
+    head[HISTORY + LENGTH] = needed
     return True
 
 
@@ -209,10 +212,10 @@ def reduce_run(a, o, code, count):
         found[r] = math.nan
         if code >= FAILED or count == 0:
             continue
-        columns = rows[REDUCTION_WIDTH * r + 2]
-        listed = integers_at(rows[REDUCTION_WIDTH * r + 1], columns)
+        columns = rows[REDUCTION_WIDTH * r + COLUMN_COUNT]
+        listed = integers_at(rows[REDUCTION_WIDTH * r + LISTED_AT], columns)
         values = reals_at(o[COLUMNS] + 8 * count, count * columns)
         for j in range(columns):
             for i in range(count):
                 values[j * count + i] = a.rows[ROWS_HEADER + i * width + 1 + listed[j]]
-        found[r] = call_reduction(rows[REDUCTION_WIDTH * r], (times, values))
+        found[r] = call_reduction(rows[REDUCTION_WIDTH * r + FUNCTION], (times, values))

@@ -82,7 +82,7 @@ def refine(a: Arrays, shorter: int) -> int:
         return FAILED
     at = a.program[ix.SMOOTHNESS_AT]
     for i in range(a.program[ix.SMOOTHNESS]):
-        c[a.program[at + 2 * i]] = CLOSE * a.settings[ACCURACY]
+        c[a.program[at + ix.SMOOTHNESS_WIDTH * i + ix.SMOOTHNESS_OF]] = CLOSE * a.settings[ACCURACY]
     shortest = max(SHORTEST * (now - start), 4.0 * margin(now))
     low = start
     added = 0
@@ -127,14 +127,15 @@ def look_between(a: Arrays, t: float) -> int:
 def compare(a: Arrays, t: float, side: float, y: Any, c: Any) -> int:
     """Compare the histories with what they remember, at a time: 1 where one is off, 0, or FAILED."""
     at = a.program[ix.BETWEEN_AT]
-    first = a.program[at]
-    last = first + a.program[at + 1]
+    listed = a.program[at + ix.BETWEEN_ROWS]
+    first = listed
+    last = first + a.program[at + ix.LOOKED_ROWS]
     if side != LOOKED:
-        first, last = last, a.program[at] + a.program[ix.BETWEEN] - 1
+        first, last = last, listed + a.program[ix.BETWEEN] - 1
     c[a.program[ix.SIDE]] = side
     status = walk(a.watched, a.ints, first, last, t, y, a.p, a.d, a.k, a.h, c)
     if status != 0:
-        a.places[ix.BLOCK] = a.program[at + 2 * (status - a.program[at])]
+        a.places[ix.BLOCK] = a.program[at + ix.BETWEEN_WIDTH * (status - listed)]
         return FAILED
     more = 0
     for i in range(a.program[ix.RINGS]):

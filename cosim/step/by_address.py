@@ -8,20 +8,24 @@ from __future__ import annotations
 import math
 
 from cosim.compiled.foreign import integers_at, reals_at
-from cosim.step.arrays import ARRAYS, COMPUTED, STATE, arrays_at
+from cosim.step.arrays import ADDRESS, ARRAY_WIDTH, ARRAYS, COMPUTED, LENGTH, STATE, arrays_at
 from cosim.step.codes import REACHED, STEPPED
 from cosim.step.layout import INSTANCE, JUMPED, MOST, ROWS_USED, TIME
 from cosim.step.realize import realize
 from cosim.step.run import advance
 from cosim.step.touched import lower_stage
 
-BOUND, ANSWER, LINES, LINES_AT, HEAD = range(2 * len(ARRAYS), 2 * len(ARRAYS) + 5)
+BOUND, ANSWER, LINES, LINES_AT, HEAD = range(ARRAY_WIDTH * len(ARRAYS), ARRAY_WIDTH * len(ARRAYS) + 5)
 """Whether the arrays are those of the present State; what the Step answered last; how many inputs may run
 along lines, and where their rows are: places in `d` of value, slope and time."""
 
-INPUT_WIDTH = 4
+VALUE, SLOPE, SINCE, LEAVES, INPUT_WIDTH = range(5)
 """Of an input: where in `d` its value, its slope and the time of its value lie, the stage that it leaves."""
-LINE_WIDTH = 3
+LINE_WIDTH = LEAVES
+INPUTS = 1
+"""Where the rows of inputs begin, behind the address of the values that were written last; those of outputs
+lie behind how far the State has to be realized."""
+OUTPUT_IN, OUTPUT_AT, OUTPUT_WIDTH = range(3)
 
 CHANGING = tuple(
     i
@@ -57,17 +61,17 @@ def called_set(handle, inputs, count, values, size):
     if head[BOUND] == 0:
         return NOT_DONE
     a = arrays_at(handle)
-    rows = integers_at(inputs, 1 + INPUT_WIDTH * count)
+    rows = integers_at(inputs, INPUTS + INPUT_WIDTH * count)
     known = reals_at(rows[0], count)
     given = reals_at(values, count)
     for i in range(count):
         if given[i] != known[i]:
-            at = 1 + INPUT_WIDTH * i
+            at = INPUTS + INPUT_WIDTH * i
             known[i] = given[i]
-            a.d[rows[at]] = given[i]
-            a.d[rows[at + 1]] = math.nan
+            a.d[rows[at + VALUE]] = given[i]
+            a.d[rows[at + SLOPE]] = math.nan
             a.clock[JUMPED] = 1.0
-            lower_stage(a, rows[at + 3])
+            lower_stage(a, rows[at + LEAVES])
     return DONE
 
 
@@ -77,22 +81,22 @@ def called_slopes(handle, inputs, count, orders, slopes):
     if head[BOUND] == 0:
         return NOT_DONE
     a = arrays_at(handle)
-    rows = integers_at(inputs, 1 + INPUT_WIDTH * count)
+    rows = integers_at(inputs, INPUTS + INPUT_WIDTH * count)
     known = reals_at(rows[0], count)
     given = reals_at(slopes, count)
     for i in range(count):
         if given[i] - given[i] != 0.0:
             return NOT_DONE
     for i in range(count):
-        at = 1 + INPUT_WIDTH * i
-        before = a.d[rows[at + 1]]
+        at = INPUTS + INPUT_WIDTH * i
+        before = a.d[rows[at + SLOPE]]
         if before == before:
-            a.d[rows[at]] += (a.clock[TIME] - a.d[rows[at + 2]]) * before
-        a.d[rows[at + 1]] = given[i]
-        a.d[rows[at + 2]] = a.clock[TIME]
+            a.d[rows[at + VALUE]] += (a.clock[TIME] - a.d[rows[at + SINCE]]) * before
+        a.d[rows[at + SLOPE]] = given[i]
+        a.d[rows[at + SINCE]] = a.clock[TIME]
         known[i] = math.nan  # at the next communication point it is another value
         a.clock[JUMPED] = 1.0
-        lower_stage(a, rows[at + 3])
+        lower_stage(a, rows[at + LEAVES])
     return DONE
 
 
@@ -123,8 +127,8 @@ def copy_arrays(head, address, away):
     """All that changes in a run, as words, to an address or from there."""
     at = address
     for i in CHANGING:
-        size = head[2 * i + 1]
-        mine = integers_at(head[2 * i], size)
+        size = head[ARRAY_WIDTH * i + LENGTH]
+        mine = integers_at(head[ARRAY_WIDTH * i + ADDRESS], size)
         kept = integers_at(at, size)
         for j in range(size):
             if away:
@@ -137,10 +141,10 @@ def copy_arrays(head, address, away):
 def hold_lines(a, rows):
     """Inputs that run along lines keep the values that they have now."""
     for i in range(rows.shape[0] // LINE_WIDTH):
-        slope = a.d[rows[LINE_WIDTH * i + 1]]
+        slope = a.d[rows[LINE_WIDTH * i + SLOPE]]
         if slope == slope:
-            a.d[rows[LINE_WIDTH * i]] += (a.clock[TIME] - a.d[rows[LINE_WIDTH * i + 2]]) * slope
-            a.d[rows[LINE_WIDTH * i + 1]] = math.nan
+            a.d[rows[LINE_WIDTH * i + VALUE]] += (a.clock[TIME] - a.d[rows[LINE_WIDTH * i + SINCE]]) * slope
+            a.d[rows[LINE_WIDTH * i + SLOPE]] = math.nan
             a.clock[JUMPED] = 1.0
             lower_stage(a, INSTANCE)
 
@@ -151,13 +155,14 @@ def called_get(handle, outputs, count, values, size):
     if head[BOUND] == 0:
         return NOT_DONE
     a = arrays_at(handle)
-    rows = integers_at(outputs, 1 + 2 * count)
+    rows = integers_at(outputs, INPUTS + OUTPUT_WIDTH * count)
     if realize(a, rows[0]) != 0:
         return NOT_DONE
     found = reals_at(values, count)
     for i in range(count):
-        array = rows[1 + 2 * i]
-        at = rows[2 + 2 * i]
+        row = INPUTS + OUTPUT_WIDTH * i
+        array = rows[row + OUTPUT_IN]
+        at = rows[row + OUTPUT_AT]
         if array == 0:
             found[i] = a.y[at]
         elif array == 1:

@@ -24,7 +24,7 @@ from cosim.contracts.integrator import Integrator
 from cosim.errors import StateError
 from cosim.stage import Stage
 from cosim.step import layout, recording
-from cosim.step.arrays import OPTIONAL, Arrays
+from cosim.step.arrays import ADDRESS, ARRAY_WIDTH, LENGTH, OPTIONAL, Arrays
 from cosim.step.by_address import HEAD
 from cosim.step.codes import GROW, REACHED
 from cosim.step.entries import CALLED, enter
@@ -43,6 +43,7 @@ STAGES = {
     layout.RESTORED: Stage.MODEL,
     layout.NOTHING: Stage.MODEL,
     layout.INSTANCE: Stage.INSTANCE,
+    layout.DERIVATIVES: Stage.INSTANCE,  # where plain Python was interrupted
     layout.MOTION: Stage.ACCELERATION,
     layout.REPORT: Stage.REPORT,
 }
@@ -122,7 +123,7 @@ class CompiledStep:
         program[layout.HANDLER] = self._python_address(handler, PYTHON_SIGNATURE)
         program[layout.DRAIN] = self._python_address(drain, PYTHON_SIGNATURE)
         if tables.watched_blocks:
-            tables.probe[0] = program[layout.DENSE]
+            tables.probe[layout.PROBE_DENSE] = program[layout.DENSE]
         self._provide(program, needs)
         held_table, held_ints = np.zeros((1, 3), dtype=np.int64), np.zeros(1, dtype=np.int64)
         if self._held and held is not None:
@@ -232,7 +233,8 @@ class CompiledStep:
         self.arrays = Arrays(**{name: made[name] for name in Arrays._fields})
         for i, (array, known) in enumerate(zip(self.arrays, before, strict=True)):
             if array is not known:
-                self.head[2 * i : 2 * i + 2] = array.ctypes.data, array.shape[0]
+                self.head[ARRAY_WIDTH * i + ADDRESS] = array.ctypes.data
+                self.head[ARRAY_WIDTH * i + LENGTH] = array.shape[0]
         self.integrator.attach(self.system, self._state)
 
     def record(self, choice: Any, rows: Any, mode: int) -> None:

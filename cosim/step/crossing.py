@@ -3,14 +3,7 @@
 They look at the solution through the integrator's dense output and walk only the blocks that the
 witnesses need, so no derivative is evaluated. All witnesses are looked at together.
 
-=============== ===========================================================================
-``probe``       0 address of the dense output, 1 blocks to walk, 2 witnesses; then three
-                integers for each witness: where its value lies in the cache, where its rate
-                lies (-1: found by differences), which way it has to cross (1 falling, 2 rising, 3 both)
-``level``       for each witness the value that counts as zero, and whether it starts there on
-                guard (1: leaving downward is a crossing, -1: leaving upward)
-``work``        rows of points, see `cosim.step.seen`
-=============== ===========================================================================
+`probe`, `level` and `ends` are described in `cosim.step.layout`, the points in `work` in `cosim.step.seen`.
 """
 
 from __future__ import annotations
@@ -18,6 +11,7 @@ from __future__ import annotations
 import math
 
 from cosim.compiled.walker import call_dense, walk
+from cosim.step import layout as ix
 from cosim.step.arrays import Integers, Reals
 from cosim.step.seen import (
     DEPTH,
@@ -35,7 +29,7 @@ PARTS = 4  # of a step, looked at whatever the witnesses do
 MOST_PARTS = 1024  # where they oscillate
 EXTREMUM_STEPS = 30
 NEAREST = 1e-6  # of a part: turns closer than that to an end or to each other are not told apart
-HEADER = 3  # of `probe`
+SPLITS = 64  # of a part, between two turns: more are made by rounding alone
 NOTHING_FOUND, FOUND = 0, 1  # a negative code: minus (1 + index of the block that failed)
 
 SEARCH_SIGNATURE = "TIffFFIFFFIFFFFFffi>i"
@@ -68,11 +62,14 @@ def evaluate(
     row: Reals,
 ) -> int:
     """The witnesses at a time of the last step, into `row`; 0 or 1 + the index of a failed block."""
-    call_dense(probe[0], (t, coefficients, dense, y, y))
-    status = walk(table, ints, 0, probe[1], t, y, p, d, k, h, c)
+    call_dense(probe[ix.PROBE_DENSE], (t, coefficients, dense, y, y))
+    status = walk(table, ints, 0, probe[ix.PROBE_BLOCKS], t, y, p, d, k, h, c)
     row[0] = t
-    for i in range(probe[2]):
-        row[1 + i] = c[probe[HEADER + 3 * i]] - level[2 * i]
+    for i in range(probe[ix.PROBE_WITNESSES]):
+        row[1 + i] = (
+            c[probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.VALUE_AT]]
+            - level[ix.LEVEL_WIDTH * i + ix.LEVEL_ZERO]
+        )
     return status
 
 
@@ -95,12 +92,12 @@ def point(
     at: int,
 ) -> int:
     """Values and rates of the witnesses at `t`; a rate that is not declared is a difference over `step`."""
-    count = probe[2]
+    count = probe[ix.PROBE_WITNESSES]
     width = 1 + 2 * count
     row = work[at * width : at * width + width]
     missing = 0
     for i in range(count):
-        if probe[HEADER + 3 * i + 1] < 0:
+        if probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.RATE_AT] < 0:
             missing += 1
     if missing > 0:
         status = evaluate(table, ints, t + step, p, d, k, h, y, c, probe, coefficients, dense, level, row)
@@ -111,7 +108,7 @@ def point(
     status = evaluate(table, ints, t, p, d, k, h, y, c, probe, coefficients, dense, level, row)
     moved = (t + step) - t
     for i in range(count):
-        rate = probe[HEADER + 3 * i + 1]
+        rate = probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.RATE_AT]
         if rate >= 0:
             row[1 + count + i] = c[rate]
         elif moved == 0.0:
@@ -158,7 +155,7 @@ def search_extremum(
     The turn of the cubic through the ends is tried, every third time the middle, until the tangents show that
     zero is out of reach.
     """
-    count = probe[2]
+    count = probe[ix.PROBE_WITNESSES]
     width = 1 + 2 * count
     a = work[LEFT * width]
     va = work[LEFT * width + 1 + i]
@@ -289,7 +286,12 @@ def first_guess(work: Reals, count: int, probe: Integers, level: Reals) -> float
     for i in range(count):
         va = work[LEFT * width + 1 + i]
         vb = work[RIGHT * width + 1 + i]
-        if crosses(va, vb, probe[HEADER + 3 * i + 2], level[2 * i + 1]):
+        if crosses(
+            va,
+            vb,
+            probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.DIRECTION],
+            level[ix.LEVEL_WIDTH * i + ix.LEVEL_GUARD],
+        ):
             guess = (vb * a - va * b) / (vb - va)
             if not a <= guess <= b:
                 guess = 0.5 * (a + b)
@@ -318,7 +320,7 @@ def narrow(
 
     At most one evaluation more than bisection, mostly far fewer, whatever the shape of the witnesses.
     """
-    count = probe[2]
+    count = probe[ix.PROBE_WITNESSES]
     width = 1 + 2 * count
     a = work[LEFT * width]
     b = work[RIGHT * width]
@@ -348,7 +350,12 @@ def narrow(
             before = work[LEFT * width + 1 + i]
             if row[1 + i] != row[1 + i]:
                 row[1 + i] = before
-            if crosses(before, row[1 + i], probe[HEADER + 3 * i + 2], level[2 * i + 1]):
+            if crosses(
+                before,
+                row[1 + i],
+                probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.DIRECTION],
+                level[ix.LEVEL_WIDTH * i + ix.LEVEL_GUARD],
+            ):
                 crossed = True
         if crossed:
             copy_row(work, width, MIDDLE, RIGHT)
@@ -385,7 +392,7 @@ def first_crossing(
     `ends` holds, from 2 on, the values of the witnesses at the start and at the end of the step, above
     their levels; `work` then has the points LEFT and RIGHT of the window.
     """
-    count = probe[2]
+    count = probe[ix.PROBE_WITNESSES]
     width = 1 + 2 * count
     status = point(
         table, ints, start, difference, p, d, k, h, y, c, probe, coefficients, dense, level, work, LEFT
@@ -393,7 +400,7 @@ def first_crossing(
     if status != 0:
         return -status
     for i in range(count):
-        work[LEFT * width + 1 + i] = ends[2 + i]
+        work[LEFT * width + 1 + i] = ends[ix.ENDS_HEADER + i]
     for part in range(1, parts + 1):
         b = stop
         if part < parts:
@@ -420,9 +427,10 @@ def first_crossing(
             return -status
         if part == parts:
             for i in range(count):
-                work[FIRST_STACKED * width + 1 + i] = ends[2 + count + i]
+                work[FIRST_STACKED * width + 1 + i] = ends[ix.ENDS_HEADER + count + i]
         depth = 0
         dips = 0
+        splits = 0
         while depth >= 0:
             copy_row(work, width, FIRST_STACKED + depth, RIGHT)
             again = False
@@ -465,11 +473,12 @@ def first_crossing(
             if again:
                 continue
             split = math.nan
-            for i in range(count):
-                at = between_turns(work, count, i)
-                if not at >= split:
-                    split = at if at == at else split
-            if depth < DEPTH and work[LEFT * width] < split < work[RIGHT * width]:
+            if depth < DEPTH and splits < SPLITS:
+                for i in range(count):
+                    at = between_turns(work, count, i)
+                    if not at >= split:
+                        split = at if at == at else split
+            if work[LEFT * width] < split < work[RIGHT * width]:
                 status = point(
                     table,
                     ints,
@@ -491,6 +500,7 @@ def first_crossing(
                 if status != 0:
                     return -status
                 depth += 1
+                splits += 1
                 continue
             guess = first_guess(work, count, probe, level)
             crossed = guess == guess
@@ -519,7 +529,7 @@ def first_crossing(
                 smooth = True
                 for i in range(count):
                     smooth = smooth and is_smooth(work, count, i)
-                    if parts > PARTS and probe[HEADER + 3 * i + 1] >= 0:
+                    if parts > PARTS and probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.RATE_AT] >= 0:
                         smooth = smooth and not may_hide(work, count, i)
                 if not smooth:
                     depth += 1
@@ -532,8 +542,8 @@ def first_crossing(
                 )
                 if status != 0:
                     return -status
-                ends[0] = work[LEFT * width]
-                ends[1] = work[RIGHT * width]
+                ends[ix.WINDOW_START] = work[LEFT * width]
+                ends[ix.WINDOW_END] = work[RIGHT * width]
                 return FOUND
             copy_row(work, width, RIGHT, LEFT)
             depth -= 1
@@ -560,25 +570,26 @@ def rates_along(
 
     Central differences: the curvature of the solution drops out. Returns 0 or 1 + a failed block.
     """
-    count = probe[2]
+    count = probe[ix.PROBE_WITNESSES]
     later = t + spacing
     earlier = t - spacing
     for m in range(y.shape[0]):
         scratch_y[m] = y[m] + (later - t) * c[m]
-    status = walk(table, ints, 0, probe[1], later, scratch_y, p, d, k, h, scratch_c)
+    status = walk(table, ints, 0, probe[ix.PROBE_BLOCKS], later, scratch_y, p, d, k, h, scratch_c)
     if status != 0:
         return status
     for i in range(count):
-        out[i] = scratch_c[probe[HEADER + 3 * i]]
+        out[i] = scratch_c[probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.VALUE_AT]]
     for m in range(y.shape[0]):
         scratch_y[m] = y[m] + (earlier - t) * c[m]
-    status = walk(table, ints, 0, probe[1], earlier, scratch_y, p, d, k, h, scratch_c)
+    status = walk(table, ints, 0, probe[ix.PROBE_BLOCKS], earlier, scratch_y, p, d, k, h, scratch_c)
     for i in range(count):
-        rate = probe[HEADER + 3 * i + 1]
+        rate = probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.RATE_AT]
         if rate >= 0:
             out[i] = c[rate]
         elif later == earlier:
             out[i] = 0.0
         else:
-            out[i] = (out[i] - scratch_c[probe[HEADER + 3 * i]]) / (later - earlier)
+            before = scratch_c[probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.VALUE_AT]]
+            out[i] = (out[i] - before) / (later - earlier)
     return status

@@ -10,7 +10,7 @@ from typing import Any
 from cosim.compiled.walker import plain_blocks, walk
 from cosim.step import layout as ix
 from cosim.step.accuracy import set_accuracy
-from cosim.step.agenda import check_timers, follow_parameters, next_event_time, next_time
+from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
 from cosim.step.arrays import ARRAYS, Arrays, part
 from cosim.step.codes import EVENT, FAILED_BLOCK, REACHED
 from cosim.step.exchange import complete_step, handle_events, up_to_rounding
@@ -55,9 +55,7 @@ def announce(a: Arrays, t: float) -> int:
 
     `t` is not looked at.
     """
-    code = follow_parameters(a)
-    if code == 0:
-        code = check_timers(a)
+    code = follow_clocks(a)
     if code == 0:
         code = note_next_event(a)
     if code != 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from cosim.step import layout as ix
-from cosim.step.agenda import check_timers, follow_parameters, next_event_time, next_time, row_of
+from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time, row_of
 from cosim.step.arrays import Arrays, part
 from cosim.step.codes import EVENT, FAILED_HOLD, REACHED, TERMINATED
 from cosim.step.copies import different
@@ -143,9 +143,7 @@ def handle_events(a: Arrays, t: float) -> int:
             a.places[ix.WITNESS] = held_at(a, 0)
             code = FAILED_HOLD
     if code == 0:
-        code = follow_parameters(a)
-    if code == 0:
-        code = check_timers(a)
+        code = follow_clocks(a)
     if code == 0:
         code = note_next_event(a)
     if code != 0:

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import math
 
+from cosim.step import layout as ix
 from cosim.step.arrays import Integers, Reals
-from cosim.step.crossing import HEADER, evaluate
+from cosim.step.crossing import evaluate
 
 FORECAST_SIGNATURE = "TIffffFFIFFFIFFFFFFf>i"
 CLOSER = 0.1  # of the step behind a time that did not come true: the next one has to be nearer than that
@@ -149,7 +150,7 @@ def forecast(
     aim : float
         s; so far behind a zero the time lies.
     """
-    count = probe[2]
+    count = probe[ix.PROBE_WITNESSES]
     width = 1 + 2 * count
     quarter = 0.25 * (stop - start)
     for part in range(1, 4):
@@ -164,19 +165,21 @@ def forecast(
     behind = (now - stop) / quarter
     for i in range(count):
         zero = 0.0
-        if level[2 * i + 1] * (ends[2 + 2 * count + i] + level[2 * i]) > 0.0:
-            zero = level[2 * i]  # it is out on the other side: zero is zero again
-        value = ends[2 + 2 * count + i] + zero
-        way = probe[HEADER + 3 * i + 2]
-        before = expected[2 * i]
+        at = ix.LEVEL_WIDTH * i
+        present = ends[ix.ENDS_HEADER + 2 * count + i]
+        if level[at + ix.LEVEL_GUARD] * (present + level[at + ix.LEVEL_ZERO]) > 0.0:
+            zero = level[at + ix.LEVEL_ZERO]  # it is out on the other side: zero is zero again
+        value = present + zero
+        way = probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.DIRECTION]
+        before = expected[ix.EXPECTED_WIDTH * i + ix.EXPECTED_TIME]
         time = math.inf
         doubt = 0.0
         if (value > 0.0 and way % 2 == 1) or (value < 0.0 and way >= 2):
-            v0 = ends[2 + i] + zero
+            v0 = ends[ix.ENDS_HEADER + i] + zero
             v1 = work[width + 1 + i] + zero
             v2 = work[2 * width + 1 + i] + zero
             v3 = work[3 * width + 1 + i] + zero
-            v4 = ends[2 + count + i] + zero
+            v4 = ends[ix.ENDS_HEADER + count + i] + zero
             size = NOISE * max(max(abs(v0), abs(v1)), max(max(abs(v2), abs(v3)), abs(v4)))
             second = (v4 - v3) - (v3 - v2)
             third = second - ((v3 - v2) - (v2 - v1))
@@ -216,11 +219,11 @@ def forecast(
                 time += aim
             if not doubt <= aim:
                 time = math.inf  # a step that ends in front of a zero is one that was not asked for
-            if now < before < math.inf and not doubt <= expected[2 * i + 1]:
+            if now < before < math.inf and not doubt <= expected[ix.EXPECTED_WIDTH * i + ix.EXPECTED_DOUBT]:
                 time = before
-                doubt = expected[2 * i + 1]
+                doubt = expected[ix.EXPECTED_WIDTH * i + ix.EXPECTED_DOUBT]
         if before <= now and (before == -math.inf or not time - now <= CLOSER * (now - start)):
             time = -math.inf
-        expected[2 * i] = time
-        expected[2 * i + 1] = doubt
+        expected[ix.EXPECTED_WIDTH * i + ix.EXPECTED_TIME] = time
+        expected[ix.EXPECTED_WIDTH * i + ix.EXPECTED_DOUBT] = doubt
     return 0

@@ -12,7 +12,7 @@ from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.codes import FAILED_HISTORY, GROW
 from cosim.step.copies import different
 from cosim.step.holds import has_held_derivatives
-from cosim.step.realize import first_coefficient, last_coefficient, realize
+from cosim.step.realize import first_coefficient, last_coefficient, realize, realized
 from cosim.system.history_buffer import (
     AFTER_ARRIVAL,
     BEFORE,
@@ -53,7 +53,7 @@ def arrived_break(a: Arrays) -> float:
 @part("Aff>i", needed_for="memories")
 def remember(a: Arrays, side: float, smoothness: float) -> int:
     """Append to histories and swap in the new values of auto-update variables; 0 or a code."""
-    code = realize(a, ix.MOTION)
+    code = realized(a, ix.MOTION)
     if code != 0 or a.program[ix.END_FIRST] == a.program[ix.END_LAST]:
         return code
     code = run_updates(
@@ -62,7 +62,7 @@ def remember(a: Arrays, side: float, smoothness: float) -> int:
     )  # fmt: skip
     if code == 0 and a.program[ix.RINGS] != 0 and a.places[ix.STAGE] >= ix.MOTION:
         code = look_again(a)
-    return realize(a, ix.MOTION) if code == 0 else code
+    return realized(a, ix.DERIVATIVES) if code == 0 else code
 
 
 @part("A>i")
@@ -70,6 +70,7 @@ def look_again(a: Arrays) -> int:
     """Compute what is looked up in histories, to which something was appended; 0 or a code.
 
     Where what other blocks take from there is still the same, to the last bit, nothing else has changed.
+    Where the run goes on at once, blocks that nothing needs before the end of the next step wait for it.
     """
     if a.program[ix.PAST] == 0 or has_held_derivatives(a):
         a.places[ix.STAGE] = min(a.places[ix.STAGE], ix.INSTANCE)
@@ -78,20 +79,24 @@ def look_again(a: Arrays) -> int:
     before = a.program[ix.FOUND_BEFORE]
     for i in range(a.program[ix.FOUND]):
         a.scratch[before + i] = a.c[a.program[at + i]]
+    stage = ix.MOTION
     for i in range(a.program[ix.PAST]):
-        row = a.program[a.program[ix.PAST_AT] + i]
+        listed = a.program[ix.PAST_AT] + ix.PAST_WIDTH * i
+        row = a.program[listed + ix.PAST_ROW]
+        if a.program[listed + ix.WAITS] != 0:
+            stage = ix.DERIVATIVES
+            continue
         status = walk(a.table, a.ints, row, row + 1, a.clock[ix.TIME], a.y, a.p, a.d, a.k, a.h, a.c)
         if status != 0:
             a.places[ix.BLOCK] = status - 1
             return CODE_BLOCK
-    stage = ix.MOTION
     for i in range(a.program[ix.FOUND]):
         one = a.scratch[before + i]
         other = a.c[a.program[at + i]]
         if different(one, other) or math.copysign(1.0, one) != math.copysign(1.0, other):
             stage = ix.INSTANCE
     a.places[ix.STAGE] = min(a.places[ix.STAGE], stage)
-    return 0
+    return 0 if stage != ix.DERIVATIVES or a.places[ix.GOES_ON] != 0 else realize(a, ix.MOTION)
 
 
 @part("AiifFFfff>i")
@@ -111,14 +116,17 @@ def run_updates(
     at = a.program[ix.SMOOTHNESS_AT]
     for i in range(a.program[ix.SMOOTHNESS]):
         order = smoothness
-        if side == AFTER_ARRIVAL and a.program[at + 2 * i + 1] == 0:
+        row = at + ix.SMOOTHNESS_WIDTH * i
+        if side == AFTER_ARRIVAL and a.program[row + ix.AT_ONCE] == 0:
             order = smoothness + 1.0
-        c[a.program[at + 2 * i]] = order if order <= tracked else math.inf
+        c[a.program[row + ix.SMOOTHNESS_OF]] = order if order <= tracked else math.inf
     at = a.program[ix.SWAPS_AT]
     for i in range(a.program[ix.SWAPS]):
         row = at + ix.SWAP_WIDTH * i
-        place = a.program[row + 2]
-        c[a.program[row]] = float(a.k[place]) if a.program[row + 1] == ix.IN_K else a.d[place]
+        place = a.program[row + ix.SWAPPED_AT]
+        c[a.program[row + ix.NEW_AT]] = (
+            float(a.k[place]) if a.program[row + ix.SWAPPED_IN] == ix.IN_K else a.d[place]
+        )
     status = walk(a.table, a.ints, first, last, t, y, a.p, a.d, a.k, a.h, c)
     if status != 0:
         a.places[ix.BLOCK] = status - 1
@@ -129,10 +137,10 @@ def run_updates(
             return FAILED_HISTORY
     for i in range(a.program[ix.SWAPS]):
         row = at + ix.SWAP_WIDTH * i
-        place = a.program[row + 2]
-        value = c[a.program[row]]
+        place = a.program[row + ix.SWAPPED_AT]
+        value = c[a.program[row + ix.NEW_AT]]
         changed = False
-        if a.program[row + 1] == ix.IN_K:
+        if a.program[row + ix.SWAPPED_IN] == ix.IN_K:
             changed = value != float(a.k[place])
             if changed:
                 a.k[place] = int(value)
@@ -141,7 +149,7 @@ def run_updates(
             if changed:
                 a.d[place] = value
         if changed:
-            depends = a.program[row + 3]
+            depends = a.program[row + ix.DEPENDS]
             valid = (
                 ix.MOTION if depends == ix.ON_REPORTS else ix.NOTHING if depends == ix.ON_ALL else ix.INSTANCE
             )
@@ -153,11 +161,12 @@ def run_updates(
 @part("A>i", needed_for="memories")
 def remember_step(a: Arrays) -> int:
     """Append to histories what the step has brought; 0 or a code."""
-    code = realize(a, ix.MOTION)
+    code = realized(a, ix.MOTION)
     if code != 0:
         return code
     arrived = arrived_break(a)
-    if a.program[ix.BETWEEN_FIRST] == a.program[ix.BETWEEN_LAST]:
+    has_inside = a.program[ix.INSIDE_FIRST] != a.program[ix.INSIDE_LAST]
+    if has_inside and a.program[ix.BETWEEN_FIRST] == a.program[ix.BETWEEN_LAST]:
         code = remember_inside(a)  # else `refine_step` has done it
     if code == 0:
         code = remember(a, BEFORE, math.inf)
@@ -220,6 +229,12 @@ def remember_inside(a: Arrays) -> int:
 @part("A>i", needed_for="memories")
 def make_room(a: Arrays) -> int:
     """Have room in every history for what a step can bring; 0, or GROW with the length that `h` needs."""
+    has_room = True
+    for i in range(a.program[ix.RINGS]):
+        ring = a.program[a.program[ix.RINGS_AT] + i]
+        has_room = has_room and a.k[ring + CAPACITY] - a.k[ring + COUNT] >= a.program[ix.ROOM]
+    if has_room:
+        return 0
     wanted = 0
     used = 0
     for i in range(a.program[ix.RINGS]):
@@ -229,8 +244,6 @@ def make_room(a: Arrays) -> int:
         while capacity - a.k[ring + COUNT] < a.program[ix.ROOM]:
             capacity *= 2
         wanted += WIDTH * (capacity - a.k[ring + CAPACITY])
-    if wanted == 0:
-        return 0
     if a.h.shape[0] < used + wanted:
         a.places[ix.NEEDED] = used + wanted
         return GROW

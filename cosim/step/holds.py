@@ -22,15 +22,22 @@ from cosim.step.arrays import Arrays, part
 from cosim.step.calls import call_rates
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.codes import FAILED_LOOSE
-from cosim.step.crossing import HEADER
 from cosim.step.event_log import HELD as FOUND_HELD
 from cosim.step.event_log import RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, tell
 from cosim.step.sliding_field import (
     HELD,
+    HELD_KIND,
+    HELD_RATE,
+    HELD_VALUE,
+    HELD_WIDTH,
     PUSHED,
     PUSHES,
+    SIDES_AT,
     SWITCH_AT,
     SWITCHED,
+    SWITCHED_AT,
+    SWITCHED_IN,
+    SWITCHED_WIDTH,
     WITNESS_AT,
 )
 from cosim.step.watched import LEAVING, MOST_REPEATS, RATE_SPACING, direction_of, look, memory_of, value
@@ -39,7 +46,7 @@ from cosim.system.history_buffer import RING
 COUNT, METHOD, WITH_HOLDS, ORDER = range(4)  # of what is held, in `clock`
 KIND, SIDE, SIZE, DATA = range(4)  # of the row of a hold
 TRIGGERED = int(EventCause.TRIGGERED)
-SWITCH_WIDTH = 4  # array, offset, present value, the other one
+SWITCH_IN, SWITCH_OFFSET, PRESENT, OTHER, SWITCH_WIDTH = range(5)  # array, place in it, its two values
 
 
 def can_hold(a: Arrays) -> bool:
@@ -95,9 +102,9 @@ def is_held(a: Arrays, i: int) -> bool:
 def leave_out_held(a: Arrays) -> None:
     """Look for crossings of all witnesses but those that are held."""
     for i in range(a.program[ix.WITNESSES]):
-        a.probe[HEADER + 3 * i + 2] = direction_of(a, i)
+        a.probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.DIRECTION] = direction_of(a, i)
     for j in range(held_count(a)):
-        a.probe[HEADER + 3 * held_at(a, j) + 2] = 0
+        a.probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * held_at(a, j) + ix.DIRECTION] = 0
 
 
 @part("A>v")
@@ -117,9 +124,11 @@ def set_up(a: Arrays) -> None:
         i = held_at(a, j)
         at = hold_row(a, i)
         kind = int(a.clock[at + KIND])
-        a.held_ints[places + 3 * j] = a.probe[HEADER + 3 * i]
-        a.held_ints[places + 3 * j + 1] = a.probe[HEADER + 3 * i + 1]
-        a.held_ints[places + 3 * j + 2] = kind
+        looked = ix.PROBE_HEADER + ix.PROBE_WIDTH * i
+        to = places + HELD_WIDTH * j
+        a.held_ints[to + HELD_VALUE] = a.probe[looked + ix.VALUE_AT]
+        a.held_ints[to + HELD_RATE] = a.probe[looked + ix.RATE_AT]
+        a.held_ints[to + HELD_KIND] = kind
         if kind == PUSHED:
             pushed += 1
             for m in range(n):
@@ -131,13 +140,14 @@ def set_up(a: Arrays) -> None:
         a.held_ints[switches] = count
         for s in range(count):
             data = at + DATA + SWITCH_WIDTH * s
-            a.held_ints[switches + 1 + 3 * s] = int(a.clock[data])
-            a.held_ints[switches + 2 + 3 * s] = int(a.clock[data + 1])
-            a.held_ints[switches + 3 + 3 * s] = values
-            a.c[numbers + values] = a.clock[data + 2]
-            a.c[numbers + values + 1] = a.clock[data + 3]
+            to = switches + 1 + SWITCHED_WIDTH * s
+            a.held_ints[to + SWITCHED_IN] = int(a.clock[data + SWITCH_IN])
+            a.held_ints[to + SWITCHED_AT] = int(a.clock[data + SWITCH_OFFSET])
+            a.held_ints[to + SIDES_AT] = values
+            a.c[numbers + values] = a.clock[data + PRESENT]
+            a.c[numbers + values + 1] = a.clock[data + OTHER]
             values += 2
-        switches += 1 + 3 * count
+        switches += 1 + SWITCHED_WIDTH * count
     a.held_ints[row + HELD] = held
     a.held_ints[row + PUSHES] = pushed
 
@@ -232,10 +242,10 @@ def is_switched_over(a: Arrays, i: int) -> bool:
     if a.clock[at + KIND] == SWITCHED:
         for s in range(int(a.clock[at + SIZE]) // SWITCH_WIDTH):
             data = at + DATA + SWITCH_WIDTH * s
-            array = int(a.clock[data])
-            offset = int(a.clock[data + 1])
+            array = int(a.clock[data + SWITCH_IN])
+            offset = int(a.clock[data + SWITCH_OFFSET])
             present = a.p[offset] if array == 2 else float(a.k[offset]) if array == 1 else a.d[offset]
-            found = found or present != a.clock[data + 2]
+            found = found or present != a.clock[data + PRESENT]
     return found
 
 
@@ -270,7 +280,7 @@ def values_before(a: Arrays) -> int:
     for m in range(a.program[ix.CACHE]):
         c[m] = twin[m]
     for i in range(count):
-        a.scratch[a.program[ix.LOW] + i] = twin[a.probe[HEADER + 3 * i]]
+        a.scratch[a.program[ix.LOW] + i] = twin[a.probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.VALUE_AT]]
     state = (y, p, d, k, a.h, twin)
     status = call_rates(
         a.program[ix.RATES], (a.watched, a.ints, t) + state + (a.probe, moved, c, RATE_SPACING, out)
@@ -389,10 +399,10 @@ def note_result(a: Arrays, row: int, cell: int, m: int, before: float, after: fl
     elif a.program[cell + ix.SWITCHABLE] != 0 and before != after:
         count = int(a.scratch[at + n])
         data = at + n + 1 + SWITCH_WIDTH * count
-        a.scratch[data] = float(0 if array == ix.IN_D else 1 if array == ix.IN_K else 2)
-        a.scratch[data + 1] = float(offset)
-        a.scratch[data + 2] = after
-        a.scratch[data + 3] = before
+        a.scratch[data + SWITCH_IN] = float(0 if array == ix.IN_D else 1 if array == ix.IN_K else 2)
+        a.scratch[data + SWITCH_OFFSET] = float(offset)
+        a.scratch[data + PRESENT] = after
+        a.scratch[data + OTHER] = before
         a.scratch[at + n] = float(count + 1)
 
 

@@ -27,7 +27,8 @@ from __future__ import annotations
     FIRST, LAST, ALL, REPORTS, NQ, NU,
     STEP, REDO, DENSE, BEGIN, RESTART, COMPLETE, SEARCH, RATES, FORECAST, HANDLER, DRAIN, HEAD,
     END_FIRST, END_LAST, INSIDE_FIRST, INSIDE_LAST, SIDE, POINTS_INSIDE, ORDER, CHEAP, REMEMBERS, SMOOTH,
-    ENTRIES, ENTRIES_AT, SIGNALS, SIGNALS_AT, IN_STEPS, HAS_SCHEDULE, STAGES_D, STAGES_D_AT,
+    ENTRIES, ENTRIES_AT, SIGNALS, SIGNALS_AT, IN_STEPS, KINDS, HAS_SCHEDULE, HAS_TIMERS, HAS_GRIDS,
+    STAGES_D, STAGES_D_AT,
     STAGES_K, STAGES_K_AT,
     SMOOTHNESS, SMOOTHNESS_AT, SWAPS, SWAPS_AT, RINGS, RINGS_AT, KINKS, KINKS_AT, BREAKS, BREAKS_AT,
     WITNESSES, WITNESSES_AT, WITNESS_MEMORY, WATCHED, WATCHED_AT, POLICY, NOTICES, NOTICES_AT,
@@ -43,7 +44,7 @@ from __future__ import annotations
     PAST, PAST_AT, FOUND, FOUND_AT, FOUND_BEFORE,
     BETWEEN_FIRST, BETWEEN_LAST, BETWEEN, BETWEEN_AT, REFINED_UNTIL, ASKED, TOLD_OF_RINGS, ROOM,
     HEADER,
-) = range(129)  # fmt: skip
+) = range(132)  # fmt: skip
 HOLD, TELL, STOP_AT = 0, 1, 2  # POLICY
 # Behind the header: the addresses of parts that only some runs need; see `arrays.part`.
 OPTIONAL_PARTS = (
@@ -68,9 +69,26 @@ IN_Y, IN_P, IN_D, IN_K, IN_C, IN_NUMBERS = range(6)
 # of the variables), which array, where in it, how many, whether a hold may switch it.
 RESULT, TARGET, OFFSET, SIZE, SWITCHABLE, NEXT_WIDTH = range(6)
 WITNESS_WIDTH = 2  # direction, whether it is a condition
-SWAP_WIDTH = 4  # where in the cache, which array, where in it, what depends on it
+# What is swapped in: where in the cache, which array, where in it, what depends on it.
+NEW_AT, SWAPPED_IN, SWAPPED_AT, DEPENDS, SWAP_WIDTH = range(5)
+# Where in the cache stands how smooth a source is; whether it follows a delayed signal at once.
+SMOOTHNESS_OF, AT_ONCE, SMOOTHNESS_WIDTH = range(3)
+PAST_ROW, WAITS, PAST_WIDTH = range(3)  # a block that reads histories; whether it waits, see DERIVATIVES
+# First row in `watched`, and how many are walked for a look; then such rows of the blocks.
+BETWEEN_ROWS, LOOKED_ROWS, BETWEEN_WIDTH = range(3)
 ON_MOTION, ON_ALL, ON_REPORTS = range(3)
 FALLING, RISING, BOTH = 1, 2, 3  # directions of witnesses
+
+# probe: what a search for crossings calls and walks, and how many witnesses it looks at; then of each
+# where its value lies in the cache, where its rate (-1: found by differences), which way it has to cross
+PROBE_DENSE, PROBE_BLOCKS, PROBE_WITNESSES, PROBE_HEADER = range(4)
+VALUE_AT, RATE_AT, DIRECTION, PROBE_WIDTH = range(4)
+# scratch, of each witness: the value that counts as zero, and whether it starts there on guard (1: leaving
+# downward is a crossing, -1: leaving upward); when it is expected to cross, and by how much that may be wrong
+LEVEL_ZERO, LEVEL_GUARD, LEVEL_WIDTH = range(3)
+EXPECTED_TIME, EXPECTED_DOUBT, EXPECTED_WIDTH = range(3)
+# scratch: what was found, then the witnesses at the start of the step, at its end, and at present
+WINDOW_START, WINDOW_END, ENDS_HEADER = range(3)
 
 # numbers
 ACCURACY, SHORTEST_PULSE = 0, 1
@@ -115,9 +133,11 @@ HALTED = 2  # UPDATES_DONE: before them a delayed jump has to arrive
     EVALUATED, PARTLY_EVALUATED, ROWS_CALLED,
     ARRIVED,  # whether a delayed break has arrived at the end of the step
     HALTS,  # whether a step ends before the delayed jump that arrives at its end: the host has an event mode
+    GOES_ON,  # whether another step follows at once, so that blocks of PAST may wait
     PLACES_HEADER,
-) = range(36)  # fmt: skip
-RESTORED, NOTHING, INSTANCE, MOTION, REPORT = -1, 0, 1, 2, 3  # STAGE: what is evaluated
+) = range(37)  # fmt: skip
+# STAGE: what is evaluated; DERIVATIVES: all of the motion but the blocks of PAST that wait
+RESTORED, NOTHING, INSTANCE, DERIVATIVES, MOTION, REPORT = -1, 0, 1, 2, 3, 4
 NO_ROWS, AT_EVENTS, AT_STEPS, ON_GRID, ON_GRID_ALONE = 0, 1, 2, 3, 4  # RECORDING
 LOG_NOTHING, LOG_FINDINGS, LOG_ALL = 0, 1, 2  # LOGGING
 ORIGIN, INTERVAL, POINT, UNTIL, ROWS_HEADER = range(5)  # header of the rows that are recorded

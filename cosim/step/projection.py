@@ -38,6 +38,7 @@ from cosim.contracts.method_layout import (
 NORMALIZE, PREPARE, MOVE, SPEEDS, ESTIMATES, DISPLACED, RATES, END_OF_CORRECTIONS, ERRORS, FIRST, LAST = (
     range(11)
 )
+CHANGED, POSITION_ERROR, SPEED_ERROR, ALLOWED = range(4)  # in the cache, from ERRORS on
 
 TOLERANCE = 1e-10
 LOOSE = 1e-7  # accepted where rounding or constraints that contradict each other allow no less
@@ -56,9 +57,9 @@ def project(table, ints, first, last, t, y, p, d, k, h, c, at):
     if at[NORMALIZE] == at[END_OF_CORRECTIONS]:
         return 0
     errors = at[ERRORS]
-    c[errors] = 0.0
+    c[errors + CHANGED] = 0.0
     walk(table, ints, at[NORMALIZE], at[PREPARE], t, y, p, d, k, h, c)
-    if c[errors] != 0.0:
+    if c[errors + CHANGED] != 0.0:
         status = walk(table, ints, first, last, t, y, p, d, k, h, c)
         if status != 0:
             return status
@@ -66,8 +67,8 @@ def project(table, ints, first, last, t, y, p, d, k, h, c, at):
         return 0
     before = 1e300
     for _ in range(MOST):
-        error = c[errors + 1]
-        if error <= TOLERANCE * c[errors + 3]:
+        error = c[errors + POSITION_ERROR]
+        if error <= TOLERANCE * c[errors + ALLOWED]:
             break
         if not error < 0.9 * before:
             if error <= LOOSE:
@@ -83,12 +84,12 @@ def project(table, ints, first, last, t, y, p, d, k, h, c, at):
         status = walk(table, ints, first, last, t, y, p, d, k, h, c)
         if status != 0:
             return status
-    if not c[errors + 1] <= LOOSE:
+    if not c[errors + POSITION_ERROR] <= LOOSE:
         return NOT_MET
     before = 1e300
     for _ in range(MOST):
-        error = c[errors + 2]
-        if error <= TOLERANCE * c[errors + 3]:
+        error = c[errors + SPEED_ERROR]
+        if error <= TOLERANCE * c[errors + ALLOWED]:
             break
         if not error < 0.9 * before:
             if error <= LOOSE:
@@ -99,7 +100,7 @@ def project(table, ints, first, last, t, y, p, d, k, h, c, at):
         status = walk(table, ints, first, last, t, y, p, d, k, h, c)
         if status != 0:
             return status
-    return 0 if c[errors + 2] <= LOOSE else NOT_MET
+    return 0 if c[errors + SPEED_ERROR] <= LOOSE else NOT_MET
 
 
 def project_end(table, ints, first, last, t, y, p, d, k, h, c, work, at):

@@ -19,6 +19,15 @@ if TYPE_CHECKING:
 
     CompiledStep = Any
 
+FIRST_ROW, LAST_ROW, T, Y, WORK, T_STOP, LIMIT = (
+    2,
+    3,
+    4,
+    5,
+    14,
+    16,
+    17,
+)  # in `STEP_SIGNATURE`, and `REDO_SIGNATURE`
 CODES = list(StepCode)
 RAISED = len(CODES)
 """What is answered where a method has raised; the exception is kept."""
@@ -82,13 +91,13 @@ class PythonMethod:
 
     def _step(self, *given: Any) -> int:
         system, state, work, t_stop, limit = (
-            self._system(given[2]),
+            self._system(given[FIRST_ROW]),
             self._state,
-            given[14],
-            given[16],
-            given[17],
+            given[WORK],
+            given[T_STOP],
+            given[LIMIT],
         )
-        state.arrive_at(given[4])
+        state.arrive_at(given[T])
 
         def take() -> StepCode:
             code = self.integrator.step(system, state, t_stop, limit)
@@ -101,22 +110,22 @@ class PythonMethod:
         return self._guarded(work, take)
 
     def _redo(self, *given: Any) -> int:
-        system, state = self._system(given[2]), self._state
-        if given[5].size == 0:  # its step was the Step's own: there is nothing to integrate
+        system, state = self._system(given[FIRST_ROW]), self._state
+        if given[Y].size == 0:  # its step was the Step's own: there is nothing to integrate
             way = compile_function(whole_way, STEP_SIGNATURE)
-            schedule = (system.table, system.ints, *given[2:4], given[14][START])
-            return int(way(*schedule, *given[5:], given[4], math.inf))
-        return self._guarded(given[14], lambda: self.integrator.redo(system, state, given[4]))
+            schedule = (system.table, system.ints, given[FIRST_ROW], given[LAST_ROW], given[WORK][START])
+            return int(way(*schedule, *given[Y:], given[T], math.inf))
+        return self._guarded(given[WORK], lambda: self.integrator.redo(system, state, given[T]))
 
     def _begin(self, *given: Any) -> int:
-        system, state = self._system(given[2]), self._state
-        state.arrive_at(given[4])
-        return self._guarded(given[14], lambda: self.integrator.initialize(system, state))
+        system, state = self._system(given[FIRST_ROW]), self._state
+        state.arrive_at(given[T])
+        return self._guarded(given[WORK], lambda: self.integrator.initialize(system, state))
 
     def _restart(self, *given: Any) -> int:
-        system, state = self._system(given[2]), self._state
-        state.arrive_at(given[4])
-        return self._guarded(given[14], lambda: self.integrator.restart(system, state))
+        system, state = self._system(given[FIRST_ROW]), self._state
+        state.arrive_at(given[T])
+        return self._guarded(given[WORK], lambda: self.integrator.restart(system, state))
 
     def _dense(self, t: float, coefficients: Any, work: Any, y: Any, out: Any) -> None:
         if out.size == 0:

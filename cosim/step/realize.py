@@ -32,11 +32,25 @@ def realize(a: Arrays, stage: int) -> int:
     return realize_here(a, stage)
 
 
+def realized(a: Arrays, stage: int) -> int:
+    """As `realize`, without a call where everything is computed."""
+    return 0 if a.places[ix.STAGE] >= stage else realize(a, stage)
+
+
 def realize_here(a: Arrays, stage: int) -> int:
-    """Compute what is not computed yet, up to MOTION or REPORT; 0 or a code."""
+    """Compute what is not computed yet, up to DERIVATIVES, MOTION or REPORT; 0 or a code."""
     t = a.clock[ix.TIME]
+    if a.places[ix.STAGE] == ix.DERIVATIVES and stage > ix.DERIVATIVES:
+        for i in range(a.program[ix.PAST]):
+            listed = a.program[ix.PAST_AT] + ix.PAST_WIDTH * i
+            row = a.program[listed + ix.PAST_ROW]
+            waits = a.program[listed + ix.WAITS] != 0
+            if waits and walk(a.table, a.ints, row, row + 1, t, a.y, a.p, a.d, a.k, a.h, a.c) != 0:
+                a.places[ix.BLOCK] = row
+                return CODE_BLOCK
+        a.places[ix.STAGE] = ix.MOTION
     if (
-        a.places[ix.STAGE] < ix.MOTION
+        a.places[ix.STAGE] < ix.DERIVATIVES
         and a.places[ix.TOUCHED] != 0
         and held_count(a) == 0
         and not has_held_derivatives(a)
@@ -45,7 +59,7 @@ def realize_here(a: Arrays, stage: int) -> int:
         code = realize_touched(a)
         if code != 0:
             return code
-    if a.places[ix.STAGE] < ix.MOTION:
+    if a.places[ix.STAGE] < ix.DERIVATIVES:
         # put back as it was where a step ended: with what holds witnesses, unless it was written to since
         again = a.places[ix.STAGE] == ix.RESTORED and a.clock[ix.JUMPED] == 0.0
         again = again and has_held_derivatives(a) and held_count(a) > 0
@@ -203,8 +217,10 @@ def completes_at_once(a: Arrays) -> bool:
 
     Where it is a cubic without that, only for steps between whose ends histories or rows take values.
     """
-    if a.program[ix.REMEMBERS] == 0 or a.settings[IS_CUBIC] == 0.0:
-        return a.program[ix.REMEMBERS] != 0
+    if a.program[ix.REMEMBERS] == 0 or a.program[ix.COMPLETE] == 0:
+        return False
+    if a.settings[IS_CUBIC] == 0.0:
+        return True
     keeps = a.program[ix.INSIDE_FIRST] != a.program[ix.INSIDE_LAST]
     keeps = keeps or a.program[ix.BETWEEN_FIRST] != a.program[ix.BETWEEN_LAST]
     return keeps or has_rows_inside(a)

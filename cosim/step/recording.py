@@ -21,6 +21,7 @@ from cosim.step.layout import INTERVAL, ORIGIN, POINT, ROWS_HEADER, UNTIL
 from cosim.step.realize import complete, first_coefficient, last_coefficient, realize
 
 VALUES, VALUES_AT, INNER, INNER_AT, OUTER, OUTER_AT, CHOICE_HEADER = range(7)
+VALUE_IN, VALUE_AT, VALUE_WIDTH = range(3)  # of each: which array, where in it
 SLACK = 1e-9  # of the interval: times closer than that are one
 TRIGGERED, SCHEDULED = 2, 3
 
@@ -46,9 +47,9 @@ def write_row(a: Arrays, t: float, y: Reals, c: Reals) -> int:
     a.places[ix.ROWS_USED] += 1 + count
     a.rows[at] = t
     for i in range(count):
-        row = a.choice[VALUES_AT] + 2 * i
-        array = a.choice[row]
-        offset = a.choice[row + 1]
+        row = a.choice[VALUES_AT] + VALUE_WIDTH * i
+        array = a.choice[row + VALUE_IN]
+        offset = a.choice[row + VALUE_AT]
         if array == ix.IN_Y:
             a.rows[at + 1 + i] = y[offset]
         elif array == ix.IN_P:

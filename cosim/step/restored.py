@@ -11,6 +11,8 @@ from cosim.step.holds import (
     KIND,
     ORDER,
     SIZE,
+    SWITCH_IN,
+    SWITCH_OFFSET,
     SWITCH_WIDTH,
     can_hold,
     held_at,
@@ -70,7 +72,7 @@ def are_holds(a: Arrays) -> bool:
             return False
         for s in range(int(size) // SWITCH_WIDTH):
             data = row + DATA + SWITCH_WIDTH * s
-            array = a.clock[data]
+            array = a.clock[data + SWITCH_IN]
             room = a.p.shape[0] if array == 2.0 else a.k.shape[0] if array == 1.0 else a.d.shape[0]
-            good = good and array in (0.0, 1.0, 2.0) and 0.0 <= a.clock[data + 1] < room
+            good = good and array in (0.0, 1.0, 2.0) and 0.0 <= a.clock[data + SWITCH_OFFSET] < room
     return good

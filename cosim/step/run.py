@@ -12,7 +12,7 @@ from cosim.contracts.method_layout import FIXED, LARGEST
 from cosim.step import layout as ix
 from cosim.step.agenda import (
     check_timers,
-    follow_parameters,
+    follow_clocks,
     next_event_time,
     row_of,
     schedule_periods,
@@ -55,6 +55,7 @@ from cosim.step.realize import (
     assemble,
     begin_integration,
     realize,
+    realized,
     restart_integration,
     step,
 )
@@ -69,6 +70,7 @@ from cosim.step.updates import (
     TERMINATION_CAUSE,
     TRIGGERED,
     UPDATE_CAUSES,
+    has_kind,
     publishes,
     take_signals,
     updates,
@@ -180,14 +182,19 @@ def advance(a: Arrays, t: float) -> int:
     if a.program[ix.SMOOTH] != 0 and a.places[ix.RECORDING] == ix.NO_ROWS:
         a.clock[ix.JUMPED] = 0.0  # nothing here remembers, watches or is corrected
         return advance_smoothly(a, t)
-    steps = 0
-    while True:
+    a.places[ix.GOES_ON] = 1
+    code = STEPPED
+    for _ in range(max(1, a.places[ix.MOST])):
         code = advance_once(a, t)
-        steps += 1
         if code == STEPPED and crawls(a, t):
-            return FAILED_CRAWL
-        if code != STEPPED or steps >= a.places[ix.MOST]:
-            return code
+            code = FAILED_CRAWL
+        if code != STEPPED:
+            break
+    a.places[ix.GOES_ON] = 0
+    if a.places[ix.STAGE] == ix.DERIVATIVES:
+        looked = realize(a, ix.MOTION)
+        code = looked if looked != 0 and code in (STEPPED, REACHED, TERMINATED) else code
+    return code
 
 
 @part("Af>i")
@@ -253,11 +260,9 @@ def one_step(a: Arrays, boundary: float) -> int:
     """Updates at the start, integration no further than `boundary`, publishes at the end; 0 or a code."""
     a.places[ix.CHANGED] = 0
     a.places[ix.ARRIVED] = 0
-    code = follow_parameters(a)
+    code = follow_clocks(a)
     if code == 0:
-        code = check_timers(a)
-    if code == 0:
-        code = realize(a, ix.MOTION)
+        code = realized(a, ix.DERIVATIVES)
     has_arrived = a.agenda[ix.UPDATES_DONE] == ix.HALTED
     if code == 0 and has_arrived:
         code = go_past_arrival(a)
@@ -277,9 +282,7 @@ def one_step(a: Arrays, boundary: float) -> int:
         a.places[ix.CHANGED] = 1
     a.agenda[ix.UPDATES_DONE] = 0
     start = a.clock[ix.TIME]
-    code = follow_parameters(a)
-    if code == 0:
-        code = check_timers(a)
+    code = follow_clocks(a)
     if code != 0:
         return code
     event_time = next_event_time(a) if a.program[ix.HAS_SCHEDULE] != 0 else boundary
@@ -296,7 +299,7 @@ def one_step(a: Arrays, boundary: float) -> int:
     if a.clock[ix.TIME] > start:
         a.agenda[ix.TIME_ADVANCED] = BOTH_KINDS
         a.agenda[ix.FINISHED] = 0
-        code = realize(a, ix.MOTION)
+        code = realized(a, ix.MOTION)
         arrived = arrived_break(a)
         if code == 0 and arrived <= 0.0 and a.places[ix.HALTS] != 0:
             a.agenda[ix.UPDATES_DONE] = ix.HALTED
@@ -360,16 +363,17 @@ def start_step(a: Arrays) -> int:
         code = release(a)
         if code != 0:
             return code
-    keep(a, a.program[ix.STARTING], a.program[ix.STARTING_K])
+    if a.program[ix.WITNESSES] > 0:
+        keep(a, a.program[ix.STARTING], a.program[ix.STARTING_K])
     list_pending(a)
     if a.program[ix.CANDIDATES_WIDTH] > 0:
         begin_candidates(a)
     a.places[ix.CHANGED] = 0
     failed = updates(a, UPDATE_CAUSES)
-    if failed == 0:
+    if failed == 0 and a.program[ix.SIGNALS] > 0:
         failed = take_signals(a)
     # where some have failed, what others have done before stays
-    code = realize(a, ix.MOTION)
+    code = realized(a, ix.MOTION)
     if code == 0 and a.places[ix.CHANGED] != 0:
         code = follow_updates(a)
     return failed if failed != 0 else code
@@ -399,7 +403,7 @@ def follow_updates(a: Arrays) -> int:
 @part("Ai>i")
 def end_step(a: Arrays, causes: int) -> int:
     """Publishes; 0 or a code."""
-    code = publishes(a, causes)
+    code = publishes(a, causes) if has_kind(a, ix.PUBLISH) else 0
     if code == 0 and a.places[ix.SEVERITY] == FAILED_STATUS:
         return FAILED_HANDLER
     return code

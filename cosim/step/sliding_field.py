@@ -24,6 +24,10 @@ RETURN_RATE = 8.0  # 1/s, of a held witness to zero, where rounding has carried 
 # what constraints forbid out of a push, then where these tables start. Of a witness: value, rate, kind.
 STATES, HELD, PUSHES, BLOCKS, CORRECTIONS, WITNESS_AT, SWITCH_AT, CORRECTIONS_AT = range(8)
 NUMBERS_AT, CACHE_SIZE, TABLE_AT = 8, 9, 10
+BLOCK_ADDRESS, BLOCK_START, BLOCK_ROWS, BLOCK_WIDTH = range(4)  # of a block: also where in `ints`, how many
+HELD_VALUE, HELD_RATE, HELD_KIND, HELD_WIDTH = range(4)
+# Behind how many variables a witness switches, for each: which array, where in it, where its two values lie.
+SWITCHED_IN, SWITCHED_AT, SIDES_AT, SWITCHED_WIDTH = range(4)
 
 
 def evaluate(
@@ -39,8 +43,9 @@ def evaluate(
 ) -> None:
     """Walk all blocks of an evaluation of the derivatives."""
     for i in range(ints[first + BLOCKS]):
-        at = first + TABLE_AT + 3 * i
-        call_block(ints[at], t, y, p, d, k, h, c, ints, ints[at + 1], ints[at + 2])
+        at = first + TABLE_AT + BLOCK_WIDTH * i
+        start = ints[at + BLOCK_START]
+        call_block(ints[at + BLOCK_ADDRESS], t, y, p, d, k, h, c, ints, start, ints[at + BLOCK_ROWS])
 
 
 def shifted(y: Reals, amount: float, direction: Reals, out: Reals) -> None:
@@ -65,9 +70,10 @@ def allowed(
     for m in range(out.shape[0]):
         out[m] = push[m]
     for i in range(ints[first + CORRECTIONS]):
-        at = ints[first + CORRECTIONS_AT] + 3 * i
+        at = ints[first + CORRECTIONS_AT] + BLOCK_WIDTH * i
         # as for an error estimate: the vector in place of y, and y in place of h
-        call_block(ints[at], t, out, p, d, k, y, c, ints, ints[at + 1], ints[at + 2])
+        start = ints[at + BLOCK_START]
+        call_block(ints[at + BLOCK_ADDRESS], t, out, p, d, k, y, c, ints, start, ints[at + BLOCK_ROWS])
 
 
 def values_along(
@@ -95,7 +101,7 @@ def values_along(
         shifted(y, amount, direction, scratch_y)
         evaluate(t + amount * flows, scratch_y, p, d, k, h, scratch_c, ints, first)
         for i in range(held):
-            value = scratch_c[ints[ints[first + WITNESS_AT] + 3 * i]]
+            value = scratch_c[ints[ints[first + WITNESS_AT] + HELD_WIDTH * i + HELD_VALUE]]
             if sign == 0:
                 out[i] = value
             else:
@@ -122,7 +128,7 @@ def rates_at(
     evaluate(t, y, p, d, k, h, scratch_c, ints, first)
     declared = True
     for i in range(held):
-        rate = ints[ints[first + WITNESS_AT] + 3 * i + 1]
+        rate = ints[ints[first + WITNESS_AT] + HELD_WIDTH * i + HELD_RATE]
         if rate < 0:
             declared = False
         else:
@@ -168,9 +174,10 @@ def switch(d: Reals, k: Integers, p: Reals, ints: Integers, at: int, numbers: Re
     """Give the variables that a witness switches their values of one side (0 or 1)."""
     count = ints[at]
     for j in range(count):
-        kind = ints[at + 1 + 3 * j]
-        offset = ints[at + 2 + 3 * j]
-        value = numbers[ints[at + 3 + 3 * j] + side]
+        row = at + 1 + SWITCHED_WIDTH * j
+        kind = ints[row + SWITCHED_IN]
+        offset = ints[row + SWITCHED_AT]
+        value = numbers[ints[row + SIDES_AT] + side]
         if kind == 0:
             d[offset] = value
         elif kind == 1:
@@ -225,16 +232,16 @@ def sliding_field(
     at = ints[first + SWITCH_AT]
     for j in range(held):
         direction = directions[j * n : j * n + n]
-        if ints[witness_at + 3 * j + 2] == PUSHED:
+        if ints[witness_at + HELD_WIDTH * j + HELD_KIND] == PUSHED:
             allowed(t, y, pushes[j * n : j * n + n], p, d, k, scratch_c, ints, first, direction)
     for j in range(held):
-        if ints[witness_at + 3 * j + 2] == SWITCHED:
+        if ints[witness_at + HELD_WIDTH * j + HELD_KIND] == SWITCHED:
             switch(d, k, p, ints, at, numbers, 1)
             evaluate(t, y, p, d, k, h, scratch_c, ints, first)
             switch(d, k, p, ints, at, numbers, 0)
             for m in range(n):
                 directions[j * n + m] = scratch_c[m] - flow[m]
-            at += 1 + 3 * ints[at]
+            at += 1 + SWITCHED_WIDTH * ints[at]
     pushed = ints[first + PUSHES]
     for j in range(-1, held):
         direction = flow if j < 0 else directions[j * n : j * n + n]
@@ -242,7 +249,7 @@ def sliding_field(
         if pushed < held:
             values_along(t, y, direction, moving, p, d, k, h, ints, first, shifted_y, scratch_c, first_rates)
             for i in range(held):
-                if ints[witness_at + 3 * i + 2] == SWITCHED:
+                if ints[witness_at + HELD_WIDTH * i + HELD_KIND] == SWITCHED:
                     if j < 0:
                         multipliers[i] = -first_rates[i]
                     else:
@@ -267,7 +274,7 @@ def sliding_field(
             for i in range(held):
                 if sign == 0:
                     second_rates[i] = first_rates[i]
-                elif ints[witness_at + 3 * i + 2] == PUSHED:
+                elif ints[witness_at + HELD_WIDTH * i + HELD_KIND] == PUSHED:
                     slope = (second_rates[i] - first_rates[i]) / (2.0 * SPACING)
                     if j < 0:
                         multipliers[i] = -slope
@@ -276,15 +283,15 @@ def sliding_field(
     if pushed > 0:
         rates_at(t, y, p, d, k, h, ints, first, spare, spare2, scratch_c, first_rates)
     for i in range(held):
-        value = c[ints[witness_at + 3 * i]]
-        if ints[witness_at + 3 * i + 2] == PUSHED:
+        value = c[ints[witness_at + HELD_WIDTH * i + HELD_VALUE]]
+        if ints[witness_at + HELD_WIDTH * i + HELD_KIND] == PUSHED:
             multipliers[i] -= RETURN_RATE * (2.0 * first_rates[i] + RETURN_RATE * value)
         else:
             multipliers[i] -= RETURN_RATE * value
     solve(matrix, multipliers, held)
     for i in range(held):
         multipliers[i] = max(multipliers[i], 0.0)
-        if ints[witness_at + 3 * i + 2] == SWITCHED:
+        if ints[witness_at + HELD_WIDTH * i + HELD_KIND] == SWITCHED:
             multipliers[i] = min(multipliers[i], 1.0)
     for i in range(held):
         for m in range(n):

@@ -117,7 +117,7 @@ class Tables:
             self._accuracy(method.integrator)
         self._handlers()
         self._witnesses(accuracy, method, policy)
-        self._memories()
+        self._memories(bool(method.functions))
         if self.watched_rows:
             self.watched = np.ascontiguousarray(system.table[self.watched_rows])
         self.held = self._holds(method, policy)
@@ -170,7 +170,10 @@ class Tables:
         self._integers += listed
         self._table(layout.SIGNALS, self.agenda_of.signals)
         self._integers[layout.IN_STEPS] = len(self.agenda_of.in_steps) + len(self.agenda_of.signals)
+        self._integers[layout.KINDS] = sum(1 << kind for kind in {row[layout.DOES] for row in rows})
         self._integers[layout.HAS_SCHEDULE] = len(self.agenda_of.scheduled)
+        self._integers[layout.HAS_TIMERS] = sum(row[layout.SCHEDULE] == layout.TIMED for row in rows)
+        self._integers[layout.HAS_GRIDS] = sum(row[layout.FOLLOWS] for row in rows)
         for place, array in ((layout.STAGES_D, "d"), (layout.STAGES_K, "k")):
             size = len(system.assembly.start[array]) or 1
             self._table(place, [int(system.stage_invalidated(Slot(array, i, 1))) for i in range(size)])
@@ -287,7 +290,7 @@ class Tables:
             (layout.FORECAST, forecast, FORECAST_SIGNATURE),
         ]
 
-    def _memories(self) -> None:
+    def _memories(self, has_functions: bool) -> None:
         system, numbers = self.system, self._integers
         numbers[layout.END_FIRST], numbers[layout.END_LAST] = system.update_ranges["end"]
         numbers[layout.INSIDE_FIRST], numbers[layout.INSIDE_LAST] = system.update_ranges["inside"]
@@ -317,10 +320,6 @@ class Tables:
         ]
         self._table(layout.SWAPS, swaps)
         self._table(layout.RINGS, [ring.offset for ring in system.rings])
-        rows, found = past_rows(system)
-        self._table(layout.PAST, rows)
-        self._table(layout.FOUND, found)
-        self._take(layout.FOUND_BEFORE, "scratch", len(found))
         declared = [
             (f"{name}.{d.name}", str(d.options["notice"]), system.assembly.layout.slots[name, d.name].offset)
             for name, part in system.parts.items()
@@ -328,7 +327,14 @@ class Tables:
             if d.kind == "cache" and d.options.get("notice")
         ]
         self.notices = [(path, text) for path, text, _ in declared]
-        self._table(layout.NOTICES, [offset for _, _, offset in declared])
+        notices = [offset for _, _, offset in declared]
+        self._table(layout.NOTICES, notices)
+        looked_at = {*slots_named(system, SMOOTH_UNTIL), *slots_named(system, BREAK_ORDER), *notices}
+        may_wait = has_functions and not self.witnesses
+        rows, found = past_rows(system, looked_at if may_wait else None)
+        self._table(layout.PAST, rows)
+        self._table(layout.FOUND, found)
+        self._take(layout.FOUND_BEFORE, "scratch", len(found))
 
     def _holds(self, method: Method, policy: str) -> HeldTables | None:
         """Rooms for held witnesses, where some may be held."""
@@ -403,9 +409,9 @@ class Tables:
             (layout.PROBED_C, cache),
             (layout.INNER_C, inner),
             (layout.KEPT_WORK, work if witnesses else 0),
-            (layout.LEVELS, 2 * witnesses),
-            (layout.ENDS, 2 + 3 * witnesses),
-            (layout.FORESEEN, 2 * witnesses),
+            (layout.LEVELS, layout.LEVEL_WIDTH * witnesses),
+            (layout.ENDS, layout.ENDS_HEADER + 3 * witnesses),
+            (layout.FORESEEN, layout.EXPECTED_WIDTH * witnesses),
             (layout.POINTS, ROWS * (1 + 2 * witnesses)),
             (layout.TWIN_C, 0 if self.held is None else cache),
             (layout.CANDIDATES, candidates),
@@ -463,25 +469,46 @@ def tables_of(system: System, method: Method, accuracy: float | None, policy: st
     return twin
 
 
-def past_rows(system: System) -> tuple[list[int], list[int]]:
+def past_rows(system: System, looked_at: set[int] | None) -> tuple[list[list[int]], list[int]]:
     """Blocks of an evaluation that read histories, and where in the cache others read what they found.
 
-    Both are empty where one of them does more than write results of its own.
+    Behind each block stands whether it waits: for the end of the next step, or until it is asked for. Those
+    wait, and what follows them, that neither derivatives need nor the Step itself, which looks at the places
+    `looked_at` in the cache; none where that is None. Both lists are empty where a block that reads histories
+    does more than write results of its own.
     """
     region_of = system.assembly.layout.region_of
     rings = {slot.offset for slot in system.rings}
     first, last = system.derivative_range
+
+    def regions(*slots: Slot) -> set[int]:
+        return {region_of(s.offset) for s in slots if s.array == "c" and s.size}
+
+    blocks = {i: system.blocks[i] for i in range(first, last)}
     rows = [
         i
-        for i in range(first, last)
-        if any(s.array == "h" or (s.array == "k" and s.offset in rings) for s in system.blocks[i].reads)
+        for i, block in blocks.items()
+        if any(s.array == "h" or (s.array == "k" and s.offset in rings) for s in block.reads)
     ]
-    if any(system.blocks[i].adds or any(s.array != "c" for s in system.blocks[i].writes) for i in rows):
+    if any(blocks[i].adds or any(s.array != "c" for s in blocks[i].writes) for i in rows):
         return [], []
-    others = [system.blocks[i] for i in range(first, last) if i not in rows]
-    read = {region_of(s.offset) for b in others for s in (*b.reads, *b.adds) if s.array == "c" and s.size}
-    written = [s for i in rows for s in system.blocks[i].writes if s.size and region_of(s.offset) in read]
-    return rows, [offset for s in written for offset in range(s.offset, s.offset + s.size)]
+    waiting: list[int] = []
+    if looked_at is not None:
+        needed = {*system.inner_blocks, *system.needed_blocks(looked_at)}
+        changed = {region for i in rows for region in regions(*blocks[i].writes)}
+        for i, block in blocks.items():
+            if i not in needed and (i in rows or regions(*block.reads) & changed):
+                waiting.append(i)
+                changed |= regions(*block.writes)
+        if any(blocks[i].adds for i in waiting):
+            waiting = []
+    read: set[int] = set()
+    for i, block in blocks.items():
+        if i not in rows and i not in waiting:
+            read |= regions(*block.reads, *block.adds)
+    written = [s for i in rows for s in blocks[i].writes if s.size and region_of(s.offset) in read]
+    found = [offset for s in written for offset in range(s.offset, s.offset + s.size)]
+    return [[i, int(i in waiting)] for i in sorted({*rows, *waiting})], found
 
 
 def takes_next_state(entry: Entry) -> bool:

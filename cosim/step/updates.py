@@ -26,6 +26,9 @@ from cosim.step.copies import different, keep, take_over
 from cosim.step.event_log import (
     ANSWER,
     CELL,
+    CELL_ARRAY,
+    CELL_OFFSET,
+    CELL_SIZE,
     CELLS,
     RECORD,
     TOOK,
@@ -37,7 +40,7 @@ from cosim.step.event_log import (
     room_in_log,
 )
 from cosim.step.holds import gathers, note_result
-from cosim.step.realize import realize
+from cosim.step.realize import realize, realized
 from cosim.step.touched import lower_stage
 
 INITIALIZATION_CAUSE, TRIGGERED, SCHEDULED, TIME_CAUSE, SIGNALED, TERMINATION_CAUSE = range(1, 7)
@@ -47,6 +50,11 @@ FIRST_PUBLISHES = (1 << SCHEDULED) + (1 << TIME_CAUSE) + (1 << SIGNALED)
 SUCCEEDED, REACHED_TERMINATION, FAILED_STATUS = 1, 2, 3
 SIGNAL_ROUNDS = 100
 LARGEST_INTEGER = 9007199254740992.0
+
+
+def has_kind(a: Arrays, does: int) -> bool:
+    """Whether there are handlers of a kind."""
+    return (a.program[ix.KINDS] >> does) % 2 == 1
 
 
 def is_due(a: Arrays, entry: int, does: int, causes: int) -> bool:
@@ -66,9 +74,9 @@ def is_due(a: Arrays, entry: int, does: int, causes: int) -> bool:
 
 @part("Aii>i")
 def list_due(a: Arrays, does: int, causes: int) -> int:
-    """Note which handlers of a kind are due and what their timers are set to; how many."""
+    """Note which handlers of a kind are due and what their timers are set to; their causes (bits)."""
     due = a.program[ix.DUE]
-    count = 0
+    found = 0
     for entry in range(a.program[ix.ENTRIES]):
         row = row_of(a, entry)
         if a.program[row + ix.DOES] != does:
@@ -76,10 +84,10 @@ def list_due(a: Arrays, does: int, causes: int) -> int:
         a.places[due + entry] = 0
         if is_due(a, entry, does, causes):
             a.places[due + entry] = a.program[row + ix.CAUSE]
-            count += 1
+            found |= 1 << a.program[row + ix.CAUSE]
             if a.program[row + ix.SCHEDULE] == ix.TIMED:
                 a.scratch[a.program[ix.TIMERS] + entry] = a.d[a.program[row + ix.FLAG]]
-    return count
+    return found
 
 
 @part("Ai>v")
@@ -118,18 +126,19 @@ def counts(a: Arrays, does: int) -> bool:
 def updates(a: Arrays, causes: int) -> int:
     """Unrestricted, then discrete updates; inside each kind by cause. 0 or a code."""
     # who is due is known before any of them runs: they may move timers and periods
-    unrestricted = list_due(a, ix.UNRESTRICTED, causes)
-    discrete = list_due(a, ix.DISCRETE, causes)
+    unrestricted = list_due(a, ix.UNRESTRICTED, causes) if has_kind(a, ix.UNRESTRICTED) else 0
+    discrete = list_due(a, ix.DISCRETE, causes) if has_kind(a, ix.DISCRETE) else 0
     for does in range(ix.UNRESTRICTED, ix.DISCRETE + 1):
-        if (unrestricted if does == ix.UNRESTRICTED else discrete) == 0:
+        due = unrestricted if does == ix.UNRESTRICTED else discrete
+        if due == 0:
             continue
         keep(a, a.program[ix.BACKUP], a.program[ix.BACKUP_K])
         a.places[ix.PHASE] = 0
         for cause in range(INITIALIZATION_CAUSE, TERMINATION_CAUSE + 1):
             if (causes >> cause) % 2 == 0:
                 continue
-            code = realize(a, ix.MOTION)
-            if code == 0:
+            code = realized(a, ix.MOTION)
+            if code == 0 and (due >> cause) % 2 == 1:
                 code = handle(a, cause, does)
             if code != 0:
                 drop_phase(a)
@@ -164,14 +173,15 @@ def drop_phase(a: Arrays) -> None:
 @part("Ai>i", needed_for="handlers")
 def publishes(a: Arrays, causes: int) -> int:
     """Publishes in order of cause; all run, whatever one of them answers. 0 or a code."""
-    if list_due(a, ix.PUBLISH, causes) == 0:
+    due = list_due(a, ix.PUBLISH, causes)
+    if due == 0:
         return 0
     code = realize(a, ix.REPORT)
     if code != 0:
         return code
     a.places[ix.PHASE] = 0
     for cause in range(INITIALIZATION_CAUSE, TERMINATION_CAUSE + 1):
-        if (causes >> cause) % 2 == 1:
+        if (due >> cause) % 2 == 1:
             handle(a, cause, ix.PUBLISH)
     if SUCCEEDED <= a.places[ix.PHASE] <= REACHED_TERMINATION:
         a.places[ix.PUBLISHES] += 1
@@ -265,7 +275,7 @@ def is_changed(a: Arrays, row: int, cell: int) -> bool:
 @part("Aii>i")
 def run_handler(a: Arrays, entry: int, row: int) -> int:
     """Fill in what it may change, call it; its answer is in STATUS_NOW. 0 or a code."""
-    code = realize(a, ix.REPORT if a.program[row + ix.NEEDS_REPORT] != 0 else ix.MOTION)
+    code = realized(a, ix.REPORT if a.program[row + ix.NEEDS_REPORT] != 0 else ix.MOTION)
     a.places[ix.STATUS_NOW] = FAILED_STATUS
     a.scratch[a.program[ix.DURATION]] = 0.0
     if code != 0:
@@ -366,9 +376,10 @@ def log_event(a: Arrays, entry: int, row: int, severity: int, has_results: int) 
     a.log[at + WITNESS_AFTER] = math.nan
     witness = a.program[row + ix.FLAG]
     window = a.program[ix.WINDOW]
-    if a.program[row + ix.CAUSE] == TRIGGERED and witness >= 0 and a.scratch[window] == a.scratch[window]:
-        a.log[at + WINDOW_START] = a.scratch[window]
-        a.log[at + WINDOW_END] = a.scratch[window + 1]
+    start = a.scratch[window + ix.WINDOW_START]
+    if a.program[row + ix.CAUSE] == TRIGGERED and witness >= 0 and start == start:
+        a.log[at + WINDOW_START] = start
+        a.log[at + WINDOW_END] = a.scratch[window + ix.WINDOW_END]
         a.log[at + WITNESS_BEFORE] = a.scratch[a.program[ix.LOCATED_BEFORE] + witness]
         a.log[at + WITNESS_AFTER] = a.scratch[a.program[ix.LOCATED_AFTER] + witness]
     a.log[at + ANSWER] = float(severity)
@@ -382,9 +393,9 @@ def log_event(a: Arrays, entry: int, row: int, severity: int, has_results: int) 
         a.log[at + CELLS] += 1.0
         array = a.program[cell + ix.TARGET]
         many = a.program[cell + ix.SIZE]
-        a.log[write] = float(array)
-        a.log[write + 1] = float(a.program[cell + ix.OFFSET])
-        a.log[write + 2] = float(many)
+        a.log[write + CELL_ARRAY] = float(array)
+        a.log[write + CELL_OFFSET] = float(a.program[cell + ix.OFFSET])
+        a.log[write + CELL_SIZE] = float(many)
         for m in range(many):
             a.log[write + CELL + m] = working_value(a, array, a.program[cell + ix.OFFSET] + m)
             a.log[write + CELL + many + m] = result_value(a, row, cell, m)

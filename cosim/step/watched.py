@@ -7,7 +7,6 @@ import math
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, part
 from cosim.step.calls import call_rates
-from cosim.step.crossing import HEADER
 
 RATE_SPACING = 1e-6  # s
 MOST_REPEATS = 10  # that many in a row are chattering, or pile up at an instant
@@ -16,7 +15,7 @@ LEAVING = -1.0  # in place of the number of repetitions: its handlers run becaus
 
 def value(a: Arrays, i: int) -> float:
     """Present value of a witness."""
-    return a.c[a.probe[HEADER + 3 * i]]
+    return a.c[a.probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.VALUE_AT]]
 
 
 def memory_of(a: Arrays, i: int) -> int:

@@ -12,7 +12,7 @@ from cosim.step.arrays import Arrays, Reals, part
 from cosim.step.calls import call_forecast, call_search
 from cosim.step.codes import FAILED_ACCURACY, FAILED_HOLD, FAILED_SIDE
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
-from cosim.step.crossing import FOUND, HEADER, MOST_PARTS, PARTS, crosses
+from cosim.step.crossing import FOUND, MOST_PARTS, PARTS, crosses
 from cosim.step.event_log import CHATTERING, WRONG_SIDE, ZENO, tell
 from cosim.step.holds import can_hold, drop_moved, held_count, hold, leave_out_held, note_held, pushes_it
 from cosim.step.realize import complete, first_coefficient, last_coefficient, redo
@@ -56,8 +56,8 @@ HALF_A_UNIT = 1.1102230246251568e-16  # a little more than half the distance fro
 
 def has_crossed(a: Arrays, i: int, before: float, after: float) -> bool:
     """Whether going from one value to another, above its level, is an event."""
-    guard = a.scratch[a.program[ix.LEVELS] + 2 * i + 1]
-    return crosses(before, after, a.probe[HEADER + 3 * i + 2], guard)
+    guard = a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_GUARD]
+    return crosses(before, after, a.probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.DIRECTION], guard)
 
 
 @part("A>i", needed_for="witnesses")
@@ -121,13 +121,13 @@ def begin_watch(a: Arrays) -> None:
             a.clock[at + ix.LEVEL] = 0.0
             a.clock[at + ix.GUARD] = 0.0
         a.scratch[a.program[ix.BEFORE] + i] = now
-        a.scratch[a.program[ix.LEVELS] + 2 * i] = a.clock[at + ix.LEVEL]
-        a.scratch[a.program[ix.LEVELS] + 2 * i + 1] = a.clock[at + ix.GUARD]
+        a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_ZERO] = a.clock[at + ix.LEVEL]
+        a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_GUARD] = a.clock[at + ix.GUARD]
 
 
 def level(a: Arrays, i: int) -> float:
     """The value that counts as zero."""
-    return a.scratch[a.program[ix.LEVELS] + 2 * i]
+    return a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_ZERO]
 
 
 def isolation_window(a: Arrays) -> float:
@@ -162,8 +162,8 @@ def trigger(a: Arrays, start: float) -> int:
     for i in range(count):
         before = a.scratch[a.program[ix.BEFORE] + i] - level(a, i)
         after = value(a, i) - level(a, i)
-        a.scratch[a.program[ix.ENDS] + 2 + i] = before
-        a.scratch[a.program[ix.ENDS] + 2 + count + i] = after
+        a.scratch[a.program[ix.ENDS] + ix.ENDS_HEADER + i] = before
+        a.scratch[a.program[ix.ENDS] + ix.ENDS_HEADER + count + i] = after
         a.places[crossed + i] = 1 if has_crossed(a, i, before, after) else 0
         located = located or a.places[crossed + i] != 0
     if length != length:
@@ -189,7 +189,7 @@ def trigger(a: Arrays, start: float) -> int:
             for i in range(count):
                 located = located or a.places[crossed + i] != 0
             if located:
-                note_located(a, min(a.scratch[a.program[ix.ENDS]], a.clock[ix.TIME]), 1)
+                note_located(a, min(a.scratch[a.program[ix.ENDS] + ix.WINDOW_START], a.clock[ix.TIME]), 1)
         if foresees(a):
             foresee(a, start, stop, length)
     if located:
@@ -201,14 +201,14 @@ def trigger(a: Arrays, start: float) -> int:
 
 def forget_located(a: Arrays) -> None:
     """No witness has crossed in this step so far."""
-    a.scratch[a.program[ix.WINDOW]] = math.nan
+    a.scratch[a.program[ix.WINDOW] + ix.WINDOW_START] = math.nan
 
 
 @part("Afi>v")
 def note_located(a: Arrays, start: float, is_isolated: int) -> None:
     """For the records of events: the window that ends now, and the witnesses at both of its ends."""
-    a.scratch[a.program[ix.WINDOW]] = start
-    a.scratch[a.program[ix.WINDOW] + 1] = a.clock[ix.TIME]
+    a.scratch[a.program[ix.WINDOW] + ix.WINDOW_START] = start
+    a.scratch[a.program[ix.WINDOW] + ix.WINDOW_END] = a.clock[ix.TIME]
     for i in range(a.program[ix.WITNESSES]):
         before = a.scratch[a.program[ix.BEFORE] + i]
         if is_isolated != 0:
@@ -226,8 +226,8 @@ def search(a: Arrays, start: float, stop: float, window: float) -> int:
     y = a.scratch[a.program[ix.PROBED_Y] : a.program[ix.PROBED_Y] + n]
     c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + size]
     work = a.scratch[a.program[ix.KEPT_WORK] : a.program[ix.KEPT_WORK] + a.work.shape[0]]
-    ends = a.scratch[a.program[ix.ENDS] : a.program[ix.ENDS] + 2 + 2 * count]
-    levels = a.scratch[a.program[ix.LEVELS] : a.program[ix.LEVELS] + 2 * count]
+    ends = a.scratch[a.program[ix.ENDS] : a.program[ix.ENDS] + ix.ENDS_HEADER + 2 * count]
+    levels = a.scratch[a.program[ix.LEVELS] : a.program[ix.LEVELS] + ix.LEVEL_WIDTH * count]
     points = a.scratch[a.program[ix.POINTS] : a.program[ix.POINTS] + ROWS * (1 + 2 * count)]
     for m in range(a.program[ix.CACHE]):
         c[m] = a.c[m]
@@ -246,15 +246,16 @@ def search(a: Arrays, start: float, stop: float, window: float) -> int:
     spacing = (stop - start) / PARTS
     for _ in range(SEARCHES):
         wanted = points_apart(a, points, spacing)
-        end = ends[0] if found == FOUND else stop
+        end = ends[ix.WINDOW_START] if found == FOUND else stop
         worth = 4.0 if a.numbers[ix.SHORTEST_PULSE] < spacing else WORTH_A_LOOK
         if not wanted < 0.999 * spacing or not end - start > worth * window:
             break
         parts = max(PARTS + 1, math.ceil((end - start) / wanted))
         spacing = (end - start) / parts
-        last = ends[1]
+        last = ends[ix.WINDOW_END]
         for i in range(count):
-            ends[2 + count + i] = points[1 + i] if found == FOUND else ends[2 + count + i]
+            if found == FOUND:
+                ends[ix.ENDS_HEADER + count + i] = points[1 + i]
         copy_row(points, width, LEFT, ASIDE)
         copy_row(points, width, RIGHT, ASIDE + 1)
         schedule = (a.watched, a.ints, start, end)
@@ -265,12 +266,13 @@ def search(a: Arrays, start: float, stop: float, window: float) -> int:
             continue
         copy_row(points, width, ASIDE, LEFT)
         copy_row(points, width, ASIDE + 1, RIGHT)
-        ends[0] = end
-        ends[1] = last
+        ends[ix.WINDOW_START] = end
+        ends[ix.WINDOW_END] = last
         if again < 0:
             break
     for i in range(count):
-        ends[2 + count + i] = value(a, i) - level(a, i)  # for the forecast: where the whole step has ended
+        # for the forecast: where the whole step has ended
+        ends[ix.ENDS_HEADER + count + i] = value(a, i) - level(a, i)
     return found
 
 
@@ -285,7 +287,7 @@ def points_apart(a: Arrays, points: Reals, spacing: float) -> float:
     for i in range(count):
         if not is_condition(a, i):
             wanted = min(wanted, spacing_for(points, count, i))
-            if a.probe[HEADER + 3 * i + 1] >= 0 and hides(points, count, i):
+            if a.probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.RATE_AT] >= 0 and hides(points, count, i):
                 wanted = min(wanted, 0.5 * spacing)
     length = a.clock[ix.TIME] - a.work[STEP_START]
     return min(max(wanted, length / MOST_PARTS), a.numbers[ix.SHORTEST_PULSE])
@@ -299,24 +301,26 @@ def foresee(a: Arrays, start: float, stop: float, window: float) -> None:
     y = a.scratch[a.program[ix.PROBED_Y] : a.program[ix.PROBED_Y] + n]
     c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + size]
     work = a.scratch[a.program[ix.KEPT_WORK] : a.program[ix.KEPT_WORK] + a.work.shape[0]]
-    ends = a.scratch[a.program[ix.ENDS] : a.program[ix.ENDS] + 2 + 3 * count]
-    levels = a.scratch[a.program[ix.LEVELS] : a.program[ix.LEVELS] + 2 * count]
+    ends = a.scratch[a.program[ix.ENDS] : a.program[ix.ENDS] + ix.ENDS_HEADER + 3 * count]
+    levels = a.scratch[a.program[ix.LEVELS] : a.program[ix.LEVELS] + ix.LEVEL_WIDTH * count]
     points = a.scratch[a.program[ix.POINTS] : a.program[ix.POINTS] + ROWS * (1 + 2 * count)]
-    expected = a.scratch[a.program[ix.FORESEEN] : a.program[ix.FORESEEN] + 2 * count]
+    expected = a.scratch[a.program[ix.FORESEEN] : a.program[ix.FORESEEN] + ix.EXPECTED_WIDTH * count]
     for m in range(a.program[ix.CACHE]):
         c[m] = a.c[m]
     for i in range(count):
-        ends[2 + 2 * count + i] = value(a, i) - level(a, i)
-        expected[2 * i] = a.clock[memory_of(a, i) + ix.EXPECTED]
-        expected[2 * i + 1] = a.clock[memory_of(a, i) + ix.DOUBT]
+        ends[ix.ENDS_HEADER + 2 * count + i] = value(a, i) - level(a, i)
+        expected[ix.EXPECTED_WIDTH * i + ix.EXPECTED_TIME] = a.clock[memory_of(a, i) + ix.EXPECTED]
+        expected[ix.EXPECTED_WIDTH * i + ix.EXPECTED_DOUBT] = a.clock[memory_of(a, i) + ix.DOUBT]
     horizon = min(a.memory[NEXT_STEP], a.settings[LARGEST])
     schedule = (a.watched, a.ints, start, stop, a.clock[ix.TIME], horizon)
     state = (a.p, a.d, a.k, a.h, y, c, a.probe)
     method = (a.coefficients, work, levels, ends, points)
     status = call_forecast(a.program[ix.FORECAST], schedule + state + method + (expected, AIM * window))
     for i in range(count):
-        a.clock[memory_of(a, i) + ix.EXPECTED] = expected[2 * i] if status == 0 else math.inf
-        a.clock[memory_of(a, i) + ix.DOUBT] = expected[2 * i + 1] if status == 0 else math.inf
+        at = ix.EXPECTED_WIDTH * i
+        time, doubt = expected[at + ix.EXPECTED_TIME], expected[at + ix.EXPECTED_DOUBT]
+        a.clock[memory_of(a, i) + ix.EXPECTED] = time if status == 0 else math.inf
+        a.clock[memory_of(a, i) + ix.DOUBT] = doubt if status == 0 else math.inf
 
 
 def compare_with_low(a: Arrays, target: int) -> None:
@@ -366,7 +370,7 @@ def go_to(a: Arrays, length: float) -> int:
         a.scratch[a.program[ix.LOW] + i] = low
         high = a.scratch[a.program[ix.POINTS] + width + 1 + i]
         a.places[wanted + i] = 1 if has_crossed(a, i, low, high) else 0
-    time = a.scratch[a.program[ix.ENDS] + 1]
+    time = a.scratch[a.program[ix.ENDS] + ix.WINDOW_END]
     reach = length
     before = a.work[STEP_START]
     if stop - time <= NEARLY * length:
@@ -399,7 +403,7 @@ def go_to(a: Arrays, length: float) -> int:
         if guess in (latest, earliest):
             break
         time = min(guess, stop)
-        a.scratch[a.program[ix.ENDS]] = max(time - length, before)
+        a.scratch[a.program[ix.ENDS] + ix.WINDOW_START] = max(time - length, before)
     if missing and earliest < math.inf:
         code = redo(a, earliest)
         if code != 0:

@@ -26,6 +26,7 @@ from cosim.component.declarations import RING as RING
 WIDTH = 4
 ENTRIES = 16  # room that a new history has
 START, CAPACITY, FIRST, COUNT, FULL, BEGIN, END, START_ORDER = 0, 1, 2, 3, 4, 5, 6, 7
+TIME, KIND, VALUE, DERIVATIVE = 0, 1, 2, 3  # of an entry
 KEPT = 6  # what is never forgotten: a cubic through values needs four
 KEPT_BEFORE = 4  # entries up to the delayed time: the points of one step
 JUMP = 1.0  # kind of an entry at which the value itself jumps
@@ -40,6 +41,11 @@ def empty_ring(start: int) -> list[int]:
     return [start, ENTRIES, 0, 0, 0, -1, -1, -1]
 
 
+def entry_count(ring):
+    """How many entries a history has."""
+    return ring[COUNT]
+
+
 def entry_offset(ring, index):
     """Where the entry with this index (0 is the oldest, no more than the capacity) starts in `past`."""
     place = ring[FIRST] + index
@@ -50,12 +56,17 @@ def entry_offset(ring, index):
 
 def entry_time(past, ring, index):
     """Time of an entry, s."""
-    return past[entry_offset(ring, index)]
+    return past[entry_offset(ring, index) + TIME]
 
 
 def entry_kind(past, ring, index):
     """Kind of an entry: -1 inside a step, 0 at its end, more after a break."""
-    return past[entry_offset(ring, index) + 1]
+    return past[entry_offset(ring, index) + KIND]
+
+
+def is_open(ring):
+    """Whether the present piece reaches to the newest entry."""
+    return ring[BEGIN] >= 0 and ring[END] < 0
 
 
 def margin(t):
@@ -68,7 +79,7 @@ def append_to_history(past, ring, t, side, smoothness, value, derivative):
 
     Entries that are later (of a run that was taken back) are dropped; a point inside a step (side -1)
     that is there already is replaced and leaves them. A value on the other side of an instant is kept
-    only if something jumps there. When there is no room, ``ring[4]`` is set and nothing else changes.
+    only if something jumps there. When there is no room, ``ring[FULL]`` is set and nothing else changes.
 
     Parameters
     ----------
@@ -84,16 +95,16 @@ def append_to_history(past, ring, t, side, smoothness, value, derivative):
         index = count - 1
         while index >= 0 and entry_time(past, ring, index) > t:
             index -= 1
-        if index >= 0 and entry_time(past, ring, index) == t and past[entry_offset(ring, index) + 1] < 0.0:
+        if index >= 0 and entry_time(past, ring, index) == t and past[entry_offset(ring, index) + KIND] < 0.0:
             write_entry(past, entry_offset(ring, index), t, -1.0, value, derivative)
             return
     known = math.inf
     while count > 0:
         at = entry_offset(ring, count - 1)
-        if past[at] < t or (past[at] == t and past[at + 1] <= 0.0 < side):
+        if past[at + TIME] < t or (past[at + TIME] == t and past[at + KIND] <= 0.0 < side):
             break
-        if past[at] == t and side > 0.0:
-            known = past[at + 1] - 1.0
+        if past[at + TIME] == t and side > 0.0:
+            known = past[at + KIND] - 1.0
         count -= 1
     kind = min(side, 0.0)
     if side > 0.0 and count > 0 and entry_time(past, ring, count - 1) == t:
@@ -109,7 +120,7 @@ def append_to_history(past, ring, t, side, smoothness, value, derivative):
     drop_later(ring, count)
     write_entry(past, entry_offset(ring, count), t, kind, value, derivative)
     ring[COUNT] = count + 1
-    if kind > 0.0 and ring[BEGIN] >= 0 and ring[END] < 0:
+    if kind > 0.0 and is_open(ring):
         ring[END] = count - 1
     if count == 0:
         ring[START_ORDER] = 2 if derivative == 0.0 else 1
@@ -117,10 +128,10 @@ def append_to_history(past, ring, t, side, smoothness, value, derivative):
 
 def write_entry(past, at, t, kind, value, derivative):
     """Store the four numbers of an entry."""
-    past[at] = t
-    past[at + 1] = kind
-    past[at + 2] = value
-    past[at + 3] = derivative
+    past[at + TIME] = t
+    past[at + KIND] = kind
+    past[at + VALUE] = value
+    past[at + DERIVATIVE] = derivative
 
 
 def forget_after(past, ring, t):
@@ -149,10 +160,10 @@ def break_order(past, at, side, smoothness, value, derivative):
     """
     if side == AFTER_ARRIVAL:
         return smoothness
-    if past[at + 2] != value:
+    if past[at + VALUE] != value:
         return 0.0
-    unknown = derivative != derivative or past[at + 3] != past[at + 3]
-    if not unknown and past[at + 3] != derivative:
+    unknown = derivative != derivative or past[at + DERIVATIVE] != past[at + DERIVATIVE]
+    if not unknown and past[at + DERIVATIVE] != derivative:
         return 1.0
     if unknown and smoothness < math.inf:
         return 1.0
@@ -164,9 +175,9 @@ def mark_start(past, ring, value, derivative):
     if ring[COUNT] == 1 and value == value:
         at = entry_offset(ring, 0)
         ring[START_ORDER] = 2
-        if past[at + 2] != value:
+        if past[at + VALUE] != value:
             ring[START_ORDER] = 0
-        elif past[at + 3] != derivative:
+        elif past[at + DERIVATIVE] != derivative:
             ring[START_ORDER] = 1
 
 
@@ -179,9 +190,14 @@ def trim_history(past, ring, t, t_delayed):
     now = t_delayed + margin(t)
     jump = 0
     index = 1
-    while index < ring[COUNT] and entry_time(past, ring, index) <= now:
-        if entry_time(past, ring, index - 1) == entry_time(past, ring, index):
+    before = past[ring[START] + WIDTH * ring[FIRST]]
+    while index < ring[COUNT]:
+        time = entry_time(past, ring, index)
+        if not time <= now:
+            break
+        if before == time:
             jump = index
+        before = time
         index += 1
     drop = max(jump, min(index - KEPT_BEFORE, ring[COUNT] - KEPT))
     if drop > 0:
@@ -233,7 +249,7 @@ def break_time(past, ring):
 
 def next_break_order(past, ring):
     """Order of the lowest derivative that jumps where the present piece ends."""
-    if ring[COUNT] == 0 or (ring[BEGIN] >= 0 and ring[END] < 0):
+    if ring[COUNT] == 0 or is_open(ring):
         return math.inf
     order = math.inf
     index = ring[END] + 1
@@ -242,14 +258,14 @@ def next_break_order(past, ring):
         index = 1
     # several at one instant, with nothing between them
     while index < ring[COUNT] and entry_time(past, ring, index) == break_time(past, ring):
-        order = min(order, past[entry_offset(ring, index) + 1] - 1.0)
+        order = min(order, past[entry_offset(ring, index) + KIND] - 1.0)
         index += 1
     return order
 
 
 def has_jump_ahead(past, ring):
     """Whether one of the breaks that are still to be reached is a jump."""
-    if ring[COUNT] == 0 or (ring[BEGIN] >= 0 and ring[END] < 0):
+    if ring[COUNT] == 0 or is_open(ring):
         return False
     found = False
     first = ring[END] + 1
@@ -287,9 +303,11 @@ def newest_not_after(past, ring, low, high, t):
         if begin <= t < end:
             guess = low + int((t - begin) / (end - begin) * (high - low))
             if entry_time(past, ring, guess) <= t:
-                low = guess
                 if entry_time(past, ring, guess + 1) > t:
                     return guess
+                low = guess + 1  # no later than `end`, which is after `t`
+                if entry_time(past, ring, low + 1) > t:
+                    return low
             else:
                 high = guess - 1
                 if guess - 1 > low and entry_time(past, ring, guess - 1) <= t:

@@ -9,10 +9,13 @@ from cosim.system.history_buffer import (
     COUNT,
     END,
     INSIDE,
+    KIND,
     START_ORDER,
+    VALUE,
     entry_offset,
     entry_time,
     find,
+    is_open,
     margin,
     newest_not_after,
 )
@@ -65,7 +68,7 @@ def interpolate_history(past, ring, t_delayed, t, has_present, value, derivative
         return nothing, 0.0
     close = margin(t)
     if t_delayed < entry_time(past, ring, 0) - close:
-        return past[entry_offset(ring, 0) + 2], 0.0
+        return past[entry_offset(ring, 0) + VALUE], 0.0
     left = max(find(past, ring, t_delayed), 0)
     # A break within rounding of this time: stay on the side before it.
     if left + 1 < count and entry_time(past, ring, left + 1) - t_delayed <= close:
@@ -121,7 +124,7 @@ def delayed_value(past, ring, settled, t_delayed, t, has_present, value, derivat
     if begin < 0:
         if before == before:
             return before, math.nan
-        return past[entry_offset(ring, 0) + 2], 0.0
+        return past[entry_offset(ring, 0) + VALUE], 0.0
     if not settled:
         return interpolate_history(past, ring, t_delayed, t, has_present, value, derivative, kind, nothing)
     end = ring[END]
@@ -182,10 +185,10 @@ def in_piece(past, ring, begin, end, at, t, value, derivative, kind):
             return v1 + d1 * (at - t1), d1
         if kind == DENSE:
             first = left
-            while first > begin and past[entry_offset(ring, first) + 1] == INSIDE:
+            while first > begin and past[entry_offset(ring, first) + KIND] == INSIDE:
                 first -= 1
             last = left + 1
-            while last < min(end, ring[COUNT] - 1) and past[entry_offset(ring, last) + 1] == INSIDE:
+            while last < min(end, ring[COUNT] - 1) and past[entry_offset(ring, last) + KIND] == INSIDE:
                 last += 1
             if last - first > 1 and at - t1 <= t1 - entry_time(past, ring, first):
                 return hermite_through(past, ring, first, last, at, t, value, derivative)
@@ -222,7 +225,7 @@ def extrapolation_error(past, ring, t_delayed, t, has_present, value, derivative
     while newest >= 0 and entry_time(past, ring, newest) >= t:
         newest -= 1
         ahead = True
-    while newest > 0 and past[entry_offset(ring, newest) + 1] < 0.0:
+    while newest > 0 and past[entry_offset(ring, newest) + KIND] < 0.0:
         newest -= 1
     if newest < 0:
         return 0.0
@@ -230,14 +233,14 @@ def extrapolation_error(past, ring, t_delayed, t, has_present, value, derivative
     if t - entry_time(past, ring, newest) <= max(FINEST * (t - t_delayed), SHORTEST_STEP * max(1.0, abs(t))):
         return 0.0
     error = 0.0
-    open_piece = ring[BEGIN] >= 0 and ring[END] < 0
+    open_piece = is_open(ring)
     if not has_present and not ahead and open_piece and t_delayed > entry_time(past, ring, newest):
         guessed, _ = in_piece(past, ring, ring[BEGIN], newest, t_delayed, t, 0.0, 0.0, kind)
         known, _ = in_piece(past, ring, ring[BEGIN], newest + 1, t_delayed, t, value, derivative, kind)
         error = abs(guessed - known) / max(SMALL, abs(known))
     before_it = newest - 1
     while before_it > 0 and (
-        past[entry_offset(ring, before_it) + 1] < 0.0
+        past[entry_offset(ring, before_it) + KIND] < 0.0
         or entry_time(past, ring, before_it) == entry_time(past, ring, newest)
     ):
         before_it -= 1  # across a break: too large rather than nothing

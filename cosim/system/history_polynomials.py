@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosim.system.history_buffer import entry_offset
+from cosim.system.history_buffer import COUNT, DERIVATIVE, TIME, VALUE, entry_offset
 
 
 def hermite(t, t0, v0, d0, t1, v1, d1):
@@ -61,10 +61,10 @@ def third_derivative(step, v0, d0, v1, d1):
 
 def point(past, ring, index, t, value, derivative):
     """Time, value and derivative of an entry; of the present when the index is one past the newest."""
-    if index == ring[3]:
+    if index == ring[COUNT]:
         return t, value, derivative
     at = entry_offset(ring, index)
-    return past[at], past[at + 2], past[at + 3]
+    return past[at + TIME], past[at + VALUE], past[at + DERIVATIVE]
 
 
 def hermite_through(past, ring, first, last, at, t, value, derivative):

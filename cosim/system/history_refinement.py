@@ -15,8 +15,10 @@ from cosim.system.history_buffer import (
     END,
     FULL,
     INSIDE,
+    KIND,
     LOOKED,
     REFINED,
+    VALUE,
     WIDTH,
     append_to_history,
     entry_offset,
@@ -38,7 +40,7 @@ def entry_after(past, ring, t):
 def piece_start(past, ring, t):
     """Where the polynomial begins that ends at the entry at `t`, s."""
     index = find(past, ring, t) - 1
-    while index > 0 and past[entry_offset(ring, index) + 1] == INSIDE:
+    while index > 0 and past[entry_offset(ring, index) + KIND] == INSIDE:
         index -= 1
     return entry_time(past, ring, max(index, 0))
 
@@ -68,8 +70,8 @@ def refine_history(past, ring, t, side, tolerance, value, derivative, kind):
     if index < 0 or index + 1 >= count or entry_time(past, ring, index) == t or count == ring[CAPACITY]:
         return
     found, _ = interpolate_history(past, ring, t, t, False, 0.0, 0.0, kind, value)
-    before = abs(past[entry_offset(ring, index) + 2])
-    after = abs(past[entry_offset(ring, index + 1) + 2])
+    before = abs(past[entry_offset(ring, index) + VALUE])
+    after = abs(past[entry_offset(ring, index + 1) + VALUE])
     if abs(found - value) <= tolerance * max(max(before, after), max(abs(value), SMALL)):
         return
     if side == LOOKED:

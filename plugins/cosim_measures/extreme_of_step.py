@@ -2,7 +2,14 @@
 
 from __future__ import annotations
 
-from cosim.kit import entry_kind, entry_time, has_derivatives, interpolate_history, value_in_piece
+from cosim.kit import (
+    entry_count,
+    entry_kind,
+    entry_time,
+    has_derivatives,
+    interpolate_history,
+    value_in_piece,
+)
 
 MINIMUM, MAXIMUM, MIN_ABS, MAX_ABS = 0.0, 1.0, 2.0, 3.0
 OLD, PRESENT, NEW = 0.0, 1.0, 2.0
@@ -48,7 +55,7 @@ def best_of_step(past, ring, kind, best, when):
     where it was refined. Where its derivative
     changes sign there is an extreme; where it changes sign itself its smallest magnitude is 0.
     """
-    last = ring[3] - 1
+    last = entry_count(ring) - 1
     first = last - 1
     while first > 0 and entry_kind(past, ring, first) < 0.0:
         first -= 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosim.kit import newest_time
+from cosim.kit import is_open, newest_time
 
 HERMITE, LINEAR, DENSE = 0.0, 1.0, 2.0
 SAME_TIME = 1e-14  # relative
@@ -20,7 +20,7 @@ def beyond(past, ring, delayed_time):
 
     Also 0 while the piece that the time lies in does not reach to the newest entry.
     """
-    if ring[3] == 0 or ring[5] < 0 or ring[6] >= 0:
+    if not is_open(ring):
         return 0.0
     farther = delayed_time - newest_time(past, ring)
     return farther if farther > SAME_TIME * max(1.0, abs(delayed_time)) else 0.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import cosim
-from cosim.kit import append_to_history, break_time, enter_piece, mark_start, trim_history
+from cosim.kit import append_to_history, break_time, enter_piece, entry_count, mark_start, trim_history
 from cosim_measures.delay import LIMIT, Delay
 
 
@@ -97,7 +97,7 @@ class VariableDelay(Delay):
             raise ValueError("the delay is negative or not a number: it has to be 0 or more")
         if delayed_time == t and can_use_current_value == 0.0:
             raise ValueError("the delay has reached 0: set can_use_current_value, or keep it above 0")
-        if past_ring[3] > 0 and delayed_time < last_delayed_time - 1e-9 * max(1.0, abs(t)):
+        if entry_count(past_ring) > 0 and delayed_time < last_delayed_time - 1e-9 * max(1.0, abs(t)):
             raise ValueError("t - delay goes back: the delay must not grow faster than time")
         largest_extrapolation_next[0] = max(largest_extrapolation, extrapolation)
         append_to_history(past, past_ring, t, side, smoothness, source, source_dot)

@@ -14,8 +14,10 @@ def furnish(model: cosim.Model, gravity: Any) -> None:
     if "ground" in model.parts:
         return
     model.add("mechanics.ground", "ground")
-    model.add("mechanics.gravity", "gravity", gravity=gravity)
-    model.add("mechanics.energy", "energy")
+    try:
+        model.add("mechanics.gravity", "gravity", gravity=gravity)
+    finally:  # a wrong gravity is one fault: signals of the energies are no further ones
+        model.add("mechanics.energy", "energy")
 
 
 def mechanics_id(kind: str) -> str:

@@ -25,7 +25,10 @@ def positive_mass(value: Any) -> float:
     >>> positive_mass("500 g")
     0.5
     """
-    mass = _number(value, "kg")
+    try:
+        mass = _number(value, "kg")
+    except ValueError as error:
+        raise error if isinstance(error, cosim.CosimError) else ValueError(f"mass {error}") from None
     if not mass > 0.0:
         raise ValueError(
             f"mass is {mass:g} kg, needs more than 0: attach forces and frames to an existing body "
@@ -136,4 +139,8 @@ def _numbers(value: Any) -> Any:
 
 
 def _number(value: Any, unit: str) -> float:
-    return float(cosim.parse_quantity(value, unit)) if isinstance(value, str) else float(value)
+    if isinstance(value, str):
+        return float(cosim.parse_quantity(value, unit))
+    if isinstance(value, (bool, list, tuple, dict)) or not hasattr(value, "__float__"):
+        raise ValueError(f"is {value!r}, needs a number [{unit}]")
+    return float(value)

@@ -120,7 +120,12 @@ class ModelFile:
                 path, label = self._place(problem.where)
                 mentioned = set(re.findall(r"\w+", f"{problem.where} {problem.text.partition('.')[0]}"))
                 is_of_a_quantity = "." in problem.where or problem.text.startswith(("no signal", "no part"))
-                if path and is_of_a_quantity and not mentioned & missing and label not in told:
+                if (
+                    path
+                    and is_of_a_quantity
+                    and not mentioned & missing
+                    and label.partition(" (")[0] not in told
+                ):
                     self._add(path, label, problem.text)
         except cosim.CosimError:
             pass  # it follows from what is told already

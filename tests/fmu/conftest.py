@@ -2,33 +2,26 @@
 
 from __future__ import annotations
 
-import shutil
-import subprocess
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from c_programs import SOURCES, build, c_compiler
 from small_fmus import model_description
-
-SOURCES = Path(__file__).parent / "c"
 
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory) -> Callable[..., Path]:
     """Compile ``c/<kind>.c`` with the given macros defined; each variant once in a run."""
-    compiler = shutil.which("gcc") or shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler (gcc or cc) to build the test FMUs with")
+    c_compiler()
     folder = tmp_path_factory.mktemp("libraries")
 
     def compile_library(kind: str, *macros: str) -> Path:
         library = folder / ("_".join([kind, *macros]) + ".so")
         if not library.exists():
-            flags = ["-O2", "-std=c99", "-Wall", "-fPIC", "-shared", "-ffp-contract=off"]
-            defined = [f"-D{macro}" for macro in macros]
-            source = str(SOURCES / f"{kind}.c")
-            subprocess.run([compiler, *flags, *defined, source, "-o", str(library), "-lm"], check=True)
+            flags = ["-O2", "-std=c99", "-Wall", "-fPIC", "-shared", "-ffp-contract=off", "-lm"]
+            build(library, [*flags, *(f"-D{macro}" for macro in macros)], [SOURCES / f"{kind}.c"])
         return library
 
     return compile_library

@@ -6,13 +6,11 @@ import atexit
 import functools
 import re
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 
-import pytest
+from c_programs import SOURCES, build, c_compiler
 
-SOURCES = Path(__file__).parent / "c"
 FUNCTION = re.compile(
     r"(?P<name>\bfmi[23]?[A-Z]\w*(?:##\w+)?|\bNAME\(fmi\w+\))\((?:[^;{}()]|\([^;{}()]*\))*\)\s*(?:\\\n)?\{"
 )
@@ -39,14 +37,10 @@ def with_faults(kind: str) -> str:
 @functools.cache
 def faulty_library(kind: str, *macros: str) -> Path:
     """Compile it, once in a run."""
-    compiler = shutil.which("gcc") or shutil.which("cc")
-    if compiler is None:
-        pytest.skip("no C compiler (gcc or cc) to build the test FMUs with")
+    c_compiler()
     folder = Path(tempfile.mkdtemp())
     atexit.register(shutil.rmtree, folder, ignore_errors=True)
     source, library = folder / f"{kind}.c", folder / f"{kind}.so"
     source.write_text(with_faults(kind))
-    flags = ["-O2", "-std=gnu99", "-fPIC", "-shared", "-ffp-contract=off"]
-    words = [compiler, *flags, *(f"-D{macro}" for macro in macros), str(source)]
-    subprocess.run([*words, "-o", str(library), "-lm"], check=True)
-    return library
+    flags = ["-O2", "-std=gnu99", "-fPIC", "-shared", "-ffp-contract=off", "-lm"]
+    return build(library, [*flags, *(f"-D{macro}" for macro in macros)], [source])

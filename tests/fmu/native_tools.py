@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import shutil
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +14,7 @@ from cosim_fmu.export.frame_angles import angle_of
 from cosim_fmu.export.select_variables import select_variables
 from cosim_fmu.native.compilers import OwnCompiler, available_compilers
 from cosim_fmu.native.native_exporter import NativeFmuExporter
-from cosim_fmu.native.native_sources import SHELL, NativeSources
+from cosim_fmu.native.native_sources import NativeSources
 from cosim_fmu.native.platforms import own_platform
 
 COMPILER = next((c for c in available_compilers() if isinstance(c, OwnCompiler)), None)
@@ -32,17 +31,11 @@ def export_native(model: cosim.Model, path: Path, **options: Any) -> Path:
     return NativeFmuExporter().export(model, path, **given)
 
 
-def write_sources(sources: NativeSources, folder: Path) -> list[str]:
-    """The C files of an FMU and the object file of its functions, as arguments of a compiler."""
+def write_sources(sources: NativeSources, folder: Path) -> list[Path]:
+    """The C files of an FMU and the object file of its functions."""
     (folder / "model.c").write_text(sources.tables, "utf-8")
     (folder / "code.o").write_bytes(sources.code.object_file())
-    return [f"-I{SHELL}", *map(str, sources.files), str(folder / "model.c"), str(folder / "code.o"), "-lm"]
-
-
-def c_compiler() -> str:
-    found = shutil.which("gcc") or shutil.which("cc")
-    assert found is not None
-    return found
+    return [*sources.files, folder / "model.c", folder / "code.o"]
 
 
 class InProcess:

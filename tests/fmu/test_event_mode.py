@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from c_programs import SOURCES, build
 from fmpy import read_model_description
-from native_tools import c_compiler, export_native, needs_compiler
+from native_tools import export_native, needs_compiler
 from thrown_ball import EVENTS, KICK_AT, LATE, speed, thrown_ball
 
 pytestmark = needs_compiler
@@ -29,9 +30,7 @@ class Master:
 
     def __init__(self, folder: Path) -> None:
         path = export_native(thrown_ball(), folder / "thrown.fmu", fmi=3, kind="cs")
-        self.program = folder / "host"
-        source = Path(__file__).parent / "c" / "host_events.c"
-        subprocess.run([c_compiler(), "-O1", "-w", str(source), "-o", str(self.program), "-ldl"], check=True)
+        self.program = build(folder / "host", ["-O1", "-w", "-ldl"], [SOURCES / "host_events.c"])
         with zipfile.ZipFile(path) as archive:
             (name,) = (n for n in archive.namelist() if n.startswith("binaries/"))
             self.library = archive.extract(name, folder)

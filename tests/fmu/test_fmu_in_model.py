@@ -16,6 +16,7 @@ from test_model_exchange import height, make_ball, odd_ball
 import cosim
 from cosim.kit import component_schema
 from cosim.testing.other_mode import results_in_other_mode
+from cosim_fmu.binding.fmu_instance import FmuInstance
 
 FMU = "fmu.model_exchange"
 
@@ -114,6 +115,33 @@ def test_other_versions_of_fmi(tmp_path: Path, compiled: Callable[..., Path]) ->
     assert third["fmu.x"][-1] == pytest.approx(height(1.5), abs=1e-6)
     first = one(make_fmi1(tmp_path, compiled, "ModelExchange")).simulate(until=0.4)
     assert first["fmu.x"][-1] == pytest.approx(height(0.4), abs=1e-7)
+
+
+@pytest.mark.parametrize("nominal", [1.0, 1e-9])
+def test_events_that_an_fmu_wants_at_the_ends_of_steps(
+    tmp_path: Path, compiled: Callable[..., Path], monkeypatch: pytest.MonkeyPatch, nominal: float
+) -> None:
+    """Compiled code tells it of each step; Python is called where it wants event mode alone."""
+    calls: list[str] = []
+    call = FmuInstance.call
+
+    def counted(self: FmuInstance, function: str, *arguments: Any, group: str = "") -> int:
+        calls.append(function)
+        return call(self, function, *arguments, group=group)
+
+    monkeypatch.setattr(FmuInstance, "call", counted)
+    path = make_model3(tmp_path, compiled, "TURN")
+    models = [one(path, x=0.0, nominal=nominal, parameter=nominal) for _ in range(2)]
+    found = []
+    for model, maximum_step in zip(models, (0.1, 0.001), strict=True):
+        calls.clear()
+        result = model.simulate(until=3.5, maximum_step=maximum_step)
+        wanted = [e for e in result.events if e.changed and e.cause is cosim.EventCause.SIGNALED]
+        assert len(wanted) == 3
+        assert result["fmu.x"][-1] / nominal == pytest.approx(0.5, abs=1e-9)
+        assert "CompletedIntegratorStep" not in calls
+        found.append(sorted(calls))
+    assert found[0] == found[1]
 
 
 def test_one_period_of_van_der_pol_by_a_method_for_stiff_systems(

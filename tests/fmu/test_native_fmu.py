@@ -11,11 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from c_programs import SOURCES, build, c_compiler
 from export_parts import Oscillator
 from export_tools import Fmu, running
-from native_tools import SHELL, WARNINGS, InProcess, c_compiler, export_native, needs_compiler, own_platform
+from native_tools import WARNINGS, InProcess, export_native, needs_compiler, own_platform
 
 import cosim
+from cosim_fmu.native import compilers
+from cosim_fmu.native.native_sources import SHELL
 
 pytestmark = needs_compiler
 MERSON = "integrators.runge_kutta_merson"
@@ -210,9 +213,21 @@ def test_model_exchange_in_a_host_that_integrates(path: Path) -> None:
     assert found["osc.position"][-1] == pytest.approx(here["osc.position"], rel=1e-6)
 
 
-def test_the_same_model_gives_the_same_bytes(path: Path, tmp_path: Path) -> None:
+def test_the_same_model_gives_the_same_bytes(
+    path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Also where the C compiler runs again."""
+    monkeypatch.setattr(compilers, "kept", lambda digest: None)
     again = export_native(oscillator(), tmp_path / "again.fmu", step_size=0.01)
     assert again.read_bytes() == path.read_bytes()
+
+
+def test_a_library_is_made_once(path: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compilers, "_run", lambda *given: pytest.fail("the C compiler runs again"))
+    again = export_native(oscillator(), tmp_path / "again.fmu", step_size=0.01)
+    assert again.read_bytes() == path.read_bytes()
+    with pytest.raises(BaseException, match="runs again"):
+        export_native(oscillator(), tmp_path / "another.fmu", step_size=0.02)
 
 
 def test_what_cannot_be_lowered_is_refused_all_at_once(tmp_path: Path) -> None:
@@ -236,12 +251,13 @@ def test_what_cannot_be_lowered_is_refused_all_at_once(tmp_path: Path) -> None:
         model.export_fmu(tmp_path / "spoken.fmu", native=True, platforms=["linux65"])
 
 
-@pytest.mark.parametrize(
-    "command", [[c_compiler()], [sys.executable, "-m", "ziglang", "cc"]], ids=["own", "zig"]
-)
-def test_the_c_files_give_no_warnings(command: list[str], tmp_path: Path) -> None:
-    if "ziglang" in command:
+@pytest.mark.parametrize("compiler", ["own", "zig"])
+def test_the_c_files_give_no_warnings(compiler: str, tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "ziglang", "cc"]
+    if compiler == "zig":
         pytest.importorskip("ziglang")
+    else:
+        command = [c_compiler()]
     files = sorted(SHELL.glob("*.c"))
     assert files
     for file in files:
@@ -250,9 +266,7 @@ def test_the_c_files_give_no_warnings(command: list[str], tmp_path: Path) -> Non
 
 
 def test_a_host_that_is_no_python_program(path: Path, tmp_path: Path, fmu: Fmu) -> None:
-    program = tmp_path / "host"
-    source = Path(__file__).parent / "c" / "host.c"
-    subprocess.run([c_compiler(), "-O1", str(source), "-o", str(program), "-ldl"], check=True)
+    program = build(tmp_path / "host", ["-O1", "-ldl"], [SOURCES / "host.c"])
     names = ["osc.position", "osc.acceleration"]
     references = [str(fmu.references[name]) for name in names]
     library = next(fmu.folder.rglob("*.so"))

@@ -7,14 +7,16 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from c_programs import SOURCES
+from c_programs import build as built
 from export_parts import Oscillator
 from export_tools import limited
 from how_many import many
-from native_tools import InProcess, c_compiler, needs_compiler, write_sources
+from native_tools import InProcess, needs_compiler, write_sources
 
 import cosim
 from cosim_fmu.native.fmu_array import arrays_of
-from cosim_fmu.native.native_sources import NativeSources
+from cosim_fmu.native.native_sources import SHELL, NativeSources
 
 pytestmark = needs_compiler
 MERSON = "integrators.runge_kutta_merson"
@@ -30,13 +32,13 @@ SANITIZERS = [
 def build(sources: NativeSources, folder: Path, name: str, *flags: str, driver: str = "fuzz2") -> Path:
     """The C files, the lowered functions and a driver as one program."""
     program = folder / name
-    own = str(Path(__file__).parent / "c" / f"{driver}.c")
-    command = [c_compiler(), "-std=c11", *flags, "-o", str(program), own, *write_sources(sources, folder)]
-    done = subprocess.run(command, capture_output=True, text=True, check=False)
-    if done.returncode != 0 and "san" in done.stderr:
-        pytest.skip(f"no sanitizers here: {done.stderr[-200:]}")
-    assert done.returncode == 0, done.stderr
-    return program
+    files = [SOURCES / f"{driver}.c", *write_sources(sources, folder)]
+    try:
+        return built(program, ["-std=c11", *flags, "-lm"], files, [SHELL])
+    except subprocess.CalledProcessError as error:
+        if "san" in error.stderr:
+            pytest.skip(f"no sanitizers here: {error.stderr[-200:]}")
+        raise AssertionError(error.stderr) from error
 
 
 def arguments(sources: NativeSources, seed: int, calls: int) -> list[str]:

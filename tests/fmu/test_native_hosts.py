@@ -7,9 +7,10 @@ import zipfile
 from pathlib import Path
 
 import pytest
+from c_programs import SOURCES, build
 from export_parts import Oscillator
 from fmpy import read_model_description
-from native_tools import InProcess, c_compiler, export_native, needs_compiler
+from native_tools import InProcess, export_native, needs_compiler
 
 import cosim
 
@@ -23,9 +24,7 @@ def test_euler_by_a_host_in_c_is_euler_in_python(version: int, tmp_path: Path) -
     model = cosim.Model("oscillator")
     model.add(Oscillator, "osc")
     path = export_native(model, tmp_path / "oscillator.fmu", fmi=version, expose=["*"])
-    host = tmp_path / "host"
-    source = Path(__file__).parent / "c" / "host_me.c"
-    subprocess.run([c_compiler(), "-O1", "-w", str(source), "-o", str(host), "-ldl"], check=True)
+    host = build(tmp_path / "host", ["-O1", "-w", "-ldl"], [SOURCES / "host_me.c"])
     with zipfile.ZipFile(path) as archive:
         (name,) = (n for n in archive.namelist() if n.startswith("binaries/"))
         library = Path(archive.extract(name, tmp_path))

@@ -156,8 +156,19 @@ class Cliff(cosim.Component):
         y_dot[0] = -y if t < 0.5 else math.nan
 
 
+class Edge(cosim.Component):
+    """x' = -sqrt(x) down to x = 0.5, and not known below."""
+
+    x = cosim.auxiliary_state(start=1.0)
+
+    @cosim.kernel
+    def derivatives(x, x_dot):
+        x_dot[0] = -math.sqrt(x) if x > 0.5 else math.nan
+
+
+@pytest.mark.parametrize("part", [Cliff, Edge])
 @pytest.mark.parametrize("method", ALL)
-def test_a_derivative_that_is_nan_ends_the_run_and_is_named(method, monkeypatch) -> None:
+def test_a_derivative_that_is_nan_ends_the_run_and_is_named(method, part, monkeypatch) -> None:
     compiled, evaluations = kit.compile_function, 0
 
     def counting(function, signature):
@@ -166,15 +177,15 @@ def test_a_derivative_that_is_nan_ends_the_run_and_is_named(method, monkeypatch)
         def counted(*arguments):
             nonlocal evaluations
             evaluations += 1
-            assert evaluations < 50_000, "it does not end"
+            assert evaluations < 5_000, "it does not end"
             return walk(*arguments)
 
         return counted
 
     monkeypatch.setattr(library_integrator, "compile_function", counting)
     model = cosim.Model("cliff")
-    model.add(Cliff, "cliff")
-    with pytest.raises(cosim.SimulationError, match="cliff.y: its derivative is nan"):
+    model.add(part, "part")
+    with pytest.raises(cosim.SimulationError, match=r"part\.[xy]: (its derivative|it) is nan"):
         model.simulate(until=2.0, integrator=method, accuracy=1e-6)
 
 

@@ -32,6 +32,30 @@ class Oscillator(cosim.Component):
         energy[0] = 0.5 * (stiffness * x * x + v * v)
 
 
+class Stone(cosim.Component):
+    """It falls onto a floor above zero, and stays there."""
+
+    height = cosim.position(unit="m", start=0.3)
+    speed = cosim.speed(unit="m/s")
+
+    @cosim.kernel
+    def derivatives(speed, height_dot, speed_dot):
+        height_dot[0] = speed
+        speed_dot[0] = -9.81
+
+    @cosim.witness(direction="falling")
+    def floor(height):
+        return height - 0.0726
+
+    @floor.rate
+    def floor_rate(speed):
+        return speed
+
+    @cosim.on(floor, does="unrestricted")
+    def land(speed_next):
+        speed_next[0] = 0.0
+
+
 class BouncingBall(cosim.Component):
     """A ball on a floor; the third bounce raises an alarm."""
 

@@ -156,13 +156,45 @@ def test_code_is_kept_by_what_the_named_tuples_of_its_signature_hold(monkeypatch
 
 
 def test_what_was_linked_and_optimized_once_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from cosim.compiled import kernel_cache
+    from cosim.compiled import kernel_cache, machine_code
 
     texts = [kit.lower(half, "f>f", "half_of")]
     monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
     first = kit.MachineCode(texts, [], exported=["half_of"])
-    monkeypatch.setattr(kit.MachineCode, "_optimize", lambda self: pytest.fail("optimized again"))
+    built = first.object_file()
+    monkeypatch.setattr(machine_code, "_optimized", lambda *given: pytest.fail("optimized again"))
     again = kit.MachineCode(texts, [], exported=["half_of"])
-    assert str(again) == str(first) and again.object_file() == first.object_file()
+    assert str(again) == str(first)
+    with monkeypatch.context() as patch:
+        patch.setattr(machine_code, "_machine", lambda: pytest.fail("made into an object file again"))
+        assert again.object_file() == built
+    monkeypatch.setattr(kernel_cache, "kept", lambda digest: None)
+    assert again.object_file() == built
     with pytest.raises(BaseException, match="optimized again"):
         kit.MachineCode(texts, ["half_of"])  # asked for otherwise
+
+
+def test_one_process_optimizes_modules_one_after_the_other_to_the_same_bytes() -> None:
+    import llvmlite.binding as llvm
+
+    from cosim.compiled.machine_code import plainest_processor
+    from cosim.compiled.optimizer import Optimizer
+
+    modules = [llvm.parse_assembly(kit.lower(half, "f>f", name)).as_bitcode() for name in ("a", "b", "a")]
+    alone = []
+    for module in modules:
+        with Optimizer(plainest_processor()) as optimizer:
+            alone.append(optimizer.optimized(module))
+    with Optimizer(plainest_processor()) as optimizer:
+        assert [optimizer.optimized(module) for module in modules] == alone
+
+
+def test_what_llvm_says_of_a_module_that_it_cannot_read_is_told() -> None:
+    from cosim.compiled.machine_code import plainest_processor
+    from cosim.compiled.optimizer import Optimizer
+
+    with (
+        Optimizer(plainest_processor()) as optimizer,
+        pytest.raises(cosim.CosimError, match="LLVM cannot optimize .*bitcode"),
+    ):
+        optimizer.optimized(b"no module")

@@ -49,6 +49,11 @@ def test_a_method_that_is_implicit_is_compared_with_another_one_that_is():
     assert found.is_confirmed
 
 
+def test_a_method_given_by_its_last_word_is_not_compared_with_itself():
+    found = oscillator().verify(until=1.0, accuracy=1e-8, integrator="dormand_prince_853")
+    assert "dormand_prince_853" not in found.runs[2].method
+
+
 def test_events_are_counted_and_the_points_after_them_compared():
     model = cosim.Model("ball")
     model.add(BouncingBall, "ball")

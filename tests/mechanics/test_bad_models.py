@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 import re
 
@@ -17,6 +18,10 @@ BODIES = {
     "no mass": ({"mass": 0.0}, "mass is 0 kg, needs more than 0"),
     "negative mass": ({"mass": -2.0}, "mass is -2 kg, needs more than 0"),
     "mass is no number": ({"mass": NAN}, "mass is nan kg, needs more than 0"),
+    "mass is a switch": ({"mass": True}, r"mass is True, needs a number \[kg\]"),
+    "mass is a list": ({"mass": []}, r"mass is \[\], needs a number \[kg\]"),
+    "mass is in a unit of its own": ({"mass": "1 slug"}, "unknown part 'slug'"),
+    "moment is a switch": ({"inertia": (1, 1, True)}, r"inertia is \(1, 1, True\), needs three"),
     "triangle": ({"inertia": (1, 1, 5)}, "no body has them, since 5 is more than 1 "),
     "triangle in other axes": (
         {"inertia": (2, 2, 2, 1.9, 1.9, 1.9)},
@@ -59,6 +64,8 @@ def test_what_a_joint_carries_is_a_part(child):
 
 
 def toml(value):
+    if isinstance(value, (bool, str)):
+        return json.dumps(value)
     return f"[{', '.join(map(toml, value))}]" if isinstance(value, (tuple, list)) else str(value)
 
 

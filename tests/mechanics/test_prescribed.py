@@ -115,3 +115,38 @@ def test_a_locked_arm_moves_as_one_that_is_welded():
     other = cosim.Simulator(welded.build(), accuracy=1e-9)
     other.advance_to(0.8)
     assert simulator.state["upper_joint.q"] == pytest.approx(other.state["upper_joint.q"], abs=1e-7)
+
+
+@pytest.mark.parametrize(
+    ("kind", "values"),
+    [
+        ("constant_speed", {"speed": 3.0}),
+        ("constant_acceleration", {"acceleration": -2.0}),
+        ("prescribed_motion", {"source": "wave"}),
+        ("prescribed_speed", {"source": "wave"}),
+        ("prescribed_acceleration", {"source": "wave"}),
+    ],
+)
+def test_what_drives_says_the_work_that_it_does(kind, values):
+    model = arm()
+    model.measure("measures.sinusoid", "wave", amplitude=1.5, frequency=3.0)
+    model.constraint(kind, "drive", coordinate="upper_joint", **values)
+    result = model.simulate(until=0.5, accuracy=1e-9)
+    work = result["drive.supplied_energy"]
+    assert abs(work).max() > 1.0
+    assert work == pytest.approx(result["energy.total"] - result["energy.total"][0], abs=1e-6)
+    assert abs(result["energy.residual"]).max() < 1e-6
+
+
+def test_the_work_of_a_steady_drive_is_that_of_the_weight_it_lifts():
+    model = Multibody("hoist", gravity=(-9.81, 0, 0))
+    model.body("load", mass=2.0, inertia=(1, 1, 1))
+    model.joint("slider", child="load", u=0.5)
+    model.constraint("constant_speed", "winch", coordinate="load_joint", speed=0.5)
+    result = model.simulate(until=2.0, accuracy=1e-9)
+    assert result["winch.supplied_energy"][-1] == pytest.approx(2.0 * 9.81 * 0.5 * 2.0, rel=1e-9)
+    system = model.build()
+    state = system.default_state()
+    state["winch.enabled"] = 0  # what lets go does no work
+    freely = cosim.simulate(system, state=state, until=0.5, accuracy=1e-9)
+    assert freely["winch.supplied_energy"][-1] == 0.0

@@ -145,3 +145,36 @@ def test_a_model_where_a_scenario_is_needed(tmp_path: Path, capsys: pytest.Captu
     assert main(["cosimulate", str(file)]) == 2
     said = f"{file}: is a model, no scenario: run it with `cosim run`\n1 problem, nothing was run.\n"
     assert capsys.readouterr().err == said
+
+
+@pytest.mark.parametrize(
+    ("more", "said"),
+    [
+        ('[[connections]]\nfrom = "drive"\nto = "push.effort"\n', "from: no part 'drive'"),
+        ('[[connections]]\nfrom = "felt"\nto = "shove.effort"\n', "to: no part 'shove'"),
+        ('[simulation]\noutput = { signals = ["energy.*"] }\n', "gravity is True, needs a number"),
+        ("", "damping has shape (1, 1), needs one number"),
+    ],
+)
+def test_one_fault_is_told_once(tmp_path: Path, more: str, said: str) -> None:
+    text = (
+        f'[model]\nname = "m"\ngravity = {"true" if "gravity" in said else "[0, 0, -9.81]"}\n'
+        '[bodies.cart]\nmass = 1\ninertia = [1, 1, 1]\njoint = "slider"\n'
+        '[elements.push]\ntype = "actuator"\ncoordinate = "cart_joint"\n'
+        f'[elements.rub]\ntype = "coordinate_damper"\ncoordinate = "cart_joint"\n'
+        f"damping = {'[[1.0]]' if 'damping' in said else 1.0}\n"
+        f'[measures.felt]\ntype = "constant"\nvalue = "1 N"\n{more}'
+    )
+    path = tmp_path / "m.toml"
+    path.write_text(text, "utf-8")
+    with pytest.raises(cosim.ModelError) as raised:
+        cosim.Model.from_file(path)
+    assert len(raised.value.problems) == 1 and said in raised.value.problems[0].text
+
+
+def test_the_last_word_of_an_id_is_enough_in_python() -> None:
+    made = model()
+    made.add("actuator", "push", coordinate="cart_joint", effort=1.0)
+    result = made.simulate(until=0.1, integrator="dormand_prince")
+    assert result["cart.x"][-1] == pytest.approx(0.5 * 0.5 * 0.01)
+    assert made.to_dict()["parts"][-1]["type"] == "mechanics.actuator"

@@ -10,6 +10,9 @@ from __future__ import annotations
 import math
 
 from cosim.kit import call_with_array, call_with_interval, foreign
+from cosim_fmu.master.evaluation.instance_calls import OK, WANTS_EVENT, complete
+from cosim_fmu.master.evaluation.instance_calls import SIZE as INSTANCE_SIZE
+from cosim_fmu.master.evaluation.instance_calls import STOPPED as HAS_STOPPED
 
 integers_at, reals_at = foreign.integers_at, foreign.reals_at
 
@@ -23,8 +26,9 @@ integers_at, reals_at = foreign.integers_at, foreign.reals_at
     STATES_AT, RATES_AT, INDICATORS_AT, INPUTS_AT, INPUT_REFERENCES, OUTPUTS_AT, OUTPUT_REFERENCES,
     STATES, INDICATORS,
     RESTORE, KEPT_AT, KEPT,  # the function that goes back to a saved state; epochs and states that are kept
+    INSTANCE,  # address of the block of `instance_calls`
     SIZE,
-) = range(24)  # fmt: skip
+) = range(25)  # fmt: skip
 REFERENCE = 4  # bytes of a value reference
 REAL = 8
 WARNING, DISCARD = 1, 2
@@ -97,6 +101,19 @@ def write_input(live, index, value):
     references = block[INPUT_REFERENCES] + REFERENCE * index
     if call_with_array(block[SET_REALS], block[HANDLE], references, 1, at, 1) > WARNING:
         raise ValueError("the FMU refuses an input")
+
+
+def completed_step(live):
+    """Tell that an integrator step has ended at this point; whether event mode, or the end, is wanted."""
+    block = integers_at(int(live), SIZE)
+    if block[STOPPED] == 0:
+        if complete(block[INSTANCE]) != OK:
+            raise ValueError("the FMU refuses the end of a step")
+        answer = integers_at(block[INSTANCE], INSTANCE_SIZE)
+        block[STOPPED] = answer[HAS_STOPPED]
+        if block[STOPPED] == 0:
+            return answer[WANTS_EVENT] != 0
+    return True
 
 
 def read_outputs(live, first, count):

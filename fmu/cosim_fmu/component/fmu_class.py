@@ -15,6 +15,8 @@ from cosim_fmu.component.fmu_names import identifiers
 from cosim_fmu.master.participants.unpacked_fmu import identity, read_fmu
 
 DOUBLE = ("Real", "Float64")
+POINT = ("t", "z", "scale", "epoch", "live")
+"""What kernel functions move the FMU to."""
 
 
 def class_for(fmu: Any, feedthrough: Any) -> type[ModelExchangeFmu]:
@@ -85,9 +87,8 @@ def _class(file: Any, feedthrough: str) -> type[ModelExchangeFmu]:
         [own[n] for n in outputs],
         [[own[n] for n in follows[output]] for output in outputs],
         count,
+        interface.wants_steps,
     )
-    if interface.wants_steps:
-        body["step_event"] = cosim.on(cosim.EventCause.TIME_ADVANCED, does="unrestricted")(_after_step)
     return type("ModelExchangeFmu", (ModelExchangeFmu,), body | {"__module__": ModelExchangeFmu.__module__})
 
 
@@ -130,22 +131,21 @@ def _described(variable: Any, own: Mapping[str, str]) -> str:
     return ": ".join(filter(None, (name, variable.description)))
 
 
-def _after_step(self, state, next_state):
-    """An integrator step has ended: the FMU is told."""
-    return self._complete(state, next_state)
-
-
 def _kernels(
-    inputs: Sequence[str], outputs: Sequence[str], follows: Sequence[Sequence[str]], indicators: int
+    inputs: Sequence[str],
+    outputs: Sequence[str],
+    follows: Sequence[Sequence[str]],
+    indicators: int,
+    wants_steps: bool,
 ) -> dict[str, Any]:
-    """Functions for outputs that follow the same inputs, one for the derivatives, and the witnesses."""
+    """Functions for outputs that follow the same inputs, derivatives, witnesses and ends of steps."""
     text = [
         "import cosim",
         "from cosim_fmu.component.calls import *",
         "class Kernels:",
         *_outputs(inputs, outputs, follows),
         *_function("derivatives", inputs, ["z_dot", "indicators"]),
-        *(f"        write_input(live, {i}, {name})" for i, name in enumerate(inputs)),
+        *_written(inputs),
         "        read_rates(live, scale, z_dot, indicators)",
     ]
     for i in range(indicators):
@@ -157,8 +157,30 @@ def _kernels(
             f"    def state_event_{i}(self, state, next_state):",
             "        return self._handle(state, next_state)",
         ]
+    if wants_steps:
+        arguments = ", ".join((*POINT, *inputs, "wanted_next"))
+        text += [
+            "    wanted = cosim.signal()",
+            "    @cosim.on(cosim.EventCause.TIME_ADVANCED, does='unrestricted')",
+            f"    def step_ended({arguments}):",
+            "        if not has_instance(live, epoch):",
+            "            return 0",
+            "        move_to(live, t, z, scale, epoch)",
+            *_written(inputs),
+            "        if not completed_step(live):",
+            "            return 0",
+            "        wanted_next[0] = 1",
+            "        return 1",
+            "    @cosim.on(wanted, does='unrestricted')",
+            "    def step_event(self, state, next_state):",
+            "        return self._at_wish(state, next_state)",
+        ]
     made = run_source("\n".join(text) + "\n", {"__name__": f"{__name__}.kernels"})["Kernels"]
     return {name: value for name, value in vars(made).items() if not name.startswith("__")}
+
+
+def _written(inputs: Sequence[str]) -> list[str]:
+    return [f"        write_input(live, {i}, {name})" for i, name in enumerate(inputs)]
 
 
 def _outputs(inputs: Sequence[str], outputs: Sequence[str], follows: Sequence[Sequence[str]]) -> list[str]:
@@ -177,7 +199,7 @@ def _outputs(inputs: Sequence[str], outputs: Sequence[str], follows: Sequence[Se
 
 
 def _function(name: str, reads: Sequence[str], writes: Sequence[str]) -> list[str]:
-    arguments = ", ".join(("t", "z", "scale", "epoch", "live", *reads, *writes))
+    arguments = ", ".join((*POINT, *reads, *writes))
     zero = [f"        {one}[0] = 0.0" for one in writes if one not in ("z_dot", "indicators")]
     return [
         "    @cosim.kernel",

@@ -143,13 +143,8 @@ class ModelExchangeFmu(cosim.Component):
         self._take(next_state, found, following, changed)
         return wish_to_stop(fmu)
 
-    def _complete(self, state: Any, next_state: Any) -> cosim.EventStatus | None:
-        fmu = self._fmu(state)
-        if not fmu.model.asked_to_stop and fmu.completed_step(
-            state.time, self._states(state), self._inputs(state)
-        ):
-            return self._handle(state, next_state)
-        return wish_to_stop(fmu) or cosim.EventStatus.did_nothing()
+    def _at_wish(self, state: Any, next_state: Any) -> cosim.EventStatus | None:
+        return wish_to_stop(self._fmu(state)) or self._handle(state, next_state)
 
     def _fmu(self, state: Any) -> RunningFmu:
         fmu = self.running

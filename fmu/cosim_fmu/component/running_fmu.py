@@ -122,6 +122,7 @@ class RunningFmu(InstanceParticipant):
             block[place] = ctypes.addressof(buffer)
         block[calls.STATES], block[calls.INDICATORS] = states, indicators
         block[calls.LOOSE] = int(interface.restores_by_states and not indicators)
+        block[calls.INSTANCE] = self.model.block.address
         block[calls.STOPPED] = int(self.model.asked_to_stop)
         if not self._read_interface().description.can_restore or block[calls.LOOSE]:
             self._table = self._table[:0]
@@ -189,14 +190,6 @@ class RunningFmu(InstanceParticipant):
         self.next_epoch()
         self.block[calls.STOPPED] = int(self.model.asked_to_stop)
         return found
-
-    def completed_step(self, time: float, states: Sequence[float], inputs: Sequence[float]) -> bool:
-        """Tell that an integrator step has ended; whether the FMU wants an event."""
-        wants: bool = self._guard(
-            self.model.evaluation.complete, time, states, inputs, what="the end of a step"
-        )
-        self.block[calls.STOPPED] = int(self.model.asked_to_stop)
-        return wants and not self.model.asked_to_stop
 
     def _check_dependencies(self) -> None:
         """Refuse an FMU whose outputs follow inputs that its description does not name for them.

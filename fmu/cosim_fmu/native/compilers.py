@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import importlib.metadata
 import importlib.util
+import json
 import shutil
 import subprocess
 import sys
@@ -13,7 +16,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import cosim
-from cosim.kit import MachineCode
+from cosim.kit import MachineCode, keep, kept
 from cosim_fmu.native.platforms import PLATFORMS, Platform, Target, own_platform
 
 FLAGS = (
@@ -42,7 +45,11 @@ class Compiler(ABC):
         """Names of the platforms that it makes libraries for."""
 
     @abstractmethod
-    def library(
+    def version(self) -> str:
+        """What its libraries depend on besides what they are made of."""
+
+    @abstractmethod
+    def build(
         self,
         sources: Sequence[Path],
         headers: Path,
@@ -59,6 +66,25 @@ class Compiler(ABC):
             The compiler refuses, with what it says.
         """
 
+    def library(
+        self,
+        sources: Sequence[Path],
+        headers: Path,
+        code: MachineCode,
+        target: Target,
+        suffix: str,
+        folder: Path,
+    ) -> bytes:
+        """A library, as `build` makes it; made once from the same, then kept."""
+        texts = [source.read_text("utf-8") for source in sources]
+        made_of = [self.version(), _headers(headers), texts, str(code), target.zig, suffix]
+        digest = _digest("library", *made_of)
+        library = kept(digest)
+        if library is None:
+            library = self.build(sources, headers, code, target, suffix, folder).read_bytes()
+            keep(digest, library)
+        return library
+
 
 class ZigCompiler(Compiler):
     """The C compiler in the package ``ziglang``: every platform from one machine."""
@@ -69,7 +95,11 @@ class ZigCompiler(Compiler):
         """All."""
         return list(PLATFORMS)
 
-    def library(
+    def version(self) -> str:
+        """That of the package."""
+        return f"ziglang {importlib.metadata.version('ziglang')}"
+
+    def build(
         self,
         sources: Sequence[Path],
         headers: Path,
@@ -112,7 +142,11 @@ class OwnCompiler(Compiler):
         own = own_platform()
         return [] if own is None or own == "darwin64" else [own]
 
-    def library(
+    def version(self) -> str:
+        """What it says of itself, and LLVM's, which makes machine code of the functions."""
+        return f"{_said_version(self.command)}\nllvmlite {importlib.metadata.version('llvmlite')}"
+
+    def build(
         self,
         sources: Sequence[Path],
         headers: Path,
@@ -122,12 +156,42 @@ class OwnCompiler(Compiler):
         folder: Path,
     ) -> Path:
         """LLVM writes the object file of the compiled functions, the compiler the rest."""
-        functions = folder / "code.o"
-        functions.write_bytes(code.object_file())
+        objects = [folder / "code.o"]
+        objects[0].write_bytes(code.object_file())
+        for source in sources:
+            objects.append(folder / f"{source.stem}.o")
+            objects[-1].write_bytes(self._object_file(source, headers, folder))
         library = folder / f"library{suffix}"
-        last = ["-o", str(library), *map(str, sources), str(functions), "-lm"]
-        _run([self.command, *FLAGS, *LINK_FLAGS, f"-I{headers}", "-Wl,--build-id=none", *last], folder)
+        last = ["-o", str(library), *map(str, objects), "-lm"]
+        _run([self.command, *LINK_FLAGS, "-Wl,--build-id=none", *last], folder)
         return library
+
+    def _object_file(self, source: Path, headers: Path, folder: Path) -> bytes:
+        """Most files are those of every FMU: each is compiled once, then kept."""
+        digest = _digest("object", self.version(), _headers(headers), source.read_text("utf-8"))
+        found = kept(digest)
+        if found is None:
+            target = folder / "compiled.o"
+            _run([self.command, *FLAGS, f"-I{headers}", "-c", "-o", str(target), str(source)], folder)
+            found = target.read_bytes()
+            keep(digest, found)
+        return found
+
+
+@cache
+def _said_version(command: str) -> str:
+    return _said([command, "--version"], None).stdout
+
+
+@cache
+def _headers(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text("utf-8") for path in sorted(folder.glob("*.h"))}
+
+
+def _digest(*made_of: object) -> str:
+    """Of what something is made of, and of how: of this file."""
+    how = Path(__file__).read_text("utf-8")
+    return hashlib.sha256(json.dumps([how, *made_of]).encode()).hexdigest()
 
 
 @cache
@@ -175,10 +239,14 @@ def default_platforms() -> list[str]:
 
 
 def _run(command: list[str], folder: Path) -> None:
-    try:
-        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
-    except OSError as error:
-        raise cosim.CosimError(f"{command[0]} cannot be run: {error}") from error
+    done = _said(command, folder)
     if done.returncode != 0:
         said = "\n".join((done.stderr or done.stdout).splitlines()[:20])
         raise cosim.CosimError(f"the C compiler failed ({' '.join(command[:4])} …):\n{said}")
+
+
+def _said(command: list[str], folder: Path | None) -> subprocess.CompletedProcess[str]:
+    try:
+        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+    except OSError as error:
+        raise cosim.CosimError(f"{command[0]} cannot be run: {error}") from error

@@ -175,8 +175,8 @@ def _libraries(
                 table.write_text(sources.tables, "utf-8")
                 files = [*sources.files, table]
                 compiler = compilers[platform.name]
-                library = compiler.library(files, SHELL, sources.code, target, platform.suffix, folder)
-                built[target.folder3] = library.read_bytes()
+                made = compiler.library(files, SHELL, sources.code, target, platform.suffix, folder)
+                built[target.folder3] = made
         if sources.version == 2:
             built = {platform.name: universal_library(list(built.values()))}
         for place, data in built.items():

@@ -23,6 +23,9 @@ MOST_NOT_FINITE = 1000
 """Derivatives that are not finite, in one step of a library; one Jacobian may have ny more."""
 MOST_EASY = 20  # steps that may be twice as long, before they may
 MOST_STILL = 100  # steps so short that the time stays the same, one after another
+MOST_AT_EDGE = 30
+"""Steps that met derivatives that are not finite, while the run came no further than `EDGE_WIDTH`."""
+EDGE_WIDTH = 1e-12  # of the time to which the step may go
 
 
 class Evaluation(Protocol):
@@ -92,6 +95,7 @@ class LibraryIntegrator(cosim.Integrator):
         self._counts = np.zeros(5, dtype=np.int64)
         self._errors: list[int] = []
         self._not_finite = 0
+        self._edge, self._at_edge = math.nan, 0
 
     @abstractmethod
     def new_solver(self, evaluation: Evaluation, t: float, y: Vector, t_stop: float, first: float) -> Solver:
@@ -109,7 +113,7 @@ class LibraryIntegrator(cosim.Integrator):
         self._prepare(system)
         self._solver = None
         self._longest = math.inf
-        self._start = math.nan
+        self._start = self._edge = math.nan
         state.integrator_memory = np.array([self.initial_step or 0.0])
 
     def step(self, system: System, state: State, t_stop: float, limit: float = math.inf) -> StepCode:
@@ -201,7 +205,19 @@ class LibraryIntegrator(cosim.Integrator):
             end = self._solver.y
             if not np.isfinite(end).all() or not self._put(system, state, float(self._solver.t), end):
                 return StepCode.NOT_FINITE
-        return StepCode.DONE
+        return StepCode.NOT_FINITE if self._is_stuck(t, bound) else StepCode.DONE
+
+    def _is_stuck(self, t: float, bound: float) -> bool:
+        """Whether steps become ever shorter before a point beyond which the derivative is not finite.
+
+        A library that accepts each of them would go on by the smallest number there is.
+        """
+        if not self._not_finite:
+            return False
+        if not self._edge <= t <= self._edge + EDGE_WIDTH * max(abs(t), abs(bound)):
+            self._edge, self._at_edge = t, 0
+        self._at_edge += 1
+        return self._at_edge > MOST_AT_EDGE
 
     def _evaluation(self, system: System, state: State) -> Evaluation:
         def evaluation(t: float, y: Vector) -> Vector:

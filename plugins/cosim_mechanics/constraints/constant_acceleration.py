@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import cosim
-from cosim_mechanics import contracts
+from cosim_mechanics.constraints.drive import Drive
 
 
-class ConstantAcceleration(contracts.Constraint):
+class ConstantAcceleration(Drive):
     """Keeps the acceleration of a speed of a joint at a value.
 
     Law: du/dt = acceleration.
@@ -15,6 +15,10 @@ class ConstantAcceleration(contracts.Constraint):
     ----------
     coordinate : joint, or one of its speeds as ``"joint[1]"``
     acceleration : float, SI: rad/s2 or m/s2
+
+    Energy
+    ------
+    Supplied: the integral of the force times the speed, `supplied_energy`.
 
     References
     ----------
@@ -28,7 +32,6 @@ class ConstantAcceleration(contracts.Constraint):
 
     level = "acceleration"
 
-    coordinate = contracts.coordinate(description="what is moved")
     acceleration = cosim.parameter(default=0.0, description="rad/s2 or m/s2")
 
     def create_constraint_equations(self, s):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import cosim
-from cosim_mechanics import contracts
+from cosim_mechanics.constraints.drive import Drive
 
 
-class ConstantSpeed(contracts.Constraint):
+class ConstantSpeed(Drive):
     """Keeps a speed of a joint at a value: a motor that nothing slows down.
 
     Law: u = speed. At 0 it locks a component of the angular velocity of a ball or free joint, whose
@@ -16,6 +16,10 @@ class ConstantSpeed(contracts.Constraint):
     ----------
     coordinate : joint, or one of its speeds as ``"joint[1]"``
     speed : float, SI: rad/s or m/s
+
+    Energy
+    ------
+    Supplied: the integral of the force times the speed, `supplied_energy`.
 
     References
     ----------
@@ -29,7 +33,6 @@ class ConstantSpeed(contracts.Constraint):
 
     level = "velocity"
 
-    coordinate = contracts.coordinate(description="what is moved")
     speed = cosim.parameter(description="rad/s or m/s")
 
     def create_constraint_equations(self, s):

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import cosim
-from cosim_mechanics import contracts
+from cosim_mechanics.constraints.drive import Drive
 
 
-class PrescribedAcceleration(contracts.Constraint):
+class PrescribedAcceleration(Drive):
     """Accelerates a joint as a signal says.
 
     Law: du/dt = source(t). Speeds and positions follow from it and from where they begin.
@@ -21,6 +21,10 @@ class PrescribedAcceleration(contracts.Constraint):
     source : a measure
         rad/s2 or m/s2.
 
+    Energy
+    ------
+    Supplied: the integral of the force times the speed, `supplied_energy`.
+
     References
     ----------
     Simbody 3.7, ``Motion`` at the acceleration level.
@@ -33,7 +37,6 @@ class PrescribedAcceleration(contracts.Constraint):
 
     level = "acceleration"
 
-    coordinate = contracts.coordinate(description="what is moved")
     source = cosim.source(description="its acceleration")
 
     def create_constraint_equations(self, s):

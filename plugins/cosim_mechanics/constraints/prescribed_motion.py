@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import cosim
-from cosim_mechanics import contracts
+from cosim_mechanics.constraints.drive import Drive
 
 
-class PrescribedMotion(contracts.Constraint):
+class PrescribedMotion(Drive):
     """Moves a coordinate as a signal says: any measure that knows its first two derivatives.
 
     Law: q = source(t); its multiplier is the negative generalized force that this takes. A coordinate
@@ -24,6 +24,10 @@ class PrescribedMotion(contracts.Constraint):
     source : a measure
         Such as `measures.sinusoid`.
 
+    Energy
+    ------
+    Supplied: the integral of the force times the speed, `supplied_energy`.
+
     References
     ----------
     Simbody 3.7, ``Constraint::PrescribedMotion``.
@@ -34,7 +38,6 @@ class PrescribedMotion(contracts.Constraint):
     1
     """
 
-    coordinate = contracts.coordinate(description="what is moved")
     source = cosim.source(description="its value, with two derivatives")
 
     def create_constraint_equations(self, s):

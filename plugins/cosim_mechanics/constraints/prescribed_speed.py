@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import cosim
-from cosim_mechanics import contracts
+from cosim_mechanics.constraints.drive import Drive
 
 
-class PrescribedSpeed(contracts.Constraint):
+class PrescribedSpeed(Drive):
     """Moves a joint at a speed that a signal says: any measure that knows its first derivative.
 
     Law: u = source(t). Any speed can be prescribed, also one of a ball or a free joint (a component of the
@@ -22,6 +22,10 @@ class PrescribedSpeed(contracts.Constraint):
     source : a measure
         Such as `measures.sinusoid`; rad/s or m/s.
 
+    Energy
+    ------
+    Supplied: the integral of the force times the speed, `supplied_energy`.
+
     References
     ----------
     Simbody 3.7, ``Motion`` at the velocity level.
@@ -34,7 +38,6 @@ class PrescribedSpeed(contracts.Constraint):
 
     level = "velocity"
 
-    coordinate = contracts.coordinate(description="what is moved")
     source = cosim.source(description="its speed, with one derivative")
 
     def create_constraint_equations(self, s):
