@@ -236,12 +236,12 @@ if TYPE_CHECKING:
     from cosim.step.layout import ROWS_HEADER as ROWS_HEADER
     from cosim.step.method import Method as Method
     from cosim.step.method import prepared as prepared
+    from cosim.step.projection import CONSTRAINT_TOLERANCE as CONSTRAINT_TOLERANCE
     from cosim.step.projection import END_OF_CORRECTIONS as END_OF_CORRECTIONS
     from cosim.step.projection import MOVE as MOVE
     from cosim.step.projection import NORMALIZE as NORMALIZE
     from cosim.step.projection import NOT_MET as NOT_MET
     from cosim.step.projection import PREPARE as PREPARE
-    from cosim.step.projection import TOLERANCE as CONSTRAINT_TOLERANCE
     from cosim.step.projection import failure_code as failure_code
     from cosim.step.projection import project as project
     from cosim.step.projection import project_end as project_end

@@ -37,15 +37,15 @@ class Integrator(ABC):
     a restored State goes on to the same bytes. What belongs to the last step alone (for dense output
     and for taking it again) may lie in the integrator.
 
-    The error of a state in one step is held below ``max(absolute_tolerance, relative_tolerance * |y|)``. Errors
-    of steps add up, by how much follows from the method: without tolerances a method holds the error of one step
-    to a share of the accuracy, ``step_share``, so that the error of a run is near the accuracy.
+    The error of a state in one step is held below ``max(absolute_tolerance, relative_tolerance * |y|)``.
+    Errors of steps add up, by how much follows from the method: without tolerances a method holds the error
+    of one step to a share of the accuracy, ``step_share``, so that the error of a run is near the accuracy.
 
     Parameters
     ----------
     accuracy : float, optional
-        Wanted relative error of a run that does not amplify errors; 1e-6 unless given, more than 0.1 is taken as
-        0.1.
+        Wanted relative error of a run that does not amplify errors; 1e-6 unless given, more than 0.1 is
+        taken as 0.1.
     initial_step : float, optional
         First step, s. Chosen from the first two derivatives unless given.
     minimum_step, maximum_step : float
@@ -56,8 +56,8 @@ class Integrator(ABC):
     relative_tolerance, absolute_tolerance : float or mapping of str to float, optional
         Where `accuracy` alone is not meant: a number, or numbers by group of states (``q``, ``u``, ``z``)
         and by path (``"engine"``, ``"engine.q"``, ``"wheel*.u"``). A relative tolerance is that of one step,
-        and so is `accuracy` beside it. Without one it is `step_accuracy`. The absolute tolerance is a thousandth
-        of the relative one, in the units of the states, unless given.
+        and so is `accuracy` beside it. Without one it is `step_accuracy`. The absolute tolerance is a
+        thousandth of the relative one, in the units of the states, unless given.
 
     Attributes
     ----------

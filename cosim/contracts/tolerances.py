@@ -23,7 +23,7 @@ SCALE = 1e-3
 
 
 def accuracy_of_step(accuracy, factor, power):
-    """What the error of one step is held to, that the errors of all may add up to the accuracy; a kernel function."""
+    """What one step is held to, that the errors of all may add up to the accuracy; a kernel function."""
     return accuracy * min(1.0, factor * math.pow(accuracy, power))
 
 

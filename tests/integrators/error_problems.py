@@ -1,7 +1,7 @@
-"""More problems without stiffness: linear systems, mechanics, a motor with its controller, a nerve, an epidemic.
+"""More problems without stiffness: linear systems, mechanics, a motor, a nerve, an epidemic.
 
-Together with `problems` they are what the accuracy of integrators is measured on. `growth` is by how much a small
-change of the start, of each state as a part of its largest value, has grown at most on the way: the
+Together with `problems` they are what the accuracy of integrators is measured on. `growth` is by how much a
+small change of the start, of each state as a part of its largest value, has grown at most on the way: the
 largest row sum of the derivatives of the states by the start. `test_true_error` computes it again.
 """
 

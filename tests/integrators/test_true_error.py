@@ -1,6 +1,6 @@
 """What accuracy means: the error of what is recorded, between the ends of steps as well, in accuracies.
 
-The table of tolerances in docs/integrators.md is made here: `python tests/integrators/test_true_error.py` prints it.
+The table in docs/integrators.md is made here: `python tests/integrators/test_true_error.py` prints it.
 """
 
 from __future__ import annotations
@@ -24,7 +24,8 @@ BY_NAME = {problem.name: problem for problem in ERROR_PROBLEMS}
 ROWS = 401
 PROMISED = 10.0  # accuracies, or as many as the problem makes of a small error at the start
 ACCURACIES = (1e-4, 1e-6, 1e-8)
-HIGHER = ("runge_kutta_merson", "dormand_prince", "tsitouras", "dormand_prince_853", "radau5", "esdirk43", "bdf")
+HIGHER = ("runge_kutta_merson", "dormand_prince", "tsitouras", "dormand_prince_853", "radau5", "esdirk43")
+HIGHER += ("bdf",)
 LOWER = ("bogacki_shampine", "runge_kutta_3", "radau3", "heun", "trapezoid", "generalized_alpha")
 LIBRARIES = ("scipy_dop853", "scipy_lsoda", "scipy_radau", "scipy_bdf", "cvode")
 EVERY = (*HIGHER, *LOWER, *LIBRARIES)
@@ -40,8 +41,8 @@ def exact(name: str) -> tuple[np.ndarray, np.ndarray]:
     return states, np.where(scale > 0.0, scale, 1.0)
 
 
-def error_of(problem: ErrorProblem, integrator: str, accuracy: float, **options: object) -> float:
-    """The largest error of a state at a recorded time, relative to the largest value of that state."""
+def compared(problem: ErrorProblem, integrator: str, accuracy: float, **options: object) -> tuple[float, int]:
+    """The largest error of a state at a recorded time, relative to its largest value; and evaluations."""
     system, state = problem.system()
     how = {"integrator": f"integrators.{integrator}", "accuracy": accuracy, **options}
     simulator = cosim.Simulator(system, state, **how)  # type: ignore[arg-type]
@@ -51,13 +52,15 @@ def error_of(problem: ErrorProblem, integrator: str, accuracy: float, **options:
     rows = simulator.take_rows()
     states, scale = exact(problem.name)
     assert rows.shape == (ROWS, 1 + states.shape[0])
-    return float((np.abs(rows[:, 1:].T - states) / scale[:, None]).max())
+    error = float((np.abs(rows[:, 1:].T - states) / scale[:, None]).max())
+    return error, simulator.statistics.evaluations
 
 
 def check(problem: ErrorProblem, integrator: str, accuracy: float) -> None:
-    ratio = error_of(problem, integrator, accuracy) / accuracy
+    ratio = compared(problem, integrator, accuracy)[0] / accuracy
     allowed = max(PROMISED, problem.growth)
-    assert ratio <= allowed, f"{problem.name}, {integrator}, {accuracy:g}: {ratio:.3g} of {allowed:g} accuracies"
+    where = f"{problem.name}, {integrator}, {accuracy:g}"
+    assert ratio <= allowed, f"{where}: {ratio:.3g} accuracies, allowed are {allowed:g}"
 
 
 @pytest.mark.parametrize("name", ["turns", "Bessel", "motor", "van der Pol"])
@@ -90,7 +93,7 @@ def test_growth_of_small_errors(problem: ErrorProblem) -> None:
         shift[i] = size
         ends = [solve(start + sign * shift, 1e-12)(times) for sign in (1.0, -1.0)]
         total += np.abs(ends[0] - ends[1]) / 2e-5 / scale[:, None]
-    assert total.max() == pytest.approx(problem.growth, rel=0.05)
+    assert total.max() == pytest.approx(problem.growth, rel=0.1)
 
 
 def test_a_tolerance_that_is_given_is_taken_as_it_is() -> None:
