@@ -15,6 +15,7 @@ TABLE = [POINTER, POINTER, WORD, WORD, POINTER, WORD, WORD, WORD, WORD]
 WORDS: dict[str, list[Any]] = {"f": [REAL], "i": [WORD], "F": ARRAY, "I": ARRAY, "T": TABLE}
 """Kinds of the words of an argument, by its letter in a signature."""
 ITEM_SIZE = 8
+SCALARS = "fi"
 
 
 def prototype(signature: str) -> Any:
@@ -25,7 +26,7 @@ def prototype(signature: str) -> Any:
 
 def words_of(letter: str, value: Any) -> tuple[Any, ...]:
     """An argument as its words; arrays are contiguous."""
-    if letter in "fi":
+    if letter in SCALARS:
         return (value,)
     size, data = value.size, value.ctypes.data
     if letter == "T":

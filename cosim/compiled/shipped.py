@@ -16,7 +16,7 @@ import os
 import sys
 import sysconfig
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -117,11 +117,14 @@ class Shipped:
         self._letters, self._answer = signature.split(">")
         self._call: Callable[..., int] = convention.prototype(signature)(address)
         self._name = function.__qualname__
+        self._takes_arrays = not set(self._letters) <= set(convention.SCALARS)
 
     def __call__(self, *arguments: Any) -> Any:
-        words: list[Any] = []
-        for letter, value in zip(self._letters, arguments, strict=True):
-            words += convention.words_of(letter, value)
+        words: Sequence[Any] = arguments
+        if self._takes_arrays:
+            words = []
+            for letter, value in zip(self._letters, arguments, strict=True):
+                words += convention.words_of(letter, value)
         result = ctypes.c_double() if self._answer == "f" else ctypes.c_int64()
         exception = ctypes.c_void_p()
         if self._call(ctypes.addressof(result), ctypes.addressof(exception), *words) != 0:

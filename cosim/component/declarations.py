@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from typing import Any
@@ -51,6 +51,8 @@ class Declaration:
     diagnostic : bool
         Whether it tells how well the computation goes rather than what is computed: an FMU shows it where it
         is asked for.
+    elements : tuple of str
+        What each element is; empty where that is not said.
     declared_at : str
         File and line, of a parameter.
     unit_rule : str, optional
@@ -77,6 +79,7 @@ class Declaration:
     dtype: type = float
     above: float | None = None
     diagnostic: bool = False
+    elements: tuple[str, ...] = ()
     declared_at: str = field(default="", compare=False, repr=False)
 
     @cached_property
@@ -124,6 +127,14 @@ def _units(unit: str | Sequence[str] | None, shape: Shape = ()) -> tuple[str, ..
     return units
 
 
+def _elements(elements: Sequence[str], shape: Shape) -> tuple[str, ...]:
+    """What each element is; `ContractError` unless there is one for each."""
+    if len(elements) not in (0, math.prod(_shape(shape))):
+        size = math.prod(_shape(shape))
+        raise ContractError(f"{class_line()}: {len(elements)} names of elements for {size} elements")
+    return tuple(elements)
+
+
 def _rule(unit: str | Sequence[str] | None) -> str | None:
     """How the unit follows from others; empty for one that is not declared, None for one that is."""
     if unit is None:
@@ -144,6 +155,7 @@ def parameter(
     above: float | None = None,
     dtype: type = float,
     choices: Sequence[str] = (),
+    elements: Sequence[str] = (),
 ) -> Any:
     """An Instance-stage parameter: real numbers that may differ between States.
 
@@ -172,6 +184,8 @@ def parameter(
         Of a parameter that is one of several words, which an FMU shows as an Enumeration: all of them, in
         place of unit, bounds, `dtype` and `convert`. Kernel functions, hosts and results see the number of
         the chosen one, from 1.
+    elements : sequence of str
+        What each element is, for those who see them one by one (FMUs): ``"xyz"``, ``("about x", "along x")``.
     """
     if choices:
         given = (unit, minimum, maximum, convert, above, None if dtype is float else dtype)
@@ -203,6 +217,7 @@ def parameter(
         unit_rule=_rule(unit),
         dtype=dtype,
         above=above,
+        elements=_elements(elements, shape),
         declared_at=class_line(),
     )
 
@@ -229,6 +244,7 @@ def position(
     start: Any = 0.0,
     description: str = "",
     nominal: float | None = None,
+    elements: Sequence[str] = (),
 ) -> Any:
     """A generalized coordinate: part of q; its derivative is ``<name>_dot``."""
     return _nominal(
@@ -240,6 +256,7 @@ def position(
             start,
             description=description,
             free_length=_free_length(shape),
+            elements=_elements(elements, shape),
         ),
         nominal,
     )
@@ -252,6 +269,7 @@ def speed(
     start: Any = 0.0,
     description: str = "",
     nominal: float | None = None,
+    elements: Sequence[str] = (),
 ) -> Any:
     """A generalized speed: part of u; its derivative is ``<name>_dot``."""
     return _nominal(
@@ -263,6 +281,7 @@ def speed(
             start,
             description=description,
             free_length=_free_length(shape),
+            elements=_elements(elements, shape),
         ),
         nominal,
     )
@@ -425,6 +444,7 @@ def input(  # noqa: A001
     start: Any = 0.0,
     description: str = "",
     nominal: float | None = None,
+    elements: Sequence[str] = (),
 ) -> Any:
     """An input port: connected to a signal, or else an input of the whole system.
 
@@ -440,6 +460,7 @@ def input(  # noqa: A001
         description=description,
         free_length=_free_length(shape),
         unit_rule=_rule(unit),
+        elements=_elements(elements, shape),
     )
     return _nominal(made, nominal)
 
@@ -495,12 +516,19 @@ def signal(description: str = "") -> Any:
 
 @options_checked
 def option(
-    default: Any, choices: Sequence[Any] | None = None, description: str = "", unit_of: str = ""
+    default: Any,
+    choices: Sequence[Any] | None = None,
+    description: str = "",
+    unit_of: str = "",
+    in_model_exchange: Mapping[str, str] | None = None,
 ) -> Any:
     """A constant of the topology (bool, int or str): changing it means building the system again.
 
     Text needs `choices`; a kernel function sees the place of the chosen one among them. With `unit_of` it is
     the unit of that quantity, as text, and empty by default: ``unit = cosim.option("", unit_of="value")``.
+
+    `in_model_exchange` says what stands for choices that need an integrator of ours, in an FMU whose importer
+    integrates: ``in_model_exchange={"iterate": "limit"}``.
     """
     if unit_of:
         text = description or "unit; found from what is given or connected where it is empty"
@@ -508,7 +536,12 @@ def option(
         return Declaration("option", start="", description=text, options=options)
     if isinstance(default, str) and (choices is None or default not in choices):
         raise ContractError(f"option({default!r}): text needs choices=(…) that it is one of")
-    return Declaration("option", start=default, description=description, options={"choices": choices})
+    exchanged = dict(in_model_exchange or {})
+    for choice in (*exchanged, *exchanged.values()):
+        if choice not in (choices or ()):
+            raise ContractError(f"option({default!r}): in_model_exchange: {choice!r} is none of the choices")
+    offered = {"choices": choices, "in_model_exchange": exchanged}
+    return Declaration("option", start=default, description=description, options=offered)
 
 
 def text(description: str = "") -> Any:

@@ -220,7 +220,7 @@ def witness(
     """Mark a kernel function that returns a number whose change of sign is an event, or a condition.
 
     A function that returns true or false is a condition: becoming true is "rising", becoming false
-    "falling". NaN means that there is no value now.
+    "falling". NaN means that there is no value now; a finding says so, once in a run.
 
     Parameters
     ----------

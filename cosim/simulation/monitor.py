@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cosim.errors import SimulationError
-from cosim.simulation.status import EventStatus, Severity
+from cosim.simulation.status import DID_NOTHING, EventStatus, Severity
 from cosim.system.state import State
 
 Monitor = Callable[[State], EventStatus | None]
@@ -37,7 +37,7 @@ def call_monitor(state: State, monitor: Monitor) -> EventStatus:
         failure.status = EventStatus(Severity.FAILED, text, "monitor", error)
         raise failure from error
     if answer is None:
-        return EventStatus.did_nothing()
+        return DID_NOTHING
     status = EventStatus(answer.severity, answer.message, "monitor")
     if status.severity is Severity.FAILED:
         failure = SimulationError(time, f"monitor failed: {status.message}")

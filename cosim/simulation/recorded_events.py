@@ -24,6 +24,10 @@ WORDS = {
     log.RELEASED_BY_HANDLER: ("released", "is let go: a handler has changed what held it"),
     log.RELEASED_BY_WRITE: ("released", "is let go: a variable was written that moves it"),
 }
+NO_VALUE = (
+    "is not a number (NaN): it does not fire while that is so. Where that is not meant, look for a division "
+    "by zero, and for a root or a logarithm of what is not positive"
+)
 OF_HISTORIES = {
     log.NOT_SMOOTH: (
         "not smooth",
@@ -66,6 +70,8 @@ class RecordReader:
             value = float(record[log.FINDING_VALUE])
             text = f"is {value:.6g} at the start: it cannot {word} through zero before it has {back}"
             return Finding(time, "wrong side", witness.path, text)
+        if kind == log.NOT_A_NUMBER:
+            return Finding(float(record[log.FINDING_VALUE]), "not a number", witness.path, NO_VALUE)
         return Finding(time, WORDS[kind][0], witness.path, WORDS[kind][1])
 
     def event(self, record: Reals, answer: EventStatus | None = None) -> EventRecord:

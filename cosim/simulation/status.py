@@ -38,7 +38,7 @@ class EventStatus:
     @classmethod
     def did_nothing(cls) -> EventStatus:
         """The handler changed nothing; what it may have written is dropped."""
-        return cls(Severity.DID_NOTHING)
+        return DID_NOTHING
 
     @classmethod
     def succeeded(cls) -> EventStatus:
@@ -56,6 +56,9 @@ class EventStatus:
         return cls(Severity.FAILED, message)
 
 
+DID_NOTHING = EventStatus(Severity.DID_NOTHING)
+
+
 def worst(statuses: Iterable[EventStatus]) -> EventStatus:
     """The most severe of several, the earlier one among equals.
 
@@ -64,7 +67,7 @@ def worst(statuses: Iterable[EventStatus]) -> EventStatus:
     >>> worst([EventStatus.succeeded(), EventStatus.failed("no"), EventStatus.failed("later")]).message
     'no'
     """
-    result = EventStatus.did_nothing()
+    result = DID_NOTHING
     for status in statuses:
         if status.severity > result.severity:
             result = status

@@ -43,10 +43,12 @@ class Steps:
 
     def one(self, target: float, wanted: float) -> EventStatus:
         """One step toward `target`, then the monitor; `wanted` is what was asked for, s."""
-        self.pace.wait(self.time)
+        if self.pace.target > 0.0:
+            self.pace.wait(self.time)
         answer = self.call("advance", target, wanted)
-        stopped_early = self.bound.state.agenda[layout.UPDATES_DONE] != 0  # by an update, before the step
-        return answer if stopped_early else worst([answer, self.ask_monitor(wanted)])
+        if self.monitor is None or self.bound.state.agenda[layout.UPDATES_DONE] != 0:
+            return answer  # where an update has asked to stop there was no step
+        return worst((answer, self.ask_monitor(wanted)))
 
     def some(self, target: float, wanted: float) -> EventStatus:
         """A tenth of a second of steps or 1 MB of rows, or one step with a monitor or a rate to keep."""
@@ -90,7 +92,11 @@ class Steps:
             return EventStatus.did_nothing()
         state, self._is_busy = self.bound.state, True
         try:
-            self.bound.system.realize(state, Stage.REPORT)
+            if state.stage < Stage.REPORT:
+                code = self.bound.step.call("evaluate", state.time)
+                if code != 0:
+                    self.bound.explain(code, wanted)
+                    self.checked(code, wanted)
             return call_monitor(state, self.monitor)
         except SimulationError as error:
             self.note_failure(error, wanted)

@@ -81,18 +81,27 @@ class Verification:
         Of that run.
     grid : array_like, s
         Times at which they are compared, after the events of that instant.
+    set_aside : sequence of VerifiedRun
+        Runs that are not compared: the same with a smaller tolerance is among `runs`, and agrees with them.
 
     Attributes
     ----------
     runs : list of VerifiedRun
+    set_aside : list of VerifiedRun
     agreements : list of Agreement
         One for each signal and element, in the order in which they were recorded.
     expected : float
         Digits below which a signal is in doubt.
     """
 
-    def __init__(self, runs: Sequence[VerifiedRun], accuracy: float, grid: Reals) -> None:
-        self.runs = list(runs)
+    def __init__(
+        self,
+        runs: Sequence[VerifiedRun],
+        accuracy: float,
+        grid: Reals,
+        set_aside: Sequence[VerifiedRun] = (),
+    ) -> None:
+        self.runs, self.set_aside = list(runs), list(set_aside)
         self.expected = max(1.0, -math.log10(accuracy) - SLACK)
         compared = [run for run in self.runs if not run.failure]
         tables = [_at(run.result, grid) for run in compared]
@@ -121,11 +130,13 @@ class Verification:
         return bool(self.agreements) and not failed and not self.doubtful and len(counts) == 1
 
     def __str__(self) -> str:
-        width = max(len(run.name) for run in self.runs)
+        width = max(len(run.name) for run in [*self.runs, *self.set_aside])
         lines = []
         for run in self.runs:
             said = f"failed: {run.failure}" if run.failure else f"{run.events} events"
             lines.append(f"{run.name:<{width}}  {run.method}, {said}")
+        for run in self.set_aside:
+            lines.append(f"{run.name:<{width}}  {run.method}, set aside: with a smaller tolerance it agrees")
         width = max([len(a.signal) for a in self.agreements], default=0)
         lines += ["", f"{'signal':<{width}}  digits that agree"]
         for agreement in self.agreements:

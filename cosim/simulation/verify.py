@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
 ACCURACY = 1e-6
 TIGHTER = 0.1
+RIVAL = "another method"
 INTEGRATOR = "integrators.runge_kutta_merson"
 OF_EVERY_RUN = ("until", "output_interval", "signals", "endless_events")
 TOLERANCES = ("relative_tolerance", "absolute_tolerance")
@@ -35,7 +36,8 @@ def verify(model: Model, result: Result | None = None, **settings: Any) -> Verif
 
     The runs are: as given; with a tenth of the tolerance (of a fixed step the half); with another method,
     that of the highest order among those that are as implicit; and, with constraints, with another dynamics
-    solver.
+    solver. Where the other method alone is off, it runs once more with a tenth of its tolerance: methods of
+    high orders step over short contacts and kinks. If then all agree, the first of its runs is set aside.
 
     Parameters
     ----------
@@ -68,8 +70,9 @@ def verify(model: Model, result: Result | None = None, **settings: Any) -> Verif
     runs = [VerifiedRun("as given", _words(plain, model.solver_id, system), result)]
     # in the middle of a run the sections of a State are those of its solver
     solvers = start is None or not start.agenda[INITIALIZED]
+    tried: dict[str, dict[str, Any]] = {}
     for name, of, solver, options in _others(model, system, plain, accuracy, solvers):
-        words = _words(options, solver, of)
+        words, tried[name] = _words(options, solver, of), options
         try:
             runs.append(VerifiedRun(name, words, run(of, options)))
         except SimulationError as error:
@@ -81,7 +84,17 @@ def verify(model: Model, result: Result | None = None, **settings: Any) -> Verif
     grid = np.unique([begin + i * interval for i in range(count + 1)] + [until])
     common = [run.result.time for run in runs if not run.failure]
     grid = grid[np.all([np.isin(grid, times) for times in common], axis=0)]
-    return Verification(runs, accuracy, grid)
+    found = Verification(runs, accuracy, grid)
+    if {agreement.odd for agreement in found.doubtful} != {RIVAL} or any(run.failure for run in runs):
+        return found
+    at = [run.name for run in runs].index(RIVAL)
+    options = _tightened(tried[RIVAL], tried[RIVAL]["accuracy"])
+    try:
+        again = VerifiedRun(RIVAL, _words(options, model.solver_id, system), run(system, options))
+    except SimulationError:
+        return found
+    second = Verification([*runs[:at], again, *runs[at + 1 :]], accuracy, grid, runs[at : at + 1])
+    return second if second.is_confirmed else found
 
 
 def _others(
@@ -96,7 +109,7 @@ def _others(
     if rival:
         options = {name: given[name] for name in OF_EVERY_RUN if name in given}
         options = {**options, "integrator": rival, "accuracy": TIGHTER * accuracy}
-        yield "another method", system, solver, options
+        yield RIVAL, system, solver, options
     if constrained and solvers:
         found = _with_other_solver(model)
         if found is not None:

@@ -38,7 +38,7 @@ def refine_step(a: Arrays, may_shorten: int) -> int:
     """Complete the histories of the step that was taken last, which may end sooner then; 0 or a code."""
     if a.scratch[a.program[ix.REFINED_UNTIL]] == a.clock[ix.TIME]:
         return 0
-    shorter = may_shorten != 0 and a.settings[FIXED] == 0.0
+    shorter = may_shorten != 0 and (a.settings[FIXED] == 0.0 or a.y.shape[0] == 0)
     for _ in range(SHORTENED):
         start = a.work[STEP_START]
         if not start < a.clock[ix.TIME]:
@@ -97,9 +97,10 @@ def refine(a: Arrays, shorter: int) -> int:
             return FAILED
         added += more
         is_shortest = high - low <= shortest
-        if more > 0 and is_shortest and start < low and high < now:
+        is_full = added > ROOM - 4
+        if more > 0 and (is_full or (is_shortest and start < low and high < now)):
             tell_once(a, ADDED, NOT_SMOOTH)  # at its ends dense output may not quite meet the states
-        if more == 0 or is_shortest or added > ROOM - 4:
+        if more == 0 or is_shortest or is_full:
             low = high
         elif shorter != 0 and added >= MOST and low > start:
             break

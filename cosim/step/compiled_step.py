@@ -294,8 +294,9 @@ class CompiledStep:
 
     def stage_out(self, state: State) -> None:
         """How far the Step has left the State realized."""
-        lowest = min(int(self.places[layout.LOWERED]), COMPUTED.start)
-        self.places[layout.LOWERED] = UNTOUCHED
-        state.versions[lowest : COMPUTED.stop] = [v + 1 for v in state.versions[lowest : COMPUTED.stop]]
-        state.stage = STAGES[int(self.places[layout.STAGE])]
+        places, versions = self.places, state.versions
+        for stage in range(min(int(places[layout.LOWERED]), COMPUTED.start), COMPUTED.stop):
+            versions[stage] += 1
+        places[layout.LOWERED] = UNTOUCHED
+        state.stage = STAGES[int(places[layout.STAGE])]
         state._invalidated_by = "a step"

@@ -115,7 +115,7 @@ def point(
             row[1 + count + i] = 0.0
         else:
             row[1 + count + i] = (row[1 + count + i] - row[1 + i]) / moved
-        see(work, count, i, row[1 + i], abs(row[1 + count + i]))
+        see(work, count, i, t, row[1 + i], abs(row[1 + count + i]))
     return status
 
 

@@ -20,6 +20,7 @@ WRONG_SIDE, CHATTERING, ZENO, HELD, RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_W
     -1, -9, -1
 )
 NOT_SMOOTH, NOT_KNOWN_INSIDE = -9, -10  # of a history, by the number of its ring
+NOT_A_NUMBER = -11  # of a witness; its value is when
 DRAIN_LOG, DRAIN_ROWS = -1, -2
 
 

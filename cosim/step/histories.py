@@ -158,6 +158,38 @@ def run_updates(
     return 0
 
 
+def note_swapped(a: Arrays) -> None:
+    """Keep the auto-update variables as they are during the step that begins."""
+    for i in range(a.program[ix.SWAPS]):
+        row = a.program[ix.SWAPS_AT] + ix.SWAP_WIDTH * i
+        place = a.program[row + ix.SWAPPED_AT]
+        value = float(a.k[place]) if a.program[row + ix.SWAPPED_IN] == ix.IN_K else a.d[place]
+        a.scratch[a.program[ix.SWAPPED] + i] = value
+
+
+def exchange_swapped(a: Arrays) -> None:
+    """Exchange auto-update variables with what `note_swapped` has kept; twice leaves them as they were."""
+    for i in range(a.program[ix.SWAPS]):
+        row = a.program[ix.SWAPS_AT] + ix.SWAP_WIDTH * i
+        place = a.program[row + ix.SWAPPED_AT]
+        kept = a.scratch[a.program[ix.SWAPPED] + i]
+        if a.program[row + ix.SWAPPED_IN] == ix.IN_K:
+            a.scratch[a.program[ix.SWAPPED] + i] = float(a.k[place])
+            a.k[place] = int(kept)
+        else:
+            a.scratch[a.program[ix.SWAPPED] + i] = a.d[place]
+            a.d[place] = kept
+
+
+def swaps_reach_instance(a: Arrays) -> bool:
+    """Whether something that is computed before time is known depends on an auto-update variable."""
+    found = False
+    for i in range(a.program[ix.SWAPS]):
+        row = a.program[ix.SWAPS_AT] + ix.SWAP_WIDTH * i
+        found = found or a.program[row + ix.DEPENDS] == ix.ON_ALL
+    return found
+
+
 @part("A>i", needed_for="memories")
 def remember_step(a: Arrays) -> int:
     """Append to histories what the step has brought; 0 or a code."""

@@ -43,8 +43,9 @@ from __future__ import annotations
     WINDOW, LOCATED_BEFORE, LOCATED_AFTER, DURATION, PACE, TOLD, MARKS, STACK,
     PAST, PAST_AT, FOUND, FOUND_AT, FOUND_BEFORE,
     BETWEEN_FIRST, BETWEEN_LAST, BETWEEN, BETWEEN_AT, REFINED_UNTIL, ASKED, TOLD_OF_RINGS, ROOM,
+    SWAPPED, TOLD_OF_WITNESSES,
     HEADER,
-) = range(132)  # fmt: skip
+) = range(134)  # fmt: skip
 HOLD, TELL, STOP_AT = 0, 1, 2  # POLICY
 # Behind the header: the addresses of parts that only some runs need; see `arrays.part`.
 OPTIONAL_PARTS = (

@@ -17,6 +17,7 @@ from cosim.step.agenda import next_time, row_of
 from cosim.step.arrays import Arrays, Reals, part
 from cosim.step.codes import FAILED_BLOCK
 from cosim.step.event_log import DRAIN_ROWS
+from cosim.step.histories import exchange_swapped, swaps_reach_instance
 from cosim.step.layout import INTERVAL, ORIGIN, POINT, ROWS_HEADER, UNTIL
 from cosim.step.realize import complete, first_coefficient, last_coefficient, realize
 
@@ -93,13 +94,12 @@ def record_step(a: Arrays) -> int:
         return record_now(a) if has_pending_updates(a) else 0
     origin = a.rows[ORIGIN]
     interval = a.rows[INTERVAL]
-    first = True
-    while origin + a.rows[POINT] * interval < now - SLACK * interval:
-        code = record_inside(a, origin + a.rows[POINT] * interval, first)
+    if origin + a.rows[POINT] * interval < now - SLACK * interval:
+        exchange_swapped(a)
+        code = record_all_inside(a, now)
+        exchange_swapped(a)
         if code != 0:
             return code
-        first = False
-        a.rows[POINT] += 1.0
     on_grid = origin + a.rows[POINT] * interval <= now + SLACK * interval
     if on_grid:
         a.rows[POINT] += 1.0
@@ -120,19 +120,39 @@ def record_update(a: Arrays) -> int:
     return record_now(a)
 
 
-def record_inside(a: Arrays, t: float, is_first: bool) -> int:
+def record_all_inside(a: Arrays, now: float) -> int:
+    """Record the times inside the last step, with the variables that it had; 0 or a code."""
+    code = complete(a)
+    if code == 0 and a.choice[INNER] > 0:
+        code = probe_last_step(a)
+    while code == 0 and a.rows[ORIGIN] + a.rows[POINT] * a.rows[INTERVAL] < now - SLACK * a.rows[INTERVAL]:
+        code = record_inside(a, a.rows[ORIGIN] + a.rows[POINT] * a.rows[INTERVAL])
+        if code == 0:
+            a.rows[POINT] += 1.0
+    return code
+
+
+def probe_last_step(a: Arrays) -> int:
+    """Fill the cache of times inside the step with what does not vary in it; 0 or a code."""
+    size = a.program[ix.CACHE]
+    c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + size]
+    for m in range(size):
+        c[m] = a.c[m]
+    if swaps_reach_instance(a):
+        first, last = a.program[ix.ALL], a.program[ix.FIRST]
+        status = walk(a.table, a.ints, first, last, a.clock[ix.TIME], a.y, a.p, a.d, a.k, a.h, c)
+        if status != 0:
+            a.places[ix.BLOCK] = status - 1
+            return FAILED_BLOCK
+    return 0
+
+
+def record_inside(a: Arrays, t: float) -> int:
     """Record a time inside the last step, on the dense output; 0 or a code."""
     n = a.y.shape[0]
     size = a.program[ix.CACHE]
     y = a.scratch[a.program[ix.PROBED_Y] : a.program[ix.PROBED_Y] + n]
     c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + size]
-    if is_first:
-        code = complete(a)
-        if code != 0:
-            return code
-    if is_first and a.choice[INNER] > 0:
-        for m in range(size):
-            c[m] = a.c[m]
     coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
     call_dense(a.program[ix.DENSE], (max(t, a.work[STEP_START]), coefficients, a.work, y, y))
     code = walk_listed(a, INNER, t, y, c)

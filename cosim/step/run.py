@@ -38,6 +38,7 @@ from cosim.step.histories import (
     halt,
     make_room,
     next_kink,
+    note_swapped,
     remember,
     remember_step,
 )
@@ -131,6 +132,8 @@ def initialize(a: Arrays, t: float) -> int:
         a.places[a.program[ix.TOLD] + i] = 0
     for i in range(a.program[ix.RINGS]):
         a.places[a.program[ix.TOLD_OF_RINGS] + i] = 0
+    for i in range(a.program[ix.WITNESSES]):
+        a.places[a.program[ix.TOLD_OF_WITNESSES] + i] = 0
     code = make_room(a)
     if code == 0:
         code = start_agenda(a)
@@ -292,6 +295,7 @@ def one_step(a: Arrays, boundary: float) -> int:
     if start < kink < min(event_time, boundary) - margin(start):
         event_time = kink
     if start < min(event_time, boundary):
+        note_swapped(a)
         code = integrate(a, event_time, boundary)
         if code != 0:
             return code

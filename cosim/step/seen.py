@@ -2,7 +2,8 @@
 
 `work` has `POINTS` rows of 1 + 2 * witnesses numbers: a time, the values above the level, their rates. The
 row `SEEN` has the lowest values so far and the largest rates, the next one the highest values and the
-smallest rates with which something could hide.
+smallest rates with which something could hide; in place of times, which witness was not a number first, and
+when.
 """
 
 from __future__ import annotations
@@ -20,10 +21,13 @@ ASIDE = SEEN + 2  # what `cosim.step.witnesses` keeps of an earlier search: LEFT
 POINTS = ASIDE + 2
 
 
-def see(work: Reals, count: int, i: int, value: float, rate: float) -> None:
-    """Remember the range of a witness and how fast it was."""
+def see(work: Reals, count: int, i: int, t: float, value: float, rate: float) -> None:
+    """Remember the range of a witness, how fast it was, and where it first was not a number."""
     width = 1 + 2 * count
     low = SEEN * width + 1 + i
+    if value != value and (work[SEEN * width] < 0.0 or t < work[(SEEN + 1) * width]):
+        work[SEEN * width] = float(i)
+        work[(SEEN + 1) * width] = t
     if value < work[low]:
         work[low] = value
     if value > work[low + width]:
@@ -35,6 +39,7 @@ def see(work: Reals, count: int, i: int, value: float, rate: float) -> None:
 def forget_seen(work: Reals, count: int) -> None:
     """Before the first search of a step."""
     width = 1 + 2 * count
+    work[SEEN * width] = -1.0
     for i in range(count):
         work[SEEN * width + 1 + i] = math.inf
         work[(SEEN + 1) * width + 1 + i] = -math.inf
@@ -47,6 +52,12 @@ def forget_hidden(work: Reals, count: int) -> None:
     width = 1 + 2 * count
     for i in range(count):
         work[(SEEN + 1) * width + 1 + count + i] = math.inf
+
+
+def seen_without_value(work: Reals, count: int) -> tuple[int, float]:
+    """The first witness that was not a number where it was looked at, -1: none; and when."""
+    width = 1 + 2 * count
+    return int(work[SEEN * width]), work[(SEEN + 1) * width]
 
 
 def spacing_for(work: Reals, count: int, i: int) -> float:

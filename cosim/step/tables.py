@@ -404,6 +404,7 @@ class Tables:
             (layout.DURATION, 1),
             (layout.PACE, PACE_SIZE),
             (layout.REFINED_UNTIL, 1),
+            (layout.SWAPPED, self._integers[layout.SWAPS]),
             (layout.TIMERS, entries),
             (layout.PROBED_Y, system.ny),
             (layout.PROBED_C, cache),
@@ -427,6 +428,7 @@ class Tables:
             (layout.TOLD, len(self.notices)),
             (layout.ASKED, len(system.rings)),
             (layout.TOLD_OF_RINGS, len(system.rings)),
+            (layout.TOLD_OF_WITNESSES, witnesses),
             (layout.MARKS, int(self.reach[0])),
             (layout.STACK, int(self.reach[0])),
         ):

@@ -13,7 +13,7 @@ from cosim.step.calls import call_forecast, call_search
 from cosim.step.codes import FAILED_ACCURACY, FAILED_HOLD, FAILED_SIDE
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.crossing import FOUND, MOST_PARTS, PARTS, crosses
-from cosim.step.event_log import CHATTERING, WRONG_SIDE, ZENO, tell
+from cosim.step.event_log import CHATTERING, NOT_A_NUMBER, WRONG_SIDE, ZENO, tell
 from cosim.step.holds import can_hold, drop_moved, held_count, hold, leave_out_held, note_held, pushes_it
 from cosim.step.realize import complete, first_coefficient, last_coefficient, redo
 from cosim.step.seen import (
@@ -24,6 +24,7 @@ from cosim.step.seen import (
     forget_hidden,
     forget_seen,
     hides,
+    seen_without_value,
     spacing_for,
 )
 from cosim.step.seen import POINTS as ROWS
@@ -71,6 +72,7 @@ def start_witnesses(a: Arrays) -> int:
         a.clock[at + ix.EXPECTED] = math.inf
         now = value(a, i)
         a.clock[at + ix.VALUE] = now
+        tell_of_nan(a, i, now, a.clock[ix.TIME])
         way = direction_of(a, i)
         wrong = (way == ix.FALLING and now < 0.0) or (way == ix.RISING and now > 0.0)
         if wrong and not is_condition(a, i):
@@ -84,7 +86,26 @@ def start_witnesses(a: Arrays) -> int:
 def note(a: Arrays) -> None:
     """At the end of a step: what is written from here on is a jump from these values."""
     for i in range(a.program[ix.WITNESSES]):
-        a.clock[memory_of(a, i) + ix.VALUE] = value(a, i)
+        now = value(a, i)
+        a.clock[memory_of(a, i) + ix.VALUE] = now
+        tell_of_nan(a, i, now, a.clock[ix.TIME])
+
+
+def tell_of_nan(a: Arrays, i: int, now: float, t: float) -> None:
+    """A finding where a witness is not a number at `t`, once in a run."""
+    told = a.program[ix.TOLD_OF_WITNESSES] + i
+    if now != now and a.places[told] == 0:
+        a.places[told] = 1
+        tell(a, NOT_A_NUMBER, i, t)
+
+
+def tell_of_nan_inside(a: Arrays) -> None:
+    """A finding where the search has seen a witness that was not a number before the present time."""
+    count = a.program[ix.WITNESSES]
+    points = a.scratch[a.program[ix.POINTS] : a.program[ix.POINTS] + ROWS * (1 + 2 * count)]
+    i, t = seen_without_value(points, count)
+    if i >= 0 and t <= a.clock[ix.TIME]:
+        tell_of_nan(a, i, math.nan, t)
 
 
 def forget_expected(a: Arrays) -> None:
@@ -190,6 +211,7 @@ def trigger(a: Arrays, start: float) -> int:
                 located = located or a.places[crossed + i] != 0
             if located:
                 note_located(a, min(a.scratch[a.program[ix.ENDS] + ix.WINDOW_START], a.clock[ix.TIME]), 1)
+        tell_of_nan_inside(a)
         if foresees(a):
             foresee(a, start, stop, length)
     if located:

@@ -55,6 +55,7 @@ def list_variables(system: System) -> list[Variable]:
                 int if kind == "integer" and declaration.dtype is float else declaration.dtype,
                 declaration.diagnostic,
                 words_of(declaration),
+                declaration.elements,
             )
             found.append(variable)
             if isinstance(part, Measure) and declaration.name == "value" and kind != "measure":

@@ -239,7 +239,7 @@ class System:
         if state.stage >= stage:
             return
         first, last = self.block_range(state.stage.next, stage)
-        failed = self.walk(state, first, last)
+        failed = self.walk(state, first, last) if first < last else 0
         if failed:
             raise self.failure(state, failed - 1)
         state.stage = stage
@@ -271,6 +271,19 @@ class System:
                     found.append(
                         ParameterCheck(name, check, slots[name, check], tuple(reads), kernel.refuses)
                     )
+        return found
+
+    @cached_property
+    def options_in_model_exchange(self) -> dict[int, float]:
+        """Options that are others where an importer integrates: places in `p`, and their numbers there."""
+        found = {}
+        for name, part in self.parts.items():
+            for option, declaration in part.declarations.items():
+                instead = declaration.options.get("in_model_exchange", {})
+                chosen = part.values.options.get(option)
+                if chosen in instead:
+                    at = self.assembly.layout.slots[name, option].offset
+                    found[at] = float(declaration.options["choices"].index(instead[chosen]))
         return found
 
     # States

@@ -36,6 +36,8 @@ class Variable(NamedTuple):
         Whether it tells how well the computation goes rather than what is computed.
     words : tuple of str
         What its numbers, from 1, stand for; empty where they are numbers.
+    elements : tuple of str
+        What each element is; empty where that is not said.
     """
 
     path: str
@@ -52,6 +54,7 @@ class Variable(NamedTuple):
     dtype: type = float
     diagnostic: bool = False
     words: tuple[str, ...] = ()
+    elements: tuple[str, ...] = ()
 
     def unit(self, index: int = 0) -> str:
         """Unit of one element."""

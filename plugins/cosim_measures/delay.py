@@ -43,7 +43,8 @@ class Delay(cosim.Measure):
     Limits: when the delay is shorter than the step, t - delay lies in the step that is being taken.
     `long_steps` says what then: "iterate" takes the step again with its own dense output until nothing
     changes (explicit Runge–Kutta methods do; others extrapolate), "limit" takes no step longer than the
-    delay, "extrapolate" goes on beyond the newest value, which is less accurate. Error control
+    delay, "extrapolate" goes on beyond the newest value, which is less accurate. In a Model Exchange FMU
+    its importer takes the steps, so "iterate" is "limit" there: a time event after each delay. Error control
     sees what is left: the error of an extrapolation and of the cubic (`step_error`); lines are as good as
     they are, and no step is longer than the delay of a source without a derivative.
 
@@ -111,14 +112,16 @@ class Delay(cosim.Measure):
     }
 
     source = cosim.source(description="what is delayed")
-    delay = cosim.parameter(unit="s", minimum=0.0, description="how long")
+    delay = cosim.parameter(unit="s", minimum=0.0, description="how much later than its source")
     longest_delay = cosim.parameter(unit="s", default=0.0, minimum=0.0, description="can be asked for later")
     history = cosim.source(optional=True, description="the source before the start")
     default_value = cosim.parameter(default=0.0, each=True, description="value while nothing is remembered")
     use_linear_interpolation_only = cosim.option(False)
     can_use_current_value = cosim.option(False)
     interpolation = cosim.option("hermite", choices=("hermite", "dense_output"))
-    long_steps = cosim.option("iterate", choices=("iterate", "limit", "extrapolate"))
+    long_steps = cosim.option(
+        "iterate", choices=("iterate", "limit", "extrapolate"), in_model_exchange={"iterate": "limit"}
+    )
     past = cosim.history(of="source", keep="delay")
     delayed_time = cosim.cache_slot(unit="s", description="the time that is asked for")
     delayed_time_dot = cosim.cache_slot(description="how fast it goes on")

@@ -4,7 +4,17 @@ from __future__ import annotations
 
 import cosim
 from cosim.kit import append_to_history, refine_history, trim_history
-from cosim_measures.extreme_of_step import DENSE, OLD, best_of_step, better, changed, newness, sized
+from cosim_measures.extreme_of_step import (
+    DENSE,
+    OLD,
+    best_of_step,
+    better,
+    changed,
+    is_inside,
+    newness,
+    sized,
+    start_of_step,
+)
 
 
 class Extreme(cosim.Measure):
@@ -40,13 +50,19 @@ class Extreme(cosim.Measure):
     past = cosim.history(of="source", keep="located")
     best = cosim.discrete(description="the extreme up to the last step; set it to begin anew from there")
     seen = cosim.discrete(dtype=int, description="whether there is one yet")
-    time = cosim.discrete(unit="s", description="when it was")
+    best_time = cosim.discrete(unit="s", internal=True, description="when that was")
+    time = cosim.output(unit="s", description="when the extreme was", diagnostic=True)
     is_new = cosim.cache_slot(description="whether the source is at the extreme")
 
     @cosim.kernel
-    def choose(t, source, best, seen, time, kind, value, is_new):
-        is_new[0] = newness(t, source, best, seen, time, kind)
-        value[0] = best if is_new[0] == OLD else sized(source, kind)
+    def choose(t, source, located, best, seen, best_time, kind, past, past_ring, value, time, is_new):
+        found = best
+        when = best_time
+        if located != 0.0 and seen != 0 and is_inside(past, past_ring, t):
+            found, when = best_of_step(past, past_ring, kind, best, best_time, t)
+        is_new[0] = newness(t, source, found, seen, when, kind)
+        value[0] = found if is_new[0] == OLD else sized(source, kind)
+        time[0] = when if is_new[0] == OLD else t
 
     @cosim.kernel
     def derivative(source, source_dot, kind, is_new, value_dot):
@@ -81,20 +97,21 @@ class Extreme(cosim.Measure):
         best_next,
         seen,
         seen_next,
-        time,
-        time_next,
+        best_time,
+        best_time_next,
         past,
         past_ring,
     ):
         append_to_history(past, past_ring, t, side, smoothness, source, source_dot)
         found = best
-        when = time
+        when = best_time
         if seen == 0 or better(source, best, kind):
             found = sized(source, kind)
             when = t
         if seen != 0 and located != 0.0 and side == 0.0:
-            found, when = best_of_step(past, past_ring, kind, found, when)
+            found, when = best_of_step(past, past_ring, kind, found, when, t)
         best_next[0] = found
-        time_next[0] = when
+        best_time_next[0] = when
         seen_next[0] = 1
-        trim_history(past, past_ring, t, t)
+        if side == 0.0:
+            trim_history(past, past_ring, t, start_of_step(past, past_ring))

@@ -48,31 +48,53 @@ def changed(value, rate, derivative, kind, is_new):
     return -derivative if away else derivative
 
 
-def best_of_step(past, ring, kind, best, when):
-    """The extreme and its time, after a look at the step whose end is the newest entry.
+def is_inside(past, ring, t):
+    """Whether `t` lies before the newest entry, the end of a step: where that is looked into afterwards."""
+    last = entry_count(ring) - 1
+    return last >= 0 and t < entry_time(past, ring, last) and entry_kind(past, ring, last) >= 0.0
+
+
+def newest_step(past, ring):
+    """Indices of the entries at the two ends of the newest step; the first is -1 where there is no step."""
+    last = entry_count(ring) - 1
+    while last > 0 and entry_time(past, ring, last - 1) == entry_time(past, ring, last):
+        last -= 1
+    first = last - 1
+    while first > 0 and entry_kind(past, ring, first) < 0.0:
+        first -= 1
+    return first, last
+
+
+def start_of_step(past, ring):
+    """When the newest step began, s; there has to be an entry."""
+    first, _ = newest_step(past, ring)
+    return entry_time(past, ring, max(first, 0))
+
+
+def best_of_step(past, ring, kind, best, when, until):
+    """The extreme and its time, after a look at the newest step, up to the time `until`.
 
     Between two points the signal is the polynomial through all points of the step, or of each part of it
     where it was refined. Where its derivative
     changes sign there is an extreme; where it changes sign itself its smallest magnitude is 0.
     """
-    last = entry_count(ring) - 1
-    first = last - 1
-    while first > 0 and entry_kind(past, ring, first) < 0.0:
-        first -= 1
-    while 0 <= first < last:
+    first, last = newest_step(past, ring)
+    while 0 <= first < last and entry_time(past, ring, first) < until:
         end = first + 1
-        while entry_kind(past, ring, end) == INSIDE:
+        while end < last and entry_kind(past, ring, end) == INSIDE:
             end += 1
-        best, when = best_of_piece(past, ring, first, end, kind, best, when)
+        best, when = best_of_piece(past, ring, first, end, kind, best, when, until)
         first = end
     return best, when
 
 
-def best_of_piece(past, ring, first, last, kind, best, when):
+def best_of_piece(past, ring, first, last, kind, best, when, until):
     """The extreme and its time, after a look at what one polynomial says."""
     for index in range(first, last):
         begin = entry_time(past, ring, index)
-        part = (entry_time(past, ring, index + 1) - begin) / PARTS
+        part = (min(entry_time(past, ring, index + 1), until) - begin) / PARTS
+        if not part > 0.0:
+            break
         low = begin
         value, rate = value_there(past, ring, first, last, low)
         for i in range(PARTS):

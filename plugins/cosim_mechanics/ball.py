@@ -40,8 +40,10 @@ class Ball(contracts.Joint):
 
     frame_on_parent = pose_parameter("X_PF, pose of F on the parent")
     frame_on_child = pose_parameter("X_BM, pose of M on the child")
-    q = cosim.position(shape=4, start=(1.0, 0.0, 0.0, 0.0), description="quaternion (w, x, y, z) of M in F")
-    u = cosim.speed(unit="rad/s", shape=3, description="angular velocity of M in F, in F")
+    q = cosim.position(
+        shape=4, start=(1.0, 0.0, 0.0, 0.0), description="quaternion (w, x, y, z) of M in F", elements="wxyz"
+    )
+    u = cosim.speed(unit="rad/s", shape=3, description="angular velocity of M in F, in F", elements="xyz")
 
     quaternions = (0,)
     axes = (0, 1, 2)

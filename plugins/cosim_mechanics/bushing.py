@@ -6,6 +6,7 @@ import cosim
 from cosim_mechanics import contracts
 from cosim_mechanics.gimbal_lock import NOTICE, gimbal_lock
 from cosim_mechanics.spatial import (
+    ABOUT_AND_ALONG,
     angle_axes_123,
     angle_axes_rate_123,
     clear,
@@ -48,9 +49,14 @@ class Bushing(contracts.Joint):
     frame_on_parent = pose_parameter("X_PF, pose of F on the parent")
     frame_on_child = pose_parameter("X_BM, pose of M on the child")
     q = cosim.position(
-        unit=["rad"] * 3 + ["m"] * 3, shape=6, description="body-fixed x-y-z angles of M in F, then p_FM in F"
+        unit=["rad"] * 3 + ["m"] * 3,
+        shape=6,
+        description="body-fixed x-y-z angles of M in F, then p_FM in F",
+        elements=ABOUT_AND_ALONG,
     )
-    u = cosim.speed(unit=["rad/s"] * 3 + ["m/s"] * 3, shape=6, description="rates of q")
+    u = cosim.speed(
+        unit=["rad/s"] * 3 + ["m/s"] * 3, shape=6, description="rates of q", elements=ABOUT_AND_ALONG
+    )
 
     locked = cosim.cache_slot(notice=NOTICE, description="1 near gimbal lock")
 

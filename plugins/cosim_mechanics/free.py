@@ -4,7 +4,14 @@ from __future__ import annotations
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.spatial import clear, pose_from_quaternion, pose_parameter, put12, quaternion_rates
+from cosim_mechanics.spatial import (
+    ABOUT_AND_ALONG,
+    clear,
+    pose_from_quaternion,
+    pose_parameter,
+    put12,
+    quaternion_rates,
+)
 
 
 class Free(contracts.Joint):
@@ -47,11 +54,13 @@ class Free(contracts.Joint):
         shape=7,
         start=(1.0, 0.0, 0.0, 0.0, 0.0, 0.0, 0.0),
         description="quaternion (w, x, y, z) of M in F, then the position of M's origin in F",
+        elements=("w", "x", "y", "z", "position along x", "position along y", "position along z"),
     )
     u = cosim.speed(
         unit=["rad/s"] * 3 + ["m/s"] * 3,
         shape=6,
         description="angular velocity of M in F, then that of its origin, in F",
+        elements=ABOUT_AND_ALONG,
     )
 
     quaternions = (0,)

@@ -46,8 +46,8 @@ class Gimbal(contracts.Joint):
 
     frame_on_parent = pose_parameter("X_PF, pose of F on the parent")
     frame_on_child = pose_parameter("X_BM, pose of M on the child")
-    q = cosim.position(unit="rad", shape=3, description="body-fixed x-y-z angles of M in F")
-    u = cosim.speed(unit="rad/s", shape=3, description="rates of the angles")
+    q = cosim.position(unit="rad", shape=3, description="body-fixed x-y-z angles of M in F", elements="xyz")
+    u = cosim.speed(unit="rad/s", shape=3, description="rates of the angles", elements="xyz")
 
     locked = cosim.cache_slot(notice=NOTICE, description="1 near gimbal lock")
 

@@ -39,9 +39,14 @@ class Planar(contracts.Joint):
     frame_on_parent = pose_parameter("X_PF, pose of F on the parent; z is normal to the plane")
     frame_on_child = pose_parameter("X_BM, pose of M on the child")
     q = cosim.position(
-        unit=["rad", "m", "m"], shape=3, description="angle about z, then x and y of M's origin in F"
+        unit=["rad", "m", "m"],
+        shape=3,
+        description="angle about z, then x and y of M's origin in F",
+        elements=("angle", "x", "y"),
     )
-    u = cosim.speed(unit=["rad/s", "m/s", "m/s"], shape=3, description="rates of q")
+    u = cosim.speed(
+        unit=["rad/s", "m/s", "m/s"], shape=3, description="rates of q", elements=("angle", "x", "y")
+    )
 
     axes = (2, 3, 4)
 

@@ -83,13 +83,18 @@ class RigidBody(cosim.Component):
 
     mass = cosim.parameter(unit="kg", above=0.0, convert=positive_mass, description="mass, more than 0")
     center_of_mass = cosim.parameter(
-        unit="m", shape=3, default=(0.0, 0.0, 0.0), description="centre of mass in the body's frame"
+        unit="m",
+        shape=3,
+        default=(0.0, 0.0, 0.0),
+        description="centre of mass in the body's frame",
+        elements="xyz",
     )
     inertia = cosim.parameter(
         unit="kg.m2",
         shape=6,
         convert=central_inertia,
-        description="Ixx Iyy Izz Ixy Ixz Iyz about the centre of mass, in the body's axes",
+        description="moments of inertia about the centre of mass, in the body's axes",
+        elements=("Ixx", "Iyy", "Izz", "Ixy", "Ixz", "Iyz"),
     )
 
     feels_gravity = cosim.parameter(

@@ -36,8 +36,8 @@ class Translation(contracts.Joint):
 
     frame_on_parent = pose_parameter("X_PF, pose of F on the parent")
     frame_on_child = pose_parameter("X_BM, pose of M on the child")
-    q = cosim.position(unit="m", shape=3, description="position of M's origin in F")
-    u = cosim.speed(unit="m/s", shape=3, description="its velocity, in F")
+    q = cosim.position(unit="m", shape=3, description="position of M's origin in F", elements="xyz")
+    u = cosim.speed(unit="m/s", shape=3, description="its velocity, in F", elements="xyz")
 
     axes = (3, 4, 5)
 

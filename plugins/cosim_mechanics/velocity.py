@@ -34,10 +34,18 @@ class Velocity(cosim.Measure):
 
     of = contracts.body(description="the body that carries the station")
     axis = cosim.parameter(
-        shape=3, default="x", convert=direction, description="direction in Ground: x, y, z or three numbers"
+        shape=3,
+        default="x",
+        convert=direction,
+        description="direction in Ground: x, y, z or three numbers",
+        elements="xyz",
     )
     station = cosim.parameter(
-        unit="m", shape=3, default=(0.0, 0.0, 0.0), description="the point, in the body's frame"
+        unit="m",
+        shape=3,
+        default=(0.0, 0.0, 0.0),
+        description="the point, in the body's frame",
+        elements="xyz",
     )
     value = cosim.cache_slot(unit="m/s", description="velocity along the axis")
     value_dot = cosim.cache_slot(unit="m/s2", description="acceleration along the axis")

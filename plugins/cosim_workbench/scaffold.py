@@ -76,9 +76,7 @@ def new_files(kind: str, name: str, where: Path) -> NewFiles:
     for part in filter(None, (plugin, own or " ")):
         if not NAME.fullmatch(part) or keyword.iskeyword(part):
             example = "mount" if kind in FILES else "acme.soft_damper"
-            text = (
-                f"'{name}' is not a name: use small letters, digits and underscores, such as {example}"
-            )
+            text = f"'{name}' is not a name: use small letters, digits and underscores, such as {example}"
             raise cosim.ModelError.of("", text)
     if kind in FILES:
         return _of_file(kind, own, where)

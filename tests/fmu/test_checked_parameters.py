@@ -94,10 +94,21 @@ def test_start_values_that_never_fit_are_refused_when_the_initialization_ends(fm
     with pytest.raises(Exception, match="fmi2ExitInitializationMode failed with status 3"):
         fmu.slave.exitInitializationMode()
     assert "cut: " in fmu.messages[-1] and "exchange them" in fmu.messages[-1]
+    with pytest.raises(Exception, match="fmi2GetReal failed with status 3"):
+        _ = fmu["cut"]
+    assert "exchange them" in fmu.messages[-1]
     fmu["cut.upper"] = 1.0  # the instance is still there
     fmu.slave.exitInitializationMode()
     fmu.steps(0, 2)
     assert fmu["cut"] == 0.9
+
+
+def test_bounds_that_hosts_are_told_are_taken(fmu: Fmu) -> None:
+    """A delay may be 0 where the part was added so, and here it was not."""
+    least = {v.name: float(v.min) for v in fmu.description.modelVariables if v.min is not None}
+    assert 0.0 < least["late.delay"] < 1e-300 and 0.0 < least["rod.mass"] < 1e-300
+    for name, value in least.items():
+        fmu[name] = value
 
 
 def test_a_whole_that_does_not_fit_is_refused_at_once_before_the_start(fmu: Fmu) -> None:

@@ -86,6 +86,8 @@ def test_a_car_shows_what_its_model_names_and_nothing_else() -> None:
         "gravity.enabled",
     } <= set(everything)
     assert everything["chassis.z"].description == "z coordinate of chassis's origin in Ground"
+    assert found["arm.center_of_mass[2]"].description.endswith("frame: y")
+    assert found["arm.inertia[1]"].description.endswith("axes: Ixx")
 
 
 def test_coordinates_with_a_name_are_states_under_that_name_once(tmp_path: Path) -> None:

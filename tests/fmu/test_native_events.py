@@ -201,6 +201,49 @@ def test_model_exchange_with_events(path: Path) -> None:
     assert found["sampler.total"][-1] == pytest.approx(here["sampler.total"], rel=1e-3)
 
 
+RATE, DELAY = 7.0, 0.2
+
+
+class Chasing(cosim.Component):
+    """Runs against where it was."""
+
+    x = cosim.auxiliary_state(start=1.0)
+    late = cosim.input(unit="1")
+
+    @cosim.kernel
+    def derivatives(late, x_dot):
+        x_dot[0] = -RATE * late
+
+
+def chased(t: float) -> float:
+    """x' = -RATE x(t - DELAY), 1 before t = 0, by the method of steps."""
+    terms = range(int(t / DELAY + 1e-9) + 2)
+    return sum((-RATE) ** k * (t - (k - 1) * DELAY) ** k / math.factorial(k) for k in terms)
+
+
+def test_a_delay_is_right_in_a_host_that_completes_few_steps(tmp_path: Path) -> None:
+    """Fmpy tells of steps at output points alone; time events make it complete one in each delay."""
+    from fmpy import simulate_fmu
+
+    model = cosim.Model("chasing")
+    model.add(Chasing, "part")
+    model.measure("measures.delay", "late", source="part.x", delay=DELAY)
+    model.connect("late", "part.late")
+    path = export_native(model, tmp_path / "chasing.fmu")
+    for kind, bound in (("ModelExchange", 3e-2), ("CoSimulation", 1e-8)):
+        found = simulate_fmu(
+            str(path),
+            fmi_type=kind,
+            stop_time=4.0,
+            output_interval=0.5,
+            relative_tolerance=1e-8,
+            output=["part.x"],
+            record_events=False,
+        )
+        assert len(found) == 9
+        assert found["part.x"] == pytest.approx([chased(t) for t in found["time"]], abs=bound)
+
+
 def test_what_slides_and_rests_equals_the_run_in_python_also_after_a_rollback(tmp_path: Path) -> None:
     model = cosim.Model("resting")
     model.add(Relay, "relay")

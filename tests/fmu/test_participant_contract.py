@@ -291,7 +291,5 @@ def test_what_is_no_participant() -> None:
 def test_a_value_of_another_type_is_named() -> None:
     from cosim_fmu.master import CoSimulation
 
-    with pytest.raises(
-        cosim.SimulationError, match="a: get returned 1.5 for n, declared as integer"
-    ):
+    with pytest.raises(cosim.SimulationError, match="a: get returned 1.5 for n, declared as integer"):
         CoSimulation({"a": Typed()}, step=0.1).simulate(0.1)

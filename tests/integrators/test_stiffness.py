@@ -43,5 +43,7 @@ def test_stiffness_is_noticed_and_said(name) -> None:
 @pytest.mark.parametrize("name", METHODS)
 @pytest.mark.parametrize("accuracy", [1e-3, 1e-7])
 def test_no_alarm_where_accuracy_limits_the_step(name, accuracy) -> None:
-    assert not after_a_run(name, oscillator, [1.0, 0.0], (0.0,), 100.0, accuracy=accuracy).warnings
-    assert not after_a_run(name, relaxing, [0.0], (1.0,), 20.0, accuracy=accuracy).warnings
+    shorter = 20.0 if (name, accuracy) == ("heun", 1e-7) else 1.0  # thousands of steps all the same
+    options = {"accuracy": accuracy}
+    assert not after_a_run(name, oscillator, [1.0, 0.0], (0.0,), 100.0 / shorter, **options).warnings
+    assert not after_a_run(name, relaxing, [0.0], (1.0,), 20.0 / shorter, **options).warnings

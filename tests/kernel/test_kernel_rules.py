@@ -417,6 +417,19 @@ def test_units_are_read_where_they_are_written():
         component(lambda t: t, x=cosim.parameter(unit="{out}/sec"), out=cosim.output(), kernel=None)
 
 
+def test_names_of_elements_are_as_many_as_these() -> None:
+    assert cosim.parameter(shape=3, elements="xyz").elements == ("x", "y", "z")
+    for wrong in ({"shape": 3, "elements": "xy"}, {"elements": "xy"}):
+        with pytest.raises(cosim.ContractError, match=r"test_kernel_rules.py:\d+: . names of elements for"):
+            cosim.position(**wrong)
+
+
+def test_what_stands_for_a_choice_in_model_exchange_is_a_choice() -> None:
+    for wrong in ({"yes": "maybe"}, {"maybe": "no"}):
+        with pytest.raises(cosim.ContractError, match="'maybe' is none of the choices"):
+            cosim.option("yes", choices=("yes", "no"), in_model_exchange=wrong)
+
+
 def component(function, **declared):
     """A component class with one kernel function."""
     body = {"__doc__": "Test.", "kernel": cosim.kernel(function), **declared}

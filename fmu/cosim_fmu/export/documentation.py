@@ -101,7 +101,7 @@ def _row(variable: FmuVariable, interface: FmuInterface) -> tuple[str, ...]:
         return variable.name, unit, ", ".join(direct) or "none", variable.description
     if variable.causality == "local":
         return variable.name, start, unit, variable.description
-    bounds = ("" if b is None else f"{b:.6g}" for b in (variable.minimum, variable.maximum))
+    bounds = ("" if b is None else f"{b:.6g}" for b in (variable.lower_bound, variable.maximum))
     return variable.name, start, unit, *bounds, variable.description
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 ONLY_DESCRIBED = (
     *("dependencies", "initial_dependencies", "derivative_of", "display_unit", "description"),
-    *("reinit", "depends_on_time", "initially_on_time", "items"),
+    *("reinit", "depends_on_time", "initially_on_time", "items", "smallest"),
 )
 
 
@@ -39,6 +39,9 @@ class FmuVariable:
         Modelica unit expression; "1" for none.
     start : float, int, bool or None
     minimum, maximum : float or None
+        As they are declared.
+    smallest : float or None
+        The smallest value that is taken, where a check of its class refuses `minimum` itself.
     description : str
     display_unit : str
         What people read it in; empty where that is the unit itself.
@@ -73,6 +76,7 @@ class FmuVariable:
     start: float | int | bool | None = None
     minimum: float | None = None
     maximum: float | None = None
+    smallest: float | None = None
     description: str = ""
     display_unit: str = ""
     dependencies: tuple[str, ...] = ()
@@ -84,6 +88,11 @@ class FmuVariable:
     initially_on_time: bool = False
     angle: int | None = None
     items: tuple[str, ...] = ()
+
+    @property
+    def lower_bound(self) -> float | None:
+        """The bound that hosts are told."""
+        return self.minimum if self.smallest is None else self.smallest
 
     @property
     def is_settable(self) -> bool:

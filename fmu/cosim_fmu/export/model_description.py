@@ -186,14 +186,14 @@ def number_attributes(variable: FmuVariable, types: Types) -> dict[str, str]:
             details["unit"] = variable.unit
         if variable.display_unit:
             details["displayUnit"] = variable.display_unit
-        bounds = (("min", variable.minimum), ("max", variable.maximum), ("nominal", variable.nominal))
+        bounds = (("min", variable.lower_bound), ("max", variable.maximum), ("nominal", variable.nominal))
         for name, bound in bounds:
             if bound is not None:
                 details[name] = real_text(bound)
     elif variable.items:
         details["declaredType"] = types.by_items[variable.items]
     elif variable.type == "Integer":
-        for name, bound in (("min", variable.minimum), ("max", variable.maximum)):
+        for name, bound in (("min", variable.lower_bound), ("max", variable.maximum)):
             if bound is not None and abs(bound) < 2**31:  # all that an Integer of FMI 2.0 can be
                 details[name] = str(int(bound))
     if variable.start is not None:

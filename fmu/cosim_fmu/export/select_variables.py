@@ -13,6 +13,7 @@ from cosim_fmu.export.fmu_variable import FmuVariable
 from cosim_fmu.export.frame_angles import angle_of
 from cosim_fmu.export.named_by_model import CONTINUOUS_STATES, DISCRETE_STATES, NamedByModel, is_pose
 from cosim_fmu.export.names import element_name
+from cosim_fmu.export.smallest_taken import smallest_taken
 from cosim_fmu.export.unit_definitions import DISPLAY_UNITS
 
 TYPES = {float: "Real", int: "Integer", bool: "Boolean"}
@@ -295,6 +296,9 @@ def _variable(system: cosim.System, start: cosim.State, element: _Element, causa
     if type_ == "Integer" and slot.array == "p" and value is not None and abs(value) > LARGEST_INTEGER:
         type_, value = "Real", float(value)
     unit = variable.unit(index) if element.angle is None else "rad"
+    smallest = None
+    if causality == "parameter" and type_ == "Real" and variable.minimum is not None:
+        smallest = smallest_taken(system, start, element.path, slot.offset + index, variable.minimum)
     return FmuVariable(
         name=element.name,
         path=element.path,
@@ -308,6 +312,7 @@ def _variable(system: cosim.System, start: cosim.State, element: _Element, causa
         unit=unit,
         start=value,
         minimum=variable.minimum if causality in ("parameter", "input") else None,
+        smallest=smallest,
         maximum=variable.maximum if causality in ("parameter", "input") else None,
         description=_about(variable, element),
         display_unit=DISPLAY_UNITS.get(unit, "") if type_ == "Real" else "",
@@ -322,4 +327,7 @@ def _about(variable: Variable, element: _Element) -> str:
         return f"{variable.description}: body-fixed x-y-z angle about {'xyz'[element.angle]}"
     if is_pose(variable) and element.index >= 9:
         return f"{variable.description}: position along {'xyz'[element.index - 9]}"
+    if variable.elements:
+        what, _, _ = variable.description.partition(". ")  # what follows is for those who write vectors
+        return f"{what}: {variable.elements[element.index]}"
     return variable.description

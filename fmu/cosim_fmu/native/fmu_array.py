@@ -110,7 +110,7 @@ def _likeness(variable: FmuVariable) -> tuple[object, ...]:
     return (
         name,
         *(variable.causality, variable.variability, variable.initial, variable.type),
-        *(variable.unit, variable.display_unit, variable.minimum, variable.maximum, variable.nominal),
+        *(variable.unit, variable.display_unit, variable.lower_bound, variable.maximum, variable.nominal),
         variable.items,
         _array_name(variable.derivative_of),
     )

@@ -113,6 +113,7 @@ def model_tables(model: NativeModel, token: str, digest: bytes) -> str:
         _table("int64_t", "clocks", (str(entry) for entry, _ in program.periodic.values())),
         _sentences(program),
         _checks(program),
+        _replacements(program),
         _entry_points(program),
         _model(model, token, digest, names),
     ]
@@ -247,6 +248,11 @@ def _checks(program: Program) -> str:
     return "\n".join([*parts, _table("Check", "checks", rows)])
 
 
+def _replacements(program: Program) -> str:
+    found = program.system.options_in_model_exchange
+    return _table("Replacement", "replacements", (f"{{{at}, {c_real(x)}}}" for at, x in found.items()))
+
+
 def _states(variables: Sequence[FmuVariable]) -> str:
     index = {v.name: i for i, v in enumerate(variables)}
     rates = sorted((v.offset, i) for i, v in enumerate(variables) if v.derivative_of)  # as in the description
@@ -319,6 +325,8 @@ def _model(model: NativeModel, token: str, digest: bytes, names: list[str]) -> s
         "sentences": "sentences",
         "check_count": str(len(program.system.checks)),
         "checks": _here("checks", program.system.checks),
+        "replacement_count": str(len(program.system.options_in_model_exchange)),
+        "replacements": _here("replacements", list(program.system.options_in_model_exchange)),
         "parameters": str(names.index("p")),
         "cache": str(names.index("c")),
         "clock": str(names.index("clock")),

@@ -39,8 +39,8 @@ class ConstantAngle(contracts.Constraint):
 
     body1 = contracts.body(description="carries the first direction")
     body2 = contracts.body(description="carries the second direction")
-    axis1 = cosim.parameter(shape=3, convert=direction, description="in the frame of body1")
-    axis2 = cosim.parameter(shape=3, convert=direction, description="in the frame of body2")
+    axis1 = cosim.parameter(shape=3, convert=direction, description="in the frame of body1", elements="xyz")
+    axis2 = cosim.parameter(shape=3, convert=direction, description="in the frame of body2", elements="xyz")
     angle = cosim.parameter(
         unit="rad", default=math.pi / 2, minimum=1e-6, maximum=math.pi - 1e-6, description="between the two"
     )

@@ -34,9 +34,15 @@ class PointInPlane(contracts.Constraint):
 
     body1 = contracts.body(description="carries the plane")
     body2 = contracts.body(description="carries the point")
-    normal = cosim.parameter(shape=3, convert=direction, description="of the plane, in the frame of body1")
-    point1 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="of the plane, on body1")
-    point2 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="in the frame of body2")
+    normal = cosim.parameter(
+        shape=3, convert=direction, description="of the plane, in the frame of body1", elements="xyz"
+    )
+    point1 = cosim.parameter(
+        unit="m", shape=3, default=(0, 0, 0), description="of the plane, on body1", elements="xyz"
+    )
+    point2 = cosim.parameter(
+        unit="m", shape=3, default=(0, 0, 0), description="in the frame of body2", elements="xyz"
+    )
 
     def create_constraint_equations(self, s):
         return [along(self, s, self.normal)]

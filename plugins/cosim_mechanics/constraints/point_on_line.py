@@ -38,9 +38,15 @@ class PointOnLine(contracts.Constraint):
 
     body1 = contracts.body(description="carries the line")
     body2 = contracts.body(description="carries the point")
-    axis = cosim.parameter(shape=3, convert=direction, description="of the line, in the frame of body1")
-    point1 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="of the line, on body1")
-    point2 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="in the frame of body2")
+    axis = cosim.parameter(
+        shape=3, convert=direction, description="of the line, in the frame of body1", elements="xyz"
+    )
+    point1 = cosim.parameter(
+        unit="m", shape=3, default=(0, 0, 0), description="of the line, on body1", elements="xyz"
+    )
+    point2 = cosim.parameter(
+        unit="m", shape=3, default=(0, 0, 0), description="in the frame of body2", elements="xyz"
+    )
     across = cosim.cache_slot(shape=6, description="two directions across the line, in the frame of body1")
 
     @cosim.kernel

@@ -34,8 +34,12 @@ class Rod(contracts.Constraint):
 
     body1 = contracts.body(description="carries the first point")
     body2 = contracts.body(description="carries the second point")
-    point1 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="in the frame of body1")
-    point2 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="in the frame of body2")
+    point1 = cosim.parameter(
+        unit="m", shape=3, default=(0, 0, 0), description="in the frame of body1", elements="xyz"
+    )
+    point2 = cosim.parameter(
+        unit="m", shape=3, default=(0, 0, 0), description="in the frame of body2", elements="xyz"
+    )
     length = cosim.parameter(unit="m", above=0.0, description="distance of the points")
 
     def create_constraint_equations(self, s):

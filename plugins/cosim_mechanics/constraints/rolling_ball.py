@@ -45,10 +45,14 @@ class RollingBall(contracts.Constraint):
 
     body1 = contracts.body(description="carries the plane")
     body2 = contracts.body(description="carries the sphere")
-    normal = cosim.parameter(shape=3, default=(0, 0, 1), convert=direction, description="on body1")
-    point1 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="of the plane, on body1")
+    normal = cosim.parameter(
+        shape=3, default=(0, 0, 1), convert=direction, description="on body1", elements="xyz"
+    )
+    point1 = cosim.parameter(
+        unit="m", shape=3, default=(0, 0, 0), description="of the plane, on body1", elements="xyz"
+    )
     point2 = cosim.parameter(
-        unit="m", shape=3, default=(0, 0, 0), description="centre of the sphere, on body2"
+        unit="m", shape=3, default=(0, 0, 0), description="centre of the sphere, on body2", elements="xyz"
     )
     radius = cosim.parameter(unit="m", above=0.0, description="of the sphere")
     across = cosim.cache_slot(shape=6, description="two directions of the plane, in the frame of body1")

@@ -50,10 +50,18 @@ class RollingDisc(contracts.Constraint):
 
     body1 = contracts.body(description="carries the plane")
     body2 = contracts.body(description="carries the disc")
-    normal = cosim.parameter(shape=3, default=(0, 0, 1), convert=direction, description="on body1")
-    axis = cosim.parameter(shape=3, convert=direction, description="of the disc, in the frame of body2")
-    point1 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="of the plane, on body1")
-    point2 = cosim.parameter(unit="m", shape=3, default=(0, 0, 0), description="centre of the disc, on body2")
+    normal = cosim.parameter(
+        shape=3, default=(0, 0, 1), convert=direction, description="on body1", elements="xyz"
+    )
+    axis = cosim.parameter(
+        shape=3, convert=direction, description="of the disc, in the frame of body2", elements="xyz"
+    )
+    point1 = cosim.parameter(
+        unit="m", shape=3, default=(0, 0, 0), description="of the plane, on body1", elements="xyz"
+    )
+    point2 = cosim.parameter(
+        unit="m", shape=3, default=(0, 0, 0), description="centre of the disc, on body2", elements="xyz"
+    )
     radius = cosim.parameter(unit="m", above=0.0, description="of the disc")
     across = cosim.cache_slot(shape=6, description="two directions of the plane, in the frame of body1")
 

@@ -48,10 +48,18 @@ class AppliedForce(contracts.Force):
 
     body = contracts.body(description="the body that the force acts on")
     axis = cosim.parameter(
-        shape=3, default="x", convert=direction, description="direction in Ground: x, y, z or three numbers"
+        shape=3,
+        default="x",
+        convert=direction,
+        description="direction in Ground: x, y, z or three numbers",
+        elements="xyz",
     )
     station = cosim.parameter(
-        unit="m", shape=3, default=(0.0, 0.0, 0.0), description="point of application, in the body's frame"
+        unit="m",
+        shape=3,
+        default=(0.0, 0.0, 0.0),
+        description="point of application, in the body's frame",
+        elements="xyz",
     )
     force = cosim.input(unit="N", description="size of the force")
     supplied_energy = cosim.auxiliary_state(

@@ -46,10 +46,16 @@ class AppliedWrench(contracts.Force):
 
     body = contracts.body(description="the body that is acted on")
     station = cosim.parameter(
-        unit="m", shape=3, default=(0.0, 0.0, 0.0), description="point of application, in the body's frame"
+        unit="m",
+        shape=3,
+        default=(0.0, 0.0, 0.0),
+        description="point of application, in the body's frame",
+        elements="xyz",
     )
-    f = cosim.input(unit="N", shape=3, description="force, in Ground")
-    torque = cosim.input(unit="N.m", shape=3, description="torque about the station, in Ground")
+    f = cosim.input(unit="N", shape=3, description="force, in Ground", elements="xyz")
+    torque = cosim.input(
+        unit="N.m", shape=3, description="torque about the station, in Ground", elements="xyz"
+    )
     supplied_energy = cosim.auxiliary_state(
         unit="J", description="work done since the start", diagnostic=True
     )

@@ -51,9 +51,13 @@ class ConstantForce(contracts.Force):
 
     body = contracts.body(description="the body that the force acts on")
     station = cosim.parameter(
-        unit="m", shape=3, default=(0.0, 0.0, 0.0), description="point of application, in the body's frame"
+        unit="m",
+        shape=3,
+        default=(0.0, 0.0, 0.0),
+        description="point of application, in the body's frame",
+        elements="xyz",
     )
-    f = cosim.parameter(unit="N", shape=3, description="the force, in Ground")
+    f = cosim.parameter(unit="N", shape=3, description="the force, in Ground", elements="xyz")
     potential_energy = cosim.cache_slot(unit="J", description="work that the force can still do")
 
     @cosim.kernel

@@ -13,7 +13,7 @@ import cosim
 from cosim_mechanics.forces.bushing_limits import NEARLY_SINGULAR, require_no_turn
 from cosim_mechanics.forces.linear_bushing import COORDINATE, FORCE, LinearBushing
 from cosim_mechanics.forces.semidefinite import is_semidefinite
-from cosim_mechanics.spatial import compose, inverse, pose_from_angles, put3
+from cosim_mechanics.spatial import ABOUT_AND_ALONG, compose, inverse, pose_from_angles, put3
 
 
 def units(rotation: str, mixed: str, translation: str) -> list[str]:
@@ -136,10 +136,18 @@ class CoupledBushing(LinearBushing):
         description="rotation first",
     )
     preload = cosim.parameter(
-        unit=FORCE, shape=6, default=(0.0,) * 6, description="forces on the coordinates in the neutral pose"
+        unit=FORCE,
+        shape=6,
+        default=(0.0,) * 6,
+        description="forces on the coordinates in the neutral pose",
+        elements=ABOUT_AND_ALONG,
     )
     neutral = cosim.parameter(
-        unit=COORDINATE, shape=6, default=(0.0,) * 6, description="coordinates of the neutral pose"
+        unit=COORDINATE,
+        shape=6,
+        default=(0.0,) * 6,
+        description="coordinates of the neutral pose",
+        elements=ABOUT_AND_ALONG,
     )
     work = cosim.cache_slot(shape=36, description="scratch for the checks of the matrices")
 

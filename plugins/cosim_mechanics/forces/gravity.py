@@ -57,6 +57,7 @@ class Gravity(contracts.Force):
         shape=3,
         default=(0.0, 0.0, -9.81),
         description="acceleration of a freely falling body, in Ground",
+        elements="xyz",
     )
     potential_energy = cosim.cache_slot(
         unit="J", accumulates=True, description="potential energy of all bodies"

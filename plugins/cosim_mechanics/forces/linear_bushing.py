@@ -10,6 +10,7 @@ from cosim_mechanics import contracts
 from cosim_mechanics.contracts import Law
 from cosim_mechanics.forces.bushing_limits import NEARLY_SINGULAR, NOTICE, require_no_turn, require_regular
 from cosim_mechanics.spatial import (
+    ABOUT_AND_ALONG,
     NO_POSE,
     POSE_UNITS,
     add_force_at,
@@ -141,13 +142,15 @@ class LinearBushing(contracts.ForceElement):
         unit=["N.m/rad"] * 3 + ["N/m"] * 3,
         shape=6,
         minimum=0.0,
-        description="rotation first, then translation. For translation alone write [0, 0, 0, kx, ky, kz].",
+        description="against rotation, then translation. For translation alone write [0, 0, 0, kx, ky, kz].",
+        elements=ABOUT_AND_ALONG,
     )
     damping = cosim.parameter(
         unit=["N.m.s/rad"] * 3 + ["N.s/m"] * 3,
         shape=6,
         minimum=0.0,
-        description="rotation first, then translation. For translation alone write [0, 0, 0, cx, cy, cz].",
+        description="of rotation, then translation. For translation alone write [0, 0, 0, cx, cy, cz].",
+        elements=ABOUT_AND_ALONG,
     )
     dissipated_energy = cosim.auxiliary_state(
         unit="J", minimum=0.0, description="energy dissipated since the start", diagnostic=True

@@ -124,7 +124,11 @@ class SphereContact(contracts.ForceElement):
 
     frame_on_body1 = pose_parameter("X_B1F, the half-space is at z < 0 of F")
     center_on_body2 = cosim.parameter(
-        unit="m", shape=3, default=(0.0, 0.0, 0.0), description="centre of the sphere, in the frame of body 2"
+        unit="m",
+        shape=3,
+        default=(0.0, 0.0, 0.0),
+        description="centre of the sphere, in the frame of body 2",
+        elements="xyz",
     )
     radius = cosim.parameter(unit="m", minimum=0.0, description="radius of the sphere")
     stiffness = cosim.parameter(unit="N/m2", minimum=0.0, description="plane strain modulus")

@@ -39,10 +39,18 @@ class TwoPoint(contracts.ForceElement):
     laws: ClassVar[Law] = Law.INTERNAL | Law.FRAME_INDIFFERENT | Law.SYMMETRIC
 
     station_on_body1 = cosim.parameter(
-        unit="m", shape=3, default=(0.0, 0.0, 0.0), description="point 1, in the frame of body 1"
+        unit="m",
+        shape=3,
+        default=(0.0, 0.0, 0.0),
+        description="point 1, in the frame of body 1",
+        elements="xyz",
     )
     station_on_body2 = cosim.parameter(
-        unit="m", shape=3, default=(0.0, 0.0, 0.0), description="point 2, in the frame of body 2"
+        unit="m",
+        shape=3,
+        default=(0.0, 0.0, 0.0),
+        description="point 2, in the frame of body 2",
+        elements="xyz",
     )
     length = cosim.cache_slot(unit="m", description="distance of the points")
     rate = cosim.cache_slot(unit="m/s", description="rate of lengthening")

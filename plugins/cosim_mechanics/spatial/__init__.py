@@ -45,6 +45,7 @@ from cosim_mechanics.spatial._spatial_vectors import angular as angular
 from cosim_mechanics.spatial._spatial_vectors import linear as linear
 from cosim_mechanics.spatial._spatial_vectors import moved as moved
 from cosim_mechanics.spatial._spatial_vectors import point_velocity as point_velocity
+from cosim_mechanics.spatial._typed_poses import ABOUT_AND_ALONG as ABOUT_AND_ALONG
 from cosim_mechanics.spatial._typed_poses import POSE_UNITS as POSE_UNITS
 from cosim_mechanics.spatial._typed_poses import pose as pose
 from cosim_mechanics.spatial._typed_poses import pose_parameter as pose_parameter

@@ -14,6 +14,7 @@ from cosim_mechanics.spatial._poses import IDENTITY
 
 #: Units of the twelve reals.
 POSE_UNITS = ["1"] * 9 + ["m"] * 3
+ABOUT_AND_ALONG = (*(f"about {axis}" for axis in "xyz"), *(f"along {axis}" for axis in "xyz"))
 
 #: A rotation matrix this far from orthonormal is a mistake; nearer ones are made orthonormal.
 TOLERANCE = 1e-6

@@ -51,7 +51,11 @@ class ActiveDamper(cosim_mechanics.ForceElement):
     """
 
     station_on_body2 = cosim.parameter(
-        unit="m", shape=3, default=(0.0, 0.0, 0.0), description="where it holds body 2, in its frame"
+        unit="m",
+        shape=3,
+        default=(0.0, 0.0, 0.0),
+        description="where it holds body 2, in its frame",
+        elements="xyz",
     )
     force = cosim.input(unit="N", description="what pushes body 2 toward +z of body 1")
     supplied_energy = cosim.auxiliary_state(unit="J", description="work done on both bodies since the start")

@@ -94,7 +94,11 @@ class Shaker(cosim.Component):
 
     body = cosim_mechanics.body(description="the engine block; its cylinders stand along z")
     point = cosim.parameter(
-        unit="m", shape=3, default=(0.0, 0.0, 0.0), description="on the line of action, in the body's frame"
+        unit="m",
+        shape=3,
+        default=(0.0, 0.0, 0.0),
+        description="on the line of action, in the body's frame",
+        elements="xyz",
     )
     reciprocating_mass = cosim.parameter(unit="kg", minimum=0.0, description="of one cylinder")
     crank_radius = cosim.parameter(unit="m", minimum=0.0, description="half the stroke")

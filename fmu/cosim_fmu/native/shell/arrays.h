@@ -19,6 +19,8 @@ void note_restored(Instance *instance);
 void start_slopes(Instance *instance, double start);
 int is_failure(const Model *model, int64_t code);
 int64_t call(Instance *instance, EntryPoint *entry, double time);
+const Check *failed_check(Instance *instance);
+const char *sentence_of(Instance *instance, const Check *check);
 Status failure(Instance *instance, const char *function, int64_t code);
 Status compute(Instance *instance, const char *function);
 

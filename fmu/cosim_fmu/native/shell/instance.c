@@ -113,6 +113,18 @@ Status set_logging(Instance *instance, const char *function, int on, size_t coun
 
 /* Made and ended */
 
+/* With fresh arrays. Where the importer integrates, options that need an integrator of ours have other values. */
+static void begin_life(Instance *instance, int64_t kind)
+{
+    const Model *model = instance->model;
+    memset(&instance->life, 0, sizeof instance->life);
+    instance->life.kind = kind;
+    instance->life.mode = INSTANTIATED;
+    instance->life.accuracy = model->accuracy;
+    for (int64_t i = 0; kind == MODEL_EXCHANGE && i < model->replacement_count; i++)
+        numbers(instance, model->parameters)[model->replacements[i].index] = model->replacements[i].number;
+}
+
 Instance *make_instance(const Model *model, const char *name, int64_t kind, Report *report, void *host)
 {
     size_t length = strlen(name) + 1;
@@ -129,9 +141,7 @@ Instance *make_instance(const Model *model, const char *name, int64_t kind, Repo
         return NULL;
     }
     memcpy(instance->name, name, length);
-    instance->life.kind = kind;
-    instance->life.mode = INSTANTIATED;
-    instance->life.accuracy = model->accuracy;
+    begin_life(instance, kind);
     return instance;
 }
 
@@ -152,10 +162,7 @@ Status reset(Instance *instance, const char *function)
     if (arrays == NULL) return refuse(instance, function, "there is no memory");
     free_arrays(instance->model, instance->arrays);
     instance->arrays = arrays;
-    memset(&instance->life, 0, sizeof instance->life);
-    instance->life.kind = kind;
-    instance->life.mode = INSTANTIATED;
-    instance->life.accuracy = instance->model->accuracy;
+    begin_life(instance, kind);
     return OK;
 }
 
@@ -205,12 +212,37 @@ int64_t call(Instance *instance, EntryPoint *entry, double time)
     return code == model->full ? INT64_MIN : code;
 }
 
+/* Checks of parameters, as they were evaluated last. */
+
+const Check *failed_check(Instance *instance)
+{
+    const Model *model = instance->model;
+    const double *cache = numbers(instance, model->cache);
+    for (int64_t i = 0; i < model->check_count; i++)
+        for (int64_t j = 0; j < model->checks[i].answers; j++)
+            if (cache[model->checks[i].index + j] != 0.0) return &model->checks[i];
+    return NULL;
+}
+
+const char *sentence_of(Instance *instance, const Check *check)
+{
+    const double *answers = numbers(instance, instance->model->cache) + check->index;
+    for (int64_t i = 0; i < check->answers; i++) {
+        int64_t number = (int64_t)answers[i];
+        if (number >= 1 && number <= check->sentence_count) return check->sentences[number - 1];
+    }
+    return "the values of parameters do not fit together";
+}
+
+/* What went wrong: parameters that do not fit together, in the words of their check, or what the code stands for. */
 Status failure(Instance *instance, const char *function, int64_t code)
 {
+    const Check *check = failed_check(instance);
     const Model *model = instance->model;
     const int64_t *places = instance->arrays[model->places].data;
     double time = *clock_of(instance, model->clock_time);
     if (code == INT64_MIN) return refuse(instance, function, "t = %.17g s: there is no memory", time);
+    if (check != NULL) return refuse(instance, function, "%s: %s", check->part, sentence_of(instance, check));
     for (int64_t i = 0; i < model->sentence_count; i++) {
         const Sentence *sentence = &model->sentences[i];
         int64_t about = sentence->place < 0 ? -1 : places[sentence->place];

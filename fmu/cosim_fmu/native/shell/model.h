@@ -68,6 +68,12 @@ typedef struct {
     const int64_t *reads; /* places of the parameters that it looks at */
 } Check;
 
+/* What an option is where the importer integrates. */
+typedef struct {
+    int64_t index; /* among the parameters */
+    double number;
+} Replacement;
+
 /* What is said of a failure, and where in `places` stands what it is about, an index into names (-1: nowhere). */
 typedef struct {
     int64_t code;
@@ -98,6 +104,8 @@ typedef struct {
     const Sentence *sentences;
     int64_t check_count;
     const Check *checks;
+    int64_t replacement_count;
+    const Replacement *replacements;
 
     int64_t parameters; /* arrays, by index, as those that follow */
     int64_t cache;

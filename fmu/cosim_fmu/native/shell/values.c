@@ -158,26 +158,6 @@ static Status check_value(Instance *instance, const char *function, const Variab
 
 /* Parameters */
 
-static const Check *failed_check(Instance *instance)
-{
-    const Model *model = instance->model;
-    const double *cache = numbers(instance, model->cache);
-    for (int64_t i = 0; i < model->check_count; i++)
-        for (int64_t j = 0; j < model->checks[i].answers; j++)
-            if (cache[model->checks[i].index + j] != 0.0) return &model->checks[i];
-    return NULL;
-}
-
-static const char *sentence_of(Instance *instance, const Check *check)
-{
-    const double *answers = numbers(instance, instance->model->cache) + check->index;
-    for (int64_t i = 0; i < check->answers; i++) {
-        int64_t number = (int64_t)answers[i];
-        if (number >= 1 && number <= check->sentence_count) return check->sentences[number - 1];
-    }
-    return "the values of parameters do not fit together";
-}
-
 /* Whether the present parameters fit together, which the model's checks say, and else what its functions of
    parameters alone refuse. The cache is not touched beyond what these compute. */
 static int64_t judged(Instance *instance)
@@ -189,17 +169,10 @@ static int64_t judged(Instance *instance)
     return call(instance, model->judge, 0.0);
 }
 
-static Status say_misfit(Instance *instance, const char *function, int64_t code)
-{
-    const Check *check = failed_check(instance);
-    if (check == NULL) return failure(instance, function, code);
-    return refuse(instance, function, "%s: %s", check->part, sentence_of(instance, check));
-}
-
 Status judge(Instance *instance, const char *function)
 {
     int64_t code = judged(instance);
-    return is_failure(instance->model, code) ? say_misfit(instance, function, code) : OK;
+    return is_failure(instance->model, code) ? failure(instance, function, code) : OK;
 }
 
 /* Whether a call has set all that the check looks at which refuses. */
@@ -255,7 +228,7 @@ static Status try_parameters(Instance *instance, const char *function, const uin
                           check == NULL ? instance->name : check->part,
                           check == NULL ? "a component refuses the values" : sentence_of(instance, check));
         } else {
-            status = say_misfit(instance, function, code);
+            status = failure(instance, function, code);
         }
     }
     memcpy(p, before, size);
