@@ -147,6 +147,7 @@ if TYPE_CHECKING:
     from cosim.contracts.method_layout import own_slots as own_slots
     from cosim.contracts.participant_abilities import LOG_LEVELS as LOG_LEVELS
     from cosim.contracts.participant_abilities import ExportsFmu as ExportsFmu
+    from cosim.contracts.participant_abilities import GivesUp as GivesUp
     from cosim.contracts.participant_abilities import HasFile as HasFile
     from cosim.contracts.participant_abilities import InitializationMode as InitializationMode
     from cosim.contracts.participant_abilities import InnerPoint as InnerPoint
@@ -157,8 +158,11 @@ if TYPE_CHECKING:
     from cosim.contracts.participant_abilities import RecordsEvents as RecordsEvents
     from cosim.contracts.participant_abilities import Resizes as Resizes
     from cosim.contracts.participant_abilities import StepsNatively as StepsNatively
+    from cosim.contracts.participant_abilities import StepsTypesNatively as StepsTypesNatively
+    from cosim.contracts.participant_abilities import TakesPrinted as TakesPrinted
     from cosim.contracts.participant_abilities import TellsFailedEnd as TellsFailedEnd
     from cosim.contracts.participant_abilities import TellsInside as TellsInside
+    from cosim.contracts.participant_abilities import TellsWarnings as TellsWarnings
     from cosim.contracts.participant_abilities import Ticks as Ticks
     from cosim.contracts.participant_abilities import Watches as Watches
     from cosim.contracts.participant_description import CAUSALITIES as CAUSALITIES

@@ -97,6 +97,18 @@ def known_names(declarations: Mapping[str, Declaration]) -> dict[str, Argument]:
     return known
 
 
+def clashing_names(declarations: Mapping[str, Declaration], owner: str) -> list[str]:
+    """A sentence for each name that kernel functions could ask for and that would mean two things."""
+    meant: dict[str, str] = {}
+    faults = []
+    for name, declaration in declarations.items():
+        for asked in known_names({name: declaration}):
+            if asked != "t" and (other := meant.setdefault(asked, name)) != name:
+                brings, place = other if asked == name else name, declaration.declared_at or owner
+                faults.append(f"{place}: '{brings}' brings the name '{asked}'; choose another one")
+    return faults
+
+
 def switch_argument(name: str) -> Argument:
     """The parameter that turns a component off, as an argument of each of its functions."""
     return Argument(name, "switch", name, name, (), "read")

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from inspect import Parameter, Signature
 from typing import Any, ClassVar
 
-from cosim.component.arguments import Argument, known_names, resolve, switch_argument
+from cosim.component.arguments import Argument, clashing_names, known_names, resolve, switch_argument
 from cosim.component.declarations import Declaration
 from cosim.component.kernel_function import Handler, KernelFunction
 from cosim.component.kernel_source import where
@@ -131,6 +131,8 @@ class Component:
     @classmethod
     def _resolve(cls) -> list[str]:
         """Find what the arguments of each function mean; the faults of all functions together."""
+        if clashes := clashing_names(cls.declarations, cls.__name__):
+            return clashes
         cls.arguments, faults = {}, []
         handlers = {n: h.function for n, h in cls.handlers.items() if not h.function.is_python}
         for name, kernel in {**cls.kernels, **handlers}.items():

@@ -50,6 +50,7 @@ FORBIDDEN: dict[type[ast.AST], str] = {
     ast.ImportFrom: "import; import at the top of the file",
     ast.Delete: "del",
     ast.Match: "match; write if and elif",
+    ast.NamedExpr: "`:=`; give the name its value on a line before",
 }
 BUILTINS = (
     "abs", "bool", "divmod", "enumerate", "float", "int", "len", "max", "min", "range", "round", "sum", "zip",
@@ -128,7 +129,10 @@ class _Checked:
         self.function, self.declared = function, declared
         self.tree = definition_of(function)
         self.arguments = [a.arg for a in self.tree.args.args]
-        self.local = {*self.arguments, *bound_names(self.tree)}
+        more = [
+            a.arg for a in (self.tree.args.vararg, self.tree.args.kwarg) if a is not None
+        ]  # a fault of their own
+        self.local = {*self.arguments, *more, *bound_names(self.tree)}
         self.globals = environment(function)
 
     def faults(self) -> Iterator[tuple[int, str]]:
@@ -172,7 +176,7 @@ class _Checked:
     @staticmethod
     def _skipped(node: ast.AST) -> ast.AST | None:
         """What below a node is said with the node itself."""
-        if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        if isinstance(node, ast.Attribute) and isinstance(_root(node), ast.Name):
             return node.value
         if isinstance(node, ast.AnnAssign):
             return node.annotation
@@ -213,11 +217,11 @@ class _Checked:
 
     def _of_attribute(self, node: ast.Attribute) -> Iterator[str]:
         shown = ast.unparse(node)
-        base = node.value
+        base = _root(node)
         of_module = isinstance(base, ast.Name) and base.id not in self.local
         value = self.globals.get(base.id) if isinstance(base, ast.Name) and of_module else None
         if isinstance(value, types.ModuleType):
-            yield from self._of_module(value, shown, node.attr)
+            yield from self._of_module(value, shown)
         elif isinstance(value, type) and issubclass(value, enum.Enum):
             return
         elif isinstance(base, ast.Name) and base.id == "self":
@@ -231,12 +235,15 @@ class _Checked:
         else:
             yield f"{shown} cannot be compiled: numbers, tuples and views have no methods here"
 
-    def _of_module(self, module: types.ModuleType, shown: str, name: str) -> Iterator[str]:
-        if module.__name__ != "math":
+    def _of_module(self, module: types.ModuleType, shown: str) -> Iterator[str]:
+        *within, name = shown.split(".")[1:]
+        if "random" in (module.__name__, *within):
+            yield f"{shown}: a kernel function is pure; random numbers come from a signal: signals.noise"
+        elif module.__name__ != "math":
             advice = (
                 "use math"
                 if module.__name__ == "numpy"
-                else f"import it by name: from {module.__name__} import {name}"
+                else f"import it by name: from {'.'.join([module.__name__, *within])} import {name}"
             )
             yield f"{shown} cannot be compiled; {advice}"
         elif name not in IN_MATH:
@@ -288,6 +295,14 @@ class _Checked:
                 yield f"math.{value.__name__} cannot be compiled{_nearest(value.__name__, IN_MATH, 'math.')}"
         elif not type(value).__module__.startswith("numba"):
             yield f"'{name}' is {_a(type(value).__name__)}, which cannot be compiled"
+
+
+def _root(node: ast.Attribute) -> ast.AST:
+    """What the first of several dots follows: ``np`` of ``np.random.rand``."""
+    base: ast.AST = node
+    while isinstance(base, ast.Attribute):
+        base = base.value
+    return base
 
 
 def _is_of_numbers(value: Any) -> bool:

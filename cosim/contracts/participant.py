@@ -21,7 +21,8 @@ class Participant(ABC):
     `get`, `save`, `restore`, `serialize`, and at last `close`, which is called whatever happened before.
     What it may do beside that are protocols, each with one ability (`cosim.kit`): `InitializationMode`,
     `TellsInside`, `Watches`, `RecordsEvents`, `Resizes`, `Ticks`, `KeepsLog`, `HasFile`, `Inspectable`,
-    `ExportsFmu`, `StepsNatively`, `TellsFailedEnd`. A participant has an ability when it has the members of
+    `ExportsFmu`, `StepsNatively`, `StepsTypesNatively`, `TellsWarnings`, `TellsFailedEnd`, `TakesPrinted`,
+    `KeepsInstance`, `GivesUp`. A participant has an ability when it has the members of
     the protocol; nothing has to be registered.
     """
 

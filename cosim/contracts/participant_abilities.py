@@ -141,6 +141,44 @@ class TellsFailedEnd(Protocol):
 
 
 @runtime_checkable
+class TellsWarnings(Protocol):
+    """A participant that did something otherwise than its description, or its user, has it.
+
+    Attributes
+    ----------
+    warnings : sequence of str
+        What a user has to know about the run, in sentences; asked once, before `close`. A result has them.
+    """
+
+    @property
+    def warnings(self) -> Sequence[str]:
+        """Since `initialize`."""
+
+
+@runtime_checkable
+class GivesUp(Protocol):
+    """A participant whose calls can be ended from outside: at a time limit."""
+
+    def give_up(self, why: str) -> None:
+        """Called from another thread: a call that is under way raises an error that says why."""
+
+
+@runtime_checkable
+class TakesPrinted(Protocol):
+    """A participant whose code prints to the standard output of its process, as C code does."""
+
+    def take_printed(self, text: str, by: Sequence[str] = ()) -> None:
+        """What was printed during its calls, for its log.
+
+        Parameters
+        ----------
+        text : str
+        by : sequence of str
+            Participants of which one has printed it, where that is not known.
+        """
+
+
+@runtime_checkable
 class KeepsLog(Protocol):
     """A participant that logs: its messages can be written to a file."""
 
@@ -276,9 +314,6 @@ class StepsNatively(Protocol):
     ----------
     least_native_steps : int
         For fewer steps than that it is not worth the preparation.
-    native_types : tuple of str, optional
-        Types of variables that `native_calls` takes beside real ones: "integer", "boolean". They are handed
-        over as reals that are whole.
     """
 
     @property
@@ -290,7 +325,8 @@ class StepsNatively(Protocol):
     ) -> NativeCalls | None:
         """Where the functions are that write `inputs`, advance, and read `reads`; None when there are none.
 
-        Called after `exit_initialization`, with real variables alone unless there are `native_types`.
+        Called after `exit_initialization`, with real variables alone unless others are taken
+        (`StepsTypesNatively`).
 
         Parameters
         ----------
@@ -313,3 +349,19 @@ class StepsNatively(Protocol):
 
     def resume_native(self) -> None:
         """Python has stepped, set or read in between: the compiled loop goes on from here."""
+
+
+@runtime_checkable
+class StepsTypesNatively(StepsNatively, Protocol):
+    """A participant whose C functions take more than real variables.
+
+    Attributes
+    ----------
+    native_types : tuple of str
+        Types of variables that `native_calls` takes beside real ones: "integer", "boolean". They are handed
+        over as reals that are whole.
+    """
+
+    @property
+    def native_types(self) -> tuple[str, ...]:
+        """Beside "real"."""

@@ -68,6 +68,9 @@ class TomlFile:
         except OSError as error:
             raise ModelError.of(str(path), (error.strerror or str(error)).lower()) from None
         except UnicodeDecodeError as error:
+            if raw[:4] == b"PK\x03\x04":
+                remedy = f'name an FMU in a scenario: [participants.x] fmu = "{path.name}"'
+                raise ModelError.of(str(path), f"is an archive, needs a text file; {remedy}") from None
             line = raw.count(b"\n", 0, error.start) + 1
             raise ModelError.of(f"{path}:{line}", "is no UTF-8 text") from None
 

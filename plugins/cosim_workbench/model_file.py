@@ -67,6 +67,8 @@ class ModelFile:
         for key in self.file.data:
             if key not in known:
                 self._add((key,), key, self._unknown_table(key, list(known)))
+        if not self.file.data.keys().isdisjoint(ELSEWHERE):
+            return  # what a scenario has under the names of tables of a model is no fault
         self._read_header(tables)
         for key, table in tables.items():
             if key in self.file.data:

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import argparse
+import importlib.metadata
 import importlib.util
+import json
 import subprocess
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
 from typing import ClassVar
+from urllib.parse import unquote, urlsplit
 
 import cosim
 from cosim.kit import completes
+from cosim_workbench.scaffold import distribution_of
 
 
 class NewCommand(cosim.Command):
@@ -55,6 +60,9 @@ class NewCommand(cosim.Command):
             lines = "\n".join(f"  {words}" for words, _ in self.examples)
             raise cosim.CosimError(f"give a kind and a name, such as\n{lines}")
         new = new_files(arguments.kind, arguments.new_name, arguments.folder)
+        is_new = bool(new.id) and Path("pyproject.toml") in new.files
+        if is_new and not arguments.no_install:
+            _check_free(new.id.partition(".")[0])
         for path, text in new.files.items():
             target = new.folder / path
             target.parent.mkdir(parents=True, exist_ok=True)
@@ -68,7 +76,7 @@ class NewCommand(cosim.Command):
         if arguments.no_install:
             print(f"next       pip install -e {new.folder}; cosim check {new.id}")
             return 0
-        if Path("pyproject.toml") in new.files and not _installed(new.folder):
+        if is_new and not _installed(new.folder):
             return 1
         print(f"next       cosim check {new.id}")
         return 0
@@ -78,6 +86,21 @@ def _kinds(words: Sequence[str] = ()) -> list[str]:
     from cosim_workbench.scaffold import FILES, kinds_with_template
 
     return [*kinds_with_template(), *FILES]
+
+
+def _check_free(plugin: str) -> None:
+    """`CosimError` where another package would be replaced by installing one of this name."""
+    name = distribution_of(plugin)
+    with suppress(importlib.metadata.PackageNotFoundError):
+        found = importlib.metadata.distribution(name)
+        source = json.loads(found.read_text("direct_url.json") or "{}").get("url", "")
+        folder = unquote(urlsplit(source).path) if source.startswith("file:") else ""
+        there = f" from {folder}" if folder else ""
+        remedy = f"add to it with -C {Path(folder).parent}, or " if folder else ""
+        raise cosim.CosimError(
+            f"{name} {found.version} is installed{there}, and would be replaced: {remedy}choose another "
+            "name, or write the files alone with --no-install"
+        )
 
 
 def _installed(folder: Path) -> bool:

@@ -89,6 +89,9 @@ class RunCommand(cosim.Command):
             raise cosim.ModelError.of("--verify", "compares whole runs: leave --resume out")
         model = cosim.Model.from_file(arguments.model)
         settings = {"until": UNTIL, **model.simulation, **_overrides(arguments)}
+        if "until" not in model.simulation and arguments.until is None and not arguments.quiet:
+            said = f"{arguments.model} gives no end, so it is run for {UNTIL:g} s"
+            print(f"{said}: write until = … into [simulation], or --until", file=sys.stderr)
         for option in own_options(model.simulation.get("integrator")):
             if option not in own_options(settings.get("integrator")):
                 settings.pop(option, None)

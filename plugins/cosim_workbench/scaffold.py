@@ -53,6 +53,15 @@ def kinds_with_template() -> dict[str, str]:
     return {name: kit for name, kit in kits_of_kinds().items() if template_of(name, kit).exists()}
 
 
+def distribution_of(plugin: str) -> str:
+    """Name of the package that brings a plugin.
+
+    >>> distribution_of("soft_parts")
+    'cosim-soft-parts'
+    """
+    return f"cosim-{plugin.replace('_', '-')}"
+
+
 def template_of(kind: str, kit: str) -> Path:
     """The template of a kind lies beside its kit."""
     module = importlib.util.find_spec(kit.partition(":")[0])
@@ -106,7 +115,7 @@ def _of_class(kind: str, kit: str, plugin: str, name: str, where: Path) -> NewFi
     first, _, source = template.partition("\n")
     class_name = "".join(word.capitalize() for word in name.split("_"))
     values = {
-        "name": f"cosim-{plugin.replace('_', '-')}",
+        "name": distribution_of(plugin),
         "kind": kind,
         "id": f"{plugin}.{name}",
         "plugin": plugin,

@@ -14,7 +14,9 @@ from singular_mechanisms import (
     bricard_corners,
     exact_angle,
     exact_bricard,
+    exact_parallel,
     four_bars,
+    parallel_rods,
 )
 
 import cosim
@@ -169,6 +171,20 @@ def test_bricards_mechanism() -> None:
         assert result.statistics["integrator_steps"] < most
         assert any(f.witness.endswith(".redundant") for f in result.findings)
         assert not singular(result)
+
+
+@pytest.mark.parametrize(("angle", "speed"), [(UPRIGHT, -1.0), (1e-6, -1.0), (0.0, -1.0), (0.0, 0.0)])
+@pytest.mark.parametrize("rods", [3, 4])
+def test_redundant_rods_that_start_upright_near_and_in_one(rods: int, angle: float, speed: float) -> None:
+    result = parallel_rods(rods, angle, speed).simulate(
+        until=5.0, accuracy=1e-8, signals=["pin0.angle", f"pin{rods - 1}.angle"]
+    )
+    exact = exact_parallel(rods, result.time, angle, speed)
+    for name in ("pin0.angle", f"pin{rods - 1}.angle"):
+        assert np.abs(np.asarray(result[name]) - exact).max() < 1e-6
+    found = {f.witness for f in result.findings}
+    assert {f"closure{i}.redundant" for i in range(1, rods)} <= found
+    assert angle == UPRIGHT or any(name.endswith(".singular") for name in found)
 
 
 @pytest.mark.parametrize("loops", [1, 2, 5])

@@ -29,8 +29,8 @@ canSerializeFMUState="true" providesDirectionalDerivatives="true"/>
 """
 
 
-def make_loop(folder: Path, compiled: Callable[..., Path], version: str) -> Path:
-    """``loop2.fmu`` or ``loop3.fmu`` in `folder`, for FMI "2.0" or "3.0"."""
+def make_loop(folder: Path, compiled: Callable[..., Path], version: str, more: str = "") -> Path:
+    """``loop2.fmu`` or ``loop3.fmu`` in `folder`, for FMI "2.0" or "3.0", that declares more abilities."""
     from fmpy import platform, platform_tuple
 
     third = version == "3.0"
@@ -38,6 +38,7 @@ def make_loop(folder: Path, compiled: Callable[..., Path], version: str) -> Path
     path = folder / f"{kind}.fmu"
     with zipfile.ZipFile(path, "w") as archive:
         text = THIRD if third else model_description(kind, abilities=ABILITIES)
+        text = text.replace("<CoSimulation ", f"<CoSimulation {more} ")
         archive.writestr("modelDescription.xml", text)
         place = platform_tuple if third else platform
         archive.write(compiled(kind), f"binaries/{place}/{kind}.so")

@@ -191,6 +191,28 @@ def test_one_damaged_fmu_is_named_though_the_path_is_relative(
         Scenario.read("loop.toml").couple()
 
 
+def test_a_picture_that_cannot_be_drawn_is_refused_before_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("push.toml").write_text(
+        "[participants.push]\nseries = { force = [[0.0, 0.0], [1.0, 5.0]] }\n"
+        '[master]\nalgorithm = "jacobi"\nstep = 0.1\nuntil = 1.0\n',
+        "utf-8",
+    )
+    for picture, why in (("push.gif", "a picture ends in .png"), ("none/push.png", "folder")):
+        assert main(["cosimulate", "push.toml", "--plot", picture]) == 2
+        assert why in capsys.readouterr().err and not Path("push.csv").exists()
+
+
+def test_an_fmu_is_no_scenario_and_the_answer_says_where_it_goes(
+    make_fmu: MakeFmu, capsys: pytest.CaptureFixture[str]
+) -> None:
+    fmu = make_fmu("mass")
+    assert main(["cosimulate", str(fmu)]) == 2
+    assert f'name an FMU in a scenario: [participants.x] fmu = "{fmu.name}"' in capsys.readouterr().err
+
+
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(cosim.ModelError, match="missing.toml: no such file"):
         Scenario.read(tmp_path / "missing.toml")

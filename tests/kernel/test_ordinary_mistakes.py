@@ -7,6 +7,7 @@ import pytest
 import cosim
 import cosim_mechanics
 from cosim.component.kernel_effects import effects_of
+from cosim.kit import run_source
 
 FOUR = 4
 
@@ -233,3 +234,46 @@ def test_an_infinite_derivative_at_the_start_names_the_variable(integrator):
     step = {"fixed_step": 1e-3} if integrator == "velocity_verlet" else {}
     with pytest.raises(cosim.SimulationError, match=r"rail\.u: its derivative is inf at t = 0 s"):
         model.simulate(until=1.0, integrator=f"integrators.{integrator}", **step)
+
+
+CLASHES = {
+    "q = cosim.parameter(default=1.0)": "'coordinate' brings the name 'q'",
+    "tau = cosim.cache_slot()": "'coordinate' brings the name 'tau'",
+    "x = cosim.auxiliary_state()\n    x_dot = cosim.cache_slot()": "'x' brings the name 'x_dot'",
+}
+
+
+@pytest.mark.parametrize("declared", CLASHES)
+def test_a_name_that_would_mean_two_things(declared):
+    text = (
+        "import cosim, cosim_mechanics\nclass Wrong(cosim_mechanics.Force):\n    'Wrong.'\n"
+        f"    coordinate = cosim_mechanics.coordinate()\n    {declared}\n"
+        "    @cosim.kernel\n    def force(u, tau):\n        tau[0] -= u\n"
+    )
+    with pytest.raises(
+        cosim.ContractError, match=rf"^(<source \d+>:5|Wrong): {CLASHES[declared]}; choose another one$"
+    ):
+        run_source(text)
+
+
+@pytest.mark.parametrize(
+    ("line", "says"),
+    [
+        ("y[0] = (z := x)", "a kernel function cannot use `:=`; give the name its value on a line before"),
+        ("y[0] = np.random.rand()", "np.random.rand: a kernel function is pure; random numbers come from"),
+        ("y[0] = np.linalg.norm(x)", "np.linalg.norm cannot be compiled; use math"),
+        (
+            "y[0] = scipy.special.jv(0, x)",
+            "cannot be compiled; import it by name: from scipy.special import jv",
+        ),
+    ],
+)
+def test_one_sentence_for_what_cannot_be_compiled(line, says):
+    text = (
+        "import cosim, numpy as np, scipy\nclass Wrong(cosim.Component):\n    'Wrong.'\n"
+        "    x = cosim.input(unit='1')\n    y = cosim.output(unit='1')\n"
+        f"    @cosim.kernel\n    def law(x, y):\n        {line}\n"
+    )
+    with pytest.raises(cosim.ContractError) as raised:
+        run_source(text)
+    assert says in str(raised.value) and len(str(raised.value).splitlines()) == 1

@@ -228,3 +228,29 @@ def test_matrices_that_give_energy_are_refused(values, message) -> None:
         swinging("mechanics.coupled_bushing", **values).build().default_state().realize()
     singular = np.outer(np.arange(6.0), np.arange(6.0))
     swinging("mechanics.coupled_bushing", stiffness=singular).build().default_state().realize()
+
+
+def swung(kind, stiffness) -> cosim.System:
+    """A free body that turns about y alone, fast enough to pass 90 degrees."""
+    model = Multibody("swung", gravity=(0, 0, 0))
+    model.body("body", mass=2.0, inertia=(0.02, 0.03, 0.025))
+    model.joint("free", name="joint", child="body", u=(0.0, 120.0, 0.0, 0.0, 0.0, 0.0))
+    values = np.diag(stiffness) if kind is CoupledBushing else stiffness
+    damping = np.zeros((6, 6)) if kind is CoupledBushing else np.zeros(6)
+    model.add(kind, "mount", body1="ground", body2="body", stiffness=values, damping=damping)
+    return model.build()
+
+
+@pytest.mark.parametrize("kind", [LinearBushing, CoupledBushing])
+def test_a_middle_angle_that_leaps_over_90_degrees_stops_the_run(kind) -> None:
+    """The moments of the other two cancel there, so error control sees nothing; their energies do not."""
+    simulator = cosim.Simulator(swung(kind, [50.0, 50.0, 50.0, 1e5, 1e5, 1e5]), accuracy=1e-6)
+    with pytest.raises(cosim.SimulationError, match=r"mount.*passed \+-90 degrees within a step"):
+        simulator.advance_to(0.05)
+    assert simulator.state.time == pytest.approx(0.0138, abs=1e-4)
+
+
+def test_one_that_holds_no_other_angle_may_pass() -> None:
+    simulator = cosim.Simulator(swung(LinearBushing, [0.0, 50.0, 0.0, 1e5, 1e5, 1e5]), accuracy=1e-8)
+    simulator.advance_to(0.05)
+    assert abs(simulator.state.realize(cosim.Stage.REPORT)["energy.residual"]) < 1e-4

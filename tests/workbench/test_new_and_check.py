@@ -116,6 +116,34 @@ def test_nothing_is_replaced(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ca
     assert "there already" in capsys.readouterr().err
 
 
+def test_an_installed_package_of_the_same_name_is_not_replaced(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    elsewhere, information = tmp_path / "elsewhere", tmp_path / "site" / "cosim_zzz-1.2.dist-info"
+    information.mkdir(parents=True)
+    (information / "METADATA").write_text("Metadata-Version: 2.1\nName: cosim-zzz\nVersion: 1.2\n")
+    (information / "direct_url.json").write_text(json.dumps({"url": (elsewhere / "zzz").as_uri()}))
+    monkeypatch.syspath_prepend(str(information.parent))
+    assert main(["new", "measure", "zzz.mean", "-C", str(tmp_path / "new")]) == 2
+    said = capsys.readouterr().err
+    assert f"cosim-zzz 1.2 is installed from {elsewhere / 'zzz'}" in said and f"-C {elsewhere}" in said
+    assert not (tmp_path / "new").exists()
+    assert main(["new", "measure", "zzz.mean", "-C", str(tmp_path / "new"), "--no-install"]) == 0
+
+
+def test_what_a_made_folder_tells_to_type_is_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    for kind in ("model", "scenario"):
+        assert main(["new", kind, kind, "-C", str(tmp_path)]) == 0
+        monkeypatch.chdir(tmp_path / kind)
+        lines = Path("README.md").read_text("utf-8").splitlines()
+        (words,) = [line.split()[1:] for line in lines if line.startswith("    cosim ")]
+        assert main(words) == 0
+        assert Path(f"{kind}.svg").read_text("utf-8").startswith("<?xml")
+        assert f"plot → {kind}.svg" in capsys.readouterr().out
+
+
 USE = """
 import cosim
 from cosim_mechanics import Multibody

@@ -40,6 +40,14 @@ def test_run(folder: Path, capsys: Captured) -> None:
     assert len(read("mount.csv")) == 51
 
 
+def test_the_end_of_a_run_that_nothing_gives_is_said(folder: Path, capsys: Captured) -> None:
+    Path("fall.toml").write_text('[bodies.b]\nmass = 1\ninertia = [1, 1, 1]\njoint = "free"\n', "utf-8")
+    assert main(["run", "fall.toml"]) == 0
+    assert "fall.toml gives no end, so it is run for 1 s" in capsys.readouterr().err
+    assert main(["run", "fall.toml", "--until", "2"]) == 0
+    assert "gives no end" not in capsys.readouterr().err
+
+
 def test_two_runs_are_byte_identical(folder: Path) -> None:
     write_model(folder)
     assert main(["run", "mount.toml", "-o", "a.csv", "--quiet"]) == 0

@@ -56,6 +56,7 @@ class Fmi2Instance(FmuInstance):
         "Get": READABLE,
         "Set": modes.INITIALIZED | {modes.INSTANTIATED},
         **dict.fromkeys(state_functions.values(), SAVING),
+        state_functions["get"]: modes.LIVING,  # what has failed has no state to go back to
         "GetDirectionalDerivative": READABLE,
         "SetRealInputDerivatives": frozenset((modes.INITIALIZING, modes.STEPPING)),
         "DoStep": frozenset((modes.STEPPING,)),

@@ -55,6 +55,7 @@ class Fmi3Instance(FmuInstance):
         "GetIntervalDecimal": frozenset((modes.INITIALIZING, modes.EVENT)),
         "UpdateDiscreteStates": frozenset((modes.EVENT,)),
         **dict.fromkeys(state_functions.values(), SAVING),
+        state_functions["get"]: modes.LIVING,  # what has failed has no state to go back to
         "GetDirectionalDerivative": READABLE,
         "EnterStepMode": frozenset((modes.EVENT,)),
         "DoStep": frozenset((modes.STEPPING,)),

@@ -31,6 +31,13 @@ class FmiError(Exception):
         return cls(text, function, status)
 
 
+def is_fatal(error: BaseException | None) -> bool:
+    """Whether a call answered *fatal*: no instance of the FMU in this process is to be trusted any more."""
+    while error is not None and not (isinstance(error, FmiError) and error.status == FATAL):
+        error = error.__cause__
+    return error is not None
+
+
 class MissingFunctionError(FmiError):
     """The library does not export a function."""
 

@@ -101,6 +101,8 @@ class FmuInstance(ABC):
         Address of the instance; 0 where there is none.
     failure : FmiError or None
         The last one after which nothing is allowed; a further call raises it again.
+    untold : FmiError or None
+        A failure in freeing a state, which raises nothing, until a further call raises it.
     """
 
     table: ClassVar[FunctionTable]
@@ -118,6 +120,7 @@ class FmuInstance(ABC):
         self.library, self.receiver = library, LogReceiver(log)
         self.mode, self.component, self.name = modes.NEW, 0, ""
         self.failure: FmiError | None = None
+        self.untold: FmiError | None = None
         self._before_configuration = modes.INSTANTIATED
         self.steps = library.interface == "CoSimulation"
         self._function = library.function
@@ -160,6 +163,7 @@ class FmuInstance(ABC):
         """Raise an error where a function may not be called now; see `call`."""
         if self.mode not in self.allowed[group or function]:
             if self.failure is not None and self.mode in (modes.FAILED, modes.FATAL):
+                self.untold = None
                 raise self.failure  # what explains why nothing is allowed any more
             raise CallOrderError(self.name_of(function), self.mode)
 

@@ -196,6 +196,7 @@ class CoSimulation:
         problems += faults
         self.order, self.loops = list(self.descriptions), list[FeedthroughLoop]()
         self.remarks: list[str] = []
+        self._failures: list[str] = []
         self._is_settled, self.refusing = False, frozenset[str]()
         if self.algorithm is not None:
             problems += self._put_in_order(looked_into=False)
@@ -507,7 +508,7 @@ class CoSimulation:
             *(self.participants, self.descriptions, self.links, self.parameter_links, self.start_values),
             *(self.tolerances, self.start, self.step, self.algorithm, self.joint),
         )
-        self.descriptions, self.refusing, self.remarks = found
+        self.descriptions, self.refusing, self.remarks, self._failures = found
         problems = self._put_in_order(looked_into=True)
         if problems:
             raise cosim.ModelError(problems)
@@ -517,16 +518,17 @@ class CoSimulation:
     def warnings(self) -> list[str]:
         """What the user should know before a run, in sentences."""
         if self.algorithm is None or not self.algorithm.exchanges_within_step:
-            return []
+            return self._failures
         unknown = unknown_outputs(self.descriptions, self.links)  # a joint system finds out by itself
         if not unknown:
-            return []
+            return self._failures
         names = ", ".join(".".join(port) for port in unknown)
         depends, order = f"depend{'s' * (len(unknown) == 1)} on directly", " → ".join(self.order)
         return [
+            *self._failures,
             f"which inputs {names} {depends} is not known, and that closes a loop: the participants step in "
             f"the order {order}, and what one takes from those after it is one step late. Where there is no "
-            f'feedthrough, write feedthrough = "none" in [participants.{unknown[0][0]}]'
+            f'feedthrough, write feedthrough = "none" in [participants.{unknown[0][0]}]',
         ]
 
     def _put_in_order(self, *, looked_into: bool) -> list[WiringProblem]:

@@ -27,6 +27,26 @@ def require_regular(q: Reals) -> None:
         )
 
 
+def require_no_flip(before: Reals, after: Reals) -> None:
+    """Refuse two successive sets of angles, rad, between which the middle one has passed ±90 degrees.
+
+    Beyond it the same pose has the first and the last angle turned by 180 degrees. A body that passes beside
+    the singular position turns them quickly, in many steps; in one step it has leapt over it.
+
+    >>> require_no_flip((0.0, 1.5, 0.0), (0.3, 1.5, 0.3))
+    >>> require_no_flip((0.0, 1.56, 0.0), (3.1, 1.56, 3.1))
+    Traceback (most recent call last):
+    ...
+    ValueError: the middle rotation angle of the bushing has passed +-90 degrees within a step, ...
+    """
+    if abs(after[0] - before[0]) > 0.5 * math.pi and abs(after[2] - before[2]) > 0.5 * math.pi:
+        raise ValueError(
+            "the middle rotation angle of the bushing has passed +-90 degrees within a step, where the two "
+            "others jump by 180 degrees, and their moments and energy too: turn its frames so that the y "
+            "rotation stays small, or use a joint for large rotations"
+        )
+
+
 def require_no_turn(before: float, after: float) -> None:
     """Refuse two successive values of an angle, rad, between which it has jumped from one end to the other.
 

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_mechanics.forces.bushing_limits import NEARLY_SINGULAR, require_no_turn
+from cosim_mechanics.forces.bushing_limits import NEARLY_SINGULAR, require_no_flip, require_no_turn
 from cosim_mechanics.forces.linear_bushing import COORDINATE, FORCE, LinearBushing
 from cosim_mechanics.forces.semidefinite import is_semidefinite
 from cosim_mechanics.spatial import ABOUT_AND_ALONG, compose, inverse, pose_from_angles, put3
@@ -198,6 +198,9 @@ class CoupledBushing(LinearBushing):
 
     @cosim.update
     def follow(q, side, stiffness, preload, last_angles, last_angles_next):
+        may_flip = stiffness[0] > 0.0 or preload[0] != 0.0 or stiffness[14] > 0.0 or preload[2] != 0.0
+        if side == 0.0 and may_flip:
+            require_no_flip(last_angles, q)
         for i in range(3):
             holds = stiffness[7 * i] > 0.0 or preload[i] != 0.0
             if side == 0.0 and holds:

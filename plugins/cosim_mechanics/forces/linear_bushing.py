@@ -8,7 +8,13 @@ from collections.abc import Sequence
 import cosim
 from cosim_mechanics import contracts
 from cosim_mechanics.contracts import Law
-from cosim_mechanics.forces.bushing_limits import NEARLY_SINGULAR, NOTICE, require_no_turn, require_regular
+from cosim_mechanics.forces.bushing_limits import (
+    NEARLY_SINGULAR,
+    NOTICE,
+    require_no_flip,
+    require_no_turn,
+    require_regular,
+)
 from cosim_mechanics.spatial import (
     ABOUT_AND_ALONG,
     NO_POSE,
@@ -263,6 +269,8 @@ class LinearBushing(contracts.ForceElement):
 
     @cosim.update
     def follow(q, side, stiffness, last_angles, last_angles_next):
+        if side == 0.0 and (stiffness[0] > 0.0 or stiffness[2] > 0.0):
+            require_no_flip(last_angles, q)
         for i in range(3):
             if side == 0.0 and stiffness[i] > 0.0:
                 require_no_turn(last_angles[i], q[i])

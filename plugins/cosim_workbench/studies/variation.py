@@ -75,7 +75,7 @@ def read_variation(path: str, given: Any, unit: str) -> Variation:
         values = [given] if isinstance(given, (int, float)) else list(given)
         return Variation(path, levels=tuple(cosim.parse_quantity(_plain(v), unit) for v in values))
     except (cosim.UnitError, ValueError, TypeError) as error:
-        raise cosim.ModelError.of(path, f"{given!r}: {error}. Write {FORMS}") from None
+        raise cosim.ModelError.of(path, f"{given!r}: {str(error).rstrip('.')}. Write {FORMS}") from None
 
 
 def _plain(value: Any) -> Any:

@@ -18,7 +18,8 @@ typedef struct { double v[REFERENCES]; int mode; } Slave;
 EXPORT const char *fmi3GetVersion(void) { return "3.0"; }
 EXPORT void *fmi3InstantiateCoSimulation(const char *name, const char *token, const char *resources, bool visible,
         bool logging, bool events, bool early, const Reference *r, size_t n, void *environment, void *log, void *update) {
-    Slave *s = calloc(1, sizeof(Slave));
+    Slave *s = events ? NULL : calloc(1, sizeof(Slave));
+    if (s == NULL) return NULL;
     s->mode = NEW;
     s->v[X] = 1.0;
     s->v[GAIN] = -0.5;

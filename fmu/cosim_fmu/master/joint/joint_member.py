@@ -243,8 +243,7 @@ class JointMember(ModelExchangeParticipant):
 
     def check_runs(self) -> None:
         """Raise an error when the instance has failed."""
-        if self._mode not in modes.RUNNING:
-            raise self._error(f"cannot step: the instance is {self._mode}")
+        self._check_steps(modes.RUNNING)
 
     def save(self) -> Any:
         """The state of the FMU; of the last member also that of the system."""

@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 import cosim
-from cosim.kit import InitializationMode, TellsFailedEnd
+from cosim.kit import InitializationMode, TellsFailedEnd, TellsWarnings
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
 from cosim_fmu.master.loop.initial_exchange import make_consistent
 from cosim_fmu.master.participants.same_folder import same_folder
@@ -66,6 +66,9 @@ def begin(
 
 
 def _close(name: str, participant: cosim.Participant, warnings: list[str]) -> None:
+    with suppress(Exception):
+        if isinstance(participant, TellsWarnings):
+            warnings += [f"{name}: {text}" for text in participant.warnings]
     with suppress(Exception):  # a close that fails hides neither the results nor what failed before
         participant.close()
         if isinstance(participant, TellsFailedEnd) and (why := participant.failed_end()):

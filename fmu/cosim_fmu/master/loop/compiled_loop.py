@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import NativeCalls, StepsNatively, compile_function
+from cosim.kit import NativeCalls, StepsNatively, StepsTypesNatively, compile_function
 from cosim_fmu.master.algorithms import exchange_layout as layout
 from cosim_fmu.master.algorithms.exchange_layout import ADVANCE, SET
 from cosim_fmu.master.algorithms.exchange_memory import ExchangeMemory
@@ -562,7 +562,7 @@ class CompiledLoop:
         participant = self.coupled.participants[name]
         if name not in self._in_python:
             assert isinstance(participant, StepsNatively)
-            participant.resume_native()
+            self.coupled.guarded(name, participant.resume_native)
 
     def take_over_all(self) -> None:
         """Go on in compiled code after participants were used from Python."""
@@ -630,12 +630,14 @@ def _native_calls(
         raise _NoFunctionsError(f"{name} is a {coupled.descriptions[name].kind}")
     variables = coupled.descriptions[name].variables
     names = [*coupled.input_names[name], *coupled.reads[name]]
-    known = ("real", *getattr(participant, "native_types", ()))
+    known = ("real", *(participant.native_types if isinstance(participant, StepsTypesNatively) else ()))
     other = [n for n in names if variables[n].type not in known]
     if other:
         raise _NoFunctionsError(f"{name}.{other[0]} is {variables[other[0]].type}")
     try:
         calls = participant.native_calls(coupled.input_names[name], coupled.reads[name], flags)
+    except cosim.FmuError as error:
+        raise CoSimulationError(coupled.time, str(error), name) from error
     except cosim.ModelError as error:
         first = error.problems[0]
         text = f"{name}: {first.where}: {first.text}"

@@ -326,16 +326,30 @@ class CoupledParticipants:
                     continue
                 if not description.has_derivatives:
                     return None
-                try:
-                    told = self.guarded(
-                        *(name, self.participants[name].directional_derivative, outputs),
-                        *([link.input], [link.factor]),
-                    )
-                except CoSimulationError:  # it cannot, here and now: differences can
+                told = self._derivative(name, outputs, link)
+                if told is None:
                     return None
                 for output, value in zip(outputs, told, strict=True):
                     found[rows[output], column] += value
         return found if np.all(np.isfinite(found)) else None
+
+    def _derivative(self, name: str, outputs: Sequence[str], link: Link) -> Sequence[float] | None:
+        """Of outputs by an input; None where the participant cannot tell, here and now: differences can."""
+        participant = self.participants[name]
+        token = participant.save() if self.descriptions[name].can_restore else None
+        try:
+            found: Sequence[float] = self.guarded(
+                name, participant.directional_derivative, outputs, [link.input], [link.factor]
+            )
+        except CoSimulationError:
+            try:
+                participant.restore(token)  # an instance goes on after an error from a saved state alone
+            except Exception:
+                token = None
+            if token is None:
+                raise
+            return None
+        return found
 
     def watch(self, where: str) -> None:
         """Ask the participants for what is read of them, at "events" or "steps" inside their steps."""

@@ -9,12 +9,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cosim
 from cosim.kit import ParticipantDescription
+from cosim_fmu.binding.fmi_error import is_fatal
+from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.loop.begin import begin
 from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
 from cosim_fmu.master.loop.printed_in_calls import printed_in_calls
-from cosim_fmu.master.loop.probe_feedthrough import probe_feedthrough
+from cosim_fmu.master.loop.probe_feedthrough import NotFoundOutError, probe_feedthrough
 from cosim_fmu.master.loop.step_threads import StepThreads
 from cosim_fmu.master.participants.same_folder import same_folder
 from cosim_fmu.master.wiring.check_loops import doubtful_outputs
@@ -39,11 +41,14 @@ class Findings(NamedTuple):
         an FMU do so (section 4.2.1).
     remarks : list of str
         What was looked at, how, and what came of it, in sentences.
+    warnings : list of str
+        Participants that failed meanwhile; the run has new instances of them.
     """
 
     descriptions: dict[str, ParticipantDescription]
     refusing: frozenset[str]
     remarks: list[str]
+    warnings: list[str]
 
 
 def look_into_participants(
@@ -80,9 +85,10 @@ def look_into_participants(
     Raises
     ------
     CoSimulationError
-        A participant cannot be initialized.
+        A participant cannot be initialized; or it reported a fatal error, after which no other instance
+        of it is to be trusted.
     """
-    found, remarks = dict(descriptions), list[str]()
+    found, remarks, warnings = dict(descriptions), list[str](), list[str]()
     doubtful = doubtful_outputs(descriptions, links) if algorithm.exchanges_within_step else {}
     unsure = (
         []
@@ -90,7 +96,7 @@ def look_into_participants(
         else [n for n in participants if _may_refuse(descriptions[n], n, links)]
     )
     if not doubtful and not unsure:
-        return Findings(found, frozenset(), remarks)
+        return Findings(found, frozenset(), remarks, warnings)
     reads = {name: [link.output for link in links if link.source == name] for name in participants}
     coupled = CoupledParticipants(
         *(participants, links, list(participants), reads, CoSimulationStatistics(), descriptions),
@@ -114,14 +120,21 @@ def look_into_participants(
                     *(participants[name], descriptions[name], wanted, present, start, step)
                 )
             except Exception as error:
+                if is_fatal(error):
+                    raise CoSimulationError(start, str(error), name) from error
                 remarks.append(
                     f"{name}: what {', '.join(wanted)} depends on could not be found out ({error})"
                 )
+                if not isinstance(error, NotFoundOutError):
+                    warnings.append(
+                        f"{name} failed before the run, which begins with a new instance, when it was asked "
+                        f"what {', '.join(wanted)} depends on: {error}"
+                    )
                 continue
             found[name] = _with(descriptions[name], wanted, needs)
             how = "changed inputs" if descriptions[name].can_restore else "directional derivatives"
             remarks += [_sentence(name, output, wanted[output], needs[output], how) for output in wanted]
-    return Findings(found, frozenset(refusing), remarks)
+    return Findings(found, frozenset(refusing), remarks, warnings)
 
 
 def _may_refuse(description: ParticipantDescription, name: str, links: Sequence[Link]) -> bool:

@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import cosim
+from cosim.kit import TakesPrinted
 from cosim_fmu.binding.printed import printed_beside
-from cosim_fmu.master.participants.instance_participant import InstanceParticipant
 
 
 @contextmanager
@@ -22,7 +22,7 @@ def printed_in_calls(participants: Mapping[str, cosim.Participant]) -> Iterator[
     ----------
     participants : mapping of str to Participant
     """
-    able = {name: p for name, p in participants.items() if isinstance(p, InstanceParticipant)}
+    able = {name: p for name, p in participants.items() if isinstance(p, TakesPrinted)}
     if not able:
         yield lambda: None
         return

@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from typing import Any
 
 import cosim
 from cosim.kit import ParticipantDescription
+from cosim_fmu.binding.fmi_error import is_fatal
+
+
+class NotFoundOutError(Exception):
+    """Why feedthrough cannot be found out, though nothing has failed."""
+
 
 RELATIVE_CHANGE = 1e-3
 NOISE = 1e-12
@@ -46,6 +52,8 @@ def probe_feedthrough(
 
     Raises
     ------
+    NotFoundOutError
+        Variables that can be neither changed nor differentiated, or are refused.
     Exception
         Whatever the participant raises: then nothing is known.
     """
@@ -54,13 +62,24 @@ def probe_feedthrough(
     if description.can_restore:
         found = _by_differences(participant, description, outputs, inputs, values)
         if description.variable_step:
-            with suppress(Exception):  # steps from here may not be possible: the differences stand
+            with suppress(NotFoundOutError):  # steps from here may not be possible: the differences stand
                 found |= _by_steps(participant, description, outputs, inputs, values, time, size)
     else:
         found = _by_derivatives(participant, description, outputs, inputs)
     return {
         output: frozenset(name for name in wanted[output] if (output, name) in found) for output in outputs
     }
+
+
+@contextmanager
+def _refusals() -> Iterator[None]:
+    """A participant may refuse other inputs, or steps: then no more is known, and it goes back."""
+    try:
+        yield
+    except Exception as error:
+        if is_fatal(error):
+            raise
+        raise NotFoundOutError(str(error)) from error
 
 
 def _by_differences(
@@ -75,8 +94,9 @@ def _by_differences(
 
     def answers(given: Mapping[str, Any]) -> list[Any]:
         participant.restore(token)
-        participant.set(inputs, [given[name] for name in inputs])
-        return list(participant.get(outputs))
+        with _refusals():
+            participant.set(inputs, [given[name] for name in inputs])
+            return list(participant.get(outputs))
 
     elsewhere = {name: _others(description, name, values[name])[0] for name in inputs}
     for start in (dict(values), elsewhere):
@@ -107,10 +127,11 @@ def _by_steps(
 
     def answers(given: Mapping[str, Any], length: float) -> list[Any]:
         participant.restore(token)
-        participant.set(inputs, [given[name] for name in inputs])
-        if participant.step(time, length) < time + 0.999 * length:
-            raise ValueError("it returned early")
-        return list(participant.get(outputs))
+        with _refusals():
+            participant.set(inputs, [given[name] for name in inputs])
+            if participant.step(time, length) < time + 0.999 * length:
+                raise ValueError("it returned early")
+            return list(participant.get(outputs))
 
     lengths = (size, size / SHORTER)
     before = [answers(values, length) for length in lengths]
@@ -133,7 +154,7 @@ def _by_derivatives(
 ) -> set[tuple[str, str]]:
     other = [n for n in (*outputs, *inputs) if description.variables[n].type != "real"]
     if other:
-        raise ValueError(f"{other[0]} is not real, so it has no derivative")
+        raise NotFoundOutError(f"{other[0]} is not real, so it has no derivative")
     return {
         (output, name)
         for name in inputs
@@ -155,7 +176,7 @@ def _others(description: ParticipantDescription, name: str, value: Any) -> list[
     if kind == "real":
         change = RELATIVE_CHANGE * max(1.0, abs(value))
         return [value + change, value - change]
-    raise ValueError(f"{name} is {kind}: it is not changed here")
+    raise NotFoundOutError(f"{name} is {kind}: it is not changed here")
 
 
 def _differ(one: Any, other: Any) -> bool:

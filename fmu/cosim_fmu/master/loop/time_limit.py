@@ -8,8 +8,8 @@ from types import TracebackType
 from typing import Any
 
 import cosim
+from cosim.kit import GivesUp
 from cosim_fmu.binding.exit_guard import end_process
-from cosim_fmu.master.participants.process_participant import ProcessParticipant
 
 SECONDS_TO_STOP = 5.0
 """That a step may still take in this process, before the program is ended."""
@@ -18,10 +18,10 @@ SECONDS_TO_STOP = 5.0
 class TimeLimit:
     """While it is entered, a thread waits for the limit.
 
-    When it has passed, `check` raises at the next communication point. Processes of participants are ended
-    at once: the call that waits
-    for one raises. An FMU in this process that goes on all the same cannot be stopped; what has been
-    recorded is saved then, and the program is ended (`cosim_fmu.binding.exit_guard`).
+    When it has passed, `check` raises at the next communication point. Participants that can be given up
+    (`GivesUp`) are, at once: the call that waits for one raises. An FMU in this process that goes on all the
+    same cannot be stopped; what has been recorded is saved then, and the program is ended
+    (`cosim_fmu.binding.exit_guard`).
 
     Parameters
     ----------
@@ -67,7 +67,7 @@ class TimeLimit:
             return
         self._has_passed = True
         for participant in self._participants:
-            if isinstance(participant, ProcessParticipant):
+            if isinstance(participant, GivesUp):
                 participant.give_up(self._why)
         if not self._ended.wait(SECONDS_TO_STOP):
             end_process(f"{self._why}, and a step of a participant in this process is still running")

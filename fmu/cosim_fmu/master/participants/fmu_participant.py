@@ -73,6 +73,12 @@ class FmuParticipant(InstanceParticipant):
         self._usual_size = 0.0
         self._flags = np.zeros(5)
         self._typed: dict[str, TypedVariables] = {}
+        self._warnings: list[str] = []
+
+    @property
+    def warnings(self) -> list[str]:
+        """That it runs without the event mode that it declares, if so."""
+        return self._warnings
 
     @property
     def events(self) -> list[cosim.EventRecord]:
@@ -142,8 +148,7 @@ class FmuParticipant(InstanceParticipant):
             When the FMU wants the simulation to end.
         """
         self.exit_initialization()
-        if self._mode != modes.STEPPING:
-            raise self._error(f"cannot step: the instance is {self._mode}")
+        self._check_steps((modes.STEPPING,))
         self._clocks.begin_step()
         if self._slopes and math.isnan(self._slopes_since):
             self._slopes_since = time
@@ -356,6 +361,8 @@ class FmuParticipant(InstanceParticipant):
 
     def resume_native(self) -> None:
         """Compiled steps stay clear of the next event: `step` takes the one that reaches it."""
+        if self._mode in (modes.FAILED, modes.FATAL):  # compiled code would not notice
+            self._check_steps(modes.RUNNING)
         following = self._next_event
         self._flags[4] = following - 8.0 * math.ulp(following) if following < math.inf else following
 
@@ -378,7 +385,9 @@ class FmuParticipant(InstanceParticipant):
     def _after_state(self, verb: str, status: int) -> None:
         """Raise what `save` or `restore` would have raised."""
         names = self._instance.state_functions
-        self._guard(self._instance.check, names["get" if verb == "save" else "set"], status)
+        before = self._instance.name_of(names["free"])  # of the state before: compiled code does not tell
+        function = names["set"] if verb == "restore" else f"{names['get']} or {before}"
+        self._guard(self._instance.check, function, status)
 
     def save(self) -> Any:
         """The whole state of the instance, in its own memory."""
@@ -483,7 +492,7 @@ class FmuParticipant(InstanceParticipant):
         if wanted:
             options["intermediate"] = sorted({interface.elements[name].reference for name in wanted})
             options["intermediate_update"] = self._update_inside
-        self._events = interface.event_mode
+        self._events, self._warnings = interface.event_mode, []
         try:
             instance.instantiate(*given, event_mode=self._events, **options)
         except FmiError:
@@ -491,4 +500,10 @@ class FmuParticipant(InstanceParticipant):
                 raise
             # some declare an event mode that they do not have; without it they step all the same
             self._events = False
+            said = self._log.text()
             instance.instantiate(*given, event_mode=False, **options)
+            self._warnings.append(
+                "it declares an event mode and refuses to be instantiated with it, so it runs without: "
+                "events inside it are handled in its steps alone, and discrete inputs are set between them"
+                + (f". It logged: {said}" if said else "")
+            )

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import weakref
-from contextlib import suppress
 from typing import Any
 
 from cosim_fmu.binding import modes
+from cosim_fmu.binding.fmi_error import FmiError
 from cosim_fmu.binding.fmu_instance import FmuInstance, SavedState
 
 
@@ -42,5 +42,7 @@ class FmuState:
 
 def _free(instance: FmuInstance, saved: SavedState) -> None:
     if instance.component and instance.mode != modes.FATAL and saved.pointer:
-        with suppress(Exception):
+        try:
             instance.free_state(saved)
+        except FmiError as error:
+            instance.untold = instance.untold or error

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
@@ -312,7 +312,7 @@ class InstanceParticipant(cosim.Participant):
         return self._failed_end
 
     def _end(self, instance: FmuInstance) -> None:
-        if instance.mode != modes.FATAL:
+        if instance.mode != modes.FATAL or instance.untold is not None:
             with printed_to(self.take_printed):
                 self._release(instance)
         if self._keeps and instance.mode == modes.TERMINATED and self._unpacked is not None:
@@ -330,6 +330,8 @@ class InstanceParticipant(cosim.Participant):
                 instance.terminate()
             except FmiError as error:
                 self._failed_end = str(self._error(str(error), error.function))
+        elif instance.untold is not None:
+            self._failed_end = str(self._error(str(instance.untold), instance.untold.function))
         if not (self._keeps and instance.mode == modes.TERMINATED):
             with suppress(Exception):
                 instance.free()
@@ -476,6 +478,16 @@ class InstanceParticipant(cosim.Participant):
             self._slot.mode = modes.FAILED
         own = type(error) is RuntimeError  # a sentence of ours
         return self._error(str(error) if own else f"{type(error).__name__}: {error}", what)
+
+    def _check_steps(self, wanted: Container[str]) -> None:
+        """That the instance is in a mode in which it steps; else what has failed before, if anything."""
+        instance = self._instance
+        if instance.mode in wanted:
+            return
+        if instance.failure is not None:
+            instance.untold = None
+            raise self._failure(instance.failure)
+        raise self._error(f"cannot step: the instance is {instance.mode}")
 
     def _error(self, text: str, function: str = "") -> cosim.FmuError:
         said = self._log.text()

@@ -175,8 +175,7 @@ class ModelExchangeParticipant(InstanceParticipant):
             When the FMU wants the simulation to end.
         """
         self.exit_initialization()
-        if self._mode not in modes.RUNNING:
-            raise self._error(f"cannot step: the instance is {self._mode}")
+        self._check_steps(modes.RUNNING)
         self._clocks.begin_step()
         solver = self._running
         self._guarded(lambda: solver.advance(time + size))

@@ -22,7 +22,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import InnerPoint, KeepsLog, ParticipantDescription, seconds_interrupted
+from cosim.kit import HasFile, InnerPoint, KeepsLog, ParticipantDescription, Resizes, seconds_interrupted
 from cosim_fmu.master.participants.open_fmu import open_fmu
 from cosim_fmu.master.participants.private_folder import private_folder, remove_folder
 from cosim_fmu.master.participants.process_messages import restored
@@ -111,7 +111,7 @@ class ProcessParticipant(cosim.Participant):
         self._released: list[int] = []
         self._waits = False
         self._given_up, self._folder = "", ""
-        self._failed_end = ""
+        self._failed_end = self._failed_before = ""
         self._end: weakref.finalize[..., Any] | None = None
         self._wanted: tuple[list[str], str] = [], "nothing"
         self._points: list[InnerPoint] = []
@@ -119,7 +119,7 @@ class ProcessParticipant(cosim.Participant):
     @property
     def path(self) -> Any:
         """The file of an FMU, if it is one."""
-        return getattr(self._inner, "path", None)
+        return self._inner.path if isinstance(self._inner, HasFile) else None
 
     @property
     def given_up(self) -> str:
@@ -134,18 +134,17 @@ class ProcessParticipant(cosim.Participant):
     @property
     def events(self) -> list[cosim.EventRecord]:
         """Those of the participant; none when its process is gone."""
-        if self._process is None or self._waits:
-            return []
-        with suppress(Exception):
-            found: list[cosim.EventRecord] = self._ask("events")
-            return found
-        return []
+        return self._ask_if_there("events")
+
+    @property
+    def warnings(self) -> list[str]:
+        """Those of the participant; none when its process is gone."""
+        return self._ask_if_there("warnings")
 
     def configure(self, *sizes: Any) -> None:
         """Structural parameters, for participants that have some."""
-        inner = getattr(self._inner, "configure", None)
-        if inner is not None:
-            inner(*sizes)
+        if isinstance(self._inner, Resizes):
+            self._inner.configure(*sizes)
             self._sizes = sizes
 
     def keep_log(self, file: Path | None, level: str = "warning") -> None:
@@ -244,10 +243,10 @@ class ProcessParticipant(cosim.Participant):
         """Close the participant and end the process; one that does not answer is killed."""
         if self._process is None:
             return
-        self._failed_end = ""
+        self._failed_end = self._failed_before
         if not self._waits:
             try:
-                self._failed_end = self._ask("close", timeout=SECONDS_TO_END)
+                self._failed_end = self._ask("close", timeout=SECONDS_TO_END) or self._failed_end
                 self._process.wait(SECONDS_TO_END)
             except Exception as error:
                 self._failed_end = str(error)
@@ -283,7 +282,7 @@ class ProcessParticipant(cosim.Participant):
             more = {"startupinfo": startup}
         self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment, **more)
         theirs.close()
-        self._pipe, self._waits, self._given_up = ours, False, ""
+        self._pipe, self._waits, self._given_up, self._failed_before = ours, False, "", ""
         self._released = []  # what tokens of an earlier process release is none of this one
         self._end = weakref.finalize(self, _end, self._process, ours, folder)
         with self._answering("start"):
@@ -304,6 +303,17 @@ class ProcessParticipant(cosim.Participant):
         if kind == "error":
             raise restored(value)
         return value
+
+    def _ask_if_there(self, name: str) -> list[Any]:
+        """Something that is not worth an error: a failure is told at the end."""
+        if self._process is None or self._waits:
+            return []
+        try:
+            found: list[Any] = self._ask(name)
+        except Exception as error:
+            self._failed_before = self._failed_before or str(error)
+            return []
+        return found
 
     def _wait(self, name: str, limit: float | None) -> None:
         """For an answer; a process that gives none in time, or soon after a first Ctrl-C, is killed."""

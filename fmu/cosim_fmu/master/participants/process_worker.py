@@ -58,6 +58,8 @@ def _serve(connection: Any, folder: str) -> None:
 
 def _answer(connection: Any, recipe: bytes, folder: str) -> None:
     """Call after call, until the participant is closed."""
+    from cosim.kit import TakesPrinted
+
     printed: Printed | None = None
     tokens: dict[int, Any] = {}
     participant: Any = None
@@ -70,7 +72,7 @@ def _answer(connection: Any, recipe: bytes, folder: str) -> None:
             if participant is None:
                 make, arguments, keywords = pickle.loads(recipe)
                 participant = make(*arguments, **keywords)
-                if hasattr(participant, "take_printed"):  # what others print belongs to the program
+                if isinstance(participant, TakesPrinted):  # what others print belongs to the program
                     printed = _take_output(folder)
             answer = "answer", _do(participant, tokens, name, given)
             if printed is not None and (text := printed.take()):
@@ -102,13 +104,22 @@ def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, .
         number = max(tokens, default=0) + 1
         tokens[number] = getattr(participant, name)(*given)
         return number
-    from cosim.kit import InitializationMode, RecordsEvents, Resizes, TellsFailedEnd, TellsInside, Watches
+    from cosim.kit import (
+        InitializationMode,
+        RecordsEvents,
+        Resizes,
+        TellsFailedEnd,
+        TellsInside,
+        TellsWarnings,
+        Watches,
+    )
 
     optional: dict[str, Any] = {
         "exit_initialization": InitializationMode,
         "configure": Resizes,
         "watch": Watches,
         "events": RecordsEvents,
+        "warnings": TellsWarnings,
     }
     if name in optional and not isinstance(participant, optional[name]):
         return []
@@ -119,8 +130,8 @@ def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, .
     if name == "close":
         participant.close()
         return participant.failed_end() if isinstance(participant, TellsFailedEnd) else ""
-    if name == "events":
-        return list(participant.events)
+    if name in ("events", "warnings"):
+        return list(getattr(participant, name))
     if name in ("get", "directional_derivative"):
         values = getattr(participant, name)(*given)
         return values.tolist() if hasattr(values, "tolist") else list(values)

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 log = logging.getLogger("cosim.master")
 
 PARQUET = ".parquet"
+PICTURE = "workbench.plot"
 
 
 class NothingWasRun(cosim.ModelError):
@@ -46,7 +47,7 @@ class CosimulateCommand(cosim.Command):
     name: ClassVar[str] = "cosimulate"
     summary: ClassVar[str] = "run FMUs and models together, from a scenario file or an SSP"
     examples = (
-        ("cosim cosimulate loop.toml", "results to loop.csv"),
+        ("cosim cosimulate loop.toml --plot loop.png", "results to loop.csv, and a picture"),
         ("cosim cosimulate loop.toml --explain", "who sees which value when; nothing is run"),
         ('cosim cosimulate loop.toml --until "500 ms" -o short.csv --json', "for programs"),
     )
@@ -64,6 +65,9 @@ class CosimulateCommand(cosim.Command):
         )
         parser.add_argument(
             "--real-time", metavar="RATE", type=float, default=math.inf, help="simulated s in a s, at most: 1"
+        )
+        parser.add_argument(
+            "--plot", type=Path, metavar="FILE", help="draw the results too: .png, .svg, .pdf, .html"
         )
         parser.add_argument("--variant", metavar="NAME", help="of a scenario or an SSP")
         parser.add_argument("--step", metavar="TIME", help='of an SSP: the communication step, "1 ms"')
@@ -121,7 +125,10 @@ class CosimulateCommand(cosim.Command):
                 print(f"warning: {text}", file=sys.stderr)
         target = arguments.output or scenario.file or Path(f"{arguments.scenario.stem}.csv")
         checkpoint = _checkpoint(arguments)
-        streams = target.suffix.lower() == PARQUET and checkpoint is None and arguments.resume is None
+        whole = (checkpoint, arguments.resume, arguments.plot)  # what needs the results in memory
+        streams = target.suffix.lower() == PARQUET and all(given is None for given in whole)
+        if arguments.plot is not None:
+            check_picture(arguments.plot)
         if arguments.coupling is not None:
             check_target(arguments.coupling)
         if arguments.resume is not None:
@@ -166,6 +173,12 @@ class CosimulateCommand(cosim.Command):
                 if text not in loop.warnings:  # said before the run
                     print(f"warning: {text}", file=sys.stderr)
             print(summary(result, target))
+        if arguments.plot is not None:
+            result.statistics.setdefault("model", arguments.scenario.stem)  # the title
+            result.plot(path=arguments.plot)
+            self.report(picture=arguments.plot)
+            if not arguments.quiet:
+                print(f"plot → {arguments.plot}")
         return 0
 
 
@@ -192,6 +205,14 @@ def check_target(target: Path) -> None:
         raise cosim.ModelError.of(str(target), "is a folder, needs the name of a file for the results")
     if not os.access(target if target.exists() else target.parent, os.W_OK):
         raise cosim.ModelError.of(str(target), "cannot be written: choose another file with -o")
+
+
+def check_picture(target: Path) -> None:
+    """Refuse a picture that cannot be written, before the run: `CosimError`, `ModelError`."""
+    endings = cosim.registry().get("result_sink", PICTURE).suffixes
+    if target.suffix.lower() not in endings:
+        raise cosim.CosimError(f"{target}: a picture ends in {', '.join(endings)}")
+    check_target(target)
 
 
 def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
@@ -235,12 +256,13 @@ def summary(result: CoSimulationResult, target: Path) -> str:
     counts = [(figures["steps"], "step"), (figures["events"], "event")]
     said = [f"{count:,}".replace(",", " ") + f" {word}{'s' * (count != 1)}" for count, word in counts]
     said.append(f"{figures['retries']} retr{'y' if figures['retries'] == 1 else 'ies'}")
-    slowest = max(figures["participant_time"].items(), key=lambda item: item[1], default=None)
+    spent = figures["participant_time"]  # 0 for who steps in compiled code, which is not measured
+    slowest = max(spent.items(), key=lambda item: item[1]) if spent and all(spent.values()) else None
     if figures["overruns"]:
         late = f"{figures['overruns']} points late (by {figures['largest_lag']:.3g} s at most)"
         said.append(late)
     line = ", ".join(said)
-    if slowest is not None and slowest[1] > 0.0:
+    if slowest is not None:
         line += f"   most time in {slowest[0]}: {slowest[1]:.3g} s of {figures['wall_time']:.3g} s"
     message = [result.message] if result.message else []
     trust = [text] if (text := str(result.coupling)) else []
