@@ -295,7 +295,8 @@ def one_step(a: Arrays, boundary: float) -> int:
     if start < kink < min(event_time, boundary) - margin(start):
         event_time = kink
     if start < min(event_time, boundary):
-        note_swapped(a)
+        if a.places[ix.RECORDING] >= ix.ON_GRID:  # rows between the ends of the step show them
+            note_swapped(a)
         code = integrate(a, event_time, boundary)
         if code != 0:
             return code

@@ -57,6 +57,43 @@ def four_bars(
     return model
 
 
+def parallel_rods(rods: int, angle: float, speed: float) -> Multibody:
+    """A bar on rods of 1 m side by side, all of 1 kg: from the third on each is one too many."""
+    model = Multibody("parallel_rods", gravity=(0, -GRAVITY, 0))
+    for i in range(rods):
+        model.body(f"rod{i}", mass=1.0, center_of_mass=(0.5, 0, 0), inertia=(1e-3, 1 / 12, 1 / 12))
+        model.joint(
+            "pin", name=f"pin{i}", child=f"rod{i}", frame_on_parent=(float(i), 0, 0), q=angle, u=speed
+        )
+    length = rods - 1.0
+    inertia = (1e-3, length**2 / 12, length**2 / 12)
+    model.body("bar", mass=1.0, center_of_mass=(length / 2, 0, 0), inertia=inertia)
+    model.joint(
+        "pin", name="tip", child="bar", parent="rod0", frame_on_parent=(1.0, 0, 0), q=-angle, u=-speed
+    )
+    for i in range(1, rods):
+        ends = {"body1": "bar", "body2": f"rod{i}"}
+        model.constraint(
+            "ball_constraint", f"closure{i}", **ends, point1=(float(i), 0, 0), point2=(1.0, 0, 0)
+        )
+    return model
+
+
+def exact_parallel(rods: int, times: Sequence[float], angle: float, speed: float) -> np.ndarray:
+    """Of the rods, at times; the bar does not turn."""
+    inertia, weight = rods / 3 + 1, (rods / 2 + 1) * GRAVITY
+    found = solve_ivp(
+        lambda t, y: [y[1], -weight * np.cos(y[0]) / inertia],
+        (0.0, times[-1]),
+        [angle, speed],
+        method="DOP853",
+        rtol=1e-12,
+        atol=1e-12,
+        t_eval=times,
+    )
+    return np.array(found.y[0])
+
+
 def exact_angle(
     loops: int, times: Sequence[float], speed: float = -1.0, length: float = 1.0, angle: float = UPRIGHT
 ) -> np.ndarray:

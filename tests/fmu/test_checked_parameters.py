@@ -63,6 +63,25 @@ def test_what_is_refused_changes_nothing(fmu: Fmu, case: str) -> None:
     assert fmu.all() == after  # as if it had never been tried
 
 
+def test_a_delay_that_is_longer_than_what_is_remembered_is_refused(fmu: Fmu) -> None:
+    """Parameters alone do not tell: before the start it may be as long as it likes."""
+    with_more = {"late.delay": 0.04}
+    fmu.start(**with_more)
+    fmu.steps(0, 20)
+    with pytest.raises(Exception, match="fmi2SetReal failed with status 3"):
+        call(fmu, {"late.delay": 0.15, "rod.mass": 3.0})
+    assert "late" in fmu.messages[-1]
+    assert (fmu["late.delay"], fmu["rod.mass"]) == (0.04, 2.0)
+    fmu.steps(20, 24)
+    after = fmu.all()
+    fmu.slave.reset()
+    fmu.start(**with_more)
+    fmu.steps(0, 24)
+    assert fmu.all() == after
+    call(fmu, {"late.delay": 0.02})
+    fmu.steps(24, 26)
+
+
 def test_values_that_fit_together_are_taken_in_one_call(fmu: Fmu) -> None:
     fmu.start()
     fmu.steps(0, 2)

@@ -213,9 +213,10 @@ class FmuInstance:
         """Set inputs, parameters or, before initialization, start values.
 
         A value that is there already changes nothing, so nothing is computed again. Where one value is
-        refused, none is set. What parameters are together is judged once all are written; before the
-        simulation begins values may come one by one, so then it is judged when the initialization ends,
-        unless the call sets everything that the judgement looks at.
+        refused, none is set. What parameters are together, and whether all can be computed with them here
+        and now, is judged once all are written; before the simulation begins values may come one by one, so
+        then it is judged when the initialization ends, unless the call sets everything that the judgement
+        looks at.
 
         Returns
         -------
@@ -275,10 +276,11 @@ class FmuInstance:
         trial = self.state.copy()
         for variable, value in parameters:
             trial[variable.path] = value
-        try:
-            trial.realize(cosim.Stage.INSTANCE)
+        begins = self.mode in (INSTANTIATED, INITIALIZING)
+        try:  # while it runs they have to fit what it has come to as well, such as what a delay remembers
+            trial.realize(cosim.Stage.INSTANCE if begins else cosim.Stage.REPORT)
         except cosim.SimulationError as error:
-            if self.mode in (INSTANTIATED, INITIALIZING) and not self._is_decided(trial, written):
+            if begins and not self._is_decided(trial, written):
                 return None
             return cosim.StateError(error.reason)
         return None

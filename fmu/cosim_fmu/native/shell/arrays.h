@@ -16,6 +16,8 @@ double *clock_of(Instance *instance, int64_t place);
 void forget_computed(Instance *instance);
 void note_written(Instance *instance);
 void note_restored(Instance *instance);
+void *kept_marks(Instance *instance);
+void put_marks_back(Instance *instance, void *marks);
 void start_slopes(Instance *instance, double start);
 int is_failure(const Model *model, int64_t code);
 int64_t call(Instance *instance, EntryPoint *entry, double time);

@@ -189,6 +189,27 @@ void note_restored(Instance *instance)
     places[instance->model->places_stage] = instance->model->restored;
 }
 
+/* What an evaluation leaves behind besides the cache (that nothing holds witnesses in it, for one): kept before one
+   that is a trial, and put back, freed, behind it. NULL where there is no memory. */
+void *kept_marks(Instance *instance)
+{
+    const Array *clock = &instance->arrays[instance->model->clock], *places = &instance->arrays[instance->model->places];
+    char *marks = malloc(bytes_of(clock) + bytes_of(places));
+    if (marks == NULL) return NULL;
+    memcpy(marks, clock->data, bytes_of(clock));
+    memcpy(marks + bytes_of(clock), places->data, bytes_of(places));
+    return marks;
+}
+
+void put_marks_back(Instance *instance, void *marks)
+{
+    const Array *clock = &instance->arrays[instance->model->clock], *places = &instance->arrays[instance->model->places];
+    memcpy(clock->data, marks, bytes_of(clock));
+    memcpy(places->data, (char *)marks + bytes_of(clock), bytes_of(places));
+    note_restored(instance);
+    free(marks);
+}
+
 /* The state was written to: the next step takes it for a jump. In continuous time inputs are smooth: what is
    written there is a point of them, wherever the importer's method looks. */
 void note_written(Instance *instance)

@@ -193,7 +193,20 @@ static int is_decided(Instance *instance, const uint32_t *references, size_t cou
     return 1;
 }
 
-/* Tries parameters, and puts the old ones back. Before the simulation begins values may come one by one: what
+/* Whether all can be computed with the present values, here and now. */
+static Status try_computing(Instance *instance, const char *function)
+{
+    void *marks = kept_marks(instance);
+    Status status;
+    if (marks == NULL) return refuse(instance, function, "there is no memory");
+    forget_computed(instance);
+    status = compute(instance, function);
+    put_marks_back(instance, marks);
+    return status;
+}
+
+/* Tries parameters, and puts the old ones back. While the simulation runs they have to fit what it has come to as well
+   (a delay what is remembered): else the next step would fail, and the instance be lost. Before the simulation begins values may come one by one: what
    others can still mend is a warning then, and judged when the initialization ends. */
 static Status try_parameters(Instance *instance, const char *function, const uint32_t *references, size_t count,
                              const double *values)
@@ -231,6 +244,7 @@ static Status try_parameters(Instance *instance, const char *function, const uin
             status = failure(instance, function, code);
         }
     }
+    if (status == OK && instance->life.mode & RUNNING) status = try_computing(instance, function);
     memcpy(p, before, size);
     free(before);
     if (status == ERROR) (void)judged(instance); /* what is computed from the old ones */
@@ -387,6 +401,7 @@ Status directional_derivative(Instance *instance, const char *function, const ui
                               double *sensitivity)
 {
     double *work, *before, *moved, *first, *second, step;
+    void *marks;
     Status status = OK;
     if ((unknown_count > 0 && (unknowns == NULL || sensitivity == NULL)) ||
         (known_count > 0 && (knowns == NULL || seed == NULL)))
@@ -399,7 +414,11 @@ Status directional_derivative(Instance *instance, const char *function, const ui
     step = step_along(instance, knowns, known_count, seed);
     if (!(step < HUGE_VAL)) return OK;
     work = malloc((2 * known_count + 2 * unknown_count + 1) * sizeof *work);
-    if (work == NULL) return refuse(instance, function, "there is no memory");
+    marks = work == NULL ? NULL : kept_marks(instance);
+    if (marks == NULL) {
+        free(work);
+        return refuse(instance, function, "there is no memory");
+    }
     before = work;
     moved = before + known_count;
     first = moved + known_count;
@@ -414,7 +433,7 @@ Status directional_derivative(Instance *instance, const char *function, const ui
         for (size_t i = 0; i < unknown_count; i++) sensitivity[i] = (second[i] - first[i]) / (2.0 * step);
     /* back to the very numbers that were there */
     (void)values_at(instance, function, unknowns, 0, knowns, known_count, before, first);
-    note_restored(instance);
+    put_marks_back(instance, marks);
     free(work);
     return status;
 }
