@@ -332,3 +332,21 @@ def test_the_page_has_the_exit_statuses_and_all_commands() -> None:
     for name, entry in commands().items():
         if entry.cls.failure:
             assert f"| `{name}` | {entry.cls.failure} |" in page
+
+
+@pytest.mark.parametrize(
+    ("id", "line"),
+    [
+        ("signals.pid", "parameter derivative_time s of the derivative part; default 0.1"),
+        ("signals.pid", "parameter upper upper bound of the value; none by default"),
+        ("signals.pid", "option controller which parts it has; one of PID, PI, PD, P; default PID"),
+        ("mechanics.rigid_body", "parameter mass kg mass, more than 0; has to be given"),
+        ("mechanics.pin", "parameter frame_on_child m X_BM, pose of M on the child; default identity"),
+        ("mechanics.linear_bushing", "parameter enabled 0 turns the element off; default true"),
+    ],
+)
+def test_describe_says_what_is_where_nothing_is_given(
+    id: str, line: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["describe", id]) == 0
+    assert line in [" ".join(text.split()) for text in capsys.readouterr().out.splitlines()]
