@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.cause import EventCause
 from cosim.compiled import native, walker
 from cosim.compiled.ahead import compile_ahead
 from cosim.component.component import Component
@@ -524,26 +525,54 @@ class System:
 
     def dependencies(self, path: str) -> set[str]:
         """Parameters, states and inputs that a signal depends on at the same instant."""
-        return self._leaves(path, [])
+        return self._leaves(self._behind(path))
 
     def initial_dependencies(self, path: str) -> set[str]:
         """Parameters, states and inputs that a signal depends on when a simulation is initialized.
 
-        What remembers (a delay) has no past then: it depends on what it remembers as well.
+        What remembers (a delay, a held sample) has no past then: it depends on what it remembers as well.
         """
-        return self._leaves(path, self.assembly.updates["end"])
+        return self._leaves(self._behind_at_start(path))
 
     def sources(self, path: str, *, initially: bool = False) -> set[tuple[str, int]]:
         """`dependencies`, or `initial_dependencies`, as places: array and offset of each number.
 
         Inputs of the system lie in d; ("t", 0) is the time.
         """
-        updates = self.assembly.updates["end"] if initially else []
-        found = self.assembly.graph.sources(self.signal(path).slot, updates)
+        found = self._behind_at_start(path) if initially else self._behind(path)
         return {(slot.array, i) for slot in found for i in slot.elements}
 
-    def _leaves(self, path: str, updates: list[Block]) -> set[str]:
-        found = self.assembly.graph.sources(self.signal(path).slot, updates)
+    def _behind(self, path: str) -> set[Slot]:
+        return self.assembly.graph.sources(self.signal(path).slot)
+
+    def _behind_at_start(self, path: str) -> set[Slot]:
+        """Also what updates, and handlers of the 0th step, of the parts read whose variables are met."""
+        found: set[Slot] = set()
+        pending = [self.signal(path).slot]
+        while pending:
+            new = self.assembly.graph.sources(pending.pop(), self.assembly.updates["end"]) - found
+            found |= new
+            for blocks, variables in self._first_handlers:
+                if any(slot.overlaps(variable) for slot in new for variable in variables):
+                    pending += [slot for block in blocks for slot in block.reads if slot.size]
+        return found
+
+    @cached_property
+    def _first_handlers(self) -> list[tuple[list[Block], list[Slot]]]:
+        """Handlers that the 0th step can call, by part, and the variables that they can change."""
+        first = (EventCause.INITIALIZATION, EventCause.SCHEDULED)
+        by_part: dict[str, list[Block]] = {}
+        for (name, handler), block in self.handler_blocks.items():
+            if self.parts[name].handlers[handler].cause in first:
+                by_part.setdefault(name, []).append(self.blocks[block])
+        changed: dict[str, list[Slot]] = {name: [] for name in by_part}
+        for variable in self.variables.values():
+            part = variable.path.partition(".")[0]
+            if part in changed and variable.slot.array in "yd":
+                changed[part].append(variable.slot)
+        return [(blocks, changed[name]) for name, blocks in by_part.items()]
+
+    def _leaves(self, found: set[Slot]) -> set[str]:
         places = {v.path: v.slot for v in self.variables.values() if v.slot.array != "c"}
         places |= {path: self.assembly.free_inputs[path] for path in self.inputs}
         read = {(slot.array, i) for slot in found for i in slot.elements}

@@ -60,6 +60,7 @@ class FmuInstance:
         self.stop_time: float | None = None
         self.mode = INSTANTIATED
         self._told = 0
+        self._trial: cosim.State | None = None
         self._plans: dict[tuple[str, tuple[int, ...]], Plan] = {}
 
     # life
@@ -90,9 +91,9 @@ class FmuInstance:
             self.state.copy().realize(cosim.Stage.INSTANCE)
         except cosim.SimulationError as error:
             raise cosim.StateError(f"{error.reason} (the instance is still in initialization mode)") from None
-        simulator = self._make_simulator()
+        simulator = self._make_simulator(self.state)
         status = simulator.initialize()
-        self.simulator, self.mode = simulator, STEPPING
+        self.simulator, self.mode, self._trial = simulator, STEPPING, None
         if not status.succeeded:
             simulator.finish()
             self.mode = STOPPED
@@ -172,17 +173,33 @@ class FmuInstance:
             self.simulator.finish()
             self.mode = STOPPED
 
-    def _make_simulator(self) -> cosim.Simulator:
+    def _make_simulator(self, state: cosim.State) -> cosim.Simulator:
         self._told = 0
         with use_registry(self.registry):
             return cosim.Simulator(
                 self.system,
-                self.state,
+                state,
                 integrator=self.interface.integrator,
-                accuracy=self.state.accuracy,
+                accuracy=state.accuracy,
                 event_limit=0,  # a host has no use for them
                 **self.interface.integrator_options,
             )
+
+    def _begun(self) -> cosim.State:
+        """What the State is when the initialization ends, if it ends with the present values.
+
+        Then what remembers (a delay, a held sample) has its first values. Where that fails, the State itself.
+        """
+        if self._trial is None:
+            trial = self.state.copy()
+            try:
+                self._make_simulator(trial).initialize()
+                trial.realize(cosim.Stage.REPORT)
+            except cosim.SimulationError:
+                self.state.realize(cosim.Stage.REPORT)
+                trial = self.state
+            self._trial = trial
+        return self._trial
 
     # values
 
@@ -193,9 +210,15 @@ class FmuInstance:
         if plan is None:
             plan = self._plans[key] = self._plan(kind, references)
         stage, places, frames = plan
-        if self.state.stage < stage:
-            self.state.realize(stage)
-        arrays = self.system.arrays(self.state)
+        if self.mode == INITIALIZING and len(references) > 1:
+            return [self.get(kind, [reference])[0] for reference in references]
+        begins = self.mode == INITIALIZING and references
+        state = (
+            self._begun() if begins and not self._variable(kind, references[0]).is_settable else self.state
+        )
+        if state.stage < stage:
+            state.realize(stage)
+        arrays = self.system.arrays(state)
         read = VALUES[kind]
         values = [read(arrays[array][offset].item()) for array, offset in places]
         for i, angle in frames:
@@ -249,6 +272,7 @@ class FmuInstance:
         if not refused:
             for _, variable, value in changed:
                 self.state[variable.path] = value
+                self._trial = None
         return refused
 
     def _with_whole_frames(
@@ -340,8 +364,8 @@ class FmuInstance:
         if mode not in MODES:
             raise cosim.StateError(f"the bytes of this state are damaged (mode {mode!r})")
         self.state = self.system.state_from_bytes(data)
-        self.mode, self.stop_time = mode, stop_time
-        self.simulator = None if mode in (INSTANTIATED, INITIALIZING) else self._make_simulator()
+        self.mode, self.stop_time, self._trial = mode, stop_time, None
+        self.simulator = None if mode in (INSTANTIATED, INITIALIZING) else self._make_simulator(self.state)
 
 
 def _runs_python(system: cosim.System) -> bool:

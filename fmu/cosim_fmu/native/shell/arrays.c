@@ -29,6 +29,21 @@ Array *new_arrays(const Model *model)
     return arrays;
 }
 
+/* The same numbers in arrays of their own. */
+Array *copy_arrays(const Model *model, const Array *arrays)
+{
+    Array *copied = new_arrays(model);
+    for (int64_t i = 0; copied != NULL && i < model->array_count; i++) {
+        if (model->arrays[i].role == CONSTANT) continue;
+        if (arrays[i].rows > copied[i].rows && !grow_array(&copied[i], arrays[i].rows)) {
+            free_arrays(model, copied);
+            return NULL;
+        }
+        memcpy(copied[i].data, arrays[i].data, bytes_of(&arrays[i]));
+    }
+    return copied;
+}
+
 void free_arrays(const Model *model, Array *arrays)
 {
     for (int64_t i = 0; i < model->array_count; i++) free(arrays[i].data);

@@ -7,6 +7,7 @@
 enum { ITEM = 8, MOST_ITEMS = 1 << 28 };
 
 Array *new_arrays(const Model *model);
+Array *copy_arrays(const Model *model, const Array *arrays);
 void free_arrays(const Model *model, Array *arrays);
 size_t bytes_of(const Array *array);
 int grow_array(Array *array, int64_t wanted);
@@ -24,6 +25,7 @@ int64_t call(Instance *instance, EntryPoint *entry, double time);
 const Check *failed_check(Instance *instance);
 const char *sentence_of(Instance *instance, const Check *check);
 Status failure(Instance *instance, const char *function, int64_t code);
+Array *begun_arrays(Instance *instance);
 Status compute(Instance *instance, const char *function);
 
 #endif

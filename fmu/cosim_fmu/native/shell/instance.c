@@ -113,11 +113,18 @@ Status set_logging(Instance *instance, const char *function, int on, size_t coun
 
 /* Made and ended */
 
+static void forget_begun(Instance *instance)
+{
+    if (instance->begun != NULL) free_arrays(instance->model, instance->begun);
+    instance->begun = NULL;
+}
+
 /* With fresh arrays. Where the importer integrates, options that need an integrator of ours have other values. */
 static void begin_life(Instance *instance, int64_t kind)
 {
     const Model *model = instance->model;
     memset(&instance->life, 0, sizeof instance->life);
+    forget_begun(instance);
     instance->life.kind = kind;
     instance->life.mode = INSTANTIATED;
     instance->life.accuracy = model->accuracy;
@@ -148,6 +155,7 @@ Instance *make_instance(const Model *model, const char *name, int64_t kind, Repo
 void free_instance(Instance *instance)
 {
     if (instance == NULL) return;
+    forget_begun(instance);
     if (instance->arrays != NULL) free_arrays(instance->model, instance->arrays);
     free(instance->name);
     free(instance);
@@ -175,18 +183,24 @@ double *clock_of(Instance *instance, int64_t place)
     return numbers(instance, instance->model->clock) + place;
 }
 
+static void mark_computed(Instance *instance, int64_t stage)
+{
+    int64_t *places = instance->arrays[instance->model->places].data;
+    places[instance->model->places_stage] = stage;
+}
+
 /* The cache is not that of the state any more. */
 void forget_computed(Instance *instance)
 {
-    int64_t *places = instance->arrays[instance->model->places].data;
-    places[instance->model->places_stage] = instance->model->nothing;
+    mark_computed(instance, instance->model->nothing);
+    forget_begun(instance);
 }
 
 /* The state is one again that there was before. */
 void note_restored(Instance *instance)
 {
-    int64_t *places = instance->arrays[instance->model->places].data;
-    places[instance->model->places_stage] = instance->model->restored;
+    mark_computed(instance, instance->model->restored);
+    forget_begun(instance);
 }
 
 /* What an evaluation leaves behind besides the cache (that nothing holds witnesses in it, for one): kept before one
@@ -275,12 +289,49 @@ Status failure(Instance *instance, const char *function, int64_t code)
     return refuse(instance, function, "t = %.17g s: a component could not be computed", time);
 }
 
+/* The 0th step, and the first step size. */
+static int64_t begin(Instance *instance)
+{
+    int64_t code = call(instance, instance->model->accuracy_given, instance->life.accuracy);
+    return is_failure(instance->model, code) ? code : call(instance, instance->model->initialize, instance->life.start);
+}
+
+/* In initialization mode: what the arrays will be when it ends, if it ends with the present values. Then what remembers
+   (a delay, a held sample) has its first values. NULL in other modes, and where that fails. */
+Array *begun_arrays(Instance *instance)
+{
+    const Model *model = instance->model;
+    Array *own = instance->arrays, *trial;
+    int64_t code;
+    if (instance->life.mode != INITIALIZING || instance->begun != NULL) return instance->begun;
+    trial = copy_arrays(model, own);
+    if (trial == NULL) return NULL;
+    instance->arrays = trial;
+    forget_computed(instance);
+    code = begin(instance);
+    if (!is_failure(model, code)) code = call(instance, model->evaluate, *clock_of(instance, model->clock_time));
+    instance->arrays = own;
+    if (is_failure(model, code))
+        free_arrays(model, trial);
+    else
+        instance->begun = trial;
+    return instance->begun;
+}
+
 /* Makes the cache that of the present values. */
 Status compute(Instance *instance, const char *function)
 {
-    double time = *clock_of(instance, instance->model->clock_time);
-    int64_t code = call(instance, instance->model->evaluate, time);
-    return is_failure(instance->model, code) ? failure(instance, function, code) : OK;
+    const Model *model = instance->model;
+    double time = *clock_of(instance, model->clock_time);
+    const Array *cache = &instance->arrays[model->cache], *begun = begun_arrays(instance);
+    int64_t code;
+    if (instance->life.mode == INITIALIZING) mark_computed(instance, model->nothing);
+    if (begun != NULL) {
+        memcpy(cache->data, begun[model->cache].data, bytes_of(cache));
+        return OK;
+    }
+    code = call(instance, model->evaluate, time);
+    return is_failure(model, code) ? failure(instance, function, code) : OK;
 }
 
 /* Initialization */
@@ -313,9 +364,10 @@ Status exit_initialization(Instance *instance, const char *function)
     const Model *model = instance->model;
     Life *life = &instance->life;
     int64_t code;
-    if (need_mode(instance, function, INITIALIZING) != OK || judge(instance, function) != OK) return ERROR;
-    code = call(instance, model->accuracy_given, life->accuracy);
-    if (!is_failure(model, code)) code = call(instance, model->initialize, life->start);
+    if (need_mode(instance, function, INITIALIZING) != OK) return ERROR;
+    forget_computed(instance);
+    if (judge(instance, function) != OK) return ERROR;
+    code = begin(instance);
     if (is_failure(model, code)) {
         life->mode = FAILED;
         return failure(instance, function, code);

@@ -48,6 +48,7 @@ struct Instance {
     Array *arrays;
     Life life;
     int64_t log;      /* categories, a set */
+    Array *begun;     /* in initialization mode: what the arrays will be when that mode ends, once it was asked for */
     char *name;
     Report *report;
     void *host; /* what the FMI layer keeps */

@@ -91,14 +91,27 @@ static double read_real(Instance *instance, const Variable *variable)
     return is_running(instance, variable) ? value + course(instance, variable) : value;
 }
 
+/* What a variable is read from, with all that it needs computed; NULL where that fails. In initialization mode what
+   cannot be set is what it will be when that mode ends. */
+static Array *read_from(Instance *instance, const char *function, const Variable *variable)
+{
+    Array *begun = variable->settable == NEVER ? begun_arrays(instance) : NULL;
+    if (begun != NULL) return begun;
+    return variable->computed && compute(instance, function) != OK ? NULL : instance->arrays;
+}
+
 Status get_real(Instance *instance, const char *function, const uint32_t *references, size_t count, double *values)
 {
     if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no place for values");
     for (size_t i = 0; i < count; i++) {
         const Variable *variable = find_variable(instance, function, references[i], REAL);
+        Array *own = instance->arrays, *arrays;
         if (variable == NULL) return ERROR;
-        if (variable->computed && compute(instance, function) != OK) return ERROR;
+        arrays = read_from(instance, function, variable);
+        if (arrays == NULL) return ERROR;
+        instance->arrays = arrays;
         values[i] = read_real(instance, variable);
+        instance->arrays = own;
     }
     return OK;
 }
@@ -117,11 +130,12 @@ Status get_whole(Instance *instance, const char *function, int64_t type, const u
     if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no place for values");
     for (size_t i = 0; i < count; i++) {
         const Variable *variable = find_variable(instance, function, references[i], type);
-        const int64_t *integers;
+        const Array *arrays;
         if (variable == NULL) return ERROR;
-        if (variable->computed && compute(instance, function) != OK) return ERROR;
-        integers = instance->arrays[variable->array].data;
-        values[i] = variable->is_whole ? integers[variable->index] : (int64_t)*place_of(instance, variable);
+        arrays = read_from(instance, function, variable);
+        if (arrays == NULL) return ERROR;
+        values[i] = variable->is_whole ? ((int64_t *)arrays[variable->array].data)[variable->index]
+                                       : (int64_t)((double *)arrays[variable->array].data)[variable->index];
         if (type == BOOLEAN) values[i] = values[i] != 0;
     }
     return OK;
