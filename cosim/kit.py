@@ -136,6 +136,7 @@ if TYPE_CHECKING:
     from cosim.contracts.method_layout import SMALLEST as SMALLEST
     from cosim.contracts.method_layout import SMOOTH_SLOTS as SMOOTH_SLOTS
     from cosim.contracts.method_layout import START as START
+    from cosim.contracts.method_layout import STEP_ACCURACY as STEP_ACCURACY
     from cosim.contracts.method_layout import STEPS as STEPS
     from cosim.contracts.method_layout import STIFF_HITS as STIFF_HITS
     from cosim.contracts.method_layout import STIFF_MISSES as STIFF_MISSES
@@ -239,6 +240,7 @@ if TYPE_CHECKING:
     from cosim.step.layout import ROWS_HEADER as ROWS_HEADER
     from cosim.step.method import Method as Method
     from cosim.step.method import prepared as prepared
+    from cosim.step.projection import CONSTRAINT_TOLERANCE as CONSTRAINT_TOLERANCE
     from cosim.step.projection import END_OF_CORRECTIONS as END_OF_CORRECTIONS
     from cosim.step.projection import MOVE as MOVE
     from cosim.step.projection import NORMALIZE as NORMALIZE

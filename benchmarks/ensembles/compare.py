@@ -39,6 +39,7 @@ def ours(task: Task, threads: int, passes: int, accuracy: float = 1e-6) -> dict[
     made = cosim.Ensemble(
         *(task.system, task.until),
         accuracy=accuracy,
+        relative_tolerance=accuracy,
         output_interval=task.interval,
         signals=[task.signal],
         threads=threads,

@@ -21,6 +21,8 @@ from models import TASKS, Task
 import cosim
 from cosim import kit
 
+ACCURACY = {"accuracy": 1e-6, "relative_tolerance": 1e-6}  # of a step: counts of steps stay comparable
+
 
 def spin(count):
     """A loop that touches no memory."""
@@ -32,14 +34,13 @@ def spin(count):
 
 def ensemble_of(task: Task, threads: int) -> cosim.Ensemble:
     reduce = [f"max({task.signal})"]
-    return cosim.Ensemble(
-        task.system, task.until, output_interval=task.interval, reduce=reduce, threads=threads
-    )
+    how = {"output_interval": task.interval, "reduce": reduce, "threads": threads}
+    return cosim.Ensemble(task.system, task.until, **how, **ACCURACY)
 
 
 def single(task: Task, count: int) -> float:
     """CPU seconds of a single run with the same recording."""
-    simulator = cosim.Simulator(task.system, accuracy=1e-6, event_limit=0)
+    simulator = cosim.Simulator(task.system, **ACCURACY, event_limit=0)
     runs = len(next(iter(task.values.values())))
     used = 0.0
     for run in range(0, runs, max(1, runs // count)):

@@ -34,7 +34,8 @@ def runs(problem: Problem, method: str) -> list[tuple[float, int]]:
     """Error and evaluations at all accuracies at which the run gets to its end."""
     found = []
     for accuracy in ACCURACIES[TIGHTEST.get(method, 0.0) <= ACCURACIES]:
-        simulator = problem.simulator(integrator=f"integrators.{method}", accuracy=float(accuracy))
+        how = {"accuracy": float(accuracy), "relative_tolerance": float(accuracy)}
+        simulator = problem.simulator(integrator=f"integrators.{method}", **how)
         try:
             simulator.advance_to(problem.until)
         except cosim.SimulationError:  # so coarse that the satellite meets the moon

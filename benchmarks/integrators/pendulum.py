@@ -49,7 +49,8 @@ def energy(state: Sequence[Sequence[float]]) -> float:
 
 def started(system: cosim.System, method: str, accuracy: float) -> cosim.Simulator:
     """Ours, at the start."""
-    made = cosim.Simulator(system, integrator=f"integrators.{method}", accuracy=accuracy)
+    how = {"accuracy": accuracy, "relative_tolerance": accuracy}  # of a step, as the others take theirs
+    made = cosim.Simulator(system, integrator=f"integrators.{method}", **how)
     made.initialize()
     return made
 

@@ -49,7 +49,7 @@ def ours(problem: StiffProblem, rounds: int) -> list[Run]:
                 state = system.state(problem.start, parameters=problem.parameters)
                 floor = accuracy * problem.floor
                 integrator = cosim.registry().get("integrator", f"integrators.{name}")(
-                    accuracy=accuracy, absolute_tolerance=floor
+                    accuracy=accuracy, relative_tolerance=accuracy, absolute_tolerance=floor
                 )
                 integrator.initialize(system, state)
                 begin = time.perf_counter()

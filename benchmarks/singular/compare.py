@@ -46,6 +46,7 @@ def ours(loops: int, times: np.ndarray) -> list[dict[str, Any]]:
                 "until": float(times[-1]),
                 "integrator": f"integrators.{method}",
                 "accuracy": accuracy,
+                "relative_tolerance": accuracy,
                 "output_interval": GRID,
                 "signals": [*angles, "energy.total"],
             }

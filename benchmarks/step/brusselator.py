@@ -44,6 +44,7 @@ def ours(system: cosim.System, intervals: int) -> list[Run]:
             until=UNTIL,
             integrator=f"integrators.{method}",
             accuracy=tolerance,
+            relative_tolerance=tolerance,
             output_interval=UNTIL / intervals,
         )
         seconds, result = least(call, RUNS)

@@ -59,7 +59,7 @@ def compare(passes: int) -> list[str]:
 
     def ours() -> list[Run]:
         return [
-            run(name, accuracy=tolerance, integrator=f"integrators.{name}")
+            run(name, accuracy=tolerance, relative_tolerance=tolerance, integrator=f"integrators.{name}")
             for name in METHODS
             for tolerance in TOLERANCES
         ]

@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import Any
 
 from cosim.compiled import kernel_cache, native
+from cosim.compiled.numba_target import get_ready
 from cosim.compiled.parts import in_process, parts_called
 from cosim.helper_process import kill_with_parent
 
@@ -24,6 +25,8 @@ log = logging.getLogger("cosim.native")
 Wanted = tuple[Any, str]
 NUMBER = struct.Struct("H")
 MOST = 2048  # numbers, which fit into a pipe
+FEWEST = 2
+"""Functions for each process: one would take longer to get ready than to compile."""
 # looked for before, and not again: that costs milliseconds for each Simulator; what has changed since is
 # compiled when it is asked for
 _served: set[Wanted] = set()
@@ -39,7 +42,7 @@ def compile_ahead(wanted: Iterable[Wanted]) -> None:
     if len(missing) < 2 or threading.active_count() > 1 or kernel_cache.folder() is None:
         return
     if hasattr(os, "fork") and hasattr(os, "sched_getaffinity"):
-        processes = min(len(os.sched_getaffinity(0)), len(missing))
+        processes = min(len(os.sched_getaffinity(0)), len(missing) // FEWEST)
         if processes > 1:
             _in_processes(missing, processes)
 
@@ -61,6 +64,7 @@ def _with_parts(wanted: Iterable[Wanted]) -> Iterator[Wanted]:
 
 
 def _in_processes(missing: Sequence[Wanted], processes: int) -> None:
+    get_ready()  # once, not in each process
     jobs, jobs_in = os.pipe()
     answers, answers_in = os.pipe()
     os.write(jobs_in, b"".join(NUMBER.pack(i) for i in range(len(missing))))

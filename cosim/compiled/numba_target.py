@@ -26,5 +26,13 @@ def numba_target() -> Any:
     return cpu_target.target_context
 
 
+def get_ready() -> None:
+    """What the compiler does ahead of the first function."""
+    from numba.core.registry import cpu_target
+
+    numba_target()
+    cpu_target.typing_context.refresh()
+
+
 def _there_is_no_blas() -> None:
     raise ImportError

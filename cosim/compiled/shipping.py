@@ -187,9 +187,16 @@ def make_library(
                 progress(done, len(jobs))
         objects = sorted(Path(folder).glob("*.o"))
         path.parent.mkdir(parents=True, exist_ok=True)
-        path.write_bytes(shipped.sealed(_linked(objects, Path(folder), compiler)))
-        texts_path.write_bytes(shipped_texts.packed(texts))
+        _write_anew(path, shipped.sealed(_linked(objects, Path(folder), compiler)))
+        _write_anew(texts_path, shipped_texts.packed(texts))
     return len(objects), len(texts)
+
+
+def _write_anew(path: Path, content: bytes) -> None:
+    """Write a file anew: processes that have the old one in their memory keep it."""
+    part = path.with_name(f".{path.name}.part")
+    part.write_bytes(content)
+    part.replace(path)
 
 
 def _different(wanted: Forms) -> list[_Job]:

@@ -15,7 +15,7 @@ from cosim.contracts.dense_output import DenseOutput
 from cosim.contracts.method_kernels import MethodKernels
 from cosim.contracts.step_code import StepCode, StepReason
 from cosim.contracts.step_statistics import StepStatistics
-from cosim.contracts.tolerances import Tolerance, tolerance_problems, tolerances
+from cosim.contracts.tolerances import Tolerance, accuracy_of_step, tolerance_problems, tolerances
 from cosim.errors import ModelError, Problem
 from cosim.registration.kinds import plugin_kind
 
@@ -38,12 +38,14 @@ class Integrator(ABC):
     and for taking it again) may lie in the integrator.
 
     The error of a state in one step is held below ``max(absolute_tolerance, relative_tolerance * |y|)``.
+    Errors of steps add up, by how much follows from the method: without tolerances a method holds the error
+    of one step to a share of the accuracy, ``step_share``, so that the error of a run is near the accuracy.
 
     Parameters
     ----------
     accuracy : float, optional
-        Tolerance of the error of one step, relative to each state; 1e-6 unless given, more than 0.1 is taken
-        as 0.1.
+        Wanted relative error of a run that does not amplify errors; 1e-6 unless given, more than 0.1 is
+        taken as 0.1.
     initial_step : float, optional
         First step, s. Chosen from the first two derivatives unless given.
     minimum_step, maximum_step : float
@@ -53,8 +55,9 @@ class Integrator(ABC):
         The length of every step but the last one before a target, s; there is no error control then.
     relative_tolerance, absolute_tolerance : float or mapping of str to float, optional
         Where `accuracy` alone is not meant: a number, or numbers by group of states (``q``, ``u``, ``z``)
-        and by path (``"engine"``, ``"engine.q"``, ``"wheel*.u"``). Without them `accuracy` is the relative
-        tolerance, and a thousandth of the relative tolerance the absolute one, in the units of the states.
+        and by path (``"engine"``, ``"engine.q"``, ``"wheel*.u"``). A relative tolerance is that of one step,
+        and so is `accuracy` beside it. Without one it is `step_accuracy`. The absolute tolerance is a
+        thousandth of the relative one, in the units of the states, unless given.
 
     Attributes
     ----------
@@ -64,6 +67,9 @@ class Integrator(ABC):
         Of the solution.
     bibtex : str
         Where the method was published: BibTeX entries.
+    step_share : (float, float)
+        Factor and power; declared on the class: the error of one step is held to
+        ``accuracy * min(1, factor * accuracy**power)``. (1, 0) holds each step to the accuracy.
 
     Raises
     ------
@@ -75,6 +81,7 @@ class Integrator(ABC):
     capabilities: ClassVar[Capabilities] = Capabilities()
     order: int = 0
     bibtex: ClassVar[str] = ""
+    step_share: ClassVar[tuple[float, float]] = (1.0, 0.0)
 
     def __init__(
         self,
@@ -118,6 +125,17 @@ class Integrator(ABC):
         other.accuracy = min(accuracy, LOOSEST_ACCURACY)
         return other
 
+    @property
+    def share_of_step(self) -> tuple[float, float]:
+        """`step_share`, or (1, 0) where tolerances of one step are given, or the step is."""
+        given = self.relative_tolerance is not None or self.fixed_step is not None
+        return (1.0, 0.0) if given else self.step_share
+
+    @property
+    def step_accuracy(self) -> float:
+        """What the relative error of one step is held to where no tolerance is given."""
+        return accuracy_of_step(self.accuracy, *self.share_of_step)
+
     def tolerances(self, system: System) -> tuple[Vector, Vector]:
         """The relative and the absolute tolerance of every state of a system, each of shape (ny,).
 
@@ -127,7 +145,12 @@ class Integrator(ABC):
             A tolerance names what the system does not have.
         """
         given = (self.relative_tolerance, self.absolute_tolerance)
-        return tolerances(type(self).__name__, system, self.accuracy, *given)
+        least = self.least_absolute_tolerance(system)
+        return tolerances(type(self).__name__, system, self.step_accuracy, *given, least)
+
+    def least_absolute_tolerance(self, system: System) -> float:
+        """What an absolute tolerance that is not given is not below, in the units of the states."""
+        return 0.0
 
     def kernels(self, system: System) -> MethodKernels | None:
         """The method as kernel functions and numbers for a system; None where its steps are Python."""

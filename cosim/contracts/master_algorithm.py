@@ -193,6 +193,8 @@ class MasterAlgorithm(ABC):
     def course_of_inputs(self, stepped: bool) -> str:
         """What a real input does over a step, in words: "the line through the last two values, continued".
 
+        A participant follows that, or holds the mean of it.
+
         Parameters
         ----------
         stepped : bool

@@ -52,7 +52,9 @@ def method_settings(integrator: Integrator, system: System, error_order: int) ->
     head[layout.SMALLEST], head[layout.LARGEST] = integrator.minimum_step, integrator.maximum_step
     head[layout.FIXED], head[layout.INITIAL] = integrator.fixed_step or 0.0, integrator.initial_step or 0.0
     head[layout.IS_CUBIC] = integrator.capabilities.cubic_until_completed
-    return np.concatenate([head, relative, absolute])
+    head[layout.STEP_ACCURACY] = integrator.step_accuracy
+    least = integrator.least_absolute_tolerance(system)
+    return np.concatenate([head, relative, absolute, integrator.share_of_step, [least]])
 
 
 def method_slots(system: System, extra: list[int]) -> NDArray[np.int64]:

@@ -20,8 +20,9 @@ one gets a copy of `y` and `c` that it may overwrite.
 ``coefficients`` constant numbers of the method
 ``settings``     0 accuracy, 1 smallest step, 2 largest step, 3 fixed step (0: none), 4 order of the error
                  estimate (the exponent of the step in it), 5 first step (0: chosen), 6 whether dense output
-                 that is not completed is a cubic, then the relative and the absolute tolerances, `n` numbers
-                 each
+                 that is not completed is a cubic, 7 accuracy of one step, then the relative and the absolute
+                 tolerances, `n` numbers each, then the two numbers by which the accuracy of one step
+                 follows (`cosim.contracts.tolerances.accuracy_of_step`) and the least absolute tolerance
 ``memory``       part of the State: 0 next step (0: not initialized), 1 error of the last step
                  relative to the tolerance (0: none), then what the method needs
 ``work``         the header below, then the state at the start and at the end of the step and a spare vector,
@@ -55,7 +56,7 @@ BY_LIMIT = 2
 BY_KINK = 3
 BY_MAXIMUM = 4
 
-ACCURACY, SMALLEST, LARGEST, FIXED, ERROR_ORDER, INITIAL, IS_CUBIC = 0, 1, 2, 3, 4, 5, 6
+ACCURACY, SMALLEST, LARGEST, FIXED, ERROR_ORDER, INITIAL, IS_CUBIC, STEP_ACCURACY = 0, 1, 2, 3, 4, 5, 6, 7
 SETTINGS_HEADER = 8
 
 NEXT_STEP, LAST_ERROR = 0, 1

@@ -22,12 +22,18 @@ GROUPS = ("q", "u", "z")
 SCALE = 1e-3
 
 
+def accuracy_of_step(accuracy, factor, power):
+    """What one step is held to, that the errors of all may add up to the accuracy; a kernel function."""
+    return accuracy * min(1.0, factor * math.pow(accuracy, power))
+
+
 def tolerances(
     where: str,
     system: System,
     accuracy: float,
     relative: Tolerance | None,
     absolute: Tolerance | None,
+    least: float = 0.0,
 ) -> tuple[Vector, Vector]:
     """The relative and the absolute tolerance of every continuous state.
 
@@ -44,7 +50,9 @@ def tolerances(
         One number, or numbers by group (``q``, ``u``, ``z``) and by path: a part (``"engine"``), a variable
         (``"engine.q"``) or a pattern (``"wheel*.u"``). Groups count first, then paths in the order given. A
         relative tolerance of 0 leaves the absolute one, which is in the units of the states and 1e-3 of the
-        relative one unless given.
+        relative one, and `least`, unless given.
+    least : float
+        What an absolute tolerance that is not given is not below.
 
     Returns
     -------
@@ -57,7 +65,7 @@ def tolerances(
     """
     problems: list[Problem] = []
     rtol = _spread(where, "relative_tolerance", system, relative, np.full(system.ny, accuracy), problems)
-    scaled = SCALE * np.where(rtol > 0.0, rtol, accuracy)
+    scaled = np.maximum(SCALE * np.where(rtol > 0.0, rtol, accuracy), least)
     atol = _spread(where, "absolute_tolerance", system, absolute, scaled, problems)
     if problems:
         raise ModelError(problems)

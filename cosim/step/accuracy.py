@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from cosim.contracts.integrator import LOOSEST_ACCURACY
 from cosim.contracts.method_layout import ACCURACY as METHOD_ACCURACY
-from cosim.contracts.method_layout import SETTINGS_HEADER
-from cosim.contracts.tolerances import SCALE
+from cosim.contracts.method_layout import SETTINGS_HEADER, STEP_ACCURACY
+from cosim.contracts.tolerances import SCALE, accuracy_of_step
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays
 from cosim.step.calls import call_tune
@@ -17,11 +17,15 @@ def set_accuracy(a: Arrays, accuracy: float) -> int:
     a.numbers[ix.ACCURACY] = accuracy
     kept = min(accuracy, LOOSEST_ACCURACY)
     a.settings[METHOD_ACCURACY] = kept
+    share = SETTINGS_HEADER + 2 * a.y.shape[0]
+    step = accuracy_of_step(kept, a.settings[share], a.settings[share + 1])
+    a.settings[STEP_ACCURACY] = step
     for i in range(a.program[ix.RELATIVE]):
-        a.settings[SETTINGS_HEADER + a.program[a.program[ix.RELATIVE_AT] + i]] = kept
+        a.settings[SETTINGS_HEADER + a.program[a.program[ix.RELATIVE_AT] + i]] = step
+    least = a.settings[share + 2]
     at = SETTINGS_HEADER + a.y.shape[0]
     for i in range(a.program[ix.ABSOLUTE]):
-        a.settings[at + a.program[a.program[ix.ABSOLUTE_AT] + i]] = SCALE * kept
+        a.settings[at + a.program[a.program[ix.ABSOLUTE_AT] + i]] = max(SCALE * step, least)
     if a.program[ix.TUNE] != 0:
         call_tune(a.program[ix.TUNE], (a.settings, a.coefficients[: a.program[ix.COEFFICIENTS]]))
     if a.program[ix.TUNE] != 0 and a.program[ix.HELD_COEFFICIENTS] != 0:

@@ -41,6 +41,7 @@ NORMALIZE, PREPARE, MOVE, SPEEDS, ESTIMATES, DISPLACED, RATES, END_OF_CORRECTION
 CHANGED, POSITION_ERROR, SPEED_ERROR, ALLOWED = range(4)  # in the cache, from ERRORS on
 
 TOLERANCE = 1e-10
+CONSTRAINT_TOLERANCE = TOLERANCE  # its name in `cosim.kit`
 LOOSE = 1e-7  # accepted where rounding or constraints that contradict each other allow no less
 MOST = 30
 NOT_MET = -4  # among the answers of steps' helpers: 0, 1 + the index of a block, -1 not finite, …

@@ -68,6 +68,8 @@ class Bdf(ImplicitIntegrator):
     capabilities = Capabilities(
         adaptive=True, implicit=True, dense_order=1, restarts_cheaply=False, supports_constraints=True
     )
+    estimates_from_past = True
+    step_share = (0.5, 1 / 5)
     step_function = backward_step
     redo_function = redo_backward_step
     restart_function = restart_backward_steps

@@ -42,6 +42,7 @@ class BogackiShampine(ExplicitRungeKutta):
 }
 """
 
+    step_share = (0.2, 0.0)
     tableau = ButcherTableau(
         order=3,
         c=[0, 1 / 2, 3 / 4, 1],

@@ -126,6 +126,7 @@ class DormandPrince853(ExplicitRungeKutta):
 }
 """
 
+    step_share = (0.2, 0.0)
     tableau = ButcherTableau(
         order=8,
         c=C,

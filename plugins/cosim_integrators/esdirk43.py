@@ -46,6 +46,7 @@ class Esdirk43(DiagonallyImplicitIntegrator):
 }
 """
 
+    step_share = (0.2, 0.0)
     tableau = DiagonalTableau(
         order=4,
         a=[

@@ -70,6 +70,8 @@ class GeneralizedAlpha(ImplicitIntegrator):
 
     order = 2
     capabilities = Capabilities(adaptive=True, implicit=True, dense_order=2, supports_constraints=True)
+    estimates_from_past = True
+    step_share = (3.0, 1 / 2)
     step_function = alpha_step
     redo_function = redo_alpha_step
     vectors = 4

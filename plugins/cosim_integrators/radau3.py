@@ -41,6 +41,7 @@ class Radau3(ImplicitIntegrator):
 
     order = 3
     capabilities = Capabilities(adaptive=True, implicit=True, dense_order=3, supports_constraints=True)
+    step_share = (10.0, 1 / 3)
     step_function = collocation_step
     redo_function = redo_collocation_step
     tune_function = tune_order_3

@@ -45,6 +45,7 @@ class Radau5(ImplicitIntegrator):
 
     order = 5
     capabilities = Capabilities(adaptive=True, implicit=True, dense_order=4, supports_constraints=True)
+    step_share = (0.2, 0.0)
     step_function = collocation_step
     redo_function = redo_collocation_step
     tune_function = tune_order_5

@@ -47,6 +47,7 @@ class RungeKuttaMerson(ExplicitRungeKutta):
 }
 """
 
+    step_share = (2.0, 1 / 8)
     tableau = ButcherTableau(
         order=4,
         c=[0, 1 / 3, 1 / 3, 1 / 2, 1],

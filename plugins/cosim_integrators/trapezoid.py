@@ -39,6 +39,8 @@ class Trapezoid(DiagonallyImplicitIntegrator):
         order=2, a=[[0], [1 / 2, 1 / 2]], dense=[[1, -1 / 2], [0, 1 / 2]], dense_order=2
     )
     capabilities = replace(DiagonallyImplicitIntegrator.capabilities, symmetric=True)
+    estimates_from_past = True
+    step_share = (2.0, 1 / 2)
 
     @property
     def error_order(self) -> int:

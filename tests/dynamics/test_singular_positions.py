@@ -282,7 +282,7 @@ def test_equations_that_repeat_others_everywhere_are_no_singular_position() -> N
         ("velocity_verlet", {"fixed_step": 0.03}),
         ("generalized_alpha", {"fixed_step": 0.01}),
         ("implicit_euler", {"fixed_step": 0.01}),
-        ("bdf", {"accuracy": 1e-9}),
+        ("bdf", {"accuracy": 1e-8}),
     ],
 )
 def test_a_method_that_cannot_pass_one_names_it_and_those_that_can(

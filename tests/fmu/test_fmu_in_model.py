@@ -126,7 +126,8 @@ def test_events_that_an_fmu_wants_at_the_ends_of_steps(
     call = FmuInstance.call
 
     def counted(self: FmuInstance, function: str, *arguments: Any, group: str = "") -> int:
-        calls.append(function)
+        if not function.startswith(("Free", "Terminate")):  # of FMUs of earlier tests, at any time
+            calls.append(function)
         return call(self, function, *arguments, group=group)
 
     monkeypatch.setattr(FmuInstance, "call", counted)

@@ -250,10 +250,14 @@ def test_what_slides_and_rests_equals_the_run_in_python_also_after_a_rollback(tm
     model.add(Shaken, "shaken")
     here = InProcess(model, MERSON, 1e-6).start()
     with running(export_native(model, tmp_path / "resting.fmu", kind="cs")) as fmu:
+        rates = [r for name, r in fmu.references.items() if name.startswith("der(")]
+        states = [fmu.references[name[4:-1]] for name in fmu.references if name.startswith("der(")]
         fmu.start()
         for i in range(24):
             fmu.steps(i, i + 1, 0.1)
             here.advance(0.1 * i + 0.1)
+            assert fmu.all() == here.all()
+            fmu.slave.getDirectionalDerivative(rates, states, [1.0] * len(states))  # leaves no trace
             assert fmu.all() == here.all()
             if i == 18:  # both are held
                 state, there = fmu.slave.serializeFMUState(fmu.slave.getFMUState()), fmu.all()

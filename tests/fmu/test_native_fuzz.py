@@ -63,7 +63,7 @@ def test_random_calls_are_answered_and_refused_values_leave_no_trace(
 ) -> None:
     sources = NativeSources(model(), version, selections={"parameters": ["*"], "all": True})
     program = build(sources, tmp_path, "fuzz", *SANITIZERS, driver=f"fuzz{version}")
-    for seed in range(many(4)):
+    for seed in range(many(2)):
         done = subprocess.run(
             [str(program), *arguments(sources, seed, 20000)], capture_output=True, text=True, check=False
         )

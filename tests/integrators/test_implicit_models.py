@@ -58,7 +58,7 @@ def test_an_event_of_a_stiff_system(method) -> None:
     # y = cos t + 1e-5 sin t up to the square of the small number
     assert simulator.events[0].time == pytest.approx(math.pi / 3 + 1e-5, abs=1e-6)
     assert simulator.state["follower.y"] == pytest.approx(1.0, abs=1e-9)
-    assert simulator.integrator.statistics.steps < 200
+    assert simulator.integrator.statistics.steps < 400
 
 
 class Late(cosim.Component):
@@ -244,6 +244,6 @@ def test_a_closed_loop_stays_closed(method, accuracy) -> None:
     simulator = cosim.Simulator(system, state, integrator=method, accuracy=accuracy)
     simulator.advance_to(last["t"])
     state = simulator.state.realize(cosim.Stage.REPORT)
-    assert np.abs(state.q - np.array(last["q"])).max() < 30 * accuracy
+    assert np.abs(state.q - np.array(last["q"])).max() < 10 * accuracy
     assert np.abs(state["c0.position_error"]).max() < 1e-9
-    assert simulator.integrator.statistics.steps < 1000
+    assert simulator.integrator.statistics.steps < (1000 if method in GOOD else 4000)

@@ -8,13 +8,18 @@ import pytest
 from lowered_run import compare
 
 import cosim
+from cosim.kit import FIXED as FIXED_STEP
+from cosim.kit import STEP_ACCURACY
 from cosim.testing.known_solution import known_system
 from cosim.testing.other_mode import results_in_other_mode
 from cosim_fmu.lowering.program import Program
 from cosim_mechanics import Multibody
 
 LONG = pytest.mark.thorough  # each method is compiled
-ADAPTIVE = ("dormand_prince_853", *(pytest.param(n, marks=LONG) for n in ("radau5", "bdf", "esdirk43")))
+ADAPTIVE = (
+    "runge_kutta_merson",
+    *(pytest.param(n, marks=LONG) for n in ("dormand_prince_853", "radau5", "bdf", "esdirk43")),
+)
 FIXED = (
     "explicit_euler",
     *(pytest.param(n, marks=LONG) for n in ("velocity_verlet", "implicit_euler", "bdf")),
@@ -70,7 +75,7 @@ def test_a_method_that_says_not_what_follows_its_accuracy_keeps_it() -> None:
 def coefficients_of(method: Any) -> Any:
     def coefficients(self: Any, system: cosim.System) -> Any:
         made = method.coefficients(self, system)
-        method.tune_function({0: self.accuracy, 3: self.fixed_step or 0.0}, made)
+        method.tune_function({FIXED_STEP: self.fixed_step or 0.0, STEP_ACCURACY: self.step_accuracy}, made)
         return made
 
     return coefficients

@@ -143,9 +143,6 @@ class Source:
         Kind of the finding that takes the place of a promise.
     avoid : tuple of float
         Times around which nothing is promised, s.
-    of_state : callable, optional
-        What it makes of the state x(t) of the oscillator: such a source is as good as the integrator is, and
-        the delay is compared with the solution that the integrator has found.
     """
 
     name: str
@@ -153,7 +150,6 @@ class Source:
     exact: Callable[[Reals], Reals]
     finding: str = ""
     avoid: tuple[float, ...] = field(default=())
-    of_state: Callable[[Callable[[Reals], Reals]], Callable[[Reals], Reals]] | None = None
 
 
 def only(cls: type) -> Callable[[cosim.Model], str]:
@@ -221,17 +217,10 @@ SOURCES = [
     Source("chirp", only(Chirp), lambda t: np.sin(t * (1.0 + 3.0 * t))),
     Source("table with kinks", only(Lookup), table),
     Source("chain with feedthrough", chain, chained),
-    Source("state", state, lambda t: np.sin(3.0 * t), of_state=lambda x: x),
-    Source(
-        "function of a state",
-        function_of_state,
-        lambda t: np.sin(3.0 * t) ** 2 - 0.5,
-        of_state=lambda x: lambda t: x(t) ** 2 - 0.5,
-    ),
+    Source("state", state, lambda t: np.sin(3.0 * t)),
+    Source("function of a state", function_of_state, lambda t: np.sin(3.0 * t) ** 2 - 0.5),
     Source("delayed sinusoid", delayed(only(Sine)), late(sine, 0.3)),
-    Source(
-        "delayed state", delayed(state), late(lambda t: np.sin(3.0 * t), 0.3), of_state=lambda x: late(x, 0.3)
-    ),
+    Source("delayed state", delayed(state), late(lambda t: np.sin(3.0 * t), 0.3)),
     Source(
         "jumping",
         only(Jumping),
@@ -243,18 +232,6 @@ SOURCES = [
 ENDING = Source("without values between", only(Ending), lambda t: t, "not known inside steps")
 
 
-def oscillator_through(steps: list[tuple[float, float, float]]) -> Callable[[Reals], Reals]:
-    """The state x(t) between the ends of steps, each a time, x and v there: exactly, from the end before."""
-    ends, x, v = np.array(steps).T
-
-    def at(t: Reals) -> Reals:
-        before = np.clip(np.searchsorted(ends, t, side="right") - 1, 0, None)
-        angle = 3.0 * (t - ends[before])
-        return x[before] * np.cos(angle) + v[before] / 3.0 * np.sin(angle)
-
-    return at
-
-
 def run(source: Source, integrator: str, accuracy: float, **options: object) -> tuple[float, cosim.Result]:
     """The largest error of the delayed signal at 2000 recorded times, and the result."""
     model = cosim.Model("delayed")
@@ -262,15 +239,7 @@ def run(source: Source, integrator: str, accuracy: float, **options: object) -> 
     model.add("measures.delay", "late", source=path, delay=DELAY, **options)
     how = {"integrator": f"integrators.{integrator}", "accuracy": accuracy}
     result = model.simulate(until=UNTIL, output_interval=UNTIL / 1999, **how)
-    exact = source.exact
-    if source.of_state is not None:
-        simulator = cosim.Simulator(model.build(), **how)
-        state, steps = simulator.state, []
-        while state.time < UNTIL:
-            steps.append((state.time, state["oscillator.x"], state["oscillator.v"]))
-            simulator.step(UNTIL)
-        exact = source.of_state(oscillator_through(steps))
-    error = np.abs(result["late"] - late(exact, DELAY)(result.time))
+    error = np.abs(result["late"] - late(source.exact, DELAY)(result.time))
     for time in source.avoid:
         error[np.abs(result.time - time - DELAY) < 1e-3] = 0.0
     return float(np.nanmax(error)), result

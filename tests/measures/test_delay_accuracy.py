@@ -1,4 +1,4 @@
-"""Delays of all kinds of sources: what is remembered is right within the accuracy, or a finding says so.
+"""Delays of all kinds of sources: what comes out is right within ten accuracies, or a finding says so.
 
 The table in docs/measures.md is made here: `python tests/measures/test_delay_accuracy.py` prints it.
 """
@@ -46,7 +46,7 @@ NORMAL = [
 
 
 @pytest.mark.parametrize(("name", "integrator"), NORMAL)
-def test_what_is_remembered_is_right_within_the_accuracy(name: str, integrator: str) -> None:
+def test_what_is_delayed_is_right_within_ten_accuracies(name: str, integrator: str) -> None:
     for interpolation in INTERPOLATIONS:
         for accuracy in ACCURACIES:
             error = worst(BY_NAME[name], integrator, interpolation, accuracy)

@@ -487,6 +487,8 @@ def _choose_method(plan: Plan, builder: Builder, draws: Draws, mechanical: bool)
         digits = draws.number(0.0, span)
         options["accuracy"] = draws.one_of([1e-4, tightest, float(f"{1e-4 * 10.0**-digits:.1e}")])
         plan.features.add(f"accuracy 1e{round(math.log10(options['accuracy']))}")
+        if not fixed:  # outcomes were written when each step was held to the accuracy
+            options["relative_tolerance"] = options["accuracy"]
     else:
         plan.features.add("no accuracy")
     if not fixed and draws.chance(0.1):

@@ -125,4 +125,6 @@ def needs_of_python(manifest: Mapping[str, object]) -> list[str]:
     return [
         f"On the machine that runs it: {'; '.join(needed)}. numba makes it fast and changes no bit.",
         f"It carries: {', '.join(carried)}.",
+        "For Simulink, Dymola and other tools that are no Python programs take the native FMU of the model "
+        "(cosim export --native), which needs no Python.",
     ]

@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import WORK_HEADER, WORST, python_block_address, release_address
+from cosim.kit import (
+    CONSTRAINT_TOLERANCE,
+    MOVE,
+    PREPARE,
+    WORK_HEADER,
+    WORST,
+    python_block_address,
+    release_address,
+)
 from cosim_integrators.implicit import layout
 from cosim_integrators.implicit.begin import begin_implicit_steps, restart_implicit_steps
 from cosim_integrators.implicit.dense import polynomial_output
@@ -34,6 +42,7 @@ Vector = NDArray[np.float64]
 
 LARGEST_DENSE = 200  # states; beyond, matrices are sparse and SciPy's
 MORE_ITERATIONS = 20.0  # with fixed steps
+IN_DIFFERENCES = 10.0  # what one end is off by, in a difference of fifth order
 
 
 class ImplicitIntegrator(CompiledIntegrator):
@@ -55,6 +64,10 @@ class ImplicitIntegrator(CompiledIntegrator):
         Vectors of the length of the state that it needs in `work` and in `memory`.
     shifts : (float, float, float)
         Of the real and of the complex matrix of Newton's method, for a step of length 1.
+    estimates_from_past : bool
+        Whether errors are estimated from differences of ends of steps. With constraints each end is corrected
+        when it is off by the tolerance of constraints, and differences show that several times larger: an
+        absolute tolerance is not less unless it is given, or no step would be short enough.
     """
 
     dense_function = polynomial_output
@@ -67,10 +80,16 @@ class ImplicitIntegrator(CompiledIntegrator):
     vectors: ClassVar[int]
     history: ClassVar[int]
     shifts: ClassVar[tuple[float, float, float]]
+    estimates_from_past: ClassVar[bool] = False
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
         self._pattern = np.zeros(layout.P_COLOUR, dtype=np.int64)
+
+    def least_absolute_tolerance(self, system: System) -> float:
+        """What corrections show in differences; see `estimates_from_past`."""
+        constrained = system.projection[PREPARE] != system.projection[MOVE]
+        return IN_DIFFERENCES * CONSTRAINT_TOLERANCE if constrained and self.estimates_from_past else 0.0
 
     def coefficients(self, system: System) -> Vector:
         """How equations are solved, then the numbers of the method; `tune_function` writes three of them."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosim.kit import ACCURACY, EVALUATIONS, JACOBIANS, SETTINGS_HEADER, walk
+from cosim.kit import EVALUATIONS, JACOBIANS, SETTINGS_HEADER, STEP_ACCURACY, walk
 from cosim_integrators.implicit.layout import (
     BAD_NUMBER,
     OK,
@@ -45,7 +45,8 @@ def make_jacobian(table, ints, first, last, t, y, p, d, k, h, c, pattern, entrie
             for j in range(n):
                 y[j] = start[j]
                 if pattern[P_COLOUR + j] == colour:
-                    size = sign * RELATIVE_INCREMENT * max(absolute[j] / settings[ACCURACY], abs(start[j]))
+                    scale = max(absolute[j] / settings[STEP_ACCURACY], abs(start[j]))
+                    size = sign * RELATIVE_INCREMENT * scale
                     y[j] = start[j] - size if slope[j] < 0.0 else start[j] + size
                     increment[j] = y[j] - start[j]
             work[EVALUATIONS] += 1.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import ACCURACY, FIXED
+from cosim.kit import FIXED, STEP_ACCURACY
 from cosim_integrators.implicit.layout import EPSILON, NEWTON, TOLERANCE
 from cosim_integrators.implicit.layout import ROUNDING as ROUNDING_AT
 
@@ -19,7 +19,7 @@ def set_tolerances(settings, method, loosening, left):
     `loosening` is what the estimate may be, in tolerances, for the solution to keep the accuracy; `left` what
     an iteration may leave, in tolerances (0: as in RADAU5, less for a loose one).
     """
-    accuracy = settings[ACCURACY]
+    accuracy = settings[STEP_ACCURACY]
     factor = loosening if settings[FIXED] == 0.0 else FIXED_TOLERANCE / accuracy
     reached = factor * accuracy
     if settings[FIXED] != 0.0:
@@ -43,9 +43,9 @@ def tune_steps_back(settings, method):
 
 def tune_order_3(settings, method):
     """The estimate has order 2, the solution order 3."""
-    set_tolerances(settings, method, 0.1 * math.pow(settings[ACCURACY], -1 / 4), 0.0)
+    set_tolerances(settings, method, 0.1 * math.pow(settings[STEP_ACCURACY], -1 / 4), 0.0)
 
 
 def tune_order_5(settings, method):
     """The estimate has order 3, the solution order 5: as in RADAU5."""
-    set_tolerances(settings, method, 0.1 * math.pow(settings[ACCURACY], -1 / 3), 0.0)
+    set_tolerances(settings, method, 0.1 * math.pow(settings[STEP_ACCURACY], -1 / 3), 0.0)

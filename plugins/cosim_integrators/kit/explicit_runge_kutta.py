@@ -157,7 +157,7 @@ class ExplicitRungeKutta(CompiledIntegrator):
         if self.tableau.error is None or self._ny == 0:
             return -1
         n, work = self._ny, self._work[layout.WORK_HEADER :]
-        relative, absolute = self._settings[layout.SETTINGS_HEADER :].reshape(2, n)
+        relative, absolute = self._settings[layout.SETTINGS_HEADER :][: 2 * n].reshape(2, n)
         stages = work[3 * n :][: self.tableau.stages * n].reshape(-1, n)
         error = np.abs(self.tableau.error @ stages) / np.maximum(absolute, relative * np.abs(work[:n]))
         return int(np.argmax(np.where(np.isnan(error), np.inf, error)))

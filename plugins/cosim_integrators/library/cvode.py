@@ -81,6 +81,7 @@ class Cvode(LibraryIntegrator):
     capabilities: ClassVar[Capabilities] = Capabilities(
         adaptive=True, implicit=True, dense_order=1, restarts_cheaply=False, resumes_exactly=False
     )
+    step_share = (0.1, 1 / 7)
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

@@ -310,7 +310,7 @@ class LibraryIntegrator(cosim.Integrator):
                 "relative_tolerance differs from state to state; this library takes one for all: "
                 "give one number, and absolute_tolerance for each.",
             )
-        self._relative = float(relative[0]) if relative.size else self.accuracy
+        self._relative = float(relative[0]) if relative.size else self.step_accuracy
         self._system, self._solver = system, None
         self._walk = compile_function(walk, WALK_SIGNATURE)
         self._errors = [

@@ -34,3 +34,4 @@ class ScipyBdf(ScipyIntegrator):
     capabilities = Capabilities(
         adaptive=True, implicit=True, dense_order=1, restarts_cheaply=False, resumes_exactly=False
     )
+    step_share = (0.25, 1 / 5)

@@ -32,3 +32,4 @@ class ScipyDop853(ScipyIntegrator):
     solver_name = "DOP853"
     order = 8
     capabilities = Capabilities(adaptive=True, dense_order=7, resumes_exactly=False)
+    step_share = (0.1, 0.0)

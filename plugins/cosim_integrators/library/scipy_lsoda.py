@@ -34,4 +34,5 @@ class ScipyLsoda(ScipyIntegrator):
     capabilities = Capabilities(
         adaptive=True, implicit=True, dense_order=1, restarts_cheaply=False, resumes_exactly=False
     )
+    step_share = (0.05, 0.0)
     bound_is_fixed = True

@@ -51,6 +51,7 @@ class SolvedLoop:
         if self.row[loop_calls.SUBSTITUTES]:
             return f"the loop {self._path} does not settle in {loop_calls.MOST_SWEEPS} substitutions"
         why = {
+            loop_calls.NO_REASON: "none was found there, and one at another point since",
             loop_calls.NOT_FINITE: "a value is not finite",
             loop_calls.SINGULAR: "its Jacobian is singular, so that there is none or many",
             loop_calls.NOT_FOUND: f"{loop_calls.MOST_STEPS} Newton steps did not find any",

@@ -61,7 +61,7 @@ def read_model_description(archive: FmuArchive) -> Any:
     _mend_structure(root, known, "valueReference" if third else "index")
     file = io.BytesIO()
     with zipfile.ZipFile(file, "w") as mended:
-        mended.writestr("modelDescription.xml", ElementTree.tostring(root, "utf-8"))
+        mended.writestr("modelDescription.xml", ElementTree.tostring(root, "unicode").encode())
     file.seek(0)
     read = read_model_description(file, validate=False)
     if archive.version == "1.0" and read.coSimulation is not None:  # fmpy leaves them out

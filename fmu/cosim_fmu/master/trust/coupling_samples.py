@@ -74,6 +74,8 @@ class Samples(NamedTuple):
         That the coupling has created, J where the units are those of the SI.
     ends : ndarray, shape (n + 1, inputs)
         What the inputs were given last before each of these times, in the units of their outputs.
+    teeth : ndarray, shape (n + 1, inputs)
+        Integrals of the defects' first moments about the middles of exchanges, over their lengths.
     """
 
     times: Vector
@@ -82,6 +84,7 @@ class Samples(NamedTuple):
     defects: Vector
     energy: Vector
     ends: Vector
+    teeth: Vector
 
 
 class CouplingSamples:
@@ -90,7 +93,9 @@ class CouplingSamples:
     The defect of a connection is what its input was given beyond the output that it stands for. In an
     exchange of length h its mean is that of the input less that of the output,
     (y0 + y1)/2 - h² y''/12 with y'' from the last three values. An input that is held while the output
-    goes on has a saw tooth beside; with its slope s this acts as -d/dt (s h²/12).
+    goes on has a saw tooth beside; with its slope s this acts as -d/dt (s h²/12), and lets the mean of a
+    participant's own outputs differ from that of a smooth course through their values (`Samples.teeth`,
+    `IdentifiedCoupling`).
 
     Parameters
     ----------
@@ -139,7 +144,8 @@ class CouplingSamples:
         zero = np.zeros((1, len(self.inputs)))
         now = np.asarray(outputs, dtype=np.float64).reshape(1, -1)
         kept = Samples(
-            np.array([time]), now, zero, zero, np.zeros((1, len(self.bonds))), now[:, self._sources]
+            *(np.array([time]), now, zero, zero, np.zeros((1, len(self.bonds)))),
+            *(now[:, self._sources], zero),
         )
         self._kept, self._pieces = kept, [kept]
         self._count = self._stride = 1
@@ -307,6 +313,7 @@ class CouplingSamples:
                 end.defects[-1] + np.cumsum(defects * h, axis=0),
                 end.energy[-1] + np.cumsum(energy * h, axis=0),
                 ends,
+                end.teeth[-1] + np.cumsum(teeth * h, axis=0),
             )
         )
         self._count += times.size
@@ -355,6 +362,9 @@ class CouplingSamples:
         sizes = (last - first + 1)[:, None]
         given = (np.add.reduceat(inputs, first, axis=0) - sizes * self._offsets) / self._factors
         defects = given - (areas - bends)[:, self._sources]
+        gone = ends - begins
+        gone[:, self._jumping] = 0.0
+        teeth = -(length**2) / 12.0 * gone[:, self._sources]
         self._earlier = (float(times[-1]) - length, rates[-1])
         self._last_tooth = -rates[-1, self._sources] * length**2 / 12.0
         self._pieces.append(
@@ -365,6 +375,7 @@ class CouplingSamples:
                 kept.defects[-1] + length * np.cumsum(defects, axis=0),
                 np.zeros((last.size, 0)),
                 (inputs[last] - self._offsets) / self._factors,
+                kept.teeth[-1] + np.cumsum(teeth, axis=0),
             )
         )
         self._count += last.size

@@ -23,6 +23,8 @@ class Resampled(NamedTuple):
         Means over the intervals.
     ends, end_defects : ndarray, shape (n + 1, inputs)
         What inputs were given last before each point, and by how much it missed their outputs there.
+    teeth : ndarray, shape (n, inputs)
+        Means of the defects' first moments over the intervals.
     """
 
     interval: float
@@ -31,6 +33,7 @@ class Resampled(NamedTuple):
     defects: Vector
     ends: Vector
     end_defects: Vector
+    teeth: Vector
 
 
 def resampled(samples: Samples, sources: NDArray[np.intp], most: int) -> Resampled:
@@ -55,13 +58,16 @@ def resampled(samples: Samples, sources: NDArray[np.intp], most: int) -> Resampl
     missed = samples.ends - samples.outputs[:, sources]
     missed[0] = missed[1]  # nothing was given before the first
     if count == times.size - 1 and np.allclose(grid, times, rtol=0.0, atol=1e-9 * interval):
-        outputs, inputs, defects = samples.outputs, samples.inputs, samples.defects
+        outputs, inputs, defects, teeth = samples.outputs, samples.inputs, samples.defects, samples.teeth
     else:
         outputs, inputs = (CubicSpline(times, column)(grid) for column in (samples.outputs, samples.inputs))
         straight = [
             np.array([np.interp(grid, times, column) for column in columns.T]).reshape(-1, count + 1).T
-            for columns in (samples.defects, missed)
+            for columns in (samples.defects, missed, samples.teeth)
         ]
-        defects, missed = straight
-    means, mean_defects = (np.diff(integral, axis=0) / interval for integral in (inputs, defects))
-    return Resampled(interval, outputs, means, mean_defects, outputs[:, sources] + missed, missed)
+        defects, missed, teeth = straight
+    means, mean_defects, mean_teeth = (
+        np.diff(integral, axis=0) / interval for integral in (inputs, defects, teeth)
+    )
+    ends = outputs[:, sources] + missed
+    return Resampled(interval, outputs, means, mean_defects, ends, missed, mean_teeth)
