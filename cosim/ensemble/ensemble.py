@@ -25,6 +25,7 @@ from cosim.ensemble.run_queue import RunQueue
 from cosim.ensemble.simulator_runs import SimulatorRuns
 from cosim.errors import CosimError, ModelError
 from cosim.simulation.chosen_integrator import chosen_integrator
+from cosim.simulation.simulate import end_of_run
 from cosim.stage import Stage
 from cosim.system.state import State
 from cosim.system.system import System
@@ -50,8 +51,8 @@ class Ensemble:
     Parameters
     ----------
     system : System
-    until : float
-        End of each run, s.
+    until : float or str
+        End of each run, s, or text with a unit.
     integrator : str, class or Integrator
     accuracy : float
     output_interval : float, optional
@@ -100,7 +101,7 @@ class Ensemble:
     def __init__(
         self,
         system: System,
-        until: float = 1.0,
+        until: float | str | None = None,
         integrator: str | type[Integrator] | Integrator = "integrators.runge_kutta_merson",
         accuracy: float = 1e-6,
         output_interval: float | None = None,
@@ -111,7 +112,7 @@ class Ensemble:
         endless_events: str = "hold",
         **options: Any,
     ) -> None:
-        self.system = system
+        self.system, until = system, end_of_run(until)
         self.threads = available_processors() if threads is None else int(threads)
         if self.threads < 1:
             raise ModelError.of("threads", f"is {threads}, needs 1 at least")

@@ -119,6 +119,8 @@ class Model:
         LookUpError
             No such kind.
         """
+        if not isinstance(name, str):
+            raise ModelError.of("name", f"is {name!r}, needs text")
         if not NAME.match(name):
             raise ModelError.of(
                 name, f"'{name}' is no name: letters, digits and underscores, one of A to Z or a to z first"
@@ -178,6 +180,9 @@ class Model:
             In the unit of ``factor * signal``, or text with a unit.
         """
         path = source.name if isinstance(source, Component) else source
+        for end in (path, target):
+            if not isinstance(end, str):
+                raise ModelError.of("connect", f"an end is {end!r}, needs a path such as 'part.input'")
         if not target:
             first, _, second = (end.strip() for end in path.replace("→", "->").partition("->"))
             example = f'connect("{first}", "{second or "part.input"}")'
@@ -393,7 +398,7 @@ class Model:
     def simulate_many(
         self,
         values: Mapping[str, Any],
-        until: float | None = None,
+        until: float | str | None = None,
         *,
         progress: Callable[[int, int], bool | None] | None = None,
         executor: Executor | None = None,
@@ -406,8 +411,8 @@ class Model:
         ----------
         values : mapping of str to sequence
             A value for each run: ``{"controller.gain": [1.0, 2.0, 4.0]}``.
-        until : float, optional
-            End of each run, s; that of the model's file unless given, as the other settings.
+        until : float or str, optional
+            End of each run, s, or text with a unit; that of the model's file unless given, as all settings.
         progress, executor, parts
             As for `Ensemble.run`.
         **settings

@@ -7,10 +7,12 @@ import os
 import tempfile
 import time as wall
 from contextlib import suppress
+from os import PathLike
 from pathlib import Path
 from typing import Protocol
 
 from cosim.errors import CosimError, StateError
+from cosim.options import seconds
 from cosim.system.state import State
 from cosim.system.system import System
 
@@ -34,9 +36,9 @@ class Checkpoint:
 
     Parameters
     ----------
-    path : Path
-    every : float
-        Between two of them, s, wall-clock time.
+    path : path-like
+    every : float or str
+        Between two of them, wall-clock time: s, or text with a unit.
 
     Raises
     ------
@@ -44,7 +46,8 @@ class Checkpoint:
         The file cannot be written there.
     """
 
-    def __init__(self, path: Path, every: float = 30.0) -> None:
+    def __init__(self, path: str | PathLike[str], every: float | str = 30.0) -> None:
+        path, every = Path(path), seconds(every, "every")
         if not every > 0.0:
             raise CosimError(f"checkpoint every {every} s: needs more than 0 s")
         folder = path.parent
@@ -76,7 +79,7 @@ class Checkpoint:
         self._last = wall.monotonic()
 
 
-def read_checkpoint(system: System, path: Path) -> State:
+def read_checkpoint(system: System, path: str | PathLike[str]) -> State:
     """The State in a file that a `Checkpoint` wrote.
 
     Raises
@@ -86,6 +89,7 @@ def read_checkpoint(system: System, path: Path) -> State:
     StateError
         It holds no State of this system.
     """
+    path = Path(path)
     try:
         if path.stat().st_size > LARGEST:
             raise StateError(f"{path}: too large for a State")

@@ -6,6 +6,7 @@ import logging
 import math
 import time as wall
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
 from typing import Any
 
 from cosim.contracts.result_stream import ResultStream
@@ -109,7 +110,7 @@ def simulate(
     progress: Progress | None = None,
     state: State | None = None,
     endless_events: str = "hold",
-    checkpoint: Checkpoint | None = None,
+    checkpoint: Checkpoint | str | PathLike[str] | None = None,
     keep: Callable[[Result], object] | None = None,
     stream: ResultStream | None = None,
     **options: Any,
@@ -136,7 +137,7 @@ def simulate(
         Where to start; the default State unless given. One that was saved in the middle of a run goes on.
     endless_events : str
         As for `Simulator`.
-    checkpoint : Checkpoint, optional
+    checkpoint : Checkpoint or path-like, optional
         Where to keep the State from time to time, and when the run ends, however it does.
     keep : callable, optional
         Gets what was recorded so far, every ten seconds (wall-clock time) and before each checkpoint.
@@ -163,6 +164,8 @@ def simulate(
     check_simulate_options("simulate()", options, integrator)
     if checkpoint is not None:
         _check_is_saved(system)
+        if not isinstance(checkpoint, Checkpoint):
+            checkpoint = Checkpoint(checkpoint)
     until = end_of_run(until)
     options.setdefault("event_limit", EVENT_LIMIT)
     simulator = Simulator(system, state, integrator, accuracy, endless_events=endless_events, **options)

@@ -8,7 +8,7 @@ from typing import Any
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, SimulationError
 from cosim.html_table import html_table
-from cosim.options import check_options, option_names
+from cosim.options import check_options, option_names, seconds
 from cosim.simulation.chosen_integrator import integrator_options
 from cosim.simulation.event_record import Finding
 from cosim.simulation.failures import NO_ACCURACY
@@ -184,19 +184,20 @@ class Simulator(SimulatedSystem):
             twin = state.copy()
             check(self._system, twin.realize(Stage.ACCELERATION))
 
-    def advance_to(self, boundary_time: float) -> SimulatorStatus:
+    def advance_to(self, boundary_time: float | str) -> SimulatorStatus:
         """Advance until a time is reached, exactly, or a handler asks to stop.
 
         Parameters
         ----------
-        boundary_time : float
-            s, not before the State's time.
+        boundary_time : float or str
+            s, or text with a unit; not before the State's time.
 
         Raises
         ------
         SimulationError
             A handler or the integration failed; the State is the last good one.
         """
+        boundary_time = seconds(boundary_time, "boundary_time")
         status = self._start_if_needed()
         if status is not None and not status.succeeded:
             return status

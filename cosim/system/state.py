@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numbers
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -159,6 +160,9 @@ class State:
 
     def realize(self, stage: Stage = Stage.REPORT) -> State:
         """Compute everything up to a stage, one stage after the other; returns itself."""
+        if not isinstance(stage, Stage):
+            names = ", ".join(f"Stage.{known.name}" for known in Stage)
+            raise StateError(f"a stage is needed, not {stage!r}: one of {names}")
         self.system.realize(self, stage)
         return self
 
@@ -170,7 +174,7 @@ class State:
 
     def set_time(self, time: float) -> None:
         """Set the time, s; invalidates stage Time."""
-        if not np.isfinite(time):
+        if not isinstance(time, numbers.Real) or not np.isfinite(time):
             raise StateError(f"time is {time}, needs a finite number of seconds")
         self.refuse_when_locked()
         self._arrays["clock"][TIME] = time

@@ -61,7 +61,8 @@ def _entries(name: str) -> list[tuple[Any, str]]:
     own = [(entry, kit) for entry, kit in own if not (kit and required_arguments(entry.cls))]
     if own:
         return own
-    failed = next((str(record) for record in registry.failures if record.name == name), "")
+    plugin = name.partition(".")[0]
+    failed = next((str(record) for record in registry.failures if record.name == plugin), "")
     plugins = [record.name for record in registry.plugins]
     others = [e.id for record in registry.plugins for e in record.entries if name in (e.id, record.name)]
     if others:

@@ -210,7 +210,7 @@ def test_values_are_checked_together():
 )
 def test_reductions_that_are_none(reduce, says):
     with pytest.raises(cosim.CosimError, match=says):
-        cosim.Ensemble(ball().build(), reduce=reduce)
+        cosim.Ensemble(ball().build(), 1.0, reduce=reduce)
 
 
 def test_systems_states_and_models_pickle():
@@ -306,7 +306,7 @@ def test_values_over_time_go_to_parts_and_come_back(where, tmp_path, monkeypatch
     with pytest.raises(cosim.CosimError, match="choose another folder"):
         ensemble.run(values, parts=tmp_path / "p")
     with pytest.raises(cosim.ModelError, match="name signals"):
-        cosim.Ensemble(model.build(), reduce=["max(fuse.heat)"]).run(values, parts=tmp_path / "q")
+        cosim.Ensemble(model.build(), 1.0, reduce=["max(fuse.heat)"]).run(values, parts=tmp_path / "q")
 
 
 def test_results_are_given_on_as_they_come():

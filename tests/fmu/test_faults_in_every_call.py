@@ -360,6 +360,7 @@ IN_SHORT = [
     for case in CASES
     if case[0] not in FEW and not case[0].startswith("2.0 Co-Simulation that")
 ] + [("error" if case[1] not in WITHOUT_STATUS else "exit", *case) for case in CASES if case[0] in FEW]
+IN_SHORT.append(("fatal", "2.0 Model Exchange", "GetNominalsOfContinuousStates"))
 
 
 @pytest.mark.parametrize(("fault", "name", "function"), IN_SHORT)

@@ -56,6 +56,26 @@ IN_PYTHON: dict[str, tuple[Act, str]] = {
         lambda m: cosim.simulate(m, until=1.0),
         "needs a System, not a Multibody: write cosim.simulate(model.build(), …)",
     ),
+    "a connection to a number": (
+        lambda m: m.connect("cart.x", 5),  # type: ignore[arg-type]
+        "connect: an end is 5, needs a path such as 'part.input'",
+    ),
+    "a name that is a number": (
+        lambda m: m.body(5, mass=1, inertia=(1, 1, 1)),  # type: ignore[arg-type]
+        "name: is 5, needs text",
+    ),
+    "a stage by its name": (
+        lambda m: m.build().default_state().realize("position"),  # type: ignore[arg-type]
+        "a stage is needed, not 'position': one of Stage.EMPTY",
+    ),
+    "an end in words": (
+        lambda m: cosim.Simulator(m.build(), accuracy=1e-6).advance_to("the end"),
+        "boundary_time: is 'the end', needs a time",
+    ),
+    "a time in words": (
+        lambda m: m.build().default_state().set_time("now"),  # type: ignore[arg-type]
+        "time is now, needs a finite number of seconds",
+    ),
     "a result by number": (lambda m: m.simulate(until=0.01)[0], "Signals have names: result['…']."),
     "a model without a name": (lambda m: cosim.Model(5), "model: its name is 5, needs text"),  # type: ignore[arg-type]
 }
@@ -178,3 +198,20 @@ def test_the_last_word_of_an_id_is_enough_in_python() -> None:
     result = made.simulate(until=0.1, integrator="dormand_prince")
     assert result["cart.x"][-1] == pytest.approx(0.5 * 0.5 * 0.01)
     assert made.to_dict()["parts"][-1]["type"] == "mechanics.actuator"
+
+
+def test_the_end_of_many_runs_is_given_as_that_of_one() -> None:
+    found = model().simulate_many({"cart.mass": [1.0, 2.0]}, until="20 ms", threads=1)
+    assert found.time[-1] == 0.02
+    with pytest.raises(cosim.ModelError, match="until: is missing: give the end of the run"):
+        model().simulate_many({"cart.mass": [1.0, 2.0]}, threads=1)
+
+
+def test_a_checkpoint_is_a_path_too(tmp_path: Path) -> None:
+    system = model().build()
+    path = str(tmp_path / "c.state")
+    cosim.simulate(system, until="20 ms", checkpoint=path)
+    assert cosim.read_checkpoint(system, path).time == 0.02
+    assert cosim.Checkpoint(path, "2 min").every == 120.0
+    with pytest.raises(cosim.ModelError, match="every: is 'soon', needs a time"):
+        cosim.Checkpoint(path, "soon")

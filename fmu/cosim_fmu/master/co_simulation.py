@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
 from pathlib import Path
 from typing import Any
 
@@ -289,7 +290,7 @@ class CoSimulation:
         inside: str = "events",
         stream: ResultStream | None = None,
         time_limit: float | None = None,
-        checkpoint: cosim.Checkpoint | None = None,
+        checkpoint: cosim.Checkpoint | str | PathLike[str] | None = None,
     ) -> CoSimulationResult:
         """Instantiate, run to `until` and close everything, whatever happens.
 
@@ -318,7 +319,7 @@ class CoSimulation:
         time_limit : float, optional
             Seconds of wall time for the whole run; after them it is an error. An FMU in this process that
             does not come back from a step then ends the program, when what was recorded is saved.
-        checkpoint : Checkpoint, optional
+        checkpoint : Checkpoint or path-like, optional
             Gets the whole co-simulation from time to time, results so far included. Participants that cannot
             serialize their state are named before the first step.
 
@@ -336,6 +337,8 @@ class CoSimulation:
             A participant failed; the error's `result` has what was recorded before (as has the
             KeyboardInterrupt of a run that was interrupted).
         """
+        if checkpoint is not None and not isinstance(checkpoint, cosim.Checkpoint):
+            checkpoint = cosim.Checkpoint(checkpoint)
         with TimeLimit(time_limit, self.participants.values()) as limit:
             return self._simulate(
                 *(until, limit, inside),
@@ -430,12 +433,12 @@ class CoSimulation:
         """
         return self._running.snapshot().to_bytes()
 
-    def restore(self, saved: bytes | Path) -> float:
+    def restore(self, saved: bytes | str | Path) -> float:
         """Let the next `simulate` go on from what was saved, in this or another process, to the same bytes.
 
         Parameters
         ----------
-        saved : bytes or Path
+        saved : bytes, str or Path
             From `save`, or the file of a `Checkpoint`.
 
         Returns
@@ -448,7 +451,9 @@ class CoSimulation:
         CosimError
             It is damaged or cannot be read; whether it is of this co-simulation, `simulate` says.
         """
-        self._going_on = Snapshot.read(saved) if isinstance(saved, Path) else Snapshot.from_bytes(saved)
+        self._going_on = (
+            Snapshot.from_bytes(saved) if isinstance(saved, bytes) else Snapshot.read(Path(saved))
+        )
         return self._going_on.time
 
     def verify(self, result: CoSimulationResult, until: float | str | None = None) -> CouplingReport:

@@ -202,7 +202,11 @@ class JointModel:
 
     def nominals(self) -> list[float]:
         """Nominal values of the continuous states."""
-        return [x for part in self.parts for x in part.model.nominals()]
+        found: list[float] = []
+        for part in self.parts:
+            self.at = part.name
+            found += part.model.nominals()
+        return found
 
 
 def _has_jumped(before: Any, after: Any) -> bool:

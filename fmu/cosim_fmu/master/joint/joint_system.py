@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import json
 import math
 from collections.abc import Mapping, Sequence
@@ -146,7 +147,8 @@ class JointSystem:
         self._guarded(lambda: self._agree(start))
         model.note = self._note
         accuracies = [a for m in members.values() for a in (m.own_accuracy,) if a]
-        self._solver = ModelExchangeSolver(
+        make = functools.partial(
+            ModelExchangeSolver,
             *(model, inputs, start, [x for part in parts for x in part.now]),
             min(part.next_event for part in parts),
             integrator=self.integrator,
@@ -154,6 +156,7 @@ class JointSystem:
             options=self._options,
             wants_steps=any(part.model.wants_steps for part in parts),
         )
+        self._solver = self._guarded(make)
         self._settled = False
         if any(member.notes_steps for member in members.values()):
             self.solver.simulator.set_monitor(self._note_step)

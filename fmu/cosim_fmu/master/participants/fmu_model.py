@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from cosim_fmu.binding.fmi_error import DISCARD, FmiError
+from cosim_fmu.binding.fmi_error import DISCARD, ERROR, FATAL, FmiError
 from cosim_fmu.binding.fmu_instance import FmuInstance, Update
 from cosim_fmu.master.evaluation.access import Access
 from cosim_fmu.master.evaluation.evaluation import Evaluation
@@ -196,6 +196,8 @@ class FmuModel:
         if self.count:
             try:
                 self.instance.get_nominals(found)
-            except FmiError:  # no such function, or a status: then nothing is known
-                return [1.0] * self.count
+            except FmiError as error:
+                if error.status in (ERROR, FATAL):
+                    raise
+                return [1.0] * self.count  # no such function, or nothing is known now
         return [abs(x) if math.isfinite(x) and x != 0.0 else 1.0 for x in found]

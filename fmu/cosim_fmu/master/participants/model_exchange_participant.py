@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
@@ -121,13 +122,15 @@ class ModelExchangeParticipant(InstanceParticipant):
         self._heed(self._start)
         instance = self._fmu
         instance.note = self._note
-        self._solver = ModelExchangeSolver(
+        make = functools.partial(
+            ModelExchangeSolver,
             *(instance, inputs, self._start, states, following),
             integrator=self.integrator,
             accuracy=self.accuracy or self._tolerance or ACCURACY,
             options=self.integrator_options,
             wants_steps=self._read_interface().wants_steps,
         )
+        self._solver = self._guard(make)
         if self._watched and self._watched_at == "steps":
             self.simulator.set_monitor(self._note_step)
         self._guarded(self.simulator.initialize)
