@@ -69,7 +69,7 @@ class Study:
     >>> from cosim_workbench.studies import Study
     >>> model = cosim.Model("ramp")
     >>> ramp = model.add("signals.ramp", "ramp", height="1 m")
-    >>> table = Study(model, {"ramp.height": "0..20 cm:3"}, ["last(ramp)"]).run()
+    >>> table = Study(model, {"ramp.height": "0..20 cm:3"}, ["last(ramp)"], until=1.0).run()
     >>> table["last(ramp)"].tolist()
     [0.0, 0.1, 0.2]
     """
