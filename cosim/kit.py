@@ -207,6 +207,7 @@ if TYPE_CHECKING:
     from cosim.simulation.event_log import EventLog as EventLog
     from cosim.simulation.event_record import Finding as Finding
     from cosim.simulation.file_digest import file_digest as file_digest
+    from cosim.simulation.interrupt import held_interrupt as held_interrupt
     from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
     from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted
     from cosim.simulation.interrupt import uninterrupted as uninterrupted
