@@ -19,7 +19,7 @@ class Terminated(KeyboardInterrupt):
 
 
 def terminate(number: int, frame: FrameType | None) -> None:
-    """The handler of SIGTERM that commands set; a program of somebody else may set it, too."""
+    """The handler of SIGTERM that commands set; a program that runs cosim may set it, too."""
     raise Terminated("terminated")
 
 
@@ -59,7 +59,7 @@ def interrupt_between_steps() -> Iterator[Callable[[], None]]:
 def answering_sigterm() -> Iterator[None]:
     """Answer SIGTERM as Ctrl-C: results so far are written, and helper processes are ended.
 
-    Batch systems and service managers send it before they kill. A handler of somebody else stays.
+    Batch systems and service managers send it before they kill. A handler that is set already stays.
     """
     if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL or not _handle(signal.SIGTERM, terminate):
         yield
