@@ -26,6 +26,7 @@ from cosim.step.seen import (
 )
 
 PARTS = 4  # of a step, looked at whatever the witnesses do
+ASKEW = 0.4045  # of a step, (sqrt(5) + 1) / 8: one more look, as oscillations may keep time with the others
 MOST_PARTS = 1024  # where they oscillate
 EXTREMUM_STEPS = 30
 NEAREST = 1e-6  # of a part: turns closer than that to an end or to each other are not told apart
@@ -394,6 +395,13 @@ def first_crossing(
     """
     count = probe[ix.PROBE_WITNESSES]
     width = 1 + 2 * count
+    if parts == PARTS:
+        b = start + ASKEW * (stop - start)
+        status = point(
+            table, ints, b, difference, p, d, k, h, y, c, probe, coefficients, dense, level, work, LEFT
+        )
+        if status != 0:
+            return -status
     status = point(
         table, ints, start, difference, p, d, k, h, y, c, probe, coefficients, dense, level, work, LEFT
     )

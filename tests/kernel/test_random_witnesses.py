@@ -25,6 +25,12 @@ def test_a_few(component: type[Signal], how: dict[str, Any]) -> None:
         check(tally(component, family, range(many(12)), how))
 
 
+def test_an_oscillation_that_keeps_time_with_the_looks_is_seen() -> None:
+    """Two cycles in a quarter of the last step, looked at where it turns: all ten zeros were missed."""
+    found = tally(Signal, "sinusoids", range(470, 471), {"accuracy": 1e-6})
+    assert (found.zeros, found.missed, found.doubled, found.late) == (10, 0, 0, 0)
+
+
 @pytest.mark.thorough
 @pytest.mark.parametrize("component", [Signal, SignalWithRate])
 @pytest.mark.parametrize("family", FAMILIES)
