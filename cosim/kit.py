@@ -21,7 +21,7 @@ data in files     `data_file` and `text`: options that are no choices; `read_ser
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind; `ContractKit`: the checks of a kind
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
-                  `seconds`: a time that may be text
+                  `seconds`: a time that may be text; `check_callable`: a function, or nothing
 commands          `RegisteredId` and `completes`, for arguments; `reported_result`, for `Command.report`;
                   `commands`, `CommandParser` and `completions`: which there are, what arguments may be
 packages          `late_names`: an ``__init__`` that imports a name when it is asked for
@@ -191,6 +191,7 @@ if TYPE_CHECKING:
     from cosim.helper_process import kill_with_parent as kill_with_parent
     from cosim.matching import is_pattern as is_pattern
     from cosim.matching import matches as matches
+    from cosim.options import check_callable as check_callable
     from cosim.options import check_options as check_options
     from cosim.options import option_names as option_names
     from cosim.options import options_checked as options_checked
@@ -206,6 +207,7 @@ if TYPE_CHECKING:
     from cosim.simulation.event_log import EventLog as EventLog
     from cosim.simulation.event_record import Finding as Finding
     from cosim.simulation.file_digest import file_digest as file_digest
+    from cosim.simulation.interrupt import held_interrupt as held_interrupt
     from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
     from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted
     from cosim.simulation.interrupt import uninterrupted as uninterrupted

@@ -67,6 +67,20 @@ def options_checked(function: Callable[P, R]) -> Callable[P, R]:
     return checked
 
 
+def check_callable(value: object, name: str, called_with: str) -> None:
+    """`ModelError` for what is given in place of a function; None stands for no function.
+
+    Examples
+    --------
+    >>> check_callable(5, "progress", "the time, s")
+    Traceback (most recent call last):
+        ...
+    cosim.errors.ModelError: progress: is 5, needs a function: it is called with the time, s
+    """
+    if value is not None and not callable(value):
+        raise ModelError.of(name, f"is {value!r}, needs a function: it is called with {called_with}")
+
+
 def seconds(value: float | str, name: str) -> float:
     """A time: a number of seconds, or text with a unit; `ModelError` for anything else.
 

@@ -197,8 +197,13 @@ def test_a_reader_that_goes_away(unbuffered: str) -> None:
     assert done.stderr == ""
 
 
-def test_control_c(tmp_path: Path) -> None:
-    """A real process, interrupted by the signal that the terminal sends."""
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no such signals")
+@pytest.mark.parametrize(
+    ("number", "status", "word"),
+    [(signal.SIGINT, 130, "interrupted\n"), (signal.SIGTERM, 143, "terminated\n")],
+)
+def test_control_c_and_sigterm(tmp_path: Path, number: int, status: int, word: str) -> None:
+    """A real process, interrupted by the signal that the terminal sends, or a batch system."""
     (tmp_path / "sleepers.py").write_text(
         "import time, cosim\n"
         "class Sleep(cosim.Command):\n"
@@ -221,9 +226,9 @@ def test_control_c(tmp_path: Path) -> None:
     )  # fmt: skip
     assert process.stdout is not None
     assert process.stdout.readline() == "now\n"
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     _, said = process.communicate(timeout=30)
-    assert (process.returncode, said) == (130, "interrupted\n")
+    assert (process.returncode, said) == (status, word)
 
 
 def test_the_exit_statuses_are_said(cli: Cli, capsys: pytest.CaptureFixture[str]) -> None:

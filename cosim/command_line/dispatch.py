@@ -23,6 +23,7 @@ from cosim.contracts.command import Command
 from cosim.errors import CosimError, LookUpError, SimulationError
 from cosim.registration.plugin_record import Entry
 from cosim.registration.registry import Registry, registry
+from cosim.simulation.interrupt import Terminated, answering_sigterm
 from cosim.version import __version__
 
 
@@ -39,13 +40,12 @@ def dispatch(words: Sequence[str]) -> int:
         print("standard output is closed: send it to a file, or with > /dev/null nowhere", file=sys.stderr)
         return ExitStatus.FAILED
     try:
-        with repeating_lost_interrupts():
+        with answering_sigterm(), repeating_lost_interrupts():
             status = _dispatch(words)
         sys.stdout.flush()  # a reader that went away, or a full disk, is noticed here at the latest
         return int(status)
-    except KeyboardInterrupt:
-        print("interrupted", file=sys.stderr)
-        return ExitStatus.INTERRUPTED
+    except KeyboardInterrupt as error:
+        return _interrupted(error)
     except BrokenPipeError:  # the reader (`| head`) went away: nothing is wrong, and nothing more can be said
         _say_no_more()
         return ExitStatus.FAILED
@@ -59,6 +59,12 @@ def dispatch(words: Sequence[str]) -> int:
         if isinstance(stop.code, str):
             print(stop.code, file=sys.stderr)
         return stop.code if isinstance(stop.code, int) else ExitStatus.BAD_INPUT if stop.code else 0
+
+
+def _interrupted(error: KeyboardInterrupt) -> ExitStatus:
+    """Say that a command was ended from outside; its exit status."""
+    print(str(error) or "interrupted", file=sys.stderr)
+    return ExitStatus.TERMINATED if isinstance(error, Terminated) else ExitStatus.INTERRUPTED
 
 
 def _is_broken(stream: TextIO) -> bool:
@@ -99,8 +105,7 @@ def _dispatch(words: list[str]) -> int:
             status = _called(name, rest, options, document)
         except KeyboardInterrupt as error:
             document.add(error)
-            status = ExitStatus.INTERRUPTED
-            print("interrupted", file=sys.stderr)
+            status = _interrupted(error)
     print(document.text(status))
     return status
 

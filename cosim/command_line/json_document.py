@@ -55,7 +55,7 @@ class JsonDocument:
             kind = type(error).__name__
             self.errors += [{"kind": kind, "where": p.where, "text": p.text} for p in error.problems]
         elif isinstance(error, CosimError | KeyboardInterrupt | OSError):
-            text = "interrupted" if isinstance(error, KeyboardInterrupt) else str(error)
+            text = str(error) or ("interrupted" if isinstance(error, KeyboardInterrupt) else "")
             self.errors.append({"kind": type(error).__name__, "where": "", "text": text})
         else:
             self.errors.append({"kind": "fault", "where": "", "text": str(error)})

@@ -1,4 +1,4 @@
-"""Ctrl-C that comes where Python can raise nothing."""
+"""Ctrl-C and SIGTERM that come where Python can raise nothing."""
 
 from __future__ import annotations
 
@@ -9,6 +9,8 @@ import sys
 import threading
 from collections.abc import Iterator
 from typing import Any
+
+from cosim.simulation.interrupt import Terminated
 
 WAIT = 0.02
 """s, until it is tried again: behind the place where it was lost."""
@@ -26,7 +28,8 @@ def repeating_lost_interrupts() -> Iterator[None]:
 
     def hook(lost: Any) -> None:
         if lost.exc_type is not None and issubclass(lost.exc_type, KeyboardInterrupt):
-            again = threading.Timer(WAIT, _interrupt)
+            number = signal.SIGTERM if issubclass(lost.exc_type, Terminated) else signal.SIGINT
+            again = threading.Timer(WAIT, _interrupt, [number])
             again.daemon = True
             again.start()
         else:
@@ -39,8 +42,8 @@ def repeating_lost_interrupts() -> Iterator[None]:
         sys.unraisablehook = before
 
 
-def _interrupt() -> None:
+def _interrupt(number: signal.Signals) -> None:
     if hasattr(signal, "pthread_kill"):  # a signal wakes what sleeps, too
-        signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+        signal.pthread_kill(threading.main_thread().ident or 0, number)
     else:
-        _thread.interrupt_main()
+        _thread.interrupt_main(number)

@@ -24,6 +24,7 @@ from cosim.ensemble.python_parts import python_parts
 from cosim.ensemble.run_queue import RunQueue
 from cosim.ensemble.simulator_runs import SimulatorRuns
 from cosim.errors import CosimError, ModelError
+from cosim.options import check_callable
 from cosim.simulation.chosen_integrator import chosen_integrator
 from cosim.simulation.simulate import end_of_run
 from cosim.stage import Stage
@@ -183,6 +184,7 @@ class Ensemble:
             Ctrl-C; an executor that takes no more work. Their attribute `result` holds the runs that have
             ended.
         """
+        check_callable(progress, "progress", "how many runs have ended, and how many there are")
         changes = Changes(self.system, values or {}, count)
         if parts is not None and not hasattr(parts, "add"):
             parts = _series_parts(Path(parts))

@@ -311,7 +311,7 @@ class Model:
             "signals": signals,
         }
         known = {**self.simulation, **{k: v for k, v in given.items() if v is not None}, **options}
-        return simulate(self.prepare(**known), progress=progress, **known)
+        return simulate(self.prepare(**known, progress=progress), progress=progress, **known)
 
     def prepare(self, **settings: Any) -> System:
         """The system, as `build` makes it, after checking what a run with these settings needs.

@@ -6,9 +6,9 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from cosim.errors import ModelError, Problem
-from cosim.options import seconds
+from cosim.options import check_callable, seconds
 from cosim.simulation.chosen_integrator import DEFAULT, integrator_options, made_integrator
-from cosim.simulation.simulate import check_simulate_options, end_of_run
+from cosim.simulation.simulate import PROGRESS_GETS, check_signals, check_simulate_options, end_of_run
 
 
 def faults_of_settings(settings: Mapping[str, Any]) -> list[Problem]:
@@ -35,5 +35,7 @@ def faults_of_settings(settings: Mapping[str, Any]) -> list[Problem]:
 
     collect(lambda: end_of_run(settings.get("until")))
     collect(lambda: seconds(settings.get("output_interval") or 1.0, "output_interval"))
+    collect(lambda: check_signals(settings.get("signals")))
+    collect(lambda: check_callable(settings.get("progress"), "progress", PROGRESS_GETS))
     collect(lambda: made_integrator(integrator, settings.get("accuracy"), own))
     return problems

@@ -5,14 +5,14 @@ from __future__ import annotations
 import logging
 import math
 import time as wall
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
 from cosim.contracts.result_stream import ResultStream
 from cosim.errors import LookUpError, ModelError, Problem, SimulationError
 from cosim.matching import is_pattern, matches
-from cosim.options import check_options, option_names, seconds
+from cosim.options import check_callable, check_options, option_names, seconds
 from cosim.simulation.checkpoint import Checkpoint
 from cosim.simulation.chosen_integrator import integrator_options
 from cosim.simulation.interrupt import interrupt_between_steps, uninterrupted
@@ -28,6 +28,7 @@ from cosim.system.system import System, check_system
 log = logging.getLogger("cosim.simulation")
 
 Progress = Callable[[float], "bool | None"]
+PROGRESS_GETS = "the time, s"
 POINTS = 500
 MOST_POINTS = 1e8
 EVENT_LIMIT = 10_000_000  # in a result; each takes some hundred bytes
@@ -42,9 +43,14 @@ def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
     ------
     LookUpError
         A pattern that matches nothing, with the nearest signal.
+    ModelError
+        As `check_signals`.
     """
     if isinstance(patterns, str):
         patterns = [patterns]
+    if isinstance(patterns, Iterator):
+        patterns = list(patterns)
+    check_signals(patterns)
     if patterns is None:
         return _default_signals(system)
     names = list(system.variables)
@@ -60,6 +66,20 @@ def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
             matching = [pattern]
         found += [n for n in matching if n not in found]
     return found
+
+
+def check_signals(patterns: Any) -> None:
+    """`ModelError` unless these are paths and patterns of signals; an iterator is not looked into."""
+    if patterns is None or isinstance(patterns, str):
+        return
+    needs = "needs a list of paths or patterns: ['engine.z', 'mount.*']"
+    if isinstance(patterns, bytes) or not isinstance(patterns, Iterable):
+        raise ModelError.of("signals", f"is {patterns!r}, {needs}")
+    if isinstance(patterns, Iterator):
+        return
+    wrong = [pattern for pattern in patterns if not isinstance(pattern, str)]
+    if wrong:
+        raise ModelError.of("signals", f"{wrong[0]!r} is no text, {needs}")
 
 
 def _default_signals(system: System) -> list[str]:
@@ -156,12 +176,14 @@ def simulate(
     SimulationError
         Its attribute `result` holds what was recorded until then.
     ModelError
-        `until` is missing, or no time.
+        `until` is missing, or no time; `signals` or `progress` is something else than what is wanted.
     OptionError
         An option is neither one of these, nor of `Simulator`, nor of the integrator.
     """
     check_system(system, "cosim.simulate")
     check_simulate_options("simulate()", options, integrator)
+    check_callable(progress, "progress", PROGRESS_GETS)
+    check_signals(signals)
     if checkpoint is not None:
         _check_is_saved(system)
         if not isinstance(checkpoint, Checkpoint):

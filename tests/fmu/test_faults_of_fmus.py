@@ -194,7 +194,10 @@ def test_what_an_fmu_changes_is_set_back(
     assert settings() == before
 
 
-def test_ctrl_c_ends_an_isolated_fmu_that_loops(tmp_path: Path, compiled: Compiled) -> None:
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_and_sigterm_end_an_isolated_fmu_that_loops(
+    tmp_path: Path, compiled: Compiled, number: int, status: int
+) -> None:
     process = cosimulate(tmp_path, make(tmp_path, compiled, "DoStep", "for (;;) { }"), "process = true")
     children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
     until = time.monotonic() + 30.0
@@ -203,11 +206,11 @@ def test_ctrl_c_ends_an_isolated_fmu_that_loops(tmp_path: Path, compiled: Compil
         time.sleep(0.05)
     time.sleep(3.0)
     (child,) = map(int, children.read_text().split())
-    process.send_signal(signal.SIGINT)
+    process.send_signal(number)
     begun = time.monotonic()
     _, said = process.communicate(timeout=30.0)
     assert time.monotonic() - begun < 15.0
-    assert process.returncode == 130 and "interrupted" in said
+    assert process.returncode == status and "terminated" * (status == 143) in said
     assert last_time(tmp_path) == pytest.approx(0.4)
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)

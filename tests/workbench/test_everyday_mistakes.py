@@ -12,6 +12,7 @@ from workbench_tools import write_model
 import cosim
 from cosim.cli import main
 from cosim.kit import run_source
+from cosim_fmu import CoSimulation
 from cosim_mechanics import Multibody
 
 Act = Callable[[Multibody], Any]
@@ -47,6 +48,46 @@ IN_PYTHON: dict[str, tuple[Act, str]] = {
     "an accuracy in words": (
         lambda m: m.simulate(until=0.1, accuracy="high"),
         "accuracy: is 'high', needs a number, such as 1e-6",
+    ),
+    "a progress that is no function": (
+        lambda m: m.simulate(until=0.1, progress=5),  # type: ignore[arg-type]
+        "progress: is 5, needs a function: it is called with the time, s",
+    ),
+    "a progress of many runs that is no function": (
+        lambda m: m.simulate_many({"cart.mass": [1.0]}, 0.1, progress=5),  # type: ignore[arg-type]
+        "progress: is 5, needs a function: it is called with how many runs have ended, and how many",
+    ),
+    "a signal by number": (
+        lambda m: m.simulate(until=0.1, signals=[5]),  # type: ignore[list-item]
+        "signals: 5 is no text, needs a list of paths or patterns: ['engine.z', 'mount.*']",
+    ),
+    "a number of signals": (
+        lambda m: cosim.simulate(m.build(), until=0.1, signals=5),  # type: ignore[arg-type]
+        "signals: is 5, needs a list of paths or patterns: ['engine.z', 'mount.*']",
+    ),
+    "signals of many runs by number": (
+        lambda m: m.simulate_many({"cart.mass": [1.0]}, 0.1, signals=[5]),
+        "signals: 5 is no text, needs a list of paths or patterns",
+    ),
+    "an FMU with the ending of an archive": (
+        lambda m: m.export_fmu("no such folder/x.zip"),
+        "x.zip: the name of an FMU ends in .fmu",
+    ),
+    "a native FMU with another ending": (
+        lambda m: m.export_fmu("no such folder/x.zip", native=None),
+        "x.zip: the name of an FMU ends in .fmu",
+    ),
+    "a number of connections": (
+        lambda m: CoSimulation({"m": m.build()}, 5),  # type: ignore[arg-type]
+        'connections: is 5, needs a list: ["plant.felt -> controller.speed"]',
+    ),
+    "one connection in place of a list": (
+        lambda m: CoSimulation({"m": m.build()}, "plant.felt -> controller.speed"),
+        "connections: is 'plant.felt -> controller.speed', needs a list: [",
+    ),
+    "a progress of a co-simulation that is no function": (
+        lambda m: CoSimulation({"m": m.build()}).simulate(0.1, progress=5),  # type: ignore[arg-type]
+        "progress: is 5, needs a function: it is called with the time, s",
     ),
     "a model in place of its system": (
         lambda m: cosim.Simulator(m),
@@ -118,6 +159,11 @@ AUTHORS = {
         "wrong: Wrong.__init__ has to begin with super().__init__(**values)",
     ),
 }
+
+
+def test_signals_may_come_from_an_iterator() -> None:
+    result = model().simulate(until=0.1, signals=(path for path in ["cart.z"]))
+    assert list(result.signals) == ["cart.z"]
 
 
 @pytest.mark.parametrize("mistake", AUTHORS)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import signal
 from pathlib import Path
 from typing import Any
 
@@ -144,6 +145,39 @@ def test_what_was_computed_is_kept(
     partial = read("mount.csv")
     assert 0.02 <= partial.time[-1] < 0.05
     assert partial["engine.z"].size == partial.time.size
+
+
+@pytest.mark.parametrize("suffix", ["csv", "parquet"])
+@pytest.mark.parametrize("ctrl_c", [signal.default_int_handler, signal.SIG_IGN])  # as of `cosim … &`
+def test_what_was_computed_is_kept_at_sigterm(
+    folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, ctrl_c: Any, suffix: str
+) -> None:
+    if suffix == "parquet":
+        pytest.importorskip("pyarrow")
+    monkeypatch.setattr("cosim.simulation.steps.FIRST_STRIDE", 1)
+    monkeypatch.setattr("cosim.simulation.steps.PATIENCE", 0.0)
+    step = cosim.Simulator.advance_some
+    interrupted_at = []
+
+    def terminated(self: cosim.Simulator, *arguments: Any) -> Any:
+        if self.state.time > 0.02 and not interrupted_at:
+            assert signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL  # else it ended these tests
+            signal.raise_signal(signal.SIGTERM)
+            interrupted_at.append(self.state.time)
+        return step(self, *arguments)  # the step that has begun is done
+
+    monkeypatch.setattr(cosim.Simulator, "advance_some", terminated)
+    write_model(folder)
+    before = signal.signal(signal.SIGINT, ctrl_c), signal.getsignal(signal.SIGTERM)
+    try:
+        assert main(["run", "mount.toml", "-o", f"mount.{suffix}"]) == 143
+        assert signal.getsignal(signal.SIGINT) is ctrl_c
+        assert signal.getsignal(signal.SIGTERM) is before[1]
+    finally:
+        signal.signal(signal.SIGINT, before[0])
+    said = capsys.readouterr().err
+    assert said.endswith("terminated\n") and f"s → mount.{suffix}" in said and "Traceback" not in said
+    assert interrupted_at[0] <= cosim.read_result(f"mount.{suffix}").time[-1] < 0.05
 
 
 def test_info_of_each_kind(folder: Path, capsys: Captured) -> None:

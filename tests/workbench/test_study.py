@@ -262,16 +262,18 @@ def test_a_study_that_is_killed_goes_on(tmp_path):
     assert sorted(map(int, points)) == list(range(60))
 
 
-def test_ctrl_c_says_how_to_go_on(tmp_path):
+@pytest.mark.skipif(os.name == "nt", reason="Windows sends no such signals")
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
+def test_ctrl_c_and_sigterm_say_how_to_go_on(number, status, tmp_path):
     write_model(tmp_path)
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
     begun = subprocess.Popen(command("s"), cwd=tmp_path, env=environment(), **pipes)
     while not list((tmp_path / "s").glob("part-*")):
         assert begun.poll() is None
         time.sleep(0.01)
-    begun.send_signal(signal.SIGINT)
+    begun.send_signal(number)
     _, said = begun.communicate(timeout=60)
-    assert begun.returncode == 130 and "the same command continues" in said and "Traceback" not in said
+    assert begun.returncode == status and "the same command continues" in said and "Traceback" not in said
 
 
 def test_two_processes_do_not_work_on_one_study(model, tmp_path):
@@ -377,3 +379,16 @@ def test_faults_of_the_command_have_no_traceback(words, says, tmp_path, capsys, 
     assert main(["sweep", "mount.toml", *words]) == 2
     said = capsys.readouterr().err
     assert says in said and "Traceback" not in said
+
+
+def test_the_command_guesses_no_end_of_the_runs(tmp_path, capsys, monkeypatch):
+    from cosim.cli import main
+
+    write_model(tmp_path, ('until = "50 ms"\n', ""))
+    monkeypatch.chdir(tmp_path)
+    words = ["sweep", "mount.toml", "--vary", "engine.mass=100, 140", "--objective", "max(engine.z)", "-q"]
+    assert main(words) == 2
+    said = capsys.readouterr().err
+    assert "mount.toml: gives no end of the runs: write until = … into [simulation], or --until" in said
+    assert not (tmp_path / "mount-study").exists()
+    assert main([*words, "--until", "2 ms"]) == 0

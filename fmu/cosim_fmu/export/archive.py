@@ -19,16 +19,25 @@ def read_archive(path: Path) -> dict[str, bytes]:
         return {name: archive.read(name) for name in archive.namelist() if not name.endswith("/")}
 
 
-def check_place(path: Path) -> None:
-    """Refuse a file that cannot be written, before the work is done.
+def check_place(path: Path, suffix: str) -> None:
+    """Refuse a file that cannot be written or would not be known again, before the work is done.
+
+    Parameters
+    ----------
+    path : Path
+    suffix : str
+        That names of such files have: ".fmu".
 
     Raises
     ------
     cosim.CosimError
-        It is a folder, or its own folder takes no files.
+        Its name ends otherwise, it is a folder, or its own folder takes no files.
     """
+    what = f"an {suffix[1:].upper()}"
     if path.is_dir():
-        raise cosim.CosimError(f"{path}: this is a folder; an FMU is a file")
+        raise cosim.CosimError(f"{path}: this is a folder; {what} is a file")
+    if path.suffix.lower() != suffix:
+        raise cosim.CosimError(f"{path}: the name of {what} ends in {suffix}")
     folder = next(place for place in (path.parent, *path.parent.absolute().parents) if place.exists())
     try:
         with tempfile.TemporaryFile(dir=folder):

@@ -98,7 +98,7 @@ class PythonFmuExporter(cosim.Exporter):
         ``model.export_fmu("engine_mount.fmu", outputs=["engine.z", "felt"], step_size=1e-3)``
         """
         target = Path(path)
-        check_place(target)
+        check_place(target, ".fmu")
         check_parts(model)
         with closing(RecordingRegistry(cosim.registry())) as registry:
             with use_registry(registry):

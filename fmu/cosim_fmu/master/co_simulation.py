@@ -14,6 +14,7 @@ from cosim.kit import (
     KeepsInstance,
     ParticipantDescription,
     ResultStream,
+    check_callable,
     options_checked,
     seconds,
 )
@@ -337,6 +338,8 @@ class CoSimulation:
             A participant failed; the error's `result` has what was recorded before (as has the
             KeyboardInterrupt of a run that was interrupted).
         """
+        check_callable(progress, "progress", "the time, s")
+        check_callable(observe, "observe", "the time, s, and what is recorded, by path")
         if checkpoint is not None and not isinstance(checkpoint, cosim.Checkpoint):
             checkpoint = cosim.Checkpoint(checkpoint)
         with TimeLimit(time_limit, self.participants.values()) as limit:

@@ -95,7 +95,7 @@ class NativeFmuExporter(cosim.Exporter):
         target = Path(path)
         version, kinds, chosen = _choices(fmi, kind, platforms)
         compilers = compilers_for(chosen, available_compilers() if compiler is None else (compiler,))
-        check_place(target)
+        check_place(target, ".fmu")
         check_parts(model)
         selections: dict[str, Any] = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
         selections |= {"expose": expose, "all": all}

@@ -35,7 +35,7 @@ def write_ssp(
     CosimError
         The file cannot be written.
     """
-    check_place(path)
+    check_place(path, ".ssp")
     if loop.ssp is not None:
         write_archive(path, _read_before(loop, until))
         return path

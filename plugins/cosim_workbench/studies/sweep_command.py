@@ -151,7 +151,11 @@ def _model(path: Path, settings: dict[str, Any]) -> Any:
     for entry in cosim.registry().entries("study_subject"):
         if entry.cls.reads(path):
             return entry.cls(path, {key: value for key, value in settings.items() if key != "threads"})
-    return cosim.Model.from_file(path)
+    model = cosim.Model.from_file(path)
+    if "until" not in {**model.simulation, **settings}:  # no guess, as `cosim run` makes: it costs many runs
+        said = "gives no end of the runs: write until = … into [simulation], or --until"
+        raise cosim.ModelError.of(str(path), said)
+    return model
 
 
 def _varied(texts: list[str]) -> dict[str, str]:

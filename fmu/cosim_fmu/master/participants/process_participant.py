@@ -22,7 +22,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import HasFile, InnerPoint, KeepsLog, ParticipantDescription, Resizes, seconds_interrupted
+from cosim.kit import (
+    HasFile,
+    InnerPoint,
+    KeepsLog,
+    ParticipantDescription,
+    Resizes,
+    held_interrupt,
+    seconds_interrupted,
+)
 from cosim_fmu.master.participants.open_fmu import open_fmu
 from cosim_fmu.master.participants.private_folder import private_folder, remove_folder
 from cosim_fmu.master.participants.process_messages import restored
@@ -327,7 +335,7 @@ class ProcessParticipant(cosim.Participant):
                 )
             if seconds_interrupted() > SECONDS_TO_ANSWER:
                 self._process.kill()
-                raise KeyboardInterrupt
+                raise held_interrupt()
 
     def last_printed(self) -> str:
         """The last line that an FMU has printed, as the end of a sentence; "" when there is none."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from numbers import Integral, Real
 from typing import Any
@@ -48,6 +48,9 @@ def check_connections(
     links: list[Link] = []
     problems: list[WiringProblem] = []
     taken: dict[str, int] = {}
+    if isinstance(connections, str) or not isinstance(connections, Iterable):
+        needs = 'needs a list: ["plant.felt -> controller.speed"]'
+        return links, [problem(("connections",), f"is {connections!r}, {needs}")]
     outputs = [f"{n}.{v}" for n, d in descriptions.items() for v in d.variables if _gives(d, v)]
     inputs = [
         f"{name}.{variable.name}"
