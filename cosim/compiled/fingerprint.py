@@ -43,11 +43,14 @@ HAS_DOCSTRING = 0x4000000
 """The flag of a code object, from Python 3.14 on."""
 COUNTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags")
 NAMES = ("co_names", "co_varnames", "co_freevars", "co_cellvars")
+CODE, DEFAULTS, KEYWORD_DEFAULTS, CONTENTS = map(
+    operator.attrgetter, ("__code__", "__defaults__", "__kwdefaults__", "cell_contents")
+)
 
 _digests_of_code: dict[int, tuple[types.CodeType, bytes]] = {}
 _names_in_code: dict[int, tuple[types.CodeType, tuple[str, ...]]] = {}
 _opaque: dict[int, tuple[Any, int]] = {}
-_digests: dict[types.FunctionType, tuple[bytes, list[tuple[types.FunctionType, list[Any]]]]] = {}
+_digests: dict[types.FunctionType, tuple[bytes, _Names]] = {}
 _process = os.urandom(16)
 
 
@@ -112,30 +115,42 @@ def digest_of_module(module: types.ModuleType) -> str:
 def _known_digest(function: types.FunctionType) -> bytes:
     """The digest of a function alone; as before where every name in reach still stands for the same thing."""
     known = _digests.get(function)
-    if known is not None and all(_looks_as(f, seen) for f, seen in known[1]):
+    if known is not None and known[1].are_as_before():
         return known[0]
     digest = _Digest()
     digest.feed(function)
     found = digest.hash.digest()
     if digest.is_lasting:
-        _digests[function] = (found, [(f, _appearance(f)) for f in digest.functions])
+        _digests[function] = (found, _Names(digest.functions))
     return found
 
 
-def _appearance(function: types.FunctionType) -> list[Any]:
-    """What the names of a function stand for; looked at each time that a Simulator is made."""
-    code = function.__code__
-    found: list[Any] = [code, function.__defaults__, function.__kwdefaults__]
-    found += map(function.__dict__.get, ATTRIBUTES)
-    found += [cell.cell_contents for cell in function.__closure__ or ()]
-    found += map(function.__globals__.get, _names(code), itertools.repeat(ATTRIBUTES))
-    return found
+class _Names:
+    """What the names of some functions stand for; looked at each time that a Simulator is made."""
 
+    def __init__(self, functions: Iterable[types.FunctionType]) -> None:
+        self._functions = tuple(functions)
+        self._cells = [cell for function in self._functions for cell in function.__closure__ or ()]
+        named: dict[int, tuple[dict[str, Any], dict[str, None]]] = {}
+        for function in self._functions:  # those of a module share its names: each is looked up once
+            _, names = named.setdefault(id(function.__globals__), (function.__globals__, {}))
+            names.update(dict.fromkeys(_names(function.__code__)))
+        self._globals = [(globals_, tuple(names)) for globals_, names in named.values()]
+        self._seen = list(self._objects())
 
-def _looks_as(function: types.FunctionType, seen: list[Any]) -> bool:
-    """Whether all names stand for the same objects as before."""
-    now = _appearance(function)
-    return len(now) == len(seen) and all(map(operator.is_, now, seen))
+    def _objects(self) -> Iterator[Any]:
+        functions = self._functions
+        yield from map(CODE, functions)  # with another code there are other names
+        yield from map(DEFAULTS, functions)
+        yield from map(KEYWORD_DEFAULTS, functions)
+        yield from [function.__dict__.get(name) for function in functions for name in ATTRIBUTES]
+        yield from map(CONTENTS, self._cells)
+        for globals_, names in self._globals:
+            yield from map(globals_.get, names, itertools.repeat(ATTRIBUTES))
+
+    def are_as_before(self) -> bool:
+        """Whether all names stand for the same objects."""
+        return all(map(operator.is_, self._objects(), self._seen))
 
 
 def _code_digest(code: types.CodeType) -> bytes:

@@ -3,13 +3,22 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import tempfile
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import cosim
+
+try:
+    import fcntl
+except ImportError:  # Windows
+    fcntl = None  # type: ignore[assignment]
+
+SECONDS_TO_LOCK = 60.0
 
 
 @contextmanager
@@ -17,7 +26,8 @@ def replaced_file(path: Path) -> Iterator[Path]:
     """A path beside `path` to write to; it takes the place of `path` when the block ends well.
 
     A device or a pipe stays what it is and gets the contents; of a link, the file that it leads to is
-    replaced.
+    replaced. What killed processes have left of earlier attempts at the same file is removed; on Windows it
+    stays.
 
     Raises
     ------
@@ -36,11 +46,16 @@ def replaced_file(path: Path) -> Iterator[Path]:
                 raise cosim.CosimError(f"{path}: cannot be written: {error.strerror or error}") from None
         return
     place = Path(os.path.realpath(path))
+    remove_left_behind(path, place.parent)
     try:
-        handle, name = tempfile.mkstemp(suffix=path.suffix, prefix=f".{path.stem}-", dir=place.parent)
+        handle, name = tempfile.mkstemp(suffix=path.suffix, prefix=_prefix(path), dir=place.parent)
     except OSError as error:
         raise cosim.CosimError(f"{path}: cannot be written: {error.strerror}") from None
-    os.close(handle)
+    if fcntl is None:
+        os.close(handle)
+    else:  # locked as long as this process lives
+        with suppress(OSError):  # a file system that knows no locks
+            fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
     draft = Path(name)
     try:
         yield draft
@@ -51,6 +66,37 @@ def replaced_file(path: Path) -> Iterator[Path]:
     finally:
         with suppress(OSError):
             draft.unlink()
+        if fcntl is not None:
+            os.close(handle)
+
+
+def remove_left_behind(path: Path, folder: Path) -> None:
+    """Remove drafts of a file whose processes have ended without doing it: those that are not locked."""
+    if fcntl is None:
+        return
+    name = re.compile(re.escape(_prefix(path)) + "[a-z0-9_]{8}" + re.escape(path.suffix))
+    with suppress(OSError):
+        for entry in os.scandir(folder):
+            if name.fullmatch(entry.name):
+                with suppress(OSError):
+                    _remove_if_left(entry)
+
+
+def _remove_if_left(entry: os.DirEntry[str]) -> None:
+    facts = entry.stat(follow_symlinks=False)
+    if facts.st_uid != os.getuid() or time.time() - facts.st_mtime < SECONDS_TO_LOCK:
+        return
+    handle = os.open(entry.path, os.O_RDWR | os.O_NOFOLLOW)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)  # BlockingIOError: it is being written
+        os.unlink(entry.path)
+    finally:
+        os.close(handle)
+
+
+def _prefix(path: Path) -> str:
+    """How the names of drafts begin."""
+    return f".{path.stem}-draft-"
 
 
 def check_folder(path: Path) -> None:

@@ -109,6 +109,7 @@ def test_names_of_any_kind(make: Any, name: str) -> None:
     [
         ("\ufeff" + HEAD, "utf-8"),
         ('<?xml version="1.0" encoding="ISO-8859-1"?>', "latin-1"),
+        ('<?xml version="1.0" encoding="latin-1"?><!-- that Python alone knows -->', "latin-1"),
         ('<?xml version="1.0" encoding="UTF-16"?>', "utf-16"),
         ("", "utf-8"),
     ],

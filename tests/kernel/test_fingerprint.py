@@ -390,3 +390,45 @@ def test_compiled_and_plain_agree_after_each_change_of_globals(changes):
 def test_a_changed_choice_of_function_is_compiled_anew():
     for force, expected in [(soft, 3.0), (stiff, 6.0), (soft, 3.0)]:
         assert kit.compile_function(changed(chosen, active=force), "f>f")(3.0) == expected
+
+
+EDITED = """
+GAIN = 2.0
+def inner(x):
+    return x * GAIN
+def made(offset):
+    def helper(x, more=1.0):
+        return abs(inner(x)) + more + offset
+    return helper
+helper = made(3.0)
+def outer(x):
+    return helper(x)
+"""
+
+
+def _other_cell(space):
+    space["helper"].__closure__[0].cell_contents = 4.0
+
+
+EDITS = {
+    "code": lambda space: setattr(space["inner"], "__code__", (lambda x: x + GAIN).__code__),  # noqa: F821
+    "a default": lambda space: setattr(space["helper"], "__defaults__", (2.0,)),
+    "a default by name": lambda space: setattr(space["helper"], "__kwdefaults__", {"scale": 2.0}),
+    "a closure": _other_cell,
+    "a constant": lambda space: space.update(GAIN=3.0),
+    "a function": lambda space: space.update(inner=lambda x: x - 1.0),
+    "a name of Python's own": lambda space: space.update(abs=lambda x: x + 5.0),
+    "a name that is gone": lambda space: space.pop("GAIN"),
+    "a mark": lambda space: setattr(space["inner"], "__inline__", True),
+}
+
+
+@pytest.mark.parametrize("edit", EDITS)
+def test_an_edit_is_noticed_wherever_it_is(edit):
+    space = {"__name__": "edited_functions"}
+    exec(EDITED, space)
+    outer = space["outer"]
+    before = fingerprint(outer)
+    assert fingerprint(outer) == before
+    EDITS[edit](space)
+    assert fingerprint(outer) != before

@@ -71,7 +71,7 @@ class FmuLibrary:
         found = self._functions.get(name)
         if found is None:
             try:
-                found = self._dll[self.symbol(name)]
+                found = getattr(self._dll, self.symbol(name))  # looked up once, by `has`
             except AttributeError:
                 raise MissingFunctionError(self.table.prefix + name) from None
             found.restype, found.argtypes = self.table.signatures[name]

@@ -9,7 +9,7 @@ from pathlib import Path, PurePosixPath
 from xml.parsers import expat
 
 import cosim
-from cosim_fmu.master.participants.untrusted_zip import DAMAGES, check_members, unpack
+from cosim_fmu.master.participants.untrusted_zip import DAMAGES, check_members, parts_of, unpack
 
 DEEPEST = 200
 """Elements in elements; the deepest of the standards have about ten."""
@@ -94,7 +94,7 @@ class FmuArchive:
     @property
     def platforms(self) -> tuple[str, ...]:
         """Folders in ``binaries/`` that hold a library: "linux64", "win64"."""
-        parts = [PurePosixPath(member.filename).parts for member in self._members]
+        parts = [parts_of(member.filename) for member in self._members]
         found = {p[1] for p in parts if len(p) == 3 and p[0] == "binaries" and p[2].endswith(BINARY_SUFFIXES)}
         return tuple(sorted(found))
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import struct
 from pathlib import Path
 
@@ -16,7 +17,7 @@ def is_cut_off(path: Path) -> bool:
     "Program Header".
     """
     with path.open("rb") as file:
-        head, length = file.read(64), path.stat().st_size
+        head, length = file.read(64), os.fstat(file.fileno()).st_size
         if head[:6] != b"\x7fELF\x02\x01" or len(head) < 64:
             return False
         (table,) = struct.unpack_from("<Q", head, 32)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import shutil
 import weakref
 from pathlib import Path
@@ -132,10 +133,10 @@ def unpack_fmu(path: Path) -> UnpackedFmu:
 def identity(path: Path) -> Identity:
     """What tells a file from another one that takes its place; zeros when there is none."""
     try:
-        facts = path.stat()
+        facts = os.stat(path)
     except OSError:
         return path, 0, 0, 0
-    return path.resolve(), facts.st_ino, facts.st_size, facts.st_mtime_ns
+    return Path(os.path.realpath(path)), facts.st_ino, facts.st_size, facts.st_mtime_ns
 
 
 @functools.lru_cache(maxsize=64)

@@ -6,7 +6,7 @@ import stat
 import zipfile
 import zlib
 from collections.abc import Sequence
-from pathlib import Path, PurePosixPath
+from pathlib import Path
 
 from cosim_fmu.master.participants.private_folder import private_folder, remove_folder
 
@@ -51,8 +51,19 @@ def check_members(members: Sequence[zipfile.ZipInfo]) -> None:
 
 def leaves_folder(name: str) -> bool:
     """Whether a path is absolute, names a drive, or goes up."""
-    parts = PurePosixPath(name.replace("\\", "/")).parts
+    parts = parts_of(name.replace("\\", "/"))
     return name.startswith(("/", "\\")) or ".." in parts or bool(parts and ":" in parts[0])
+
+
+def parts_of(name: str) -> list[str]:
+    """The folders of a member, and its name; what `PurePosixPath` gives, sooner.
+
+    Examples
+    --------
+    >>> parts_of("binaries//linux64/./part.so")
+    ['binaries', 'linux64', 'part.so']
+    """
+    return [part for part in name.split("/") if part not in ("", ".")]
 
 
 def unpack(path: Path, members: Sequence[zipfile.ZipInfo], what: str) -> Path:

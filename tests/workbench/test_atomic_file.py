@@ -1,0 +1,53 @@
+"""Files that are replaced only when the new one is whole."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from cosim_workbench import atomic_file
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from cosim_workbench.atomic_file import replaced_file
+with replaced_file(Path(sys.argv[1])) as draft:
+    draft.write_text("half")
+    os.kill(os.getpid(), signal.SIGKILL)
+"""
+
+
+def names(folder: Path) -> list[str]:
+    return sorted(path.name for path in folder.iterdir())
+
+
+@pytest.mark.skipif(atomic_file.fcntl is None, reason="Windows has no such locks")
+def test_what_a_killed_process_has_left_is_removed_by_the_next_write(tmp_path: Path) -> None:
+    path = tmp_path / "run.csv"
+    path.write_text("before", "utf-8")
+    for others in (".run-20240101.csv", ".run-draft-mine.csv", ".run-draft-12345678.parquet"):
+        (tmp_path / others).write_text("not ours", "utf-8")
+    kept = names(tmp_path)
+    assert subprocess.run([sys.executable, "-c", KILLED, str(path)], check=False).returncode == -9
+    (left,) = set(names(tmp_path)) - set(kept)
+    assert path.read_text("utf-8") == "before" and (tmp_path / left).read_text("utf-8") == "half"
+
+    with atomic_file.replaced_file(path) as draft:
+        draft.write_text("young", "utf-8")
+    assert left in names(tmp_path)  # its process might be about to lock it
+
+    old = time.time() - 2 * atomic_file.SECONDS_TO_LOCK
+    os.utime(tmp_path / left, (old, old))
+    with atomic_file.replaced_file(path) as draft:
+        draft.write_text("first", "utf-8")
+        os.utime(draft, (old, old))
+        with atomic_file.replaced_file(path) as second:  # leaves alone what is being written
+            second.write_text("second", "utf-8")
+        assert path.read_text("utf-8") == "second"
+    assert path.read_text("utf-8") == "first"
+    assert names(tmp_path) == kept
