@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import io
-import struct
-import zlib
+import zipfile
 from collections.abc import Iterator
 from typing import Any
 from xml.etree import ElementTree
@@ -62,7 +61,10 @@ def read_model_description(archive: FmuArchive) -> Any:
     references = [v.get("valueReference", "") for v, _ in variables]
     known = set(references if third else map(str, range(1, len(variables) + 1)))
     _mend_structure(root, known, "valueReference" if third else "index")
-    read = read_model_description(_archive_of(etree.tostring(root, encoding="utf-8")), validate=False)
+    file = io.BytesIO()
+    with zipfile.ZipFile(file, "w") as mended:
+        mended.writestr("modelDescription.xml", etree.tostring(root, encoding="utf-8"))
+    read = read_model_description(file, validate=False)
     if archive.version == "1.0" and read.coSimulation is not None:  # fmpy leaves them out
         for name, given in archive.capabilities.items():
             if hasattr(read.coSimulation, name):
@@ -84,23 +86,6 @@ def _parse(document: bytes) -> Element:
         return etree.fromstring(document, parser)
     except etree.XMLSyntaxError:  # it may have an encoding that Python alone knows ("latin-1", "cp437")
         return etree.fromstring(ElementTree.tostring(ElementTree.fromstring(document)))
-
-
-def _archive_of(document: bytes) -> io.BytesIO:
-    """A ZIP archive with the document alone, from which fmpy reads it.
-
-    Written by hand: `zipfile` takes a tenth of the time that a small FMU takes to be read. Source: PKWARE,
-    APPNOTE.TXT, sections 4.3.7 (local header), 4.3.12 (central directory), 4.3.16 (its end).
-    """
-    name, size, new_year_1980 = b"modelDescription.xml", len(document), 0x21
-    facts = struct.pack(
-        *("<5H3L2H", 20, 0, 0, 0, new_year_1980),  # version, flags, stored, time, date
-        *(zlib.crc32(document), size, size, len(name), 0),
-    )
-    local = b"PK\3\4" + facts + name
-    central = b"PK\1\2" + struct.pack("<H", 20) + facts + bytes(14) + name
-    end = b"PK\5\6" + struct.pack("<4H2LH", 0, 0, 1, 1, len(central), len(local) + size, 0)
-    return io.BytesIO(b"".join((local, document, central, end)))
 
 
 def _variables(root: Element) -> list[tuple[Element, Element]]:
