@@ -9,7 +9,7 @@ from how_many import many
 from random_witnesses import FAMILIES, Signal, SignalWithRate, Tally, at, random_values, tally, zeros
 
 FIXED = {"integrator": "integrators.runge_kutta_4", "fixed_step": 0.1, "accuracy": 1e-6}
-BEYOND = 0.02  # the part of zeros that may be missed: bumps of a hundredth of a step, which no look meets
+BEYOND = 0.01  # the part of zeros that may be missed: bumps of a hundredth of a step, which no look meets
 
 
 def check(found: Tally) -> None:
