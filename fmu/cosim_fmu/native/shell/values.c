@@ -231,7 +231,6 @@ static Status try_parameters(Instance *instance, const char *function, const uin
     size_t size;
     int64_t code;
     int changed = 0;
-    if (model->judge == NULL) return OK;
     for (size_t i = 0; i < count; i++) {
         const Variable *variable = &model->variables[references[i]];
         changed = changed || (variable->array == model->parameters && present(instance, variable) != values[i]);
@@ -417,6 +416,7 @@ Status directional_derivative(Instance *instance, const char *function, const ui
     double *work, *before, *moved, *first, *second, step;
     void *marks;
     Status status = OK;
+    if (need_mode(instance, function, INITIALIZING | RUNNING | INTERMEDIATE | STOPPED) != OK) return ERROR;
     if ((unknown_count > 0 && (unknowns == NULL || sensitivity == NULL)) ||
         (known_count > 0 && (knowns == NULL || seed == NULL)))
         return refuse(instance, function, "a list is missing");
