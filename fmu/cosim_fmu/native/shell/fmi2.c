@@ -36,6 +36,15 @@ static void report(Instance *instance, Status status, const char *category, cons
 
 static fmi2Status answer(Status status) { return (fmi2Status)status; }
 
+/* A function of the standard that another file answers, which finds its `instance` and its own name as `function`. */
+#define HANDS_ON(name, parameters, call) \
+    FMI2_EXPORT fmi2Status name parameters \
+    { \
+        const char *function = #name; \
+        INSTANCE(component); \
+        return answer(call); \
+    }
+
 /* Made, logged, ended */
 
 FMI2_EXPORT const char *fmi2GetTypesPlatform(void) { return "default"; }
@@ -73,12 +82,8 @@ FMI2_EXPORT void fmi2FreeInstance(fmi2Component component)
     free_instance(component);
 }
 
-FMI2_EXPORT fmi2Status fmi2SetDebugLogging(fmi2Component component, fmi2Boolean on, size_t count,
-                                           const fmi2String categories[])
-{
-    INSTANCE(component);
-    return answer(set_logging(instance, "fmi2SetDebugLogging", on, count, categories));
-}
+HANDS_ON(fmi2SetDebugLogging, (fmi2Component component, fmi2Boolean on, size_t count, const fmi2String categories[]),
+         set_logging(instance, function, on, count, categories))
 
 FMI2_EXPORT fmi2Status fmi2Reset(fmi2Component component)
 {
@@ -87,63 +92,26 @@ FMI2_EXPORT fmi2Status fmi2Reset(fmi2Component component)
     return answer(reset(instance, "fmi2Reset"));
 }
 
-FMI2_EXPORT fmi2Status fmi2Terminate(fmi2Component component)
-{
-    INSTANCE(component);
-    return answer(terminate(instance, "fmi2Terminate"));
-}
+HANDS_ON(fmi2Terminate, (fmi2Component component), terminate(instance, function))
 
 /* Initialization */
 
-FMI2_EXPORT fmi2Status fmi2SetupExperiment(fmi2Component component, fmi2Boolean has_tolerance, fmi2Real tolerance,
-                                           fmi2Real start, fmi2Boolean has_stop, fmi2Real stop)
-{
-    INSTANCE(component);
-    return answer(set_up(instance, "fmi2SetupExperiment", start, has_stop, stop, has_tolerance, tolerance));
-}
-
-FMI2_EXPORT fmi2Status fmi2EnterInitializationMode(fmi2Component component)
-{
-    INSTANCE(component);
-    return answer(change_mode(instance, "fmi2EnterInitializationMode", INSTANTIATED, INITIALIZING));
-}
-
-FMI2_EXPORT fmi2Status fmi2ExitInitializationMode(fmi2Component component)
-{
-    INSTANCE(component);
-    return answer(exit_initialization(instance, "fmi2ExitInitializationMode"));
-}
+HANDS_ON(fmi2SetupExperiment, (fmi2Component component, fmi2Boolean has_tolerance, fmi2Real tolerance, fmi2Real start,
+                               fmi2Boolean has_stop, fmi2Real stop),
+         set_up(instance, function, start, has_stop, stop, has_tolerance, tolerance))
+HANDS_ON(fmi2EnterInitializationMode, (fmi2Component component),
+         change_mode(instance, function, INSTANTIATED, INITIALIZING))
+HANDS_ON(fmi2ExitInitializationMode, (fmi2Component component), exit_initialization(instance, function))
 
 /* Values */
 
-FMI2_EXPORT fmi2Status fmi2GetReal(fmi2Component component, const fmi2ValueReference references[], size_t count,
-                                   fmi2Real values[])
-{
-    INSTANCE(component);
-    return answer(get_real(instance, "fmi2GetReal", references, count, values));
-}
-
-FMI2_EXPORT fmi2Status fmi2SetReal(fmi2Component component, const fmi2ValueReference references[], size_t count,
-                                   const fmi2Real values[])
-{
-    INSTANCE(component);
-    return answer(set_real(instance, "fmi2SetReal", references, count, values));
-}
+HANDS_ON(fmi2GetReal, (fmi2Component component, const fmi2ValueReference references[], size_t count, fmi2Real values[]),
+         get_real(instance, function, references, count, values))
+HANDS_ON(fmi2SetReal, (fmi2Component component, const fmi2ValueReference references[], size_t count,
+                       const fmi2Real values[]),
+         set_real(instance, function, references, count, values))
 
 /* Integers and Booleans are of one type in C, and int64_t inside. */
-#define WHOLE(get, set, ctype, kind) \
-    FMI2_EXPORT fmi2Status get(fmi2Component component, const fmi2ValueReference references[], size_t count, \
-                               ctype values[]) \
-    { \
-        INSTANCE(component); \
-        return answer(get_ints(instance, #get, kind, references, count, values)); \
-    } \
-    FMI2_EXPORT fmi2Status set(fmi2Component component, const fmi2ValueReference references[], size_t count, \
-                               const ctype values[]) \
-    { \
-        INSTANCE(component); \
-        return answer(set_ints(instance, #set, kind, references, count, values)); \
-    }
 
 static Status get_ints(Instance *instance, const char *function, int64_t kind, const fmi2ValueReference references[],
                        size_t count, int values[])
@@ -175,68 +143,43 @@ static Status set_ints(Instance *instance, const char *function, int64_t kind, c
     return status;
 }
 
-WHOLE(fmi2GetInteger, fmi2SetInteger, fmi2Integer, INTEGER)
-WHOLE(fmi2GetBoolean, fmi2SetBoolean, fmi2Boolean, BOOLEAN)
+HANDS_ON(fmi2GetInteger,
+         (fmi2Component component, const fmi2ValueReference references[], size_t count, fmi2Integer values[]),
+         get_ints(instance, function, INTEGER, references, count, values))
+HANDS_ON(fmi2SetInteger,
+         (fmi2Component component, const fmi2ValueReference references[], size_t count, const fmi2Integer values[]),
+         set_ints(instance, function, INTEGER, references, count, values))
+HANDS_ON(fmi2GetBoolean,
+         (fmi2Component component, const fmi2ValueReference references[], size_t count, fmi2Boolean values[]),
+         get_ints(instance, function, BOOLEAN, references, count, values))
+HANDS_ON(fmi2SetBoolean,
+         (fmi2Component component, const fmi2ValueReference references[], size_t count, const fmi2Boolean values[]),
+         set_ints(instance, function, BOOLEAN, references, count, values))
 
 /* No model has text: every value reference is wrong for it. */
-#define NO_TEXT(name, type) \
-    FMI2_EXPORT fmi2Status name(fmi2Component component, const fmi2ValueReference references[], size_t count, \
-                                type values[]) \
-    { \
-        INSTANCE(component); \
-        return count == 0 ? fmi2OK : answer(refuse(instance, #name, "this FMU has no String variables")); \
-    }
-NO_TEXT(fmi2GetString, fmi2String)
-NO_TEXT(fmi2SetString, const fmi2String)
+HANDS_ON(fmi2GetString,
+         (fmi2Component component, const fmi2ValueReference references[], size_t count, fmi2String values[]),
+         count == 0 ? OK : refuse(instance, function, "this FMU has no String variables"))
+HANDS_ON(fmi2SetString,
+         (fmi2Component component, const fmi2ValueReference references[], size_t count, const fmi2String values[]),
+         count == 0 ? OK : refuse(instance, function, "this FMU has no String variables"))
 
-FMI2_EXPORT fmi2Status fmi2GetDirectionalDerivative(fmi2Component component, const fmi2ValueReference unknowns[],
-                                                    size_t unknown_count, const fmi2ValueReference knowns[],
-                                                    size_t known_count, const fmi2Real seed[],
-                                                    fmi2Real sensitivity[])
-{
-    INSTANCE(component);
-    return answer(directional_derivative(instance, "fmi2GetDirectionalDerivative", unknowns, unknown_count, knowns,
-                                         known_count, seed, sensitivity));
-}
+HANDS_ON(fmi2GetDirectionalDerivative, (fmi2Component component, const fmi2ValueReference unknowns[],
+                                        size_t unknown_count, const fmi2ValueReference knowns[], size_t known_count,
+                                        const fmi2Real seed[], fmi2Real sensitivity[]),
+         directional_derivative(instance, function, unknowns, unknown_count, knowns, known_count, seed, sensitivity))
 
 /* The whole state */
 
-FMI2_EXPORT fmi2Status fmi2GetFMUstate(fmi2Component component, fmi2FMUstate *state)
-{
-    INSTANCE(component);
-    return answer(save(instance, "fmi2GetFMUstate", state));
-}
-
-FMI2_EXPORT fmi2Status fmi2SetFMUstate(fmi2Component component, fmi2FMUstate state)
-{
-    INSTANCE(component);
-    return answer(restore(instance, "fmi2SetFMUstate", state));
-}
-
-FMI2_EXPORT fmi2Status fmi2FreeFMUstate(fmi2Component component, fmi2FMUstate *state)
-{
-    INSTANCE(component);
-    return answer(drop(instance, state));
-}
-
-FMI2_EXPORT fmi2Status fmi2SerializedFMUstateSize(fmi2Component component, fmi2FMUstate state, size_t *size)
-{
-    INSTANCE(component);
-    return answer(size_in_bytes(instance, "fmi2SerializedFMUstateSize", state, size));
-}
-
-FMI2_EXPORT fmi2Status fmi2SerializeFMUstate(fmi2Component component, fmi2FMUstate state, fmi2Byte bytes[], size_t size)
-{
-    INSTANCE(component);
-    return answer(to_bytes(instance, "fmi2SerializeFMUstate", state, bytes, size));
-}
-
-FMI2_EXPORT fmi2Status fmi2DeSerializeFMUstate(fmi2Component component, const fmi2Byte bytes[], size_t size,
-                                               fmi2FMUstate *state)
-{
-    INSTANCE(component);
-    return answer(from_bytes(instance, "fmi2DeSerializeFMUstate", bytes, size, state));
-}
+HANDS_ON(fmi2GetFMUstate, (fmi2Component component, fmi2FMUstate *state), save(instance, function, state))
+HANDS_ON(fmi2SetFMUstate, (fmi2Component component, fmi2FMUstate state), restore(instance, function, state))
+HANDS_ON(fmi2FreeFMUstate, (fmi2Component component, fmi2FMUstate *state), drop(instance, function, state))
+HANDS_ON(fmi2SerializedFMUstateSize, (fmi2Component component, fmi2FMUstate state, size_t *size),
+         size_in_bytes(instance, function, state, size))
+HANDS_ON(fmi2SerializeFMUstate, (fmi2Component component, fmi2FMUstate state, fmi2Byte bytes[], size_t size),
+         to_bytes(instance, function, state, bytes, size))
+HANDS_ON(fmi2DeSerializeFMUstate, (fmi2Component component, const fmi2Byte bytes[], size_t size, fmi2FMUstate *state),
+         from_bytes(instance, function, bytes, size, state))
 
 /* Co-Simulation */
 
@@ -251,11 +194,8 @@ FMI2_EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real time, fmi2Re
     return host_of(instance)->last = answer(status);
 }
 
-FMI2_EXPORT fmi2Status fmi2CancelStep(fmi2Component component)
-{
-    INSTANCE(component);
-    return answer(refuse(instance, "fmi2CancelStep", "no step is pending: fmi2DoStep returns when it is done"));
-}
+HANDS_ON(fmi2CancelStep, (fmi2Component component),
+         refuse(instance, function, "no step is pending: fmi2DoStep returns when it is done"))
 
 FMI2_EXPORT fmi2Status fmi2GetStatus(fmi2Component component, fmi2StatusKind kind, fmi2Status *value)
 {
@@ -275,11 +215,8 @@ FMI2_EXPORT fmi2Status fmi2GetRealStatus(fmi2Component component, fmi2StatusKind
     return fmi2OK;
 }
 
-FMI2_EXPORT fmi2Status fmi2GetIntegerStatus(fmi2Component component, fmi2StatusKind kind, fmi2Integer *value)
-{
-    INSTANCE(component);
-    return answer(discard(instance, "fmi2GetIntegerStatus", "there is no such status"));
-}
+HANDS_ON(fmi2GetIntegerStatus, (fmi2Component component, fmi2StatusKind kind, fmi2Integer *value),
+         discard(instance, function, "there is no such status"))
 
 FMI2_EXPORT fmi2Status fmi2GetBooleanStatus(fmi2Component component, fmi2StatusKind kind, fmi2Boolean *value)
 {
@@ -290,40 +227,21 @@ FMI2_EXPORT fmi2Status fmi2GetBooleanStatus(fmi2Component component, fmi2StatusK
     return fmi2OK;
 }
 
-FMI2_EXPORT fmi2Status fmi2GetStringStatus(fmi2Component component, fmi2StatusKind kind, fmi2String *value)
-{
-    INSTANCE(component);
-    return answer(discard(instance, "fmi2GetStringStatus", "no step is pending"));
-}
+HANDS_ON(fmi2GetStringStatus, (fmi2Component component, fmi2StatusKind kind, fmi2String *value),
+         discard(instance, function, "no step is pending"))
+HANDS_ON(fmi2SetRealInputDerivatives, (fmi2Component component, const fmi2ValueReference references[], size_t count,
+                                       const fmi2Integer orders[], const fmi2Real values[]),
+         set_slopes(instance, function, references, count, orders, values))
 
-FMI2_EXPORT fmi2Status fmi2SetRealInputDerivatives(fmi2Component component, const fmi2ValueReference references[],
-                                                   size_t count, const fmi2Integer orders[], const fmi2Real values[])
-{
-    INSTANCE(component);
-    return answer(set_slopes(instance, "fmi2SetRealInputDerivatives", references, count, orders, values));
-}
-
-FMI2_EXPORT fmi2Status fmi2GetRealOutputDerivatives(fmi2Component component, const fmi2ValueReference references[],
-                                                    size_t count, const fmi2Integer orders[], fmi2Real values[])
-{
-    INSTANCE(component);
-    return count == 0 ? fmi2OK
-                      : answer(refuse(instance, "fmi2GetRealOutputDerivatives", "outputs have no derivatives here"));
-}
+HANDS_ON(fmi2GetRealOutputDerivatives,
+         (fmi2Component component, const fmi2ValueReference references[], size_t count, const fmi2Integer orders[],
+          fmi2Real values[]),
+         count == 0 ? OK : refuse(instance, function, "outputs have no derivatives here"))
 
 /* Model Exchange */
 
-FMI2_EXPORT fmi2Status fmi2EnterEventMode(fmi2Component component)
-{
-    INSTANCE(component);
-    return answer(change_mode(instance, "fmi2EnterEventMode", CONTINUOUS, EVENT));
-}
-
-FMI2_EXPORT fmi2Status fmi2EnterContinuousTimeMode(fmi2Component component)
-{
-    INSTANCE(component);
-    return answer(change_mode(instance, "fmi2EnterContinuousTimeMode", EVENT, CONTINUOUS));
-}
+HANDS_ON(fmi2EnterEventMode, (fmi2Component component), change_mode(instance, function, CONTINUOUS, EVENT))
+HANDS_ON(fmi2EnterContinuousTimeMode, (fmi2Component component), change_mode(instance, function, EVENT, CONTINUOUS))
 
 FMI2_EXPORT fmi2Status fmi2NewDiscreteStates(fmi2Component component, fmi2EventInfo *info)
 {
@@ -355,17 +273,9 @@ FMI2_EXPORT fmi2Status fmi2CompletedIntegratorStep(fmi2Component component, fmi2
     return answer(status);
 }
 
-FMI2_EXPORT fmi2Status fmi2SetTime(fmi2Component component, fmi2Real time)
-{
-    INSTANCE(component);
-    return answer(set_time(instance, "fmi2SetTime", time));
-}
-
-FMI2_EXPORT fmi2Status fmi2SetContinuousStates(fmi2Component component, const fmi2Real values[], size_t count)
-{
-    INSTANCE(component);
-    return answer(set_states(instance, "fmi2SetContinuousStates", values, count));
-}
+HANDS_ON(fmi2SetTime, (fmi2Component component, fmi2Real time), set_time(instance, function, time))
+HANDS_ON(fmi2SetContinuousStates, (fmi2Component component, const fmi2Real values[], size_t count),
+         set_states(instance, function, values, count))
 
 #define VECTOR(name, function, modes) \
     FMI2_EXPORT fmi2Status name(fmi2Component component, fmi2Real values[], size_t count) \

@@ -29,11 +29,14 @@ static void report(Instance *instance, Status status, const char *category, cons
 
 static fmi3Status answer(Status status) { return (fmi3Status)status; }
 
-static fmi3Status not_here(fmi3Instance given, const char *function, size_t count, const char *text)
-{
-    INSTANCE(given);
-    return count == 0 ? fmi3OK : answer(refuse(instance, function, "%s", text));
-}
+/* A function of the standard that another file answers, which finds its `instance` and its own name as `function`. */
+#define HANDS_ON(name, parameters, call) \
+    FMI3_EXPORT fmi3Status name parameters \
+    { \
+        const char *function = #name; \
+        INSTANCE(given); \
+        return answer(call); \
+    }
 
 /* Made, logged, ended */
 
@@ -44,7 +47,8 @@ static Instance *instantiate(fmi3String name, fmi3String token, int64_t kind, fm
     const char *wrong = NULL;
     Host *host;
     if (name == NULL || name[0] == '\0') wrong = "an instance needs a name";
-    else if (token == NULL || strcmp(token, cosim_model.token) != 0) wrong = "the instantiation token is not that of this FMU";
+    else if (token == NULL || strcmp(token, cosim_model.token) != 0)
+        wrong = "the instantiation token is not that of this FMU";
     else if (!is_of_kind(&cosim_model, kind)) wrong = "this FMU is not of the kind asked for";
     if (wrong != NULL) {
         if (given->log != NULL) given->log(given->environment, fmi3Error, "logStatusError", wrong);
@@ -92,24 +96,10 @@ FMI3_EXPORT void fmi3FreeInstance(fmi3Instance given)
     free_instance(given);
 }
 
-FMI3_EXPORT fmi3Status fmi3SetDebugLogging(fmi3Instance given, fmi3Boolean on, size_t count,
-                                           const fmi3String categories[])
-{
-    INSTANCE(given);
-    return answer(set_logging(instance, "fmi3SetDebugLogging", on, count, categories));
-}
-
-FMI3_EXPORT fmi3Status fmi3Reset(fmi3Instance given)
-{
-    INSTANCE(given);
-    return answer(reset(instance, "fmi3Reset"));
-}
-
-FMI3_EXPORT fmi3Status fmi3Terminate(fmi3Instance given)
-{
-    INSTANCE(given);
-    return answer(terminate(instance, "fmi3Terminate"));
-}
+HANDS_ON(fmi3SetDebugLogging, (fmi3Instance given, fmi3Boolean on, size_t count, const fmi3String categories[]),
+         set_logging(instance, function, on, count, categories))
+HANDS_ON(fmi3Reset, (fmi3Instance given), reset(instance, function))
+HANDS_ON(fmi3Terminate, (fmi3Instance given), terminate(instance, function))
 
 /* Initialization */
 
@@ -134,15 +124,10 @@ FMI3_EXPORT fmi3Status fmi3ExitInitializationMode(fmi3Instance given)
     return answer(status);
 }
 
-FMI3_EXPORT fmi3Status fmi3EnterConfigurationMode(fmi3Instance given)
-{
-    return not_here(given, "fmi3EnterConfigurationMode", 1, "there are no structural parameters");
-}
-
-FMI3_EXPORT fmi3Status fmi3ExitConfigurationMode(fmi3Instance given)
-{
-    return not_here(given, "fmi3ExitConfigurationMode", 1, "there are no structural parameters");
-}
+HANDS_ON(fmi3EnterConfigurationMode, (fmi3Instance given),
+         refuse(instance, function, "there are no structural parameters"))
+HANDS_ON(fmi3ExitConfigurationMode, (fmi3Instance given),
+         refuse(instance, function, "there are no structural parameters"))
 
 /* Values: the reference of an array stands for all its elements, rows first, which follow each other as scalars. */
 
@@ -247,10 +232,8 @@ VALUES(fmi3SetBoolean, const fmi3Boolean, set_truths)
 
 /* What no variable has: asked for of none it is fine. */
 #define NOT_HERE(name, text, ...) \
-    FMI3_EXPORT fmi3Status name(fmi3Instance given, const fmi3ValueReference references[], size_t count, __VA_ARGS__) \
-    { \
-        return not_here(given, #name, count, text); \
-    }
+    HANDS_ON(name, (fmi3Instance given, const fmi3ValueReference references[], size_t count, __VA_ARGS__), \
+             count == 0 ? OK : refuse(instance, function, "%s", text))
 
 static const char TYPES[] = "no variable is of this type";
 NOT_HERE(fmi3GetFloat32, TYPES, fmi3Float32 values[], size_t room)
@@ -304,23 +287,14 @@ NOT_HERE(fmi3SetShiftDecimal, CLOCKS, const fmi3Float64 shifts[])
 NOT_HERE(fmi3GetShiftFraction, CLOCKS, fmi3UInt64 counters[], fmi3UInt64 resolutions[])
 NOT_HERE(fmi3SetShiftFraction, CLOCKS, const fmi3UInt64 counters[], const fmi3UInt64 resolutions[])
 
-FMI3_EXPORT fmi3Status fmi3ActivateModelPartition(fmi3Instance given, fmi3ValueReference clock, fmi3Float64 time)
-{
-    return not_here(given, "fmi3ActivateModelPartition", 1, CLOCKS);
-}
-
-FMI3_EXPORT fmi3Status fmi3GetNumberOfVariableDependencies(fmi3Instance given, fmi3ValueReference reference,
-                                                           size_t *count)
-{
-    return not_here(given, "fmi3GetNumberOfVariableDependencies", 1, "they stand in the model description");
-}
-
-FMI3_EXPORT fmi3Status fmi3GetVariableDependencies(fmi3Instance given, fmi3ValueReference dependent, size_t elements[],
-                                                   fmi3ValueReference independents[], size_t independent_elements[],
-                                                   fmi3DependencyKind kinds[], size_t count)
-{
-    return not_here(given, "fmi3GetVariableDependencies", 1, "they stand in the model description");
-}
+HANDS_ON(fmi3ActivateModelPartition, (fmi3Instance given, fmi3ValueReference clock, fmi3Float64 time),
+         refuse(instance, function, CLOCKS))
+HANDS_ON(fmi3GetNumberOfVariableDependencies, (fmi3Instance given, fmi3ValueReference reference, size_t *count),
+         refuse(instance, function, "they stand in the model description"))
+HANDS_ON(fmi3GetVariableDependencies,
+         (fmi3Instance given, fmi3ValueReference dependent, size_t elements[], fmi3ValueReference independents[],
+          size_t independent_elements[], fmi3DependencyKind kinds[], size_t count),
+         refuse(instance, function, "they stand in the model description"))
 
 FMI3_EXPORT fmi3Status fmi3GetDirectionalDerivative(fmi3Instance given, const fmi3ValueReference unknowns[],
                                                     size_t unknown_count, const fmi3ValueReference knowns[],
@@ -340,52 +314,23 @@ FMI3_EXPORT fmi3Status fmi3GetDirectionalDerivative(fmi3Instance given, const fm
     return close_scalars(&of, status);
 }
 
-FMI3_EXPORT fmi3Status fmi3GetAdjointDerivative(fmi3Instance given, const fmi3ValueReference unknowns[],
-                                                size_t unknown_count, const fmi3ValueReference knowns[],
-                                                size_t known_count, const fmi3Float64 seed[], size_t seed_count,
-                                                fmi3Float64 sensitivity[], size_t sensitivity_count)
-{
-    return not_here(given, "fmi3GetAdjointDerivative", 1, "there are directional derivatives only");
-}
+HANDS_ON(fmi3GetAdjointDerivative,
+         (fmi3Instance given, const fmi3ValueReference unknowns[], size_t unknown_count,
+          const fmi3ValueReference knowns[], size_t known_count, const fmi3Float64 seed[], size_t seed_count,
+          fmi3Float64 sensitivity[], size_t sensitivity_count),
+         refuse(instance, function, "there are directional derivatives only"))
 
 /* The whole state */
 
-FMI3_EXPORT fmi3Status fmi3GetFMUState(fmi3Instance given, fmi3FMUState *state)
-{
-    INSTANCE(given);
-    return answer(save(instance, "fmi3GetFMUState", state));
-}
-
-FMI3_EXPORT fmi3Status fmi3SetFMUState(fmi3Instance given, fmi3FMUState state)
-{
-    INSTANCE(given);
-    return answer(restore(instance, "fmi3SetFMUState", state));
-}
-
-FMI3_EXPORT fmi3Status fmi3FreeFMUState(fmi3Instance given, fmi3FMUState *state)
-{
-    INSTANCE(given);
-    return answer(drop(instance, state));
-}
-
-FMI3_EXPORT fmi3Status fmi3SerializedFMUStateSize(fmi3Instance given, fmi3FMUState state, size_t *size)
-{
-    INSTANCE(given);
-    return answer(size_in_bytes(instance, "fmi3SerializedFMUStateSize", state, size));
-}
-
-FMI3_EXPORT fmi3Status fmi3SerializeFMUState(fmi3Instance given, fmi3FMUState state, fmi3Byte bytes[], size_t size)
-{
-    INSTANCE(given);
-    return answer(to_bytes(instance, "fmi3SerializeFMUState", state, bytes, size));
-}
-
-FMI3_EXPORT fmi3Status fmi3DeserializeFMUState(fmi3Instance given, const fmi3Byte bytes[], size_t size,
-                                               fmi3FMUState *state)
-{
-    INSTANCE(given);
-    return answer(from_bytes(instance, "fmi3DeserializeFMUState", bytes, size, state));
-}
+HANDS_ON(fmi3GetFMUState, (fmi3Instance given, fmi3FMUState *state), save(instance, function, state))
+HANDS_ON(fmi3SetFMUState, (fmi3Instance given, fmi3FMUState state), restore(instance, function, state))
+HANDS_ON(fmi3FreeFMUState, (fmi3Instance given, fmi3FMUState *state), drop(instance, function, state))
+HANDS_ON(fmi3SerializedFMUStateSize, (fmi3Instance given, fmi3FMUState state, size_t *size),
+         size_in_bytes(instance, function, state, size))
+HANDS_ON(fmi3SerializeFMUState, (fmi3Instance given, fmi3FMUState state, fmi3Byte bytes[], size_t size),
+         to_bytes(instance, function, state, bytes, size))
+HANDS_ON(fmi3DeserializeFMUState, (fmi3Instance given, const fmi3Byte bytes[], size_t size, fmi3FMUState *state),
+         from_bytes(instance, function, bytes, size, state))
 
 /* Co-Simulation */
 
@@ -467,11 +412,7 @@ FMI3_EXPORT fmi3Status fmi3EnterContinuousTimeMode(fmi3Instance given)
     return answer(change_mode(instance, "fmi3EnterContinuousTimeMode", EVENT, CONTINUOUS));
 }
 
-FMI3_EXPORT fmi3Status fmi3EvaluateDiscreteStates(fmi3Instance given)
-{
-    INSTANCE(given);
-    return answer(need_mode(instance, "fmi3EvaluateDiscreteStates", INITIALIZING | EVENT));
-}
+HANDS_ON(fmi3EvaluateDiscreteStates, (fmi3Instance given), need_mode(instance, function, INITIALIZING | EVENT))
 
 FMI3_EXPORT fmi3Status fmi3UpdateDiscreteStates(fmi3Instance given, fmi3Boolean *needs_update,
                                                 fmi3Boolean *terminate_simulation, fmi3Boolean *nominals_changed,
@@ -508,17 +449,9 @@ FMI3_EXPORT fmi3Status fmi3CompletedIntegratorStep(fmi3Instance given, fmi3Boole
     return answer(status);
 }
 
-FMI3_EXPORT fmi3Status fmi3SetTime(fmi3Instance given, fmi3Float64 time)
-{
-    INSTANCE(given);
-    return answer(set_time(instance, "fmi3SetTime", time));
-}
-
-FMI3_EXPORT fmi3Status fmi3SetContinuousStates(fmi3Instance given, const fmi3Float64 values[], size_t count)
-{
-    INSTANCE(given);
-    return answer(set_states(instance, "fmi3SetContinuousStates", values, count));
-}
+HANDS_ON(fmi3SetTime, (fmi3Instance given, fmi3Float64 time), set_time(instance, function, time))
+HANDS_ON(fmi3SetContinuousStates, (fmi3Instance given, const fmi3Float64 values[], size_t count),
+         set_states(instance, function, values, count))
 
 #define VECTOR(name, function) \
     FMI3_EXPORT fmi3Status name(fmi3Instance given, fmi3Float64 values[], size_t count) \

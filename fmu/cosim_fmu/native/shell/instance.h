@@ -126,7 +126,7 @@ Status completed_step(Instance *instance, const char *function, Progress *progre
    what was there. */
 Status save(Instance *instance, const char *function, void **state);
 Status restore(Instance *instance, const char *function, const void *state);
-Status drop(Instance *instance, void **state);
+Status drop(Instance *instance, const char *function, void **state);
 Status size_in_bytes(Instance *instance, const char *function, const void *state, size_t *size);
 Status to_bytes(Instance *instance, const char *function, const void *state, void *bytes, size_t size);
 Status from_bytes(Instance *instance, const char *function, const void *bytes, size_t size, void **state);

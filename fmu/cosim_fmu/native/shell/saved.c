@@ -67,7 +67,7 @@ Status save(Instance *instance, const char *function, void **state)
     if (need_mode(instance, function, ANY & ~INTERMEDIATE) != OK) return ERROR;
     saved = *state;
     if (saved != NULL && saved->size != size) {
-        (void)drop(instance, state);
+        (void)drop(instance, function, state);
         saved = NULL;
     }
     if (saved == NULL) *state = saved = new_saved(size);
@@ -86,7 +86,7 @@ Status save(Instance *instance, const char *function, void **state)
     return OK;
 }
 
-Status drop(Instance *instance, void **state)
+Status drop(Instance *instance, const char *function, void **state)
 {
     Saved *saved = state == NULL ? NULL : *state;
     if (saved == NULL) return OK;
@@ -210,7 +210,7 @@ Status from_bytes(Instance *instance, const char *function, const void *bytes, s
     saved = new_saved(size);
     if (saved == NULL) return refuse(instance, function, "there is no memory");
     memcpy(saved->bytes, bytes, size);
-    (void)drop(instance, state);
+    (void)drop(instance, function, state);
     *state = saved;
     return OK;
 }
