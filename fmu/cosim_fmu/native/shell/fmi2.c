@@ -1,7 +1,6 @@
 /* The functions of FMI 2.0, Co-Simulation and Model Exchange, for any model. */
 #include "fmi2.h"
 
-#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,50 +110,18 @@ HANDS_ON(fmi2SetReal, (fmi2Component component, const fmi2ValueReference referen
                        const fmi2Real values[]),
          set_real(instance, function, references, count, values))
 
-/* Integers and Booleans are of one type in C, and int64_t inside. */
-
-static Status get_ints(Instance *instance, const char *function, int64_t kind, const fmi2ValueReference references[],
-                       size_t count, int values[])
-{
-    Status status = OK;
-    if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no place for values");
-    for (size_t i = 0; i < count && status == OK; i++) {
-        int64_t value = 0;
-        status = get_whole(instance, function, kind, &references[i], 1, &value);
-        if (status == OK && (value > INT_MAX || value < INT_MIN))
-            status = refuse(instance, function, "%s is %lld, which FMI 2.0 cannot hold",
-                            cosim_model.variables[references[i]].name, (long long)value);
-        if (status == OK) values[i] = (int)value;
-    }
-    return status;
-}
-
-static Status set_ints(Instance *instance, const char *function, int64_t kind, const fmi2ValueReference references[],
-                       size_t count, const int values[])
-{
-    int64_t *wide;
-    Status status;
-    if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no values are given");
-    wide = malloc((count + 1) * sizeof *wide);
-    if (wide == NULL) return refuse(instance, function, "there is no memory");
-    for (size_t i = 0; i < count; i++) wide[i] = kind == BOOLEAN ? values[i] != 0 : values[i];
-    status = set_whole(instance, function, kind, references, count, wide);
-    free(wide);
-    return status;
-}
-
 HANDS_ON(fmi2GetInteger,
          (fmi2Component component, const fmi2ValueReference references[], size_t count, fmi2Integer values[]),
-         get_ints(instance, function, INTEGER, references, count, values))
+         get_whole(instance, function, INTEGER, references, count, values, sizeof *values))
 HANDS_ON(fmi2SetInteger,
          (fmi2Component component, const fmi2ValueReference references[], size_t count, const fmi2Integer values[]),
-         set_ints(instance, function, INTEGER, references, count, values))
+         set_whole(instance, function, INTEGER, references, count, values, sizeof *values))
 HANDS_ON(fmi2GetBoolean,
          (fmi2Component component, const fmi2ValueReference references[], size_t count, fmi2Boolean values[]),
-         get_ints(instance, function, BOOLEAN, references, count, values))
+         get_whole(instance, function, BOOLEAN, references, count, values, sizeof *values))
 HANDS_ON(fmi2SetBoolean,
          (fmi2Component component, const fmi2ValueReference references[], size_t count, const fmi2Boolean values[]),
-         set_ints(instance, function, BOOLEAN, references, count, values))
+         set_whole(instance, function, BOOLEAN, references, count, values, sizeof *values))
 
 /* No model has text: every value reference is wrong for it. */
 HANDS_ON(fmi2GetString,

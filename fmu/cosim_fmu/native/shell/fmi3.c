@@ -175,60 +175,23 @@ static fmi3Status close_scalars(Scalars *scalars, Status status)
     return answer(status);
 }
 
-static Status get_integers(Instance *instance, const char *function, const fmi3ValueReference *references, size_t count,
-                           fmi3Int64 *values)
-{
-    return get_whole(instance, function, INTEGER, references, count, values);
-}
-
-static Status set_integers(Instance *instance, const char *function, const fmi3ValueReference *references, size_t count,
-                           const fmi3Int64 *values)
-{
-    return set_whole(instance, function, INTEGER, references, count, values);
-}
-
-static Status get_truths(Instance *instance, const char *function, const fmi3ValueReference *references, size_t count,
-                         fmi3Boolean *values)
-{
-    Status status = OK;
-    if (count > 0 && values == NULL) return refuse(instance, function, "no place for values");
-    for (size_t i = 0; i < count && status == OK; i++) {
-        int64_t value = 0;
-        status = get_whole(instance, function, BOOLEAN, &references[i], 1, &value);
-        if (status == OK) values[i] = value != 0;
-    }
-    return status;
-}
-
-static Status set_truths(Instance *instance, const char *function, const fmi3ValueReference *references, size_t count,
-                         const fmi3Boolean *values)
-{
-    int64_t *wide;
-    Status status;
-    if (count > 0 && values == NULL) return refuse(instance, function, "no values are given");
-    wide = malloc((count + 1) * sizeof *wide);
-    if (wide == NULL) return refuse(instance, function, "there is no memory");
-    for (size_t i = 0; i < count; i++) wide[i] = values[i];
-    status = set_whole(instance, function, BOOLEAN, references, count, wide);
-    free(wide);
-    return status;
-}
-
 #define VALUES(name, type, access) \
     FMI3_EXPORT fmi3Status name(fmi3Instance given, const fmi3ValueReference references[], size_t count, \
                                 type values[], size_t room) \
     { \
+        const char *function = #name; \
         Scalars scalars; \
         INSTANCE(given); \
-        if (open_scalars(instance, #name, references, count, room, &scalars) != OK) return fmi3Error; \
-        return close_scalars(&scalars, access(instance, #name, scalars.references, room, values)); \
+        if (open_scalars(instance, function, references, count, room, &scalars) != OK) return fmi3Error; \
+        return close_scalars(&scalars, access); \
     }
-VALUES(fmi3GetFloat64, fmi3Float64, get_real)
-VALUES(fmi3SetFloat64, const fmi3Float64, set_real)
-VALUES(fmi3GetInt64, fmi3Int64, get_integers)
-VALUES(fmi3SetInt64, const fmi3Int64, set_integers)
-VALUES(fmi3GetBoolean, fmi3Boolean, get_truths)
-VALUES(fmi3SetBoolean, const fmi3Boolean, set_truths)
+VALUES(fmi3GetFloat64, fmi3Float64, get_real(instance, function, scalars.references, room, values))
+VALUES(fmi3SetFloat64, const fmi3Float64, set_real(instance, function, scalars.references, room, values))
+#define WHOLE(access, kind) access(instance, function, kind, scalars.references, room, values, sizeof *values)
+VALUES(fmi3GetInt64, fmi3Int64, WHOLE(get_whole, INTEGER))
+VALUES(fmi3SetInt64, const fmi3Int64, WHOLE(set_whole, INTEGER))
+VALUES(fmi3GetBoolean, fmi3Boolean, WHOLE(get_whole, BOOLEAN))
+VALUES(fmi3SetBoolean, const fmi3Boolean, WHOLE(set_whole, BOOLEAN))
 
 /* What no variable has: asked for of none it is fine. */
 #define NOT_HERE(name, text, ...) \

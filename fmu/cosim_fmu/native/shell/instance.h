@@ -103,10 +103,11 @@ Status set_real(Instance *instance, const char *function, const uint32_t *refere
                 const double *values);
 Status set_slopes(Instance *instance, const char *function, const uint32_t *references, size_t count,
                   const int32_t *orders, const double *slopes);
+/* Integers and Booleans, in as many bytes as the version of FMI has for one. */
 Status get_whole(Instance *instance, const char *function, int64_t type, const uint32_t *references, size_t count,
-                 int64_t *values);
+                 void *values, size_t width);
 Status set_whole(Instance *instance, const char *function, int64_t type, const uint32_t *references, size_t count,
-                 const int64_t *values);
+                 const void *values, size_t width);
 Status judge(Instance *instance, const char *function);
 Status directional_derivative(Instance *instance, const char *function, const uint32_t *unknowns,
                               size_t unknown_count, const uint32_t *knowns, size_t known_count, const double *seed,
