@@ -110,11 +110,11 @@ class CompiledStep:
         needs = self._needs()
         compile_ahead(
             [
-                *(item[1:] for item in [*method.functions, *tables.functions]),
+                *(item[1:] for item in method.functions),
                 *(in_process(part) for part in [*CALLED.values(), *_optional({*needs, "rows"}).values()]),
             ]
         )
-        for place, function, signature in [*listed, *tables.functions]:
+        for place, function, signature in listed:
             program[place] = (
                 function_address(function, signature)
                 if self.method is None or signature not in (STEP_SIGNATURE, REDO_SIGNATURE, DENSE_SIGNATURE)
@@ -122,8 +122,6 @@ class CompiledStep:
             )
         program[layout.HANDLER] = self._python_address(handler, PYTHON_SIGNATURE)
         program[layout.DRAIN] = self._python_address(drain, PYTHON_SIGNATURE)
-        if tables.watched_blocks:
-            tables.probe[layout.PROBE_DENSE] = program[layout.DENSE]
         self._provide(program, needs)
         held_table, held_ints = np.zeros((1, 3), dtype=np.int64), np.zeros(1, dtype=np.int64)
         if self._held and held is not None:
