@@ -164,7 +164,7 @@ class Ensemble:
             Runs in its workers instead, in chunks; those of other libraries need an `ExecutorSupport`.
         chunk : int, optional
             Runs in a chunk for an executor; by their measured time unless given.
-        parts : path-like, optional
+        parts : path_like, optional
             A new folder into which values over time are written as runs end, in parts of Parquet, by whoever
             does the runs: workers of a cluster need the folder, too. Memory does not grow with the number of
             runs then. Or what such a folder is written by (`cosim_workbench.studies.SeriesParts`).
