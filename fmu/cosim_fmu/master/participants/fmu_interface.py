@@ -28,6 +28,8 @@ TYPES = {
     "Clock": "clock",
 }
 CAUSALITIES = ("input", "output", "parameter")
+ADDS_INNER_STEPS = ("20-sim",)
+"""Tools whose fmi2DoStep is ``while (time < end) { …; time += step; }`` (in the sources inside such FMUs)."""
 EXPONENTS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
 
 
@@ -85,6 +87,9 @@ class FmuInterface:
     offers : tuple of str
         Interfaces of the file: "CoSimulation", "ModelExchange".
     log_categories : tuple of str
+    inner_step : float or None
+        s, of a clock inside that adds it up (`InnerClock`), where that is known: tools that make such FMUs
+        do not declare it.
     """
 
     description: ParticipantDescription
@@ -104,6 +109,7 @@ class FmuInterface:
     clocked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     intermediate: frozenset[str] = frozenset()
     shown_inside: frozenset[str] = frozenset()
+    inner_step: float | None = None
 
 
 def read_interface(
@@ -166,6 +172,7 @@ def _interface(
     by_states = not steps and not saves and not clocks and not any(_changes_at_events(v) for v in shown)
     tells = third and steps and ability.providesIntermediateUpdate
     updates = tells and bool(intermediate & inputs)
+    adds = steps and (read.generationTool or "").startswith(ADDS_INNER_STEPS)
     description = ParticipantDescription(
         kind=f"FMI {read.fmiVersion} {'Co-Simulation' if steps else 'Model Exchange'}",
         variables=variables,
@@ -227,6 +234,7 @@ def _interface(
         },
         intermediate=intermediate & inputs if updates else frozenset(),
         shown_inside=intermediate - inputs if tells else frozenset(),
+        inner_step=description.default_experiment.step if adds else None,
     )
 
 
