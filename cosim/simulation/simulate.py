@@ -159,7 +159,7 @@ def simulate(
         Where to start; the default State unless given. One that was saved in the middle of a run goes on.
     endless_events : str
         As for `Simulator`.
-    checkpoint : Checkpoint or path-like, optional
+    checkpoint : Checkpoint or path_like, optional
         Where to keep the State from time to time, and when the run ends, however it does.
     keep : callable, optional
         Gets what was recorded so far, every ten seconds (wall-clock time) and before each checkpoint.
