@@ -1,16 +1,22 @@
-"""What a step costs beside its evaluations: recording, a monitor, a delay, a sampler, events.
+"""What a step costs beside its evaluations: recording, a monitor, a delay, a sampler, events; the first step.
 
 Usage: python benchmarks/step/costs.py
 """
 
 from __future__ import annotations
 
+import functools
+import math
+import statistics
+import time
+from collections.abc import Callable
 from typing import Any
 
 from runs import least
 
 import cosim
 from cosim import kit
+from cosim.simulation.steps import Steps
 from cosim_mechanics import Multibody
 
 MERSON = "integrators.runge_kutta_merson"
@@ -86,6 +92,14 @@ def engine_mount() -> cosim.System:
     return model.build()
 
 
+def one_mass(*parts: type[cosim.Component]) -> cosim.Model:
+    """A mass on a spring, and parts beside it."""
+    model = cosim.Model("costs")
+    for i, part in enumerate((Oscillator, *parts)):
+        model.add(part, f"p{i}")
+    return model
+
+
 def evaluation(system: cosim.System, times: int = 20_000) -> float:
     """CPU time of one evaluation of the derivatives, s."""
     state = system.default_state().realize()
@@ -95,10 +109,8 @@ def evaluation(system: cosim.System, times: int = 20_000) -> float:
 
 
 def fixed_steps(*parts: type[cosim.Component], delay: bool = False, monitor: Any = None) -> float:
-    """CPU time of a step of RK4 (1 ms), s."""
-    model = cosim.Model("costs")
-    for i, part in enumerate(parts):
-        model.add(part, f"p{i}")
+    """CPU time of a step of RK4 (1 ms) of one mass and what is beside it, s."""
+    model = one_mass(*parts)
     if delay:
         model.add("measures.delay", "late", source="p0.x", delay=0.05)
     system, steps = model.build(), 5000
@@ -109,6 +121,29 @@ def fixed_steps(*parts: type[cosim.Component], delay: bool = False, monitor: Any
     if monitor is not None:
         simulator.set_monitor(monitor)
     return least(lambda: simulator.advance_to(simulator.state.time + steps * 0.001), RUNS)[0] / steps
+
+
+def first_step(run: Callable[[], Any], runs: int = 1000) -> float:
+    """CPU time from a call to the first step of its run, s: the middle of many."""
+    took: list[float] = []
+    began = math.nan
+    call = Steps.call
+
+    def timed(steps: Steps, entry: str, *arguments: Any, **more: Any) -> Any:
+        nonlocal began
+        if entry == "advance" and began == began:
+            took.append(time.thread_time() - began)
+            began = math.nan
+        return call(steps, entry, *arguments, **more)
+
+    Steps.call = timed  # type: ignore[method-assign]
+    try:
+        for _ in range(runs):
+            began = time.thread_time()
+            run()
+    finally:
+        Steps.call = call  # type: ignore[method-assign]
+    return statistics.median(took[runs // 10 :])
 
 
 def main() -> None:
@@ -125,16 +160,23 @@ def main() -> None:
     bare = one * figures["evaluations"]
     print(f"engine mount, simulate() with a row each ms: {took * 1e6 / figures['steps']:.1f} µs a step")
     print(f"  beside its bare evaluations ({one * 1e6:.2f} µs each): {took / bare:.2f} times")
-    plain = fixed_steps(Oscillator)
+    plain = fixed_steps()
     print(f"one mass, RK4: {plain * 1e6:.2f} µs a step")
     for name, more in (
         ("a delay", {"delay": True}),
         ("a monitor", {"monitor": lambda state: None}),
     ):
-        step = fixed_steps(Oscillator, **more)
+        step = fixed_steps(**more)
         print(f"  with {name}: {step * 1e6:.2f} µs, {step / plain:.1f} times")
-    step = fixed_steps(Oscillator, Sampler)
+    step = fixed_steps(Sampler)
     print(f"  with a 1 kHz sampler: {step * 1e6:.2f} µs, {step / plain:.1f} times")
+    for name, model in (("one mass", one_mass()), ("engine mount", system.model)):
+        built = model.build()
+        for what, run in (
+            ("model.simulate()", functools.partial(model.simulate, until=0.01)),
+            ("simulate() of a built system", functools.partial(cosim.simulate, built, until=0.01)),
+        ):
+            print(f"{name}, {what}: first step {first_step(run) * 1e3:.3f} ms after the call")
     model = cosim.Model("balls")
     for i in range(100):
         model.add(Ball, f"ball{i}", height=1.0 + 0.01 * i)

@@ -101,6 +101,11 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     )
 
 
+def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
+    """No dash behind an argument whose name and type say all."""
+    return re.sub(r"–(?=\s*<div class=\"doc-md-description\">\s*</div>)", "", html)
+
+
 def _beside() -> list[Path]:
     """Pages and pictures of examples and benchmarks."""
     found = []

@@ -45,8 +45,10 @@ CALLS = {
 """What stands in a class in place of a call in Python."""
 CODES = tuple(StepCode)  # by number; an enumeration is slow to call
 NOTHING_LIMITS = "this system has no states that limit the step: give a finite t_stop or maximum_step"
-COUNTS = [layout.STEPS, layout.REJECTIONS, layout.EVALUATIONS]
-COUNTS += [layout.JACOBIANS, layout.FACTORIZATIONS, layout.NEWTON_FAILURES]
+COUNTS = np.array(
+    [layout.STEPS, layout.REJECTIONS, layout.EVALUATIONS]
+    + [layout.JACOBIANS, layout.FACTORIZATIONS, layout.NEWTON_FAILURES]
+)
 
 
 class CompiledIntegrator(Integrator):

@@ -25,7 +25,7 @@ class SeriesParts(cosim.ResultSink):
 
     Parameters
     ----------
-    folder : path-like, optional
+    folder : path_like, optional
         New, or with parts of the same runs.
     key : str
         Name of the column with the numbers.

@@ -110,7 +110,7 @@ class StudyTable:
         ----------
         *names : str
             Columns; what was varied and objectives unless given, the first twelve that vary.
-        path : path-like, optional
+        path : path_like, optional
             Where to write the picture (``.png``, ``.svg``, ``.pdf``); without it the figure is returned.
         """
         from cosim_workbench.studies.scatter_matrix import scatter_matrix
