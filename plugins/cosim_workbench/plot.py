@@ -11,6 +11,7 @@ import cosim
 from cosim_workbench.atomic_file import check_folder, replaced_file
 from cosim_workbench.figure import new_figure
 from cosim_workbench.interactive_plot import interactive_page
+from cosim_workbench.library import library
 from cosim_workbench.plot_plan import PlotPlan, plot_plan
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -149,7 +150,6 @@ def check_plot(path: Path, suffixes: Sequence[str] = PICTURES) -> None:
 def require_matplotlib() -> None:
     """Raise a `CosimError` that says how to get it when it is not there."""
     try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError:
-        text = "a plot needs matplotlib, which is not installed: pip install 'cosim-framework[plot]'"
-        raise cosim.CosimError(f"{text}; one that ends in .html does not") from None
+        library("matplotlib.figure", "a plot", "plot", "matplotlib")
+    except cosim.CosimError as error:
+        raise cosim.CosimError(f"{error}; one that ends in .html does not") from None
