@@ -194,8 +194,8 @@ def _lines(group: Mapping[str, Values], most: int | None) -> tuple[list[PlotLine
         if name in shifts:
             label += f" {'−' if shifts[name] > 0.0 else '+'} {abs(shifts[name]):.4g} J"
         least = 0.0 if name == "energy.residual" else SEEN  # which lies on the total where that is shifted
-        others = lines[:MOST_COMPARED]
-        below = next((o for o in others if _hides(values, o.values, high - low, least)), None)
+        earlier = lines[:MOST_COMPARED]
+        below = next((o for o in earlier if _hides(values, o.values, high - low, least)), None)
         if below is not None:
             label += f" ≈ {below.name.removeprefix('energy.')}"
         lines.append(PlotLine(name, label, values, below is not None))
