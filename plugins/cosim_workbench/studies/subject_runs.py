@@ -67,7 +67,6 @@ class SubjectRuns:
         wanted = list(dict.fromkeys(signals + (subject.signals() if functions else [])))
         self._runner = PointRunner(subject, reductions, functions, wanted)
         self.workers = threads or available_processors()
-        self.needs_processes = True
 
     def unit(self, path: str) -> str:
         """Unit of a variable that may be varied."""
