@@ -19,7 +19,7 @@ WIDTH, PANEL_HEIGHT, NAME_WIDTH, NAME_HEIGHT, ROW_HEIGHT, NOTE_HEIGHT = 8.0, 2.2
 """Inches; a column of names beside the panels makes the picture wider."""
 LEGEND = 8
 """Names that fit above a panel; more of them are beside it, in columns of up to twice as many."""
-LETTERS_ABOVE = 118
+LETTERS_ABOVE = 108
 """Of one row of names above a panel."""
 NOTE_LENGTH = 118
 """Letters in a line below the panels."""
