@@ -31,6 +31,7 @@ from cosim.step.watched import level
 PARTS = 4  # of a step, looked at whatever the witnesses do
 ASKEW = 0.4045  # of a step, (sqrt(5) + 1) / 8: one more look, as oscillations may keep time with the others
 MOST_PARTS = 1024  # where they oscillate
+HIDING = 1e3  # differences, a thousandth of the step: in shorter parts nothing hides that is fast elsewhere
 EXTREMUM_STEPS = 30
 NEAREST = 1e-6  # of a part: turns closer than that to an end or to each other are not told apart
 SPLITS = 64  # of a part, between two turns: more are made by rounding alone
@@ -374,9 +375,10 @@ def first_crossing(a: Arrays, start: float, stop: float, window: float, differen
                 if status != 0:
                     return -status
                 smooth = True
+                long = points[RIGHT * width] - points[LEFT * width] > HIDING * difference
                 for i in range(count):
                     smooth = smooth and is_smooth(points, count, i)
-                    if parts > PARTS and declared_rate(a, i) >= 0:
+                    if parts > PARTS and long and declared_rate(a, i) >= 0:
                         smooth = smooth and not may_hide(points, count, i)
                 if not smooth:
                     depth += 1

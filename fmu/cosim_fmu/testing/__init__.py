@@ -12,20 +12,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cosim.testing.on_demand import on_demand
+from cosim.testing.kit_names import kit_names
 
 if TYPE_CHECKING:
     from cosim_fmu.testing.linear_participant import LinearParticipant as LinearParticipant
     from cosim_fmu.testing.master_algorithm_contract import MasterAlgorithmContract as MasterAlgorithmContract
     from cosim_fmu.testing.participant_contract import ParticipantContract as ParticipantContract
-
-__getattr__ = on_demand(
-    __name__,
-    {
-        "LinearParticipant": "linear_participant",
-        "MasterAlgorithmContract": "master_algorithm_contract",
-        "ParticipantContract": "participant_contract",
-    },
-)
-
-__all__ = ["LinearParticipant", "MasterAlgorithmContract", "ParticipantContract"]
+else:
+    __getattr__, __dir__ = kit_names(__name__)

@@ -13,20 +13,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cosim.testing.on_demand import on_demand
+from cosim.testing.kit_names import kit_names
 
 if TYPE_CHECKING:
     from cosim_mechanics.testing.constraint_contract import ConstraintContract as ConstraintContract
     from cosim_mechanics.testing.force_element_contract import ForceElementContract as ForceElementContract
     from cosim_mechanics.testing.joint_contract import JointContract as JointContract
-
-__getattr__ = on_demand(
-    __name__,
-    {
-        "ConstraintContract": "constraint_contract",
-        "ForceElementContract": "force_element_contract",
-        "JointContract": "joint_contract",
-    },
-)
-
-__all__ = ["ConstraintContract", "ForceElementContract", "JointContract"]
+else:
+    __getattr__, __dir__ = kit_names(__name__)
