@@ -47,10 +47,9 @@ def _named(function: Callable[..., Any]) -> tuple[list[str], bool]:
 
 def check_options(where: str, given: Mapping[str, Any], known: Iterable[str]) -> None:
     """`OptionError` for what is not known, with the nearest and all that there are."""
-    known = list(dict.fromkeys(known))
-    unknown = {name: value for name, value in given.items() if name not in known}
-    if unknown:
-        raise OptionError(where, unknown, known)
+    known = dict.fromkeys(known)
+    if not known.keys() >= given.keys():
+        raise OptionError(where, {name: given[name] for name in given if name not in known}, list(known))
 
 
 def options_checked(function: Callable[P, R]) -> Callable[P, R]:

@@ -1,7 +1,7 @@
 """With ``COSIM_SHIP=1`` a wheel carries machine code: ``COSIM_SHIP=1 pip wheel . --no-deps``.
 
 Such a wheel is for one minor version of Python and one platform. Without the variable nothing is compiled,
-and the wheel is for all.
+and the wheel is for all. What is built states the addresses of `addresses.toml`.
 """
 
 from __future__ import annotations
@@ -14,6 +14,20 @@ from pathlib import Path
 from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
+from hatchling.metadata.plugin.interface import MetadataHookInterface
+
+sys.path.insert(0, str(Path(__file__).parent))
+from addresses import project_urls, readme
+
+
+class AddressesHook(MetadataHookInterface):
+    """Gives the metadata the project's addresses, and the README with whole links."""
+
+    def update(self, metadata: dict[str, Any]) -> None:
+        """Set `urls` and `readme`."""
+        root = Path(self.root)
+        metadata["urls"] = project_urls(root)
+        metadata["readme"] = {"content-type": "text/markdown", "text": readme(root)}
 
 
 def is_asked_for(target: str) -> bool:

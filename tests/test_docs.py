@@ -75,7 +75,18 @@ def test_links_lead_somewhere(page: Path) -> None:
 @pytest.mark.parametrize("page", TEXTS, ids=name_of)
 def test_blocks_in_lists_are_indented_by_four(page: Path) -> None:
     """The site takes those that are indented by less for text; GitHub does not mind."""
-    assert re.findall(r"^ {1,3}(?:```|\|).*", page.read_text("utf-8"), re.MULTILINE) == []
+    text = page.read_text("utf-8")
+    assert re.findall(r"^ {1,3}(?:```|\|).*", text, re.MULTILINE) == []
+    # and an item after a second paragraph for the end of that paragraph
+    assert re.findall(r"\n\n(?: {4}\S.*\n)+((?:\d+\.|-) .*)", text) == []
+
+
+@pytest.mark.parametrize("page", TEXTS, ids=name_of)
+def test_tables_are_whole(page: Path) -> None:
+    """After an empty line the rest of a table is text."""
+    for table in re.findall(r"(?:^ *\|.*\n)+", without_code(page.read_text("utf-8")) + "\n", re.MULTILINE):
+        lines = table.splitlines()
+        assert len(lines) > 2 and re.fullmatch(r" *\|[\s:|-]+", lines[1]), f"{page.name}: {lines[0]}"
 
 
 @pytest.mark.parametrize("page", [page for page in TEXTS if page.name not in LONG], ids=name_of)

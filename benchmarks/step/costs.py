@@ -1,16 +1,22 @@
-"""What a step costs beside its evaluations: recording, a monitor, a delay, a sampler, events.
+"""What a step costs beside its evaluations: recording, a monitor, a delay, a sampler, events; the first step.
 
 Usage: python benchmarks/step/costs.py
 """
 
 from __future__ import annotations
 
+import functools
+import math
+import statistics
+import time
+from collections.abc import Callable
 from typing import Any
 
 from runs import least
 
 import cosim
-from cosim import kit
+from cosim import EventCause, kit
+from cosim.simulation.steps import Steps
 from cosim_mechanics import Multibody
 
 MERSON = "integrators.runge_kutta_merson"
@@ -37,6 +43,44 @@ class Sampler(cosim.Component):
     @cosim.every(0.001, does="discrete")
     def tick(count, count_next):
         count_next[0] = count + 1
+
+
+def counted(count, count_next):
+    """An update."""
+    count_next[0] = count + 1
+
+
+def heard(count):
+    """A publish."""
+    return 1
+
+
+def in_each_way(declare: Callable[..., Any], name: str) -> dict[str, Any]:
+    """Handlers of one cause, of every kind."""
+    kinds = {"unrestricted": counted, "discrete": counted, "publish": heard}
+    return {f"{name}_{kind}": declare(does=kind)(function) for kind, function in kinds.items()}
+
+
+class Everything(Oscillator):
+    """A mass on a spring with events of every cause, each handled in every way."""
+
+    count = cosim.discrete(dtype=int)
+    called = cosim.signal()
+
+    @cosim.witness
+    def middle(x):
+        return x
+
+    @cosim.every(0.1, does="discrete")
+    def call(called_next):
+        called_next[0] = 1
+
+    vars().update(in_each_way(functools.partial(cosim.on, EventCause.INITIALIZATION), "begun"))
+    vars().update(in_each_way(functools.partial(cosim.on, EventCause.TIME_ADVANCED), "advanced"))
+    vars().update(in_each_way(functools.partial(cosim.on, EventCause.TERMINATION), "ended"))
+    vars().update(in_each_way(functools.partial(cosim.on, middle), "crossed"))
+    vars().update(in_each_way(functools.partial(cosim.on, called), "signaled"))
+    vars().update(in_each_way(functools.partial(cosim.every, 0.25), "scheduled"))
 
 
 class Ball(cosim.Component):
@@ -86,6 +130,14 @@ def engine_mount() -> cosim.System:
     return model.build()
 
 
+def one_mass(*parts: type[cosim.Component]) -> cosim.Model:
+    """A mass on a spring, and parts beside it."""
+    model = cosim.Model("costs")
+    for i, part in enumerate((Oscillator, *parts)):
+        model.add(part, f"p{i}")
+    return model
+
+
 def evaluation(system: cosim.System, times: int = 20_000) -> float:
     """CPU time of one evaluation of the derivatives, s."""
     state = system.default_state().realize()
@@ -95,10 +147,8 @@ def evaluation(system: cosim.System, times: int = 20_000) -> float:
 
 
 def fixed_steps(*parts: type[cosim.Component], delay: bool = False, monitor: Any = None) -> float:
-    """CPU time of a step of RK4 (1 ms), s."""
-    model = cosim.Model("costs")
-    for i, part in enumerate(parts):
-        model.add(part, f"p{i}")
+    """CPU time of a step of RK4 (1 ms) of one mass and what is beside it, s."""
+    model = one_mass(*parts)
     if delay:
         model.add("measures.delay", "late", source="p0.x", delay=0.05)
     system, steps = model.build(), 5000
@@ -109,6 +159,43 @@ def fixed_steps(*parts: type[cosim.Component], delay: bool = False, monitor: Any
     if monitor is not None:
         simulator.set_monitor(monitor)
     return least(lambda: simulator.advance_to(simulator.state.time + steps * 0.001), RUNS)[0] / steps
+
+
+def first_step(run: Callable[[], Any], runs: int = 1000) -> float:
+    """CPU time from a call to the first step of its run, s: the middle of many."""
+    took: list[float] = []
+    began = math.nan
+    call = Steps.call
+
+    def timed(steps: Steps, entry: str, *arguments: Any, **more: Any) -> Any:
+        nonlocal began
+        if entry == "advance" and began == began:
+            took.append(time.thread_time() - began)
+            began = math.nan
+        return call(steps, entry, *arguments, **more)
+
+    Steps.call = timed  # type: ignore[method-assign]
+    try:
+        for _ in range(runs):
+            began = time.thread_time()
+            run()
+    finally:
+        Steps.call = call  # type: ignore[method-assign]
+    return statistics.median(took[runs // 10 :])
+
+
+def with_events(model: cosim.Model, until: float, **options: Any) -> str:
+    """CPU time of a run of a Simulator that is made already, and how many steps and events it had."""
+    system, found = model.build(), []
+    for _ in range(RUNS):
+        simulator = cosim.Simulator(system, **{"integrator": MERSON, "accuracy": 1e-6, **options})
+        simulator.initialize()
+        began = time.process_time()
+        simulator.advance_to(until)
+        simulator.finish()
+        found.append(time.process_time() - began)
+    counts = simulator.statistics
+    return f"{counts.steps} steps, {len(simulator.events)} events: {min(found) * 1e3:.3g} ms"
 
 
 def main() -> None:
@@ -125,27 +212,32 @@ def main() -> None:
     bare = one * figures["evaluations"]
     print(f"engine mount, simulate() with a row each ms: {took * 1e6 / figures['steps']:.1f} µs a step")
     print(f"  beside its bare evaluations ({one * 1e6:.2f} µs each): {took / bare:.2f} times")
-    plain = fixed_steps(Oscillator)
+    plain = fixed_steps()
     print(f"one mass, RK4: {plain * 1e6:.2f} µs a step")
     for name, more in (
         ("a delay", {"delay": True}),
         ("a monitor", {"monitor": lambda state: None}),
     ):
-        step = fixed_steps(Oscillator, **more)
+        step = fixed_steps(**more)
         print(f"  with {name}: {step * 1e6:.2f} µs, {step / plain:.1f} times")
-    step = fixed_steps(Oscillator, Sampler)
+    step = fixed_steps(Sampler)
     print(f"  with a 1 kHz sampler: {step * 1e6:.2f} µs, {step / plain:.1f} times")
-    model = cosim.Model("balls")
-    for i in range(100):
-        model.add(Ball, f"ball{i}", height=1.0 + 0.01 * i)
-    balls = model.build()
-
-    def bounce() -> None:
-        simulator = found["balls"] = cosim.Simulator(balls, integrator=MERSON, accuracy=1e-6)
-        simulator.advance_to(2.0)
-
-    took, _ = least(bounce, RUNS)
-    print(f"100 balls, {len(found['balls'].events)} impacts: {took * 1e3:.1f} ms")
+    for name, model in (("one mass", one_mass()), ("engine mount", system.model)):
+        built = model.build()
+        for what, run in (
+            ("model.simulate()", functools.partial(model.simulate, until=0.01)),
+            ("simulate() of a built system", functools.partial(cosim.simulate, built, until=0.01)),
+        ):
+            print(f"{name}, {what}: first step {first_step(run) * 1e3:.3f} ms after the call")
+    everything = cosim.Model("everything")
+    everything.add(Everything, "part")
+    rk4 = {"integrator": "integrators.runge_kutta_4", "fixed_step": 0.01}
+    print(f"every cause and kind of event, {with_events(everything, 6.0, **rk4)}")
+    for count, until in ((1, 7.0), (100, 2.0)):
+        balls = cosim.Model("balls")
+        for i in range(count):
+            balls.add(Ball, f"ball{i}", height=1.0 + 0.01 * i)
+        print(f"{count} bouncing, {with_events(balls, until)}")
 
 
 if __name__ == "__main__":

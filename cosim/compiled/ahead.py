@@ -25,8 +25,8 @@ log = logging.getLogger("cosim.native")
 Wanted = tuple[Any, str]
 NUMBER = struct.Struct("H")
 MOST = 2048  # numbers, which fit into a pipe
-FEWEST = 2
-"""Functions for each process: one would take longer to get ready than to compile."""
+FEWEST = 4
+"""Functions for each process: with fewer it takes longer to get ready than to compile."""
 # looked for before, and not again: that costs milliseconds for each Simulator; what has changed since is
 # compiled when it is asked for
 _served: set[Wanted] = set()

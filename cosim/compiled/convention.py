@@ -24,11 +24,19 @@ def prototype(signature: str) -> Any:
     return ctypes.CFUNCTYPE(ctypes.c_int32, POINTER, POINTER, *words)
 
 
+def address_of(array: Any) -> int:
+    """Where the numbers of an array lie; NumPy's own answer takes four times as long."""
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    except (TypeError, ValueError):  # it is empty, or may only be read
+        return int(array.ctypes.data)
+
+
 def words_of(letter: str, value: Any) -> tuple[Any, ...]:
     """An argument as its words; arrays are contiguous."""
     if letter in SCALARS:
         return (value,)
-    size, data = value.size, value.ctypes.data
+    size, data = value.size, address_of(value)
     if letter == "T":
         rows, columns = value.shape
         return None, None, size, ITEM_SIZE, data, rows, columns, ITEM_SIZE * columns, ITEM_SIZE

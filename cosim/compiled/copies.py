@@ -55,11 +55,10 @@ def follow_course(t, y, p, d, k, h, c, ints, first, count):
 
 
 def convert(t, y, p, d, k, h, c, ints, first, count):
-    """Change of unit. Row: value and derivative of source and target, factor and offset in p."""
+    """Change of unit. Row: source, target, factor and offset in p."""
     for i in range(count):
-        r = first + 6 * i
-        c[ints[r + 2]] = c[ints[r]] * p[ints[r + 4]] + p[ints[r + 5]]
-        c[ints[r + 3]] = c[ints[r + 1]] * p[ints[r + 4]]
+        r = first + 4 * i
+        c[ints[r + 1]] = c[ints[r]] * p[ints[r + 2]] + p[ints[r + 3]]
 
 
 COPIES = {"y": copy_y, "p": copy_p, "d": copy_d, "k": copy_k}
@@ -71,6 +70,6 @@ for _block, _width in (
     (copy_d, 3),
     (copy_k, 3),
     (follow_course, 6),
-    (convert, 6),
+    (convert, 4),
 ):
     _block.__dict__["__row__"] = _width

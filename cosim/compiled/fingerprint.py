@@ -43,14 +43,14 @@ HAS_DOCSTRING = 0x4000000
 """The flag of a code object, from Python 3.14 on."""
 COUNTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags")
 NAMES = ("co_names", "co_varnames", "co_freevars", "co_cellvars")
-CODE, DEFAULTS, KEYWORD_DEFAULTS, CONTENTS = map(
-    operator.attrgetter, ("__code__", "__defaults__", "__kwdefaults__", "cell_contents")
+CODE, DEFAULTS, KEYWORD_DEFAULTS, MARKS, CONTENTS = map(
+    operator.attrgetter, ("__code__", "__defaults__", "__kwdefaults__", "__dict__", "cell_contents")
 )
 
 _digests_of_code: dict[int, tuple[types.CodeType, bytes]] = {}
 _names_in_code: dict[int, tuple[types.CodeType, tuple[str, ...]]] = {}
 _opaque: dict[int, tuple[Any, int]] = {}
-_digests: dict[types.FunctionType, tuple[bytes, _Names]] = {}
+_digests: dict[types.FunctionType, tuple[bytes, Names]] = {}
 _process = os.urandom(16)
 
 
@@ -121,36 +121,60 @@ def _known_digest(function: types.FunctionType) -> bytes:
     digest.feed(function)
     found = digest.hash.digest()
     if digest.is_lasting:
-        _digests[function] = (found, _Names(digest.functions))
+        _digests[function] = (found, Names(digest.functions))
+    else:
+        _digests.pop(function, None)
     return found
 
 
-class _Names:
+def names_in_reach(functions: Iterable[types.FunctionType]) -> Names | None:
+    """What all names stand for that some functions reach; None where that is not all that counts."""
+    reached: dict[types.FunctionType, None] = {}
+    for function in functions:
+        _known_digest(function)
+        if function not in _digests:
+            return None
+        reached.update(dict.fromkeys(_digests[function][1].functions))
+    return Names(reached)
+
+
+class Names:
     """What the names of some functions stand for; looked at each time that a Simulator is made."""
 
     def __init__(self, functions: Iterable[types.FunctionType]) -> None:
-        self._functions = tuple(functions)
-        self._cells = [cell for function in self._functions for cell in function.__closure__ or ()]
+        self.functions = tuple(functions)
+        self._cells = [cell for function in self.functions for cell in function.__closure__ or ()]
         named: dict[int, tuple[dict[str, Any], dict[str, None]]] = {}
-        for function in self._functions:  # those of a module share its names: each is looked up once
+        for function in self.functions:  # those of a module share its names: each is looked up once
             _, names = named.setdefault(id(function.__globals__), (function.__globals__, {}))
             names.update(dict.fromkeys(_names(function.__code__)))
-        self._globals = [(globals_, tuple(names)) for globals_, names in named.values()]
+        self._globals, self._absent = [], []
+        for globals_, names in named.values():
+            there = [name for name in names if name in globals_]
+            self._absent.append((globals_.keys(), [name for name in names if name not in globals_]))
+            if there:
+                self._globals.append(
+                    (operator.itemgetter(*there, there[0]), globals_)
+                )  # two at least: a tuple
         self._seen = list(self._objects())
 
     def _objects(self) -> Iterator[Any]:
-        functions = self._functions
-        yield from map(CODE, functions)  # with another code there are other names
-        yield from map(DEFAULTS, functions)
-        yield from map(KEYWORD_DEFAULTS, functions)
-        yield from [function.__dict__.get(name) for function in functions for name in ATTRIBUTES]
-        yield from map(CONTENTS, self._cells)
-        for globals_, names in self._globals:
-            yield from map(globals_.get, names, itertools.repeat(ATTRIBUTES))
+        functions = self.functions
+        return itertools.chain(
+            *(map(CODE, functions), map(DEFAULTS, functions), map(KEYWORD_DEFAULTS, functions)),
+            *(map(dict.get, map(MARKS, functions), itertools.repeat(name)) for name in ATTRIBUTES),
+            map(CONTENTS, self._cells),  # with another code there are other names
+            *(values_of(globals_) for values_of, globals_ in self._globals),
+        )
 
     def are_as_before(self) -> bool:
         """Whether all names stand for the same objects."""
-        return all(map(operator.is_, self._objects(), self._seen))
+        if not all(names.isdisjoint(absent) for names, absent in self._absent):
+            return False
+        try:
+            return all(map(operator.is_, self._objects(), self._seen))
+        except KeyError:  # a name is gone
+            return False
 
 
 def _code_digest(code: types.CodeType) -> bytes:

@@ -25,13 +25,13 @@ import logging
 import os
 import sys
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from cosim.compiled import fresh, intrinsics, kernel_cache, lowered_code, shipped, shipped_texts, walker
 from cosim.compiled.callback import callback_of
 from cosim.compiled.debugging import is_debugging
-from cosim.compiled.fingerprint import digest_of_module, fingerprint
+from cosim.compiled.fingerprint import Names, digest_of_module, fingerprint, names_in_reach
 from cosim.compiled.numba_cache import keep_code, kept_code
 from cosim.compiled.parts import in_process, parts_called
 from cosim.errors import ContractError
@@ -41,6 +41,7 @@ log = logging.getLogger("cosim.native")
 # By digests: a function whose globals changed is another one.
 _compiled: dict[str, Any] = {}
 _lifted: dict[str, Any] = {}
+_addresses: dict[Any, tuple[Names, Sequence[int]]] = {}
 _address_keepers: dict[int, Any] = {}
 
 
@@ -60,7 +61,7 @@ def is_plain() -> bool:
 
 
 asked: list[tuple[types.FunctionType, str, str]] | None = None
-"""What is asked for, while `shipping` collects it: function, signature, form ("here", "c" or "text")."""
+"""What is asked for, while a release collects it: function, signature, form ("here", "c" or "text")."""
 
 
 def _ask(function: Any, signature: str, form: str = "here") -> None:
@@ -110,6 +111,18 @@ def function_address(function: Callable[..., Any], signature: str) -> int:
     if not isinstance(function, types.FunctionType):
         raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
     return _code_address(_compile(function, signature, fresh.BLOCK_OPTIONS))
+
+
+def function_addresses(wanted: tuple[tuple[Callable[..., Any], str], ...]) -> Sequence[int]:
+    """As `function_address` for each function and signature; names that several reach are looked at once."""
+    known = _addresses.get(wanted)
+    if known is not None and asked is None and known[0].are_as_before():
+        return known[1]
+    found = [function_address(*item) for item in wanted]
+    names = None if is_plain() else names_in_reach(function for function, _ in wanted)  # type: ignore[misc]
+    if names is not None:
+        _addresses[wanted] = names, found
+    return found
 
 
 def is_at_hand(function: types.FunctionType, signature: str) -> bool:

@@ -1,7 +1,7 @@
 """Machine code that came with the package: one library of functions that belong to no model.
 
 A wheel of a release carries it, for one minor version of Python and one platform, made for the plainest
-processor of that platform (`cosim.compiled.shipping`). A function is found by the digest of all that it is
+processor of that platform (``release/shipping.py``). A function is found by the digest of all that it is
 made from, so nothing stale can be found. The file ends with a checksum of what stands before; a damaged one
 is not used.
 """
@@ -93,13 +93,14 @@ def _library() -> ctypes.CDLL | None:
 def address(function: types.FunctionType, signature: str, ending: str = "") -> int:
     """Where a function that was shipped starts; 0 where it was not."""
     library = _library()
-    if library is None:
-        return 0
-    try:
-        found = getattr(library, symbol(function, signature) + ending)
-    except AttributeError:
-        return 0
-    return int(ctypes.cast(found, ctypes.c_void_p).value or 0)
+    return 0 if library is None else _place(library, symbol(function, signature) + ending)
+
+
+@functools.cache
+def _place(library: ctypes.CDLL, symbol: str) -> int:
+    """Where a symbol of a library lies; 0 where it has none of this name."""
+    found: Any = getattr(library, symbol, None)
+    return ctypes.cast(found, ctypes.c_void_p).value or 0
 
 
 class Shipped:

@@ -81,6 +81,8 @@ def call_python(address, arguments):
 
 def spelled(signature: str) -> str:
     """A signature in which letters of named tuples are followed by those of their members."""
+    if compounds.keys().isdisjoint(signature):
+        return signature
     return "".join(
         f"{letter}({compounds[letter][1]})" if letter in compounds else letter for letter in signature
     )

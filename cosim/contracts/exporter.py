@@ -69,7 +69,7 @@ class Exporter(ABC):
         ----------
         model : Model
             Is built; a fault of it is a `ModelError`.
-        path : path-like
+        path : path_like
             Where to write; an existing file is replaced, and only when everything went well.
         inputs : sequence of str, optional
             Inputs that are set from outside; by default all that nothing in the model is connected to.

@@ -66,5 +66,4 @@ def method_slots(system: System, extra: list[int]) -> NDArray[np.int64]:
 
 def slots_named(system: System, name: str) -> list[int]:
     """Offsets in the cache of everything that a component declares under a name."""
-    found = [v.slot for v in system.variables.values() if v.path.rpartition(".")[2] == name]
-    return [slot.offset + i for slot in found for i in range(slot.size)]
+    return [offset for slot in system.slots_by_name.get(name, ()) for offset in slot.elements]

@@ -161,10 +161,10 @@ class Ensemble:
         progress : callable, optional
             Called with how many runs have ended, and how many there are; answering False stops.
         executor : concurrent.futures.Executor, optional
-            Runs in its workers instead, in chunks; Dask's ``client.get_executor()`` is one.
+            Runs in its workers instead, in chunks; those of other libraries need an `ExecutorSupport`.
         chunk : int, optional
             Runs in a chunk for an executor; by their measured time unless given.
-        parts : path-like, optional
+        parts : path_like, optional
             A new folder into which values over time are written as runs end, in parts of Parquet, by whoever
             does the runs: workers of a cluster need the folder, too. Memory does not grow with the number of
             runs then. Or what such a folder is written by (`cosim_workbench.studies.SeriesParts`).

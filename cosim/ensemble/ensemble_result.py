@@ -207,7 +207,7 @@ class EnsembleResult:
         ----------
         *names : str
             Signals; the first ones that move unless given.
-        path : path-like, optional
+        path : path_like, optional
             Where to write the picture; without it the figure is returned.
         """
         from cosim.registration.registry import registry

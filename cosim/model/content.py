@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import functools
 import types
-from collections.abc import Mapping, Set
+from collections.abc import Callable, Collection, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -16,30 +17,58 @@ ITSELF = (
     *(Component, Declaration),
 )
 """These stand for themselves; parts are looked into one by one."""
-PLAIN = (bool, int, complex, str, bytes, type(None))
+PLAIN = (bool, int, complex, bytes, str, np.integer, np.bool_)
 
 
-def content(value: Any, known: dict[int, Any] | None = None) -> Any:
+def content(value: Any) -> Any:
     """Everything that a value holds, down to numbers; equal to what it is later if nothing has changed.
 
     What cannot be looked into is equal to nothing, so whoever compares finds a change.
     """
-    if isinstance(value, float):
-        return ("float", value.hex())  # -0.0 is not 0.0, NaN is NaN
-    if isinstance(value, PLAIN):
-        return (type(value), value)
-    if isinstance(value, ITSELF):
-        return ("itself", id(value), value)
-    known = {} if known is None else known
-    if id(value) in known:
-        return ("seen", id(value))
-    known[id(value)] = value
-    if isinstance(value, np.ndarray) and value.dtype != object:
-        return ("array", value.shape, str(value.dtype), value.tobytes())
-    if isinstance(value, Mapping):
-        return (type(value), tuple((content(k, known), content(v, known)) for k, v in value.items()))
+    return _contents([value], {})[0]
+
+
+def _contents(values: Collection[Any], known: dict[int, Any]) -> list[Any]:
+    kinds = set(map(type, values))
+    if kinds == {str}:
+        return list(values)
+    if kinds == {Declaration}:
+        return [*map(id, values), *values]
+    found: list[Any] = []
+    for value in values:
+        kind: Any = type(value)
+        if kind is str or value is None:
+            found.append(value)
+        elif kind is dict and not value:  # as most of them are
+            found.append(dict)
+        elif kind is np.ndarray and not value.dtype.hasobject:
+            found.append((value.shape, value.dtype, value.tobytes()))
+        elif (leaf := _leaf(kind)) is not None:
+            found.append(leaf(value))
+        elif id(value) in known:
+            found.append(("seen", id(value)))
+        else:
+            known[id(value)] = value
+            found.append((kind, *_inside(value, known)))
+    return found
+
+
+def _inside(value: Any, known: dict[int, Any]) -> tuple[Any, ...]:
+    """What is in a value that is not a leaf."""
+    if isinstance(value, (dict, Mapping)):
+        return _contents(value, known), _contents(value.values(), known)
     if isinstance(value, (list, tuple, Set, np.ndarray)):
-        return (type(value), tuple(content(v, known) for v in value))
-    if hasattr(value, "__dict__"):
-        return (type(value), content(vars(value), known))
-    return (type(value), object())
+        return (_contents(value, known),)
+    return _inside(vars(value), known) if hasattr(value, "__dict__") else (object(),)
+
+
+@functools.cache
+def _leaf(kind: type) -> Callable[[Any], Any] | None:
+    """The content of values of a kind into which nothing is looked; None for the other kinds."""
+    if issubclass(kind, float):
+        return lambda value: ("float", value.hex())  # -0.0 is not 0.0, NaN is NaN
+    if issubclass(kind, PLAIN):
+        return lambda value: (kind, value)
+    if issubclass(kind, ITSELF):
+        return lambda value: (id(value), value)
+    return None

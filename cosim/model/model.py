@@ -480,7 +480,7 @@ class Model:
 
         Parameters
         ----------
-        path : path-like
+        path : path_like
             Such as ``engine_mount.toml``.
 
         Raises

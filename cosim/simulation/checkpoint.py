@@ -36,7 +36,7 @@ class Checkpoint:
 
     Parameters
     ----------
-    path : path-like
+    path : path_like
     every : float or str
         Between two of them, wall-clock time: s, or text with a unit.
 

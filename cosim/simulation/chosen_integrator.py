@@ -50,7 +50,8 @@ def made_integrator(
     if accuracy is not None and (isinstance(accuracy, bool) or not isinstance(accuracy, numbers.Real)):
         raise ModelError.of("accuracy", f"is {accuracy!r}, needs a number, such as 1e-6")
     if isinstance(found, type):
-        check_options(found.__name__, options, option_names(found))
+        if options:
+            check_options(found.__name__, options, option_names(found))
         given = dict(options) if accuracy is None else {"accuracy": accuracy, **options}
         given.update({name: seconds(given[name], name) for name in TIMES if given.get(name) is not None})
         made: Integrator = found(**given)

@@ -14,7 +14,7 @@ def read_result(path: str | PathLike[str]) -> Result:
 
     Parameters
     ----------
-    path : path-like
+    path : path_like
         The ending says what it is: ``.csv``, ``.parquet`` (a file, or a folder with part files).
 
     Returns

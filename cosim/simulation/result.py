@@ -342,7 +342,7 @@ class Result:
         *patterns : str
             As for `select`. Without them those that were recorded first, on at most four panels, with the
             energies as a balance; what is not drawn is noted below.
-        path : path-like, optional
+        path : path_like, optional
             Where to write the picture: ``.png``, ``.svg``, ``.pdf``, or ``.html``, a page to zoom and to read
             values off. Without it the figure is returned.
 

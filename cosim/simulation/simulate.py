@@ -110,8 +110,10 @@ def end_of_run(until: float | str | None) -> float:
 
 def check_simulate_options(where: str, options: Mapping[str, Any], integrator: Any) -> None:
     """`OptionError` for what neither `simulate`, nor `Simulator`, nor the integrator has."""
-    known = [*option_names(simulate), *option_names(Simulator), *integrator_options(integrator)]
-    check_options(where, options, [name for name in known if name != "system"])
+    known = [name for name in option_names(simulate) if name != "system"]
+    if not options.keys() <= set(known):
+        more = [name for name in option_names(Simulator) if name != "system"]
+        check_options(where, options, [*known, *more, *integrator_options(integrator)])
 
 
 def _elements(system: System) -> list[str]:
@@ -157,7 +159,7 @@ def simulate(
         Where to start; the default State unless given. One that was saved in the middle of a run goes on.
     endless_events : str
         As for `Simulator`.
-    checkpoint : Checkpoint or path-like, optional
+    checkpoint : Checkpoint or path_like, optional
         Where to keep the State from time to time, and when the run ends, however it does.
     keep : callable, optional
         Gets what was recorded so far, every ten seconds (wall-clock time) and before each checkpoint.

@@ -75,8 +75,9 @@ class Simulator(SimulatedSystem):
         event_limit: int = EVENT_LIMIT,
         **options: Any,
     ) -> None:
-        known = [name for name in option_names(Simulator) if name not in ("system", "state")]
-        check_options(type(self).__name__, options, [*known, *integrator_options(integrator)])
+        if options:
+            known = [name for name in option_names(Simulator) if name not in ("system", "state")]
+            check_options(type(self).__name__, options, [*known, *integrator_options(integrator)])
         if endless_events not in POLICIES:
             raise ModelError.of(
                 "endless_events", f"is {endless_events!r}, needs one of {', '.join(map(repr, POLICIES))}"
@@ -179,10 +180,8 @@ class Simulator(SimulatedSystem):
 
     def _integrator_check(self, state: State) -> None:
         """Refuse systems that are not for this method."""
-        check = getattr(self._integrator, "check", None)
-        if check is not None:
-            twin = state.copy()
-            check(self._system, twin.realize(Stage.ACCELERATION))
+        if type(self._integrator).check is not Integrator.check:
+            self._integrator.check(self._system, state.copy().realize(Stage.ACCELERATION))
 
     def advance_to(self, boundary_time: float | str) -> SimulatorStatus:
         """Advance until a time is reached, exactly, or a handler asks to stop.

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import functools
+import itertools
+import operator
 import weakref
 from typing import Any
 
 import numpy as np
 
 from cosim.compiled.ahead import compile_ahead
+from cosim.compiled.convention import address_of
 from cosim.compiled.native import (
     block_address,
     compile_function,
-    function_address,
+    function_addresses,
     is_plain,
     part_address,
     python_address,
@@ -107,24 +110,26 @@ class CompiledStep:
         self.method = None if method.functions else PythonMethod(integrator, self)
         program = tables.program.copy()
         listed = method.functions if self.method is None else self.method.functions
-        needs = self._needs()
+        optional = _optional(self._needs())
         compile_ahead(
             [
-                *(item[1:] for item in [*method.functions, *tables.functions]),
-                *(in_process(part) for part in [*CALLED.values(), *_optional({*needs, "rows"}).values()]),
+                *(item[1:] for item in method.functions),
+                *map(in_process, [*CALLED.values(), *optional.values()]),
             ]
         )
-        for place, function, signature in [*listed, *tables.functions]:
-            program[place] = (
-                function_address(function, signature)
-                if self.method is None or signature not in (STEP_SIGNATURE, REDO_SIGNATURE, DENSE_SIGNATURE)
-                else self._python_address(function, signature)
-            )
+        in_python = () if self.method is None else (STEP_SIGNATURE, REDO_SIGNATURE, DENSE_SIGNATURE)
+        kernels: dict[int, Any] = {}
+        for place, function, signature in listed:
+            if signature in in_python:
+                program[place] = self._python_address(function, signature)
+            else:
+                kernels[place] = function, signature
+        if kernels:
+            program[list(kernels)] = function_addresses(tuple(kernels.values()))
         program[layout.HANDLER] = self._python_address(handler, PYTHON_SIGNATURE)
         program[layout.DRAIN] = self._python_address(drain, PYTHON_SIGNATURE)
-        if tables.watched_blocks:
-            tables.probe[layout.PROBE_DENSE] = program[layout.DENSE]
-        self._provide(program, needs)
+        for place, part in optional.items():
+            program[place] = part_address(part)
         held_table, held_ints = np.zeros((1, 3), dtype=np.int64), np.zeros(1, dtype=np.int64)
         if self._held and held is not None:
             held_table, held_ints = held.table.copy(), held.ints.copy()
@@ -157,7 +162,7 @@ class CompiledStep:
             integrator.use_work(self._fixed["work"])
         self.arrays: Any = (None,) * len(Arrays._fields)
         self.head = np.zeros(HEAD, dtype=np.int64)
-        self._head_address = program[layout.HEAD] = int(self.head.ctypes.data)
+        self._head_address = program[layout.HEAD] = address_of(self.head)
         self.places: Any = places
 
     def _needs(self) -> set[str]:
@@ -172,14 +177,9 @@ class CompiledStep:
             "memories": bool(self.system.has_updates or self.system.rings),
             "between": bool(tables.program[layout.BETWEEN_LAST] > tables.program[layout.BETWEEN_FIRST]),
             "constraints": bool(corrections),
+            "rows": True,  # recording may begin at any time
         }
         return {name for name, needed in there.items() if needed}
-
-    @staticmethod
-    def _provide(program: Any, needs: set[str]) -> None:
-        """Compile the parts that are needed, and write their addresses into the program."""
-        for place, function in _optional(needs).items():
-            program[place] = part_address(function)
 
     def _python_address(self, function: Any, signature: str) -> int:
         address = python_address(function, signature)
@@ -202,7 +202,7 @@ class CompiledStep:
             ("memory", tables.memory),
             ("agenda", tables.agenda.size),
             ("clock", tables.clock.size),
-            ("c", self.system.new_cache().size + self._held),
+            ("c", self.system.assembly.layout.sizes["c"] + self._held),
         ):
             array = mine[name]
             if array.size == size or (name == "c" and array.size > size):
@@ -230,17 +230,17 @@ class CompiledStep:
     def _gather(self) -> None:
         assert self._state is not None
         made, before = {**self._fixed, **self._state._arrays}, self.arrays
-        self.arrays = Arrays(**{name: made[name] for name in Arrays._fields})
-        for i, (array, known) in enumerate(zip(self.arrays, before, strict=True)):
-            if array is not known:
-                self.head[ARRAY_WIDTH * i + ADDRESS] = array.ctypes.data
-                self.head[ARRAY_WIDTH * i + LENGTH] = array.shape[0]
+        self.arrays = Arrays(*map(made.__getitem__, Arrays._fields))
+        changed = map(operator.is_not, self.arrays, before)
+        for i in itertools.compress(range(len(before)), changed):
+            array = self.arrays[i]
+            self.head[ARRAY_WIDTH * i + ADDRESS] = address_of(array)
+            self.head[ARRAY_WIDTH * i + LENGTH] = array.shape[0]
         self.integrator.attach(self.system, self._state)
 
     def record(self, choice: Any, rows: Any, mode: int) -> None:
         """Record these values from here on; see `recording`."""
         self._fixed["choice"], self._fixed["rows"] = choice, rows
-        self._provide(self._fixed["program"], {"rows"})
         self.places[layout.RECORDING], self.places[layout.ROWS_USED] = mode, 0
         if self._state is not None:
             self._gather()

@@ -39,7 +39,7 @@ class Wiring:
     def __init__(self, assembly: Assembly) -> None:
         self.assembly = assembly
         self._copied: dict[Slot, Slot] = {}
-        self._converted: dict[tuple[str, str, int], tuple[Slot, Slot]] = {}
+        self._converted: dict[tuple[str, str, int], Slot] = {}
         self._sources: dict[str, str] = {}
         self._connections: dict[str, Connection] = {}  # by input
         self._taken_from: dict[tuple[str, str], str] = {}
@@ -110,19 +110,14 @@ class Wiring:
         signal = self.signal(path)
         size = signal.slot.size
         scales = [(1.0, 0.0) if unit is None else self._scale(signal, i, unit, path) for i in range(size)]
+        given = self._value(signal, path) if order == 0 else self._derivative(signal, order)
         if all(scale == (1.0, 0.0) for scale in scales):
-            return self._value(signal, path) if order == 0 else self._derivative(signal, order)
-        pair = order // 2  # value and first derivative are converted together, then the next two
-        key = (path, str(unit), pair)
+            return given
+        key = (path, str(unit), order)
         if key not in self._converted:
-            lower = self._value(signal, path) if pair == 0 else self._derivative(signal, 2)
-            target, target_rate = (self.assembly.allocate(f"{path} in {unit}", size) for _ in range(2))
-            if pair:
-                scales = [(scale, 0.0) for scale, _ in scales]
-            upper = self._derivative(signal, 2 * pair + 1)
-            self._convert(lower, upper, target, target_rate, scales, path)
-            self._converted[key] = (target, target_rate)
-        return self._converted[key][order % 2]
+            self._converted[key] = self.assembly.allocate(f"{path} in {unit}", size)
+            self._convert(given, self._converted[key], scales, order, path)
+        return self._converted[key]
 
     def has_derivative(self, path: str, order: int) -> bool:
         """Whether a time derivative of a signal is computed, out of what is known itself.
@@ -230,7 +225,8 @@ class Wiring:
         if all(scale == (1.0, 0.0) for scale in scales):
             layout.slots[key], layout.slots[dot] = value, rate
         else:
-            self._convert(value, rate, layout.slots[key], layout.slots[dot], scales, source)
+            self._convert(value, layout.slots[key], scales, 0, source)
+            self._convert(rate, layout.slots[dot], scales, 1, source)
 
     def _scale(
         self, signal: Signal, index: int, wanted: str, source: str, connection: Connection | None = None
@@ -283,21 +279,14 @@ class Wiring:
         return signal.declaration.name, 0  # a name for one of its elements
 
     def _convert(
-        self,
-        value: Slot,
-        rate: Slot,
-        target: Slot,
-        target_rate: Slot,
-        scales: Sequence[tuple[float, float]],
-        label: str,
+        self, given: Slot, target: Slot, scales: Sequence[tuple[float, float]], order: int, label: str
     ) -> None:
+        """A value or a derivative of this order, each by itself: who reads one waits for no other."""
         rows = []
-        for i, scale in enumerate(scales):
-            at = self.assembly.constant("p", scale).offset
-            rows.append(
-                [value.offset + i, rate.offset + i, target.offset + i, target_rate.offset + i, at, at + 1]
-            )
-        self._add(copies.convert, rows, (value, rate), (target, target_rate), f"unit of {label}")
+        for i, (factor, offset) in enumerate(scales):
+            at = self.assembly.constant("p", (factor, 0.0 if order else offset)).offset
+            rows.append([given.offset + i, target.offset + i, at, at + 1])
+        self._add(copies.convert, rows, (given,), (target,), f"unit of {label}")
 
     def _free_input(self, path: str, part: str, name: str, numbers: Any) -> None:
         """Entries of d for value, slope (NaN: held) and time of the value; in the cache what it is at t."""

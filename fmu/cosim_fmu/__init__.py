@@ -1,7 +1,7 @@
-"""FMI 2.0: systems exported as FMUs, and FMUs run together.
+"""FMI 1.0, 2.0 and 3.0: systems exported as FMUs, and FMUs run together.
 
-`cosim_fmu.export` writes an assembled system as an FMU for Co-Simulation; `cosim_fmu.master` runs FMUs and
-other participants together. Neither uses the other.
+`cosim_fmu.export` and `cosim_fmu.native` write an assembled system as an FMU; `cosim_fmu.master` runs FMUs
+and other participants together. Neither side uses the other.
 """
 
 from __future__ import annotations

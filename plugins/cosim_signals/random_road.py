@@ -18,19 +18,25 @@ def roughness_of(given: Any) -> Any:
     return CLASSES.get(given, given) if isinstance(given, str) else given
 
 
-def profile(x, wave_numbers, amplitudes, phases):
-    """The height of the road at one place, and its first three derivatives."""
-    height, slope, bend, third = 0.0, 0.0, 0.0, 0.0
+def height(x, wave_numbers, amplitudes, phases):
+    """The height of the road at one place."""
+    total = 0.0
+    for i in range(len(wave_numbers)):
+        total += amplitudes[i] * math.cos(wave_numbers[i] * x + phases[i])
+    return total
+
+
+def slopes(x, wave_numbers, amplitudes, phases):
+    """The first three derivatives of the height at one place."""
+    slope, bend, third = 0.0, 0.0, 0.0
     for i in range(len(wave_numbers)):
         k = wave_numbers[i]
         angle = k * x + phases[i]
-        c = amplitudes[i] * math.cos(angle)
         s = amplitudes[i] * math.sin(angle)
-        height += c
         slope -= k * s
-        bend -= k * k * c
+        bend -= k * k * amplitudes[i] * math.cos(angle)
         third += k * k * k * s
-    return height, slope, bend, third
+    return slope, bend, third
 
 
 class RandomRoad(cosim.Measure):
@@ -126,18 +132,21 @@ class RandomRoad(cosim.Measure):
             phases[i] = 2.0 * math.pi * turn
 
     @cosim.kernel(unless="follows")
-    def roll(t, speed, position, wave_numbers, amplitudes, phases, value, value_dot, value_dot2, value_dot3):
-        height, slope, bend, third = profile(position + speed * t, wave_numbers, amplitudes, phases)
-        value[0] = height
+    def roll(t, speed, position, wave_numbers, amplitudes, phases, value):
+        value[0] = height(position + speed * t, wave_numbers, amplitudes, phases)
+
+    @cosim.kernel(unless="follows")
+    def derivatives(t, speed, position, wave_numbers, amplitudes, phases, value_dot, value_dot2, value_dot3):
+        slope, bend, third = slopes(position + speed * t, wave_numbers, amplitudes, phases)
         value_dot[0] = slope * speed
         value_dot2[0] = bend * speed * speed
         value_dot3[0] = third * speed * speed * speed
 
     @cosim.kernel(when="follows")
     def follow(t, distance, speed, position, wave_numbers, amplitudes, phases, value):
-        value[0] = profile(position + speed * t + distance, wave_numbers, amplitudes, phases)[0]
+        value[0] = height(position + speed * t + distance, wave_numbers, amplitudes, phases)
 
     @cosim.kernel(when="follows")
     def follow_rate(t, distance, distance_dot, speed, position, wave_numbers, amplitudes, phases, value_dot):
-        slope = profile(position + speed * t + distance, wave_numbers, amplitudes, phases)[1]
+        slope = slopes(position + speed * t + distance, wave_numbers, amplitudes, phases)[0]
         value_dot[0] = slope * (speed + distance_dot)

@@ -25,7 +25,7 @@ class ModelFile:
 
     Parameters
     ----------
-    path : path-like
+    path : path_like
 
     Attributes
     ----------

@@ -16,6 +16,8 @@ from typing import Any
 from mkdocs.structure.files import File, Files
 
 sys.path.insert(0, str(Path(__file__).parent))
+sys.path.insert(1, str(Path(__file__).parents[1]))
+from addresses import addresses
 from notebook_pages import notebook_pages
 from overview_pages import gallery_page, numbers_page
 from reference_pages import reference_pages
@@ -30,7 +32,10 @@ _generated: dict[str, str | bytes] = {}
 
 
 def on_config(config: Any) -> Any:
-    """Pages that the navigation in `mkdocs.yml` does not name get a place in it."""
+    """Pages that the navigation in `mkdocs.yml` does not name get a place in it, the site its addresses."""
+    given = addresses()
+    config.site_url, config.repo_url = given.get("documentation"), given.get("repository")
+    config.repo_name = config.site_name
     notebooks = notebook_pages()
     _generated.update(reference_pages() | notebooks)
     sections = {title: pages for section in config.nav for title, pages in section.items()}
@@ -94,6 +99,11 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
     return "".join(
         part if part.startswith("```") else LINK.sub(bent, part) for part in FENCED.split(markdown)
     )
+
+
+def on_page_content(html: str, page: Any, config: Any, files: Files) -> str:
+    """No dash behind an argument whose name and type say all."""
+    return re.sub(r"–(?=\s*<div class=\"doc-md-description\">\s*</div>)", "", html)
 
 
 def _beside() -> list[Path]:

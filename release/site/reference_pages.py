@@ -12,14 +12,18 @@ import ast
 import functools
 import importlib
 import inspect
+import re
 from collections.abc import Iterable, Iterator
 from typing import Any
+
+import numpy as np
 
 import cosim
 from cosim import kit, units
 from cosim.command_line.command_entries import commands
 from cosim.command_line.command_parser import COMMON, CommandParser
 from cosim.command_line.plugins_command import PluginsCommand
+from cosim.registration.kinds import declared_kinds
 from cosim.unit import BASE_UNITS
 
 PACKAGES = (
@@ -89,7 +93,8 @@ def public_names(package: str) -> list[tuple[str, Any]]:
 
 
 def _kind_page(kind: str, entries: Iterable[kit.Entry]) -> str:
-    lines = [f"# {_title(kind)}", "", "Registered under these ids, with what each declares.", ""]
+    base = _summary(declared_kinds()[kind])
+    lines = [f"# {_title(kind)}", "", f"{base} Registered under these ids, with what each declares.", ""]
     for entry in entries:
         lines += [f"## {entry.id}", ""]
         if issubclass(entry.cls, cosim.Component):
@@ -107,7 +112,8 @@ def _anchor(entry: kit.Entry) -> str:
 
 def _declarations(cls: type[Any]) -> list[str]:
     shown = [d for d in cls.declarations.values() if d.kind in DECLARED and not d.options.get("internal")]
-    return _table(("name", "kind", "value", ""), [(d.name, d.kind, _values(d), d.description) for d in shown])
+    rows = [(d.name, d.kind, _values(d), d.description) for d in shown]
+    return _table(("name", "kind", "value", "meaning"), rows)
 
 
 def _values(declaration: Any) -> str:
@@ -124,18 +130,18 @@ def _values(declaration: Any) -> str:
 
 def _unit(declaration: Any) -> str:
     if declaration.unit_rule is not None:
-        return (
-            f"`{declaration.unit_rule}`"
-            if declaration.unit_rule
-            else "in the unit of what it is connected to"
-        )
+        others = re.sub(r"\{(\w+)\}", r"unit of \1", declaration.unit_rule).replace(".", " · ")
+        return others or "in the unit of what it is connected to"
     return ", ".join(f"`{unit}`" for unit in dict.fromkeys(declaration.units) if unit not in ("1", ""))
 
 
 def _default(declaration: Any) -> str:
     if declaration.start is None:
         return "required" if declaration.kind == "parameter" else ""
-    return f"default `{declaration.start}`"
+    if declaration.start == "":
+        return "default empty"
+    numbers = np.ravel(declaration.start) if np.ndim(declaration.start) else ()
+    return f"default `{', '.join(f'{n:g}' for n in numbers) or declaration.start}`"
 
 
 def _bounds(declaration: Any) -> str:
@@ -175,11 +181,11 @@ def _commands_page(entries: Iterable[kit.Entry]) -> str:
                 names = ", ".join(action.option_strings) or action.dest
                 values = action.metavar or (", ".join(map(str, action.choices)) if action.choices else "")
                 rows.append((f"`{names}`", f"{values}", action.help or ""))
-        lines += [*_table(("argument", "value", ""), rows), ""]
+        lines += [*_table(("argument", "value", "meaning"), rows), ""]
         lines += [f"    {typed}{f'  # {what}' if what else ''}" for typed, what in command.examples]
         lines += ["", f"Exit status 1: {command.failure}.", ""] if command.failure else [""]
     common = [(f"`{', '.join(flags)}`", settings["help"]) for flags, settings in COMMON.values()]
-    lines += ["## Options of all commands", "", *_table(("option", ""), common), ""]
+    lines += ["## Options of all commands", "", *_table(("option", "meaning"), common), ""]
     return "\n".join(lines)
 
 
@@ -215,7 +221,7 @@ def _file_page(file: cosim.FileSchema) -> str:
             continue
         lines += [f"## {name}", ""]
         rows = [(f"`{key}`", kind, default, text) for key, kind, default, text in _keys(table, name, schema)]
-        lines += [*_table(("key", "value", "default", ""), rows), ""]
+        lines += [*_table(("key", "value", "default", "meaning"), rows), ""]
     return "\n".join(lines)
 
 
@@ -311,8 +317,8 @@ def _package_page(package: str, places: dict[Any, str]) -> str:
         elif thing in places:
             lines += [f"## {name}", "", f"[{_summary(thing)}]({places[thing]})", ""]
         else:
-            places[thing] = f"{package}.md#{name.lower()}"
-            lines += [f"## {name}", "", *_documented(thing, members=inspect.isclass(thing)), ""]
+            places[thing] = f"{package}.md#{thing.__module__}.{thing.__qualname__}"
+            lines += [*_documented(thing, members=inspect.isclass(thing), heading=name), ""]
     if constants:
         lines += ["## Other names", "", ", ".join(constants), ""]
     return "\n".join(lines)
@@ -322,20 +328,24 @@ def _summary(thing: Any) -> str:
     return (inspect.getdoc(thing) or thing.__name__).split("\n")[0]
 
 
-def _documented(thing: Any, members: bool) -> list[str]:
-    """The docstring, by mkdocstrings."""
-    lines = [f"::: {thing.__module__}.{thing.__qualname__}"]
+def _documented(thing: Any, members: bool, heading: str = "") -> list[str]:
+    """The docstring, by mkdocstrings; below a heading of its own, or below the name that users import."""
+    lines = [f"::: {thing.__module__}.{thing.__qualname__}", "    options:"]
+    title = heading or _public().get(thing, f"{thing.__module__}.{thing.__qualname__}")
+    lines += [f'      heading: "{title}"']
+    if heading:
+        lines += [f'      toc_label: "{heading}"', "      heading_level: 2"]  # in quotes: "on" is a name
     if not members:
-        return [*lines, "    options:", "      members: []"]
+        return [*lines, "      members: []"]
     inherited = _inherited(thing) if inspect.isclass(thing) else []
-    if inherited:
-        lines += ["    options:", f"      inherited_members: [{', '.join(inherited)}]"]
-    return lines
+    return [*lines, f"      inherited_members: [{', '.join(inherited)}]"] if inherited else lines
 
 
 @functools.cache
-def _public() -> set[Any]:
-    return {thing for package in PACKAGES for _, thing in public_names(package) if inspect.isclass(thing)}
+def _public() -> dict[Any, str]:
+    """Classes that packages export, with the names under which they are imported."""
+    found = [(thing, f"{package}.{name}") for package in PACKAGES for name, thing in public_names(package)]
+    return {thing: name for thing, name in reversed(found) if inspect.isclass(thing)}
 
 
 def _inherited(cls: type) -> list[str]:

@@ -88,6 +88,7 @@ def model_description(
     'canSerializeFMUstate="true"',
     dependencies: bool = True,
     experiment: str = "",
+    tool: str = "",
     change: Callable[[str, dict[str, str]], dict[str, str]] = lambda name, attributes: attributes,
 ) -> str:
     """The model description of one of the C sources."""
@@ -110,7 +111,7 @@ def model_description(
     return (
         f'<?xml version="1.0" encoding="UTF-8"?>\n<fmiModelDescription fmiVersion="{version}" '
         f'modelName="{kind}" '
-        f'guid="{{{kind}}}"><{interface} modelIdentifier="{kind}" {abilities}/>'
+        f'guid="{{{kind}}}" generationTool="{tool}"><{interface} modelIdentifier="{kind}" {abilities}/>'
         f"<UnitDefinitions>{units}</UnitDefinitions>"
         f'<LogCategories><Category name="logStatusError"/></LogCategories>'
         f"{experiment}<ModelVariables>{''.join(lines)}</ModelVariables>"

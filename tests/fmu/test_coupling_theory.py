@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "masters"))
 import orders
 from cuts import QUARTER_CAR, STIFF, Cut, TwoMasses
-from scipy.linalg import block_diag
+from scipy.linalg import block_diag, expm
 
 import cosim
 from cosim_fmu import CoSimulation
@@ -62,6 +62,26 @@ def test_the_error_falls_with_the_tolerance(cut: Cut, follows: bool, iterations:
     assert 0.9 < slope < 1.1
     assert orders.order(points) == pytest.approx(2.0, abs=0.15)
     assert all(error < tolerance for (_, error), tolerance in zip(points, tolerances, strict=True))
+
+
+@pytest.mark.parametrize("follows", [False, True])
+@pytest.mark.parametrize("iterations", [0, 2])
+def test_it_does_so_where_communication_steps_are_long(follows: bool, iterations: int) -> None:
+    """A line that misses the tolerance becomes shorter; inputs held again and again err by first order."""
+    matrices = [[-1.0]], [[0.9]], [[1.0]], [[0.0]]
+    exact = expm(10.0 * np.array([[-1.0, 0.9], [0.9, -1.0]])) @ [3.0, -1.0]
+    tolerances, errors = [1e-3, 1e-4, 1e-5, 1e-6], []
+    for tolerance in tolerances:
+        parts = {
+            name: LinearParticipant(matrices, ["u"], ["y"], [start], follows)
+            for name, start in (("left", 3.0), ("right", -1.0))
+        }
+        options = {"tolerance": tolerance, "absolute_tolerance": tolerance, "iterations": iterations}
+        links = [("left.y", "right.u"), ("right.y", "left.u")]
+        result = CoSimulation(parts, links, "adaptive", 10.0, options=options).simulate(10.0)
+        assert result.statistics["algorithm"]["rejected"] < 10
+        errors.append(abs(result["left.y"][-1] - exact[0]))
+    assert 0.8 < np.polyfit(np.log(tolerances), np.log(errors), 1)[0] < 1.2
 
 
 def test_extrapolation_begins_with_an_error_of_second_order() -> None:

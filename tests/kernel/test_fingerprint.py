@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosim import kit
-from cosim.compiled.fingerprint import fingerprint
+from cosim.compiled.fingerprint import fingerprint, names_in_reach
 
 
 def changed(function, **namespace):
@@ -430,5 +430,8 @@ def test_an_edit_is_noticed_wherever_it_is(edit):
     outer = space["outer"]
     before = fingerprint(outer)
     assert fingerprint(outer) == before
+    names = names_in_reach([outer, space["inner"]])
+    assert names.are_as_before()
     EDITS[edit](space)
     assert fingerprint(outer) != before
+    assert not names.are_as_before()

@@ -1,5 +1,6 @@
 """Units that are not declared are found over the whole diagram."""
 
+import math
 from pathlib import Path
 
 import pytest
@@ -206,6 +207,29 @@ def test_a_plain_factor_keeps_the_unit() -> None:
     model.add("measures.constant", "force", value="2 kN")
     model.connect("force", "push.force", factor=3.0, offset=1.0)
     assert model.build().default_state().realize()["push.force"] == pytest.approx(6001.0)
+
+
+def test_a_value_is_converted_without_its_derivative() -> None:
+    """A damper by a connection: were the two converted together, each would wait for the other."""
+    model = cart()
+    model.add("mechanics.actuator", "damper", coordinate="guide")
+    model.connect("guide.u[0]", "damper.effort", factor="-2 N.s/m")
+    model.set_start("guide.u[0]", 1.0)
+    end = model.simulate(until=1.0, accuracy=1e-9)["guide.u"][-1]
+    assert end == pytest.approx(math.exp(-1.0), abs=1e-7)
+
+
+def test_a_trial_evaluation_leaves_out_derivatives_of_what_is_converted() -> None:
+    model = cart()
+    model.add("mechanics.applied_force", "push", body="box")
+    model.add("signals.random_road", "road")
+    model.add("measures.minus", "pressed", first="road", second="guide.q[0]")
+    model.connect("pressed", "push.force", factor="2 kN/m")
+    system = model.build()
+    names = {i: getattr(block.function, "__qualname__", "") for i, block in enumerate(system.blocks)}
+    inner = [names[i] for i in system.inner_blocks]
+    assert "RandomRoad_roll" in inner and "RandomRoad_derivatives" not in inner
+    assert "RandomRoad_derivatives" in names.values() and inner.count("convert") == 1
 
 
 @pytest.mark.parametrize(

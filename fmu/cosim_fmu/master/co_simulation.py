@@ -65,7 +65,7 @@ class CoSimulation:
     Parameters
     ----------
     participants : mapping of str to Participant, path, System or Model
-        A path is an FMU for FMI 2.0 Co-Simulation; any object with the methods of a Participant will
+        A path is an FMU; any object with the methods of a Participant will
         do. Names have no dots.
     connections : sequence of str, (str, str), mapping or Connection
         ``"plant.felt -> controller.speed"``, or ``("plant.felt", "controller.speed")``: output, input.
@@ -320,7 +320,7 @@ class CoSimulation:
         time_limit : float, optional
             Seconds of wall time for the whole run; after them it is an error. An FMU in this process that
             does not come back from a step then ends the program, when what was recorded is saved.
-        checkpoint : Checkpoint or path-like, optional
+        checkpoint : Checkpoint or path_like, optional
             Gets the whole co-simulation from time to time, results so far included. Participants that cannot
             serialize their state are named before the first step.
 

@@ -54,7 +54,7 @@ class Calibration:
         Paths of parameters or start values, each with the range in which it is looked for:
         ``{"car.stiffness": "10 kN/m..40 kN/m"}``. It begins at the model's value, or in the middle where that
         is outside.
-    measured : path-like or Result
+    measured : path_like or Result
         A CSV of any tool with a column ``time``, or another file that `cosim.read_result` reads.
     signals : mapping of str to str, or sequence of str
         Paths of the model with the columns that were measured; where they have one name a list will do.

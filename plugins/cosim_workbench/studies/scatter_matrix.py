@@ -31,7 +31,7 @@ def scatter_matrix(table: Any, names: Sequence[str], path: str | PathLike[str] |
     table : StudyTable
     names : sequence of str
         At most twelve; the first twelve that vary unless given.
-    path : path-like, optional
+    path : path_like, optional
         Where to write the picture; without it the figure is returned.
     """
     if path is not None:

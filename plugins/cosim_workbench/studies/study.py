@@ -49,7 +49,7 @@ class Study:
         given.
     seed : int
         Of the sample; each point has a seed of its own that follows from it.
-    folder : path-like, optional
+    folder : path_like, optional
         Where the study is kept. What is done there already is not done again.
     keep_series : bool
         Whether values over time are kept as well, as parts of Parquet in ``series``.

@@ -28,6 +28,8 @@ TYPES = {
     "Clock": "clock",
 }
 CAUSALITIES = ("input", "output", "parameter")
+ADDS_INNER_STEPS = ("20-sim",)
+"""Tools whose fmi2DoStep is ``while (time < end) { …; time += step; }`` (in the sources inside such FMUs)."""
 EXPONENTS = ("kg", "m", "s", "A", "K", "mol", "cd", "rad")
 
 
@@ -89,6 +91,9 @@ class FmuInterface:
     log_categories : tuple of str
     variable_step : bool
         Whether it declares that it can vary the communication step.
+    inner_step : float or None
+        s, of a clock inside that adds it up (`InnerClock`), where that is known: tools that make such FMUs
+        do not declare it.
     """
 
     description: ParticipantDescription
@@ -110,6 +115,7 @@ class FmuInterface:
     intermediate: frozenset[str] = frozenset()
     shown_inside: frozenset[str] = frozenset()
     structural: frozenset[str] = frozenset()
+    inner_step: float | None = None
 
 
 def read_interface(
@@ -161,6 +167,7 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
     by_states = not steps and not saves and not clocks and not any(_changes_at_events(v) for v in shown)
     tells = third and steps and ability.providesIntermediateUpdate
     updates = tells and bool(intermediate & inputs)
+    adds = steps and (read.generationTool or "").startswith(ADDS_INNER_STEPS)
     description = ParticipantDescription(
         kind=f"FMI {read.fmiVersion} {'Co-Simulation' if steps else 'Model Exchange'}",
         variables=variables,
@@ -226,6 +233,7 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
         intermediate=intermediate & inputs if updates else frozenset(),
         shown_inside=intermediate - inputs if tells else frozenset(),
         structural=frozenset(v.name for v in shown if v.causality == "structuralParameter"),
+        inner_step=description.default_experiment.step if adds else None,
     )
 
 

@@ -18,6 +18,7 @@ from cosim_fmu.binding import modes
 from cosim_fmu.binding.fmi_error import FmiError
 from cosim_fmu.binding.fmu_instance import FmuInstance, SavedState, StepAnswer
 from cosim_fmu.master.participants.fmu_interface import Element, FmuInterface
+from cosim_fmu.master.participants.inner_clock import InnerClock
 from cosim_fmu.master.participants.instance_participant import InstanceParticipant
 from cosim_fmu.master.participants.typed_variables import TypedVariables
 from cosim_fmu.master.step_discarded import StepDiscarded
@@ -51,6 +52,9 @@ class FmuParticipant(InstanceParticipant):
         The .fmu file.
     name : str, optional
         Name of the instance; the file's name when not given.
+    inner_step : float or str, optional
+        s or "10 ms", of an FMU with a fixed step inside that counts its time by adding it: it is told its own
+        sums in place of ``i * h`` (`InnerClock`). Known of some tools, and used then where inputs are given.
 
     Raises
     ------
@@ -67,8 +71,12 @@ class FmuParticipant(InstanceParticipant):
 
     _interface_wanted: ClassVar[str] = "CoSimulation"
 
-    def __init__(self, path: str | Path, name: str | None = None) -> None:
+    def __init__(
+        self, path: str | Path, name: str | None = None, inner_step: float | str | None = None
+    ) -> None:
         super().__init__(path, name)
+        self._inner_step = None if inner_step is None else InnerClock(inner_step).step
+        self._inner_clock: InnerClock | None = None
         self._passages: list[cosim.EventRecord] = []
         self._usual_size = 0.0
         self._flags = np.zeros(5)
@@ -98,6 +106,9 @@ class FmuParticipant(InstanceParticipant):
         self._next_event, self._flags = math.inf, np.zeros(5)
         self._held: dict[str, float] = {}
         self._passages, self._usual_size = [], 0.0
+        step = self._inner_step or self._read_interface().inner_step
+        self._inner_clock = InnerClock(step, start) if step else None
+        self._is_given = self._inner_step is not None
         super().initialize(start, stop, values, tolerance)
 
     def _begin(self) -> None:
@@ -109,6 +120,7 @@ class FmuParticipant(InstanceParticipant):
         """Write variables; discrete ones that have changed in event mode, where the FMU has one."""
         self._slopes.clear()
         self._held.clear()
+        self._is_given = self._is_given or (len(names) > 0 and self._mode == modes.STEPPING)
         special = self._special(tuple(names))
         if special and self._mode == modes.STEPPING:
             given = dict(zip(names, values, strict=True))
@@ -187,8 +199,13 @@ class FmuParticipant(InstanceParticipant):
         self._time = time
         older = any(token.more[0] < time for token in self._states)
         self._log.begin()
+        told, length = time, self._size(size)
+        if self._inner_clock is not None and self._is_given:
+            told = self._inner_clock.at(time)
+            if self._read_interface().variable_step:
+                length = self._inner_clock.at(time + size) - told
         try:
-            answer = self._instance.do_step(time, self._size(size), not older)
+            answer = self._instance.do_step(told, length, not older)
         except FmiError as error:
             raise self._failure(self._fault or error) from error
         if self._fault is not None:
@@ -229,7 +246,7 @@ class FmuParticipant(InstanceParticipant):
 
     def _discarded(self, time: float, size: float, reached: float) -> float:
         """What a discarded step has reached, or the error that it has reached nothing."""
-        if time < reached < time + size:  # a full step is not to be discarded
+        if time < reached < time + size * (1.0 - 1e-9):  # a full step is not to be discarded
             self._note(reached)
             return reached
         hint = ": take a smaller communication step"
@@ -264,8 +281,8 @@ class FmuParticipant(InstanceParticipant):
     ) -> NativeCalls | None:
         """Where compiled code finds the functions that write, advance and read.
 
-        None when the library does not export one of them, and for arrays, aliases of other sign, clocks and
-        what is written in event mode: these are left to Python.
+        None when the library does not export one of them, and for arrays, aliases of other sign, clocks
+        (inner ones, too) and what is written in event mode: these are left to Python.
 
         Parameters
         ----------
@@ -280,6 +297,8 @@ class FmuParticipant(InstanceParticipant):
             return None
         self.exit_initialization()
         if self._special(tuple(inputs)) or self.ticks_by_time:
+            return None
+        if self._inner_clock is not None and (inputs or self._is_given):
             return None
         library = self._instance.library
         functions = [library.address(name) for name in (f"Set{real}", "DoStep", f"Get{real}")]

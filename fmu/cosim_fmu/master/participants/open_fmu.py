@@ -12,7 +12,9 @@ from cosim_fmu.master.participants.model_exchange_participant import ModelExchan
 from cosim_fmu.master.participants.unpacked_fmu import read_fmu
 
 
-def open_fmu(path: str | Path, name: str | None = None, **options: Any) -> InstanceParticipant:
+def open_fmu(
+    path: str | Path, name: str | None = None, inner_step: float | str | None = None, **options: Any
+) -> InstanceParticipant:
     """A participant for Co-Simulation or Model Exchange (FMI 1.0, 2.0 or 3.0), as the file offers it.
 
     Where it offers both, its own solver steps it, unless there are options for an integrator. A file that
@@ -23,15 +25,21 @@ def open_fmu(path: str | Path, name: str | None = None, **options: Any) -> Insta
     path : str or Path
     name : str, optional
         Name of the instance; the file's name when not given.
+    inner_step : float or str, optional
+        Of `FmuParticipant`.
     **options
         Of `ModelExchangeParticipant`: ``integrator``, ``accuracy`` …
     """
     try:
         interface = read_fmu(Path(path))[1]
     except cosim.FmuError:
-        return FmuParticipant(path, name)
+        return FmuParticipant(path, name, inner_step)
     if interface.model_exchange or (options and "ModelExchange" in interface.offers):
+        if inner_step is not None:
+            raise cosim.ModelError.of(
+                "options.inner_step", "is for Co-Simulation: this FMU is solved from outside"
+            )
         return ModelExchangeParticipant(path, name, **options)
     if options:
-        raise cosim.ModelError.of("options", "an FMU that offers Co-Simulation only takes none")
-    return FmuParticipant(path, name)
+        raise cosim.ModelError.of("options", "an FMU that offers Co-Simulation only takes inner_step alone")
+    return FmuParticipant(path, name, inner_step)

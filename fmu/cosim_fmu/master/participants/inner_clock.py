@@ -1,0 +1,55 @@
+"""The clock inside an FMU that counts by adding its inner step."""
+
+from __future__ import annotations
+
+import math
+
+import cosim
+
+
+class InnerClock:
+    """What such a clock reads at our points in time, so that both meet at each of its steps to the last bit.
+
+    A sum of steps of 0.01 s and ``i * 0.01`` s differ in the last bits. An FMU that steps while its sum is
+    smaller than the end it is told makes none or two of its steps where it is told the other number.
+
+    Parameters
+    ----------
+    step : float or str
+        s or "10 ms": finite, > 0.
+    start : float
+        s.
+
+    Raises
+    ------
+    ModelError
+
+    Examples
+    --------
+    >>> clock = InnerClock("10 ms", 0.0)
+    >>> clock.at(6 * 0.01), clock.at(0.065)
+    (0.060000000000000005, 0.065)
+    """
+
+    def __init__(self, step: float | str, start: float = 0.0) -> None:
+        try:
+            self.step = cosim.parse_quantity(step, "s") if isinstance(step, str) else float(step)
+        except (ValueError, TypeError, cosim.CosimError):
+            self.step = math.nan
+        if not 0.0 < self.step < math.inf:
+            text = f'is {step!r}, needs a time greater than 0: 0.01 (s) or "10 ms"'
+            raise cosim.ModelError.of("options.inner_step", text)
+        self._start, self._count, self._sum = start, 0, start
+
+    def at(self, time: float) -> float:
+        """Its sum where `time` (s) is one of its steps; else `time`."""
+        count = round((time - self._start) / self.step)
+        rounding = 8.0 * math.ulp(max(abs(time), abs(self._start)))
+        if abs(self._start + count * self.step - time) > rounding:
+            return time
+        if count < self._count:
+            self._count, self._sum = 0, self._start
+        for _ in range(count - self._count):
+            self._sum += self.step
+        self._count = count
+        return self._sum

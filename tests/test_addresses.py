@@ -1,0 +1,113 @@
+"""The project's addresses are written once; wheels and texts have them, and an upload waits for them."""
+
+import email
+import os
+import re
+import shutil
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+EXAMPLES = {
+    "repository": "https://example.org/cosim",
+    "documentation": "https://docs.example.org/",
+    "issues": "https://example.org/cosim/issues",
+    "security": "mailto:security@example.org",
+    "files": "https://example.org/cosim/blob/v{version}/",
+    "pictures": "https://example.org/cosim/raw/v{version}/",
+}
+FILES = (
+    "pyproject.toml",
+    "README.md",
+    "LICENSE",
+    "CITATION.cff",
+    "SECURITY.md",
+    "cosim/version.py",
+    "cosim/__init__.py",
+)
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """As much of the project as a build takes."""
+    for name in (
+        *FILES,
+        *(f"release/{name}" for name in ("addresses.py", "addresses.toml", "build_hook.py")),
+    ):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copy(ROOT / name, tmp_path / name)
+    return tmp_path
+
+
+def write(project: Path, addresses: dict[str, str]) -> None:
+    lines = [f'{name} = "{address}"\n' for name, address in addresses.items()]
+    (project / "release" / "addresses.toml").write_text("".join(lines), "utf-8")
+
+
+def run(project: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    clean = {name: value for name, value in os.environ.items() if name != "COSIM_SHIP"}
+    return subprocess.run(
+        [sys.executable, *command], cwd=project, env=clean, capture_output=True, text=True, encoding="utf-8"
+    )
+
+
+def test_wheel_and_texts_state_the_addresses(project: Path) -> None:
+    built = run(project, "-m", "hatchling", "build", "-d", "old")
+    assert built.returncode == 0, built.stderr
+    write(project, EXAMPLES)
+    assert run(project, "-m", "hatchling", "build", "-d", "dist").returncode == 0
+    (wheel,) = (project / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        (name,) = (name for name in archive.namelist() if name.endswith("/METADATA"))
+        metadata = email.message_from_bytes(archive.read(name))
+    assert metadata.get_all("Project-URL") == [
+        f"{name.capitalize()}, {EXAMPLES[name]}" for name in ("repository", "documentation", "issues")
+    ]
+    readme, version = metadata.get_payload(), metadata["Version"]
+    assert f"](https://example.org/cosim/raw/v{version}/docs/images/engine_mount.png)" in readme
+    assert f"](https://example.org/cosim/blob/v{version}/CITATION.cff)" in readme
+    assert re.findall(r"\]\((?!https://)[^)]*\)", readme) == []
+
+    archives = [str(path) for path in (project / "dist").iterdir()]
+    assert len(archives) == 2
+    checked = run(project, "release/addresses.py", *archives)
+    assert (checked.returncode, checked.stderr) == (0, "")
+    citation = (project / "CITATION.cff").read_text("utf-8").splitlines()
+    assert f"repository-code: {EXAMPLES['repository']}" in citation
+    assert f"url: {EXAMPLES['documentation']}" in citation
+    assert f"in private, at <{EXAMPLES['security']}>, and not" in (project / "SECURITY.md").read_text("utf-8")
+    before = citation, (project / "SECURITY.md").read_bytes()
+    assert run(project, "release/addresses.py").returncode == 0
+    assert (
+        (project / "CITATION.cff").read_text("utf-8").splitlines(),
+        (project / "SECURITY.md").read_bytes(),
+    ) == before
+
+    old = run(project, "release/addresses.py", *archives, *map(str, (project / "old").iterdir()))
+    assert old.returncode == 1
+    assert "Built without the addresses" in old.stderr and old.stderr.count("cosim_framework-") == 2
+
+
+def test_nothing_is_uploaded_without_addresses(project: Path) -> None:
+    write(project, EXAMPLES | {"security": "", "files": ""})
+    refused = run(project, "release/addresses.py")
+    assert refused.returncode == 1
+    assert "release/addresses.toml has no security, files. Write them there" in refused.stderr
+
+
+@pytest.mark.parametrize("wrong", [{"home": "https://example.org"}, {"repository": "example.org"}])
+def test_wrong_addresses_are_told(project: Path, wrong: dict[str, str]) -> None:
+    write(project, EXAMPLES | wrong)
+    refused = run(project, "release/addresses.py")
+    assert refused.returncode == 1
+    assert refused.stderr.startswith("release/addresses.toml: ") and "Traceback" not in refused.stderr
+
+
+def test_the_files_of_the_repository_state_them(project: Path) -> None:
+    before = [(project / name).read_bytes() for name in ("CITATION.cff", "SECURITY.md")]
+    run(project, "release/addresses.py")
+    assert [(project / name).read_bytes() for name in ("CITATION.cff", "SECURITY.md")] == before
