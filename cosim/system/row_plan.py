@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from cosim.component.arguments import Argument
 from cosim.component.component import Component
 from cosim.component.declarations import RING
-from cosim.component.kernel_flows import RETURNED, flows_of
+from cosim.component.kernel_flows import RETURNED, Element, flows_of
 from cosim.component.kernel_function import KernelFunction
 from cosim.stage import Stage
 from cosim.system import adapter
@@ -70,18 +70,21 @@ class RowPlan:
             everything = (*of_names(slots, self.reads), *((TIME,) if self._tells_time else ()))
             return tuple((slot, everything) for slot in written.values())
         found = []
+        known: dict[frozenset[Element], tuple[Slot, ...]] = {}  # many results come from the same
         for name, slot in written.items():
             entries = {index: read for (to, index), read in self._flows.items() if to == name}
             if not entries:  # not seen where it is written
                 return ()
             for index, read in entries.items():
-                sources = dict.fromkeys(always)
-                for source, at in read:
-                    if source == "t" and self._tells_time:
-                        sources[TIME] = None
-                    elif source in slots:
-                        sources[_element(slots[source], at)] = None
-                found.append((_element(slot, index), tuple(sources)))
+                if read not in known:
+                    sources = dict.fromkeys(always)
+                    for source, at in read:
+                        if source == "t" and self._tells_time:
+                            sources[TIME] = None
+                        elif source in slots:
+                            sources[_element(slots[source], at)] = None
+                    known[read] = tuple(sources)
+                found.append((_element(slot, index), known[read]))
         return tuple(found)
 
     def rows(self, slots: Mapping[str, Slot], count: int) -> list[list[int]]:
