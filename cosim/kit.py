@@ -16,7 +16,8 @@ the Step          its arrays, tables and entry points, for hosts without Python:
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts, what
                   participants may do beside the contract (`InitializationMode` …), `CalledSimulator`
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
-many runs         `OwnProcesses`, `OwnThreads`, executors; `Job`, `do_in_chunks`: runs that go to any executor
+many runs         `OwnProcesses`, `OwnThreads`, executors; `Job`, `do_in_chunks`: runs for any executor;
+                  `ExecutorSupport`: what is special about those of a library
 data in files     `data_file` and `text`: options that are no choices; `read_series`, which reads `TimeSeries`
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind; `ContractKit`: the checks of a kind
@@ -87,6 +88,7 @@ if TYPE_CHECKING:
     from cosim.contracts.capabilities import Capabilities as Capabilities
     from cosim.contracts.contract_kit import ContractKit as ContractKit
     from cosim.contracts.dense_output import DenseOutput as DenseOutput
+    from cosim.contracts.executor_support import ExecutorSupport as ExecutorSupport
     from cosim.contracts.integrator import Vector as Vector
     from cosim.contracts.master_algorithm import Course as Course
     from cosim.contracts.master_algorithm import Exchange as Exchange

@@ -142,6 +142,31 @@ def _rule(unit: str | Sequence[str] | None) -> str | None:
     return unit if isinstance(unit, str) and "{" in unit else None
 
 
+def _declared(
+    kind: str,
+    unit: str | Sequence[str] | None,
+    shape: Shape,
+    start: Any = None,
+    *,
+    elements: Sequence[str] = (),
+    nominal: float | None = None,
+    has_rule: bool = True,
+    **more: Any,
+) -> Declaration:
+    """A quantity with a unit and a shape; with `has_rule` its unit may follow from others."""
+    return Declaration(
+        kind,
+        shape=_shape(shape),
+        units=_units(unit, shape),
+        start=start,
+        free_length=_free_length(shape),
+        unit_rule=_rule(unit) if has_rule else None,
+        elements=_elements(elements, shape),
+        nominal=_nominal(nominal),
+        **more,
+    )
+
+
 @options_checked
 def parameter(
     unit: str | Sequence[str] | None = None,
@@ -202,22 +227,19 @@ def parameter(
             parse_quantity(default, unit)
         except UnitError as error:
             raise ContractError(f"{class_line()}: default: {error}") from error
-    return Declaration(
+    return _declared(
         "parameter",
-        "",
-        _shape(shape),
-        _units(unit, shape),
+        unit,
+        shape,
         default,
-        minimum,
-        maximum,
-        convert,
-        description,
+        elements=elements,
+        minimum=minimum,
+        maximum=maximum,
+        convert=convert,
+        description=description,
         options={"each": each, **({"words": tuple(choices)} if choices else {})},
-        free_length=_free_length(shape),
-        unit_rule=_rule(unit),
         dtype=dtype,
         above=above,
-        elements=_elements(elements, shape),
         declared_at=class_line(),
     )
 
@@ -247,18 +269,15 @@ def position(
     elements: Sequence[str] = (),
 ) -> Any:
     """A generalized coordinate: part of q; its derivative is ``<name>_dot``."""
-    return _nominal(
-        Declaration(
-            "position",
-            "",
-            _shape(shape),
-            _units(unit, shape),
-            start,
-            description=description,
-            free_length=_free_length(shape),
-            elements=_elements(elements, shape),
-        ),
-        nominal,
+    return _declared(
+        "position",
+        unit,
+        shape,
+        start,
+        has_rule=False,
+        description=description,
+        elements=elements,
+        nominal=nominal,
     )
 
 
@@ -272,18 +291,15 @@ def speed(
     elements: Sequence[str] = (),
 ) -> Any:
     """A generalized speed: part of u; its derivative is ``<name>_dot``."""
-    return _nominal(
-        Declaration(
-            "speed",
-            "",
-            _shape(shape),
-            _units(unit, shape),
-            start,
-            description=description,
-            free_length=_free_length(shape),
-            elements=_elements(elements, shape),
-        ),
-        nominal,
+    return _declared(
+        "speed",
+        unit,
+        shape,
+        start,
+        has_rule=False,
+        description=description,
+        elements=elements,
+        nominal=nominal,
     )
 
 
@@ -302,19 +318,16 @@ def auxiliary_state(
     With `minimum` smaller values are refused where it is set; integration is not checked. A `diagnostic`
     (an energy that is added up) is shown by an FMU where it is asked for.
     """
-    made = Declaration(
+    return _declared(
         "auxiliary",
-        "",
-        _shape(shape),
-        _units(unit, shape),
+        unit,
+        shape,
         start,
-        minimum,
         description=description,
-        free_length=_free_length(shape),
-        unit_rule=_rule(unit),
         diagnostic=diagnostic,
+        minimum=minimum,
+        nominal=nominal,
     )
-    return _nominal(made, nominal)
 
 
 @options_checked
@@ -344,19 +357,16 @@ def discrete(
         An FMU shows it where it is asked for.
     """
     kind = "discrete" if dtype is float else "integer"
-    return Declaration(
+    return _declared(
         kind,
-        "",
-        _shape(shape),
-        _units(unit, shape),
+        unit,
+        shape,
         start,
         description=description,
+        diagnostic=diagnostic,
         invalidates=invalidates,
         options={"internal": internal},
-        free_length=_free_length(shape),
-        unit_rule=_rule(unit),
         dtype=dtype,
-        diagnostic=diagnostic,
     )
 
 
@@ -396,17 +406,8 @@ def cache_slot(
     is well: whenever a step ends with another number, the Simulator notes this sentence, once, in its
     `findings`. With `internal` it is not listed among the variables of a system, as `discrete` variables.
     """
-    return Declaration(
-        "cache",
-        "",
-        _shape(shape),
-        _units(unit, shape),
-        accumulates=accumulates,
-        description=description,
-        options={"internal": internal, **({"notice": notice} if notice else {})},
-        free_length=_free_length(shape),
-        unit_rule=_rule(unit),
-    )
+    options = {"internal": internal, **({"notice": notice} if notice else {})}
+    return _declared("cache", unit, shape, accumulates=accumulates, description=description, options=options)
 
 
 @options_checked
@@ -423,18 +424,15 @@ def output(
     Without a unit it takes that of what it is connected to; declare ``"1"`` for what is dimensionless. An
     FMU shows a `diagnostic` where it is asked for.
     """
-    made = Declaration(
+    return _declared(
         "output",
-        "",
-        _shape(shape),
-        _units(unit, shape),
+        unit,
+        shape,
+        nominal=nominal,
         accumulates=accumulates,
         description=description,
-        free_length=_free_length(shape),
-        unit_rule=_rule(unit),
         diagnostic=diagnostic,
     )
-    return _nominal(made, nominal)
 
 
 @options_checked
@@ -451,18 +449,7 @@ def input(  # noqa: A001
     Its derivative, NaN where it is unknown, is ``<name>_dot``. Without a unit it takes that of what it is
     connected to; declare ``"1"`` for what is dimensionless.
     """
-    made = Declaration(
-        "input",
-        "",
-        _shape(shape),
-        _units(unit, shape),
-        start,
-        description=description,
-        free_length=_free_length(shape),
-        unit_rule=_rule(unit),
-        elements=_elements(elements, shape),
-    )
-    return _nominal(made, nominal)
+    return _declared("input", unit, shape, start, description=description, elements=elements, nominal=nominal)
 
 
 def attachment(kind: Attachment, each: bool = False, description: str = "", **options: Any) -> Any:
@@ -555,10 +542,10 @@ def data_file(description: str = "") -> Any:
     return Declaration("option", start="", description=description, options=options)
 
 
-def _nominal(declaration: Declaration, nominal: float | None) -> Declaration:
-    """The declaration with its usual magnitude."""
+def _nominal(nominal: float | None) -> float | None:
+    """A usual magnitude, checked."""
     if nominal is None:
-        return declaration
+        return None
     if isinstance(nominal, bool) or not isinstance(nominal, (int, float)) or not 0.0 < nominal < math.inf:
         raise ContractError(f"nominal is {nominal!r}, needs a finite number greater than 0")
-    return replace(declaration, nominal=float(nominal))
+    return float(nominal)

@@ -7,13 +7,15 @@ import pickle
 import threading
 import time as wall
 from collections.abc import Callable, Iterator
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, CancelledError, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future, wait
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
+from cosim.contracts.executor_support import ExecutorSupport
 from cosim.ensemble.own_processes import LostProcess, OwnProcesses
 from cosim.ensemble.own_threads import OwnThreads
 from cosim.errors import CosimError
+from cosim.registration.registry import registry
 
 CHUNK_TIME = 2.0  # s that a chunk takes, so that sending it costs little beside it
 FIRST_CHUNK = 1  # runs, before their time is known
@@ -21,8 +23,6 @@ AHEAD = 2  # chunks for each worker that are under way
 CLUSTER_LOST = "the executor takes no more work: {}"
 LOST = "its process ended unexpectedly"
 MOST_KILLS = 5  # from outside, of what a run is in: it may need more memory than there is
-DASK_WORKER = "KilledWorker"
-DASK_CLUSTER = ("CommClosedError", "FutureCancelledError", "ClosedClientError")
 LOOK = 0.2  # s, wall-clock time
 
 Span = tuple[int, int]
@@ -49,10 +49,9 @@ class Job:
                 "top of a module that the other process can import"
             ) from error
         self._key = hashlib.sha256(self._bytes).hexdigest()
-        client: Any = getattr(executor, "_client", None)
-        if client is not None:  # Dask: once to each worker; a task is done again where its result is lost
-            with _lost_is_told():
-                self._bytes = client.submit(_same, self._bytes)
+        self.support = support_of(executor)
+        with _lost_is_told():
+            self._bytes = self.support.share(executor, self._bytes)
 
     def submit(self, arguments: tuple[Any, ...]) -> Future[Any]:
         """Send a chunk; the answer is what `run_chunk` gives, and how long it took (s)."""
@@ -100,9 +99,9 @@ def do_in_chunks(
     Exception
         What the runner has raised.
     """
-    executor, sizes = job.executor, ChunkSize(chunk, most)
-    workers = max(1, workers_of(executor))
-    tells_who = getattr(executor, "tells_who", False)
+    support, sizes = job.support, ChunkSize(chunk, most)
+    workers = support.workers(job.executor)
+    tells_who = getattr(job.executor, "tells_who", False)
     at = 0
     suspects: list[tuple[Span, int]] = []
     """What was lost, and how often."""
@@ -127,9 +126,9 @@ def do_in_chunks(
                 try:
                     found, took = future.result()
                 except (Exception, CancelledError) as error:
-                    if _is_lost_cluster(error):
+                    if support.has_lost_all(error):
                         raise CosimError(CLUSTER_LOST.format(_in_words(error))) from error
-                    if not _is_lost_worker(error):
+                    if not support.has_lost_worker(error):
                         raise
                     if not _is_to_blame(error, times, tells_who):
                         suspects.append(((first, last), times + 1))
@@ -178,21 +177,14 @@ def run_chunk(key: str, data: bytes, arguments: tuple[Any, ...]) -> tuple[Any, f
     return found, wall.perf_counter() - began
 
 
-def workers_of(executor: Any) -> int:
-    """How many workers an executor has, as far as it says."""
-    client = getattr(executor, "_client", None)
-    if client is not None:  # Dask
-        try:
-            return int(sum(client.nthreads().values())) or 1
-        except Exception:
-            return 1  # the scheduler is gone, as whoever sends work is going to be told
-    if isinstance(executor, (OwnProcesses, OwnThreads)):
-        return executor.count
-    return int(getattr(executor, "_max_workers", 0) or 1)
-
-
-def _same(data: bytes) -> bytes:
-    return data
+def support_of(executor: Executor) -> ExecutorSupport:
+    """What is known of an executor: that of a plugin which serves it, else of all alike."""
+    if not isinstance(executor, (OwnProcesses, OwnThreads)):
+        for entry in registry().entries("executor_support"):
+            support: ExecutorSupport = entry.cls()
+            if support.serves(executor):
+                return support
+    return ExecutorSupport()
 
 
 _known = threading.local()
@@ -226,18 +218,8 @@ def _in_words(error: BaseException) -> str:
     return str(error) or "its tasks were cancelled, as they are when a scheduler is lost"
 
 
-def _is_lost_worker(error: BaseException) -> bool:
-    """Whether what was done has ended its process; Dask's errors are known by name."""
-    return isinstance(error, BrokenExecutor) or type(error).__name__ == DASK_WORKER
-
-
 def _is_to_blame(error: BaseException, times: int, tells_who: bool) -> bool:
     """Whether what was lost has ended its process; `times` it was lost before."""
     if tells_who:
         return not getattr(error, "was_killed", False) or times >= MOST_KILLS
     return times > (MOST_KILLS if getattr(error, "was_killed", False) else 0)  # it was alone
-
-
-def _is_lost_cluster(error: BaseException) -> bool:
-    """Whether there is nothing any more that could do it."""
-    return isinstance(error, CancelledError) or type(error).__name__ in DASK_CLUSTER

@@ -161,7 +161,7 @@ class Ensemble:
         progress : callable, optional
             Called with how many runs have ended, and how many there are; answering False stops.
         executor : concurrent.futures.Executor, optional
-            Runs in its workers instead, in chunks; Dask's ``client.get_executor()`` is one.
+            Runs in its workers instead, in chunks; those of other libraries need an `ExecutorSupport`.
         chunk : int, optional
             Runs in a chunk for an executor; by their measured time unless given.
         parts : path_like, optional

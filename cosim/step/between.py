@@ -12,15 +12,16 @@ from __future__ import annotations
 
 from typing import Any
 
-from cosim.compiled.walker import call_dense, walk
+from cosim.compiled.walker import walk
 from cosim.contracts.method_layout import ACCURACY, FIXED
 from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, part
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
+from cosim.step.evaluation import copy_cache, probed, walk_rows
 from cosim.step.event_log import NOT_KNOWN_INSIDE, NOT_SMOOTH, tell
 from cosim.step.histories import remember_inside
-from cosim.step.realize import first_coefficient, last_coefficient, realize, redo
+from cosim.step.realize import interpolate, realize, redo
 from cosim.system.history_buffer import BEFORE, FULL, LOOKED, REFINED, RING, margin
 from cosim.system.history_refinement import ADDED, NO_VALUE, entry_after, piece_start
 
@@ -69,16 +70,10 @@ def refine(a: Arrays, shorter: int) -> int:
     """
     start = a.work[STEP_START]
     now = a.clock[ix.TIME]
-    size = a.program[ix.CACHE]
-    c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + size]
-    for m in range(size):
-        c[m] = a.c[m]
+    _, c = probed(a)
+    copy_cache(a, a.c, c)
     c[a.program[ix.SIDE]] = BEFORE
-    first = a.program[ix.BETWEEN_FIRST]
-    last = a.program[ix.BETWEEN_LAST]
-    status = walk(a.table, a.ints, first, last, now, a.y, a.p, a.d, a.k, a.h, c)
-    if status != 0:
-        a.places[ix.BLOCK] = status - 1
+    if walk_rows(a, a.program[ix.BETWEEN_FIRST], a.program[ix.BETWEEN_LAST], now, a.y, c) != 0:
         return FAILED
     at = a.program[ix.SMOOTHNESS_AT]
     for i in range(a.program[ix.SMOOTHNESS]):
@@ -113,11 +108,8 @@ def refine(a: Arrays, shorter: int) -> int:
 @part("Af>i")
 def look_between(a: Arrays, t: float) -> int:
     """Look at what is remembered at a time inside the last step: 1 where a history needs it, 0, or FAILED."""
-    n = a.y.shape[0]
-    y = a.scratch[a.program[ix.PROBED_Y] : a.program[ix.PROBED_Y] + n]
-    c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + a.program[ix.CACHE]]
-    coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
-    call_dense(a.program[ix.DENSE], (t, coefficients, a.work, y, y))
+    interpolate(a, t, a.work)
+    y, c = probed(a)
     more = compare(a, t, LOOKED, y, c)
     if more == 1:
         more = compare(a, t, REFINED, y, c)

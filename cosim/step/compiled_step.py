@@ -113,13 +113,13 @@ class CompiledStep:
         optional = _optional(self._needs())
         compile_ahead(
             [
-                *(item[1:] for item in [*method.functions, *tables.functions]),
+                *(item[1:] for item in method.functions),
                 *map(in_process, [*CALLED.values(), *optional.values()]),
             ]
         )
         in_python = () if self.method is None else (STEP_SIGNATURE, REDO_SIGNATURE, DENSE_SIGNATURE)
         kernels: dict[int, Any] = {}
-        for place, function, signature in [*listed, *tables.functions]:
+        for place, function, signature in listed:
             if signature in in_python:
                 program[place] = self._python_address(function, signature)
             else:
@@ -128,8 +128,6 @@ class CompiledStep:
             program[list(kernels)] = function_addresses(tuple(kernels.values()))
         program[layout.HANDLER] = self._python_address(handler, PYTHON_SIGNATURE)
         program[layout.DRAIN] = self._python_address(drain, PYTHON_SIGNATURE)
-        if tables.watched_blocks:
-            tables.probe[layout.PROBE_DENSE] = program[layout.DENSE]
         for place, part in optional.items():
             program[place] = part_address(part)
         held_table, held_ints = np.zeros((1, 3), dtype=np.int64), np.zeros(1, dtype=np.int64)

@@ -1,40 +1,41 @@
-"""Kernel functions that find the first time inside a step at which a witness crosses zero.
+"""Finding the first time inside a step at which a witness crosses zero.
 
-They look at the solution through the integrator's dense output and walk only the blocks that the
-witnesses need, so no derivative is evaluated. All witnesses are looked at together.
-
-`probe`, `level` and `ends` are described in `cosim.step.layout`, the points in `work` in `cosim.step.seen`.
+The solution is looked at through the integrator's dense output, and only the blocks that the witnesses need
+are walked, so no derivative is evaluated. All witnesses are looked at together. What ``probe``, LEVELS and
+ENDS hold is described in `cosim.step.layout`, the points in `cosim.step.seen`.
 """
 
 from __future__ import annotations
 
 import math
 
-from cosim.compiled.walker import call_dense, walk
+from cosim.compiled.walker import walk
 from cosim.step import layout as ix
-from cosim.step.arrays import Integers, Reals
+from cosim.step.arrays import Arrays, Reals, part
+from cosim.step.evaluation import probed
+from cosim.step.realize import interpolate
 from cosim.step.seen import (
     DEPTH,
     FIRST_STACKED,
     LEFT,
     MIDDLE,
+    POINTS,
     RIGHT,
     copy_row,
     may_hide,
     note_hidden,
     see,
 )
+from cosim.step.watched import level
 
 PARTS = 4  # of a step, looked at whatever the witnesses do
 ASKEW = 0.4045  # of a step, (sqrt(5) + 1) / 8: one more look, as oscillations may keep time with the others
 MOST_PARTS = 1024  # where they oscillate
+HIDING = 1e3  # differences, a thousandth of the step: in shorter parts nothing hides that is fast elsewhere
 EXTREMUM_STEPS = 30
 NEAREST = 1e-6  # of a part: turns closer than that to an end or to each other are not told apart
 SPLITS = 64  # of a part, between two turns: more are made by rounding alone
 NOTHING_FOUND, FOUND = 0, 1  # a negative code: minus (1 + index of the block that failed)
-
-SEARCH_SIGNATURE = "TIffFFIFFFIFFFFFffi>i"
-RATES_SIGNATURE = "TIfFFFIFFIFFfF>i"
 
 
 def crosses(before: float, after: float, direction: int, guard: float) -> bool:
@@ -46,77 +47,66 @@ def crosses(before: float, after: float, direction: int, guard: float) -> bool:
     return falls or rises
 
 
-def evaluate(
-    table: Integers,
-    ints: Integers,
-    t: float,
-    p: Reals,
-    d: Reals,
-    k: Integers,
-    h: Reals,
-    y: Reals,
-    c: Reals,
-    probe: Integers,
-    coefficients: Reals,
-    dense: Reals,
-    level: Reals,
-    row: Reals,
-) -> int:
-    """The witnesses at a time of the last step, into `row`; 0 or 1 + the index of a failed block."""
-    call_dense(probe[ix.PROBE_DENSE], (t, coefficients, dense, y, y))
-    status = walk(table, ints, 0, probe[ix.PROBE_BLOCKS], t, y, p, d, k, h, c)
-    row[0] = t
-    for i in range(probe[ix.PROBE_WITNESSES]):
-        row[1 + i] = (
-            c[probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.VALUE_AT]]
-            - level[ix.LEVEL_WIDTH * i + ix.LEVEL_ZERO]
-        )
+def points_of(a: Arrays) -> tuple[Reals, int]:
+    """The points at which a search looks, see `cosim.step.seen`, and how many numbers each of them has."""
+    at = a.program[ix.POINTS]
+    width = 1 + 2 * a.program[ix.WITNESSES]
+    return a.scratch[at : at + POINTS * width], width
+
+
+def declared_rate(a: Arrays, i: int) -> int:
+    """Where in the cache a witness says how fast it changes; -1: nowhere."""
+    return a.probe[ix.PROBE_WIDTH * i + ix.RATE_AT]
+
+
+def has_crossed(a: Arrays, i: int, before: float, after: float) -> bool:
+    """Whether going from one value to another, above its level, is an event of a witness."""
+    guard = a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_GUARD]
+    return crosses(before, after, a.probe[ix.PROBE_WIDTH * i + ix.DIRECTION], guard)
+
+
+@part("Afi>i")
+def look_at(a: Arrays, t: float, at: int) -> int:
+    """The witnesses at a time of the last step, into a point; 0 or 1 + the index of a failed block."""
+    y, c = probed(a)
+    kept = a.program[ix.KEPT_WORK]
+    interpolate(a, t, a.scratch[kept : kept + a.work.shape[0]])
+    status = walk(a.watched, a.ints, 0, a.program[ix.WATCHED], t, y, a.p, a.d, a.k, a.h, c)
+    points, width = points_of(a)
+    row = at * width
+    points[row] = t
+    for i in range(a.program[ix.WITNESSES]):
+        points[row + 1 + i] = c[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]] - level(a, i)
     return status
 
 
-def point(
-    table: Integers,
-    ints: Integers,
-    t: float,
-    step: float,
-    p: Reals,
-    d: Reals,
-    k: Integers,
-    h: Reals,
-    y: Reals,
-    c: Reals,
-    probe: Integers,
-    coefficients: Reals,
-    dense: Reals,
-    level: Reals,
-    work: Reals,
-    at: int,
-) -> int:
-    """Values and rates of the witnesses at `t`; a rate that is not declared is a difference over `step`."""
-    count = probe[ix.PROBE_WITNESSES]
-    width = 1 + 2 * count
-    row = work[at * width : at * width + width]
-    missing = 0
+@part("Affi>i")
+def look_with_rates(a: Arrays, t: float, step: float, at: int) -> int:
+    """As `look_at`, with their rates; a rate that is not declared is a difference over `step`."""
+    count = a.program[ix.WITNESSES]
+    points, width = points_of(a)
+    row = points[at * width : at * width + width]
+    missing = False
     for i in range(count):
-        if probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.RATE_AT] < 0:
-            missing += 1
-    if missing > 0:
-        status = evaluate(table, ints, t + step, p, d, k, h, y, c, probe, coefficients, dense, level, row)
+        missing = missing or declared_rate(a, i) < 0
+    if missing:
+        status = look_at(a, t + step, at)
         if status != 0:
             return status
         for i in range(count):
             row[1 + count + i] = row[1 + i]
-    status = evaluate(table, ints, t, p, d, k, h, y, c, probe, coefficients, dense, level, row)
+    status = look_at(a, t, at)
+    _, c = probed(a)
     moved = (t + step) - t
     for i in range(count):
-        rate = probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.RATE_AT]
+        rate = declared_rate(a, i)
         if rate >= 0:
             row[1 + count + i] = c[rate]
         elif moved == 0.0:
             row[1 + count + i] = 0.0
         else:
             row[1 + count + i] = (row[1 + count + i] - row[1 + i]) / moved
-        see(work, count, i, t, row[1 + i], abs(row[1 + count + i]))
+        see(points, count, i, t, row[1 + i], abs(row[1 + count + i]))
     return status
 
 
@@ -132,97 +122,63 @@ def turns(left: float, right: float, left_rate: float, right_rate: float) -> int
     return 0
 
 
-def search_extremum(
-    table: Integers,
-    ints: Integers,
-    i: int,
-    turn: int,
-    p: Reals,
-    d: Reals,
-    k: Integers,
-    h: Reals,
-    y: Reals,
-    c: Reals,
-    probe: Integers,
-    coefficients: Reals,
-    dense: Reals,
-    level: Reals,
-    work: Reals,
-    difference: float,
-    shortest: float,
-) -> int:
+@part("Aiiff>i")
+def search_extremum(a: Arrays, i: int, turn: int, difference: float, shortest: float) -> int:
     """Follow a dip of witness `i` between LEFT and RIGHT; 1 when it passes zero, at the time left in MIDDLE.
 
     The turn of the cubic through the ends is tried, every third time the middle, until the tangents show that
     zero is out of reach.
     """
-    count = probe[ix.PROBE_WITNESSES]
-    width = 1 + 2 * count
-    a = work[LEFT * width]
-    va = work[LEFT * width + 1 + i]
-    ra = work[LEFT * width + 1 + count + i]
-    b = work[RIGHT * width]
-    vb = work[RIGHT * width + 1 + i]
-    rb = work[RIGHT * width + 1 + count + i]
+    count = a.program[ix.WITNESSES]
+    points, width = points_of(a)
+    left = points[LEFT * width]
+    v_left = points[LEFT * width + 1 + i]
+    r_left = points[LEFT * width + 1 + count + i]
+    right = points[RIGHT * width]
+    v_right = points[RIGHT * width + 1 + i]
+    r_right = points[RIGHT * width + 1 + count + i]
     for n in range(EXTREMUM_STEPS):
-        if not b - a > shortest or ra == rb:
+        if not right - left > shortest or r_left == r_right:
             return 0
-        step = b - a
-        first = step * ra
-        bend = 3.0 * (vb - va) - step * (2.0 * ra + rb)
-        change = step * (ra + rb) - 2.0 * (vb - va)
-        if va * vb > 0.0 and turn * bend >= 0.0 and turn * (bend + 3.0 * change) >= 0.0:
+        step = right - left
+        first = step * r_left
+        bend = 3.0 * (v_right - v_left) - step * (2.0 * r_left + r_right)
+        change = step * (r_left + r_right) - 2.0 * (v_right - v_left)
+        if v_left * v_right > 0.0 and turn * bend >= 0.0 and turn * (bend + 3.0 * change) >= 0.0:
             # a convex function cannot reach below where the tangents at its two ends meet
-            meet = (vb - va + ra * a - rb * b) / (ra - rb)
-            if turn * (va + ra * (meet - a)) > 0.0:
+            meet = (v_right - v_left + r_left * left - r_right * right) / (r_left - r_right)
+            if turn * (v_left + r_left * (meet - left)) > 0.0:
                 return 0
         inside = bend * bend - 3.0 * change * first
-        part = 0.5
+        share = 0.5
         if inside > 0.0 and n % 3 < 2:
             root = turn * math.sqrt(inside)
             if turn * bend >= 0.0:
-                part = -first / (bend + root)
+                share = -first / (bend + root)
             elif change != 0.0:
-                part = (root - bend) / (3.0 * change)
-        if not 0.0 < part < 1.0:
-            part = 0.5
-        middle = a + part * step
-        if not a < middle < b:
+                share = (root - bend) / (3.0 * change)
+        if not 0.0 < share < 1.0:
+            share = 0.5
+        middle = left + share * step
+        if not left < middle < right:
             return 0
-        status = point(
-            table,
-            ints,
-            middle,
-            difference,
-            p,
-            d,
-            k,
-            h,
-            y,
-            c,
-            probe,
-            coefficients,
-            dense,
-            level,
-            work,
-            MIDDLE,
-        )
+        status = look_with_rates(a, middle, difference, MIDDLE)
         if status != 0:
             return -status
-        v = work[MIDDLE * width + 1 + i]
-        r = work[MIDDLE * width + 1 + count + i]
+        v = points[MIDDLE * width + 1 + i]
+        r = points[MIDDLE * width + 1 + count + i]
         if v != v or r != r:
             return 0
         if turn * v <= 0.0:
             return 1
         if turn * r < 0.0:
-            a = middle
-            va = v
-            ra = r
+            left = middle
+            v_left = v
+            r_left = r
         else:
-            b = middle
-            vb = v
-            rb = r
+            right = middle
+            v_right = v
+            r_right = r
     return 0
 
 
@@ -278,204 +234,122 @@ def is_smooth(work: Reals, count: int, i: int) -> bool:
     return abs(m - foretold) <= 0.25 * nearest + 1e-4 * largest
 
 
-def first_guess(work: Reals, count: int, probe: Integers, level: Reals) -> float:
+def first_guess(a: Arrays, points: Reals) -> float:
     """Where the first crossing between LEFT and RIGHT is if witnesses are straight; NaN when none crosses."""
+    count = a.program[ix.WITNESSES]
     width = 1 + 2 * count
-    a = work[LEFT * width]
-    b = work[RIGHT * width]
+    left = points[LEFT * width]
+    right = points[RIGHT * width]
     first = math.nan
     for i in range(count):
-        va = work[LEFT * width + 1 + i]
-        vb = work[RIGHT * width + 1 + i]
-        if crosses(
-            va,
-            vb,
-            probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.DIRECTION],
-            level[ix.LEVEL_WIDTH * i + ix.LEVEL_GUARD],
-        ):
-            guess = (vb * a - va * b) / (vb - va)
-            if not a <= guess <= b:
-                guess = 0.5 * (a + b)
+        v_left = points[LEFT * width + 1 + i]
+        v_right = points[RIGHT * width + 1 + i]
+        if has_crossed(a, i, v_left, v_right):
+            guess = (v_right * left - v_left * right) / (v_right - v_left)
+            if not left <= guess <= right:
+                guess = 0.5 * (left + right)
             if not guess >= first:
                 first = guess
     return first
 
 
-def narrow(
-    table: Integers,
-    ints: Integers,
-    p: Reals,
-    d: Reals,
-    k: Integers,
-    h: Reals,
-    y: Reals,
-    c: Reals,
-    probe: Integers,
-    coefficients: Reals,
-    dense: Reals,
-    level: Reals,
-    work: Reals,
-    window: float,
-) -> int:
+@part("Af>i")
+def narrow(a: Arrays, window: float) -> int:
     """Shrink LEFT … RIGHT around the first crossing between them to `window`: the ITP method.
 
     At most one evaluation more than bisection, mostly far fewer, whatever the shape of the witnesses.
     """
-    count = probe[ix.PROBE_WITNESSES]
-    width = 1 + 2 * count
-    a = work[LEFT * width]
-    b = work[RIGHT * width]
-    if not b - a > window:
+    count = a.program[ix.WITNESSES]
+    points, width = points_of(a)
+    left = points[LEFT * width]
+    right = points[RIGHT * width]
+    if not right - left > window:
         return 0
-    scale = 0.2 / (b - a)
+    scale = 0.2 / (right - left)
     # twice the interval that is left when nothing but halving was done
-    reach = window * math.pow(2.0, math.ceil(math.log((b - a) / window) / math.log(2.0)) + 1.0)
-    row = work[MIDDLE * width : MIDDLE * width + width]
-    while b - a > window:
-        half = 0.5 * (a + b)
-        guess = first_guess(work, count, probe, level)
+    reach = window * math.pow(2.0, math.ceil(math.log((right - left) / window) / math.log(2.0)) + 1.0)
+    row = points[MIDDLE * width : MIDDLE * width + width]
+    while right - left > window:
+        half = 0.5 * (left + right)
+        guess = first_guess(a, points)
         side = 1.0 if half >= guess else -1.0
-        shift = max(scale * (b - a) * (b - a), 0.25 * window)
+        shift = max(scale * (right - left) * (right - left), 0.25 * window)
         x = guess + side * shift if shift <= abs(half - guess) else half
-        radius = max(0.5 * (reach - (b - a)), 0.0)
+        radius = max(0.5 * (reach - (right - left)), 0.0)
         if abs(x - half) > radius:
             x = half - side * radius
         reach = 0.5 * reach
-        if not a < x < b:
+        if not left < x < right:
             return 0
-        status = evaluate(table, ints, x, p, d, k, h, y, c, probe, coefficients, dense, level, row)
+        status = look_at(a, x, MIDDLE)
         if status != 0:
             return status
         crossed = False
         for i in range(count):
-            before = work[LEFT * width + 1 + i]
+            before = points[LEFT * width + 1 + i]
             if row[1 + i] != row[1 + i]:
                 row[1 + i] = before
-            if crosses(
-                before,
-                row[1 + i],
-                probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.DIRECTION],
-                level[ix.LEVEL_WIDTH * i + ix.LEVEL_GUARD],
-            ):
-                crossed = True
+            crossed = crossed or has_crossed(a, i, before, row[1 + i])
         if crossed:
-            copy_row(work, width, MIDDLE, RIGHT)
-            b = x
+            copy_row(points, width, MIDDLE, RIGHT)
+            right = x
         else:
-            copy_row(work, width, MIDDLE, LEFT)
-            a = x
+            copy_row(points, width, MIDDLE, LEFT)
+            left = x
     return 0
 
 
-def first_crossing(
-    table: Integers,
-    ints: Integers,
-    start: float,
-    stop: float,
-    p: Reals,
-    d: Reals,
-    k: Integers,
-    h: Reals,
-    y: Reals,
-    c: Reals,
-    probe: Integers,
-    coefficients: Reals,
-    dense: Reals,
-    level: Reals,
-    ends: Reals,
-    work: Reals,
-    window: float,
-    difference: float,
-    parts: int,
-) -> int:
-    """The first crossing between `start` and `stop`; FOUND leaves its window in ``ends[0:2]``.
+@part("Affffi>i")
+def first_crossing(a: Arrays, start: float, stop: float, window: float, difference: float, parts: int) -> int:
+    """The first crossing between `start` and `stop`; FOUND leaves its window in ENDS, else minus a status.
 
-    `ends` holds, from 2 on, the values of the witnesses at the start and at the end of the step, above
-    their levels; `work` then has the points LEFT and RIGHT of the window.
+    ENDS holds the values of the witnesses at the start and at the end of the step, above their levels. The
+    points LEFT and RIGHT then are those of the window. `difference` is what undeclared rates are taken over.
     """
-    count = probe[ix.PROBE_WITNESSES]
-    width = 1 + 2 * count
+    count = a.program[ix.WITNESSES]
+    points, width = points_of(a)
+    ends = a.scratch[a.program[ix.ENDS] : a.program[ix.ENDS] + ix.ENDS_HEADER + 2 * count]
     if parts == PARTS:
-        b = start + ASKEW * (stop - start)
-        status = point(
-            table, ints, b, difference, p, d, k, h, y, c, probe, coefficients, dense, level, work, LEFT
-        )
+        status = look_with_rates(a, start + ASKEW * (stop - start), difference, LEFT)
         if status != 0:
             return -status
-    status = point(
-        table, ints, start, difference, p, d, k, h, y, c, probe, coefficients, dense, level, work, LEFT
-    )
+    status = look_with_rates(a, start, difference, LEFT)
     if status != 0:
         return -status
     for i in range(count):
-        work[LEFT * width + 1 + i] = ends[ix.ENDS_HEADER + i]
-    for part in range(1, parts + 1):
-        b = stop
-        if part < parts:
-            b = start + (stop - start) * (part / parts)
-        status = point(
-            table,
-            ints,
-            b,
-            -difference,
-            p,
-            d,
-            k,
-            h,
-            y,
-            c,
-            probe,
-            coefficients,
-            dense,
-            level,
-            work,
-            FIRST_STACKED,
-        )
+        points[LEFT * width + 1 + i] = ends[ix.ENDS_HEADER + i]
+    for number in range(1, parts + 1):
+        end = stop
+        if number < parts:
+            end = start + (stop - start) * (number / parts)
+        status = look_with_rates(a, end, -difference, FIRST_STACKED)
         if status != 0:
             return -status
-        if part == parts:
+        if number == parts:
             for i in range(count):
-                work[FIRST_STACKED * width + 1 + i] = ends[ix.ENDS_HEADER + count + i]
+                points[FIRST_STACKED * width + 1 + i] = ends[ix.ENDS_HEADER + count + i]
         depth = 0
         dips = 0
         splits = 0
         while depth >= 0:
-            copy_row(work, width, FIRST_STACKED + depth, RIGHT)
+            copy_row(points, width, FIRST_STACKED + depth, RIGHT)
             again = False
             # a dip through zero makes a point of its own
             for i in range(count):
                 turn = turns(
-                    work[LEFT * width + 1 + i],
-                    work[RIGHT * width + 1 + i],
-                    work[LEFT * width + 1 + count + i],
-                    work[RIGHT * width + 1 + count + i],
+                    points[LEFT * width + 1 + i],
+                    points[RIGHT * width + 1 + i],
+                    points[LEFT * width + 1 + count + i],
+                    points[RIGHT * width + 1 + count + i],
                 )
                 if turn != 0 and dips < 3 and depth < DEPTH + 1:
-                    code = search_extremum(
-                        table,
-                        ints,
-                        i,
-                        turn,
-                        p,
-                        d,
-                        k,
-                        h,
-                        y,
-                        c,
-                        probe,
-                        coefficients,
-                        dense,
-                        level,
-                        work,
-                        difference,
-                        window,
-                    )
+                    code = search_extremum(a, i, turn, difference, window)
                     if code < 0:
                         return code
                     if code > 0:
                         depth += 1
                         dips += 1
-                        copy_row(work, width, MIDDLE, FIRST_STACKED + depth)
+                        copy_row(points, width, MIDDLE, FIRST_STACKED + depth)
                         again = True
                         break
             if again:
@@ -483,121 +357,41 @@ def first_crossing(
             split = math.nan
             if depth < DEPTH and splits < SPLITS:
                 for i in range(count):
-                    at = between_turns(work, count, i)
+                    at = between_turns(points, count, i)
                     if not at >= split:
                         split = at if at == at else split
-            if work[LEFT * width] < split < work[RIGHT * width]:
-                status = point(
-                    table,
-                    ints,
-                    split,
-                    difference,
-                    p,
-                    d,
-                    k,
-                    h,
-                    y,
-                    c,
-                    probe,
-                    coefficients,
-                    dense,
-                    level,
-                    work,
-                    FIRST_STACKED + depth + 1,
-                )
+            if points[LEFT * width] < split < points[RIGHT * width]:
+                status = look_with_rates(a, split, difference, FIRST_STACKED + depth + 1)
                 if status != 0:
                     return -status
                 depth += 1
                 splits += 1
                 continue
-            guess = first_guess(work, count, probe, level)
+            guess = first_guess(a, points)
             crossed = guess == guess
-            if depth < DEPTH and work[RIGHT * width] - work[LEFT * width] > 4.0 * window:
-                middle = 0.5 * (work[LEFT * width] + work[RIGHT * width])
-                status = point(
-                    table,
-                    ints,
-                    middle,
-                    difference,
-                    p,
-                    d,
-                    k,
-                    h,
-                    y,
-                    c,
-                    probe,
-                    coefficients,
-                    dense,
-                    level,
-                    work,
-                    MIDDLE,
-                )
+            if depth < DEPTH and points[RIGHT * width] - points[LEFT * width] > 4.0 * window:
+                middle = 0.5 * (points[LEFT * width] + points[RIGHT * width])
+                status = look_with_rates(a, middle, difference, MIDDLE)
                 if status != 0:
                     return -status
                 smooth = True
+                long = points[RIGHT * width] - points[LEFT * width] > HIDING * difference
                 for i in range(count):
-                    smooth = smooth and is_smooth(work, count, i)
-                    if parts > PARTS and probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.RATE_AT] >= 0:
-                        smooth = smooth and not may_hide(work, count, i)
+                    smooth = smooth and is_smooth(points, count, i)
+                    if parts > PARTS and long and declared_rate(a, i) >= 0:
+                        smooth = smooth and not may_hide(points, count, i)
                 if not smooth:
                     depth += 1
-                    copy_row(work, width, MIDDLE, FIRST_STACKED + depth)
+                    copy_row(points, width, MIDDLE, FIRST_STACKED + depth)
                     continue
-            note_hidden(work, count)
+            note_hidden(points, count)
             if crossed:
-                status = narrow(
-                    table, ints, p, d, k, h, y, c, probe, coefficients, dense, level, work, window
-                )
+                status = narrow(a, window)
                 if status != 0:
                     return -status
-                ends[ix.WINDOW_START] = work[LEFT * width]
-                ends[ix.WINDOW_END] = work[RIGHT * width]
+                ends[ix.WINDOW_START] = points[LEFT * width]
+                ends[ix.WINDOW_END] = points[RIGHT * width]
                 return FOUND
-            copy_row(work, width, RIGHT, LEFT)
+            copy_row(points, width, RIGHT, LEFT)
             depth -= 1
     return NOTHING_FOUND
-
-
-def rates_along(
-    table: Integers,
-    ints: Integers,
-    t: float,
-    y: Reals,
-    p: Reals,
-    d: Reals,
-    k: Integers,
-    h: Reals,
-    c: Reals,
-    probe: Integers,
-    scratch_y: Reals,
-    scratch_c: Reals,
-    spacing: int,
-    out: Reals,
-) -> int:
-    """How fast the witnesses change along the solution; ``c[0:n]`` is the derivative of `y` at `t`.
-
-    Central differences: the curvature of the solution drops out. Returns 0 or 1 + a failed block.
-    """
-    count = probe[ix.PROBE_WITNESSES]
-    later = t + spacing
-    earlier = t - spacing
-    for m in range(y.shape[0]):
-        scratch_y[m] = y[m] + (later - t) * c[m]
-    status = walk(table, ints, 0, probe[ix.PROBE_BLOCKS], later, scratch_y, p, d, k, h, scratch_c)
-    if status != 0:
-        return status
-    for i in range(count):
-        out[i] = scratch_c[probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.VALUE_AT]]
-    for m in range(y.shape[0]):
-        scratch_y[m] = y[m] + (earlier - t) * c[m]
-    status = walk(table, ints, 0, probe[ix.PROBE_BLOCKS], earlier, scratch_y, p, d, k, h, scratch_c)
-    for i in range(count):
-        rate = probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.RATE_AT]
-        if rate >= 0:
-            out[i] = c[rate]
-        elif later == earlier:
-            out[i] = 0.0
-        else:
-            before = scratch_c[probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.VALUE_AT]]
-            out[i] = (out[i] - before) / (later - earlier)
-    return status

@@ -7,12 +7,13 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from cosim.compiled.walker import plain_blocks, walk
+from cosim.compiled.walker import plain_blocks
 from cosim.step import layout as ix
 from cosim.step.accuracy import set_accuracy
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
 from cosim.step.arrays import ARRAYS, Arrays, part
-from cosim.step.codes import EVENT, FAILED_BLOCK, REACHED
+from cosim.step.codes import EVENT, REACHED
+from cosim.step.evaluation import walk_here
 from cosim.step.exchange import complete_step, handle_events, up_to_rounding
 from cosim.step.recording import has_pending_updates, record_now
 from cosim.step.restored import check_state
@@ -33,12 +34,7 @@ def check(a: Arrays, t: float) -> int:
 
 def judge(a: Arrays, t: float) -> int:
     """Whether the parameters fit together: what follows from them alone; `t` is not looked at."""
-    first, last = a.program[ix.ALL], a.program[ix.FIRST]
-    status = walk(a.table, a.ints, first, last, a.clock[ix.TIME], a.y, a.p, a.d, a.k, a.h, a.c)
-    if status != 0:
-        a.places[ix.BLOCK] = status - 1
-        return FAILED_BLOCK
-    return REACHED
+    return walk_here(a, a.program[ix.ALL], a.program[ix.FIRST])
 
 
 def awaits_jump(a: Arrays) -> bool:

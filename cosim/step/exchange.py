@@ -9,6 +9,7 @@ from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time,
 from cosim.step.arrays import Arrays, part
 from cosim.step.codes import EVENT, FAILED_HOLD, REACHED, TERMINATED
 from cosim.step.copies import different
+from cosim.step.crossing import has_crossed
 from cosim.step.histories import arrived_break, make_room, remember
 from cosim.step.holds import held_at, held_count
 from cosim.step.realize import realize
@@ -22,8 +23,8 @@ from cosim.step.run import (
 )
 from cosim.step.touched import lower_stage
 from cosim.step.updates import PUBLISH_CAUSES, REACHED_TERMINATION, TIME_CAUSE
-from cosim.step.watched import memory_of, value
-from cosim.step.witnesses import begin_watch, fire, has_crossed, level, note
+from cosim.step.watched import level, memory_of, value
+from cosim.step.witnesses import begin_watch, fire, note
 from cosim.system.history_buffer import AFTER_ARRIVAL
 from cosim.system.history_buffer import BEFORE as BEFORE_EVENTS
 

@@ -1,4 +1,4 @@
-"""A kernel function that foresees when witnesses cross zero behind the end of a step.
+"""Foreseeing when witnesses cross zero behind the end of a step.
 
 It goes by how the witnesses ran inside the step. What it says is a proposal where the next step might end and
 nothing more: whether a witness crosses there is found out as in every other step.
@@ -8,11 +8,14 @@ from __future__ import annotations
 
 import math
 
+from cosim.contracts.method_layout import LARGEST, NEXT_STEP
 from cosim.step import layout as ix
-from cosim.step.arrays import Integers, Reals
-from cosim.step.crossing import evaluate
+from cosim.step.arrays import Arrays, part
+from cosim.step.crossing import look_at, points_of
+from cosim.step.evaluation import copy_cache, probed
+from cosim.step.watched import level, memory_of, value
 
-FORECAST_SIGNATURE = "TIffffFFIFFFIFFFFFFf>i"
+SETTLED = 4  # the point that has what `settle` finds; 0 is its working space, 1 to 3 lie inside the step
 CLOSER = 0.1  # of the step behind a time that did not come true: the next one has to be nearer than that
 NOISE = 1e-15  # of the values: so large is the rounding of a difference
 MOST_STEPS = 60
@@ -64,122 +67,87 @@ def first_root(value: float, rate: float, bend: float, twist: float, end: float)
     return math.nan
 
 
-def settle(
-    table: Integers,
-    ints: Integers,
-    time: float,
-    first: float,
-    last: float,
-    rate: float,
-    i: int,
-    zero: float,
-    p: Reals,
-    d: Reals,
-    k: Integers,
-    h: Reals,
-    y: Reals,
-    c: Reals,
-    probe: Integers,
-    coefficients: Reals,
-    dense: Reals,
-    level: Reals,
-    row: Reals,
-    out: Reals,
-) -> int:
-    """A zero of witness `i` inside the step, near `time`: ``out[0]``, and by how much the last try moved it.
+@part("Aifffff>i")
+def settle(a: Arrays, i: int, time: float, first: float, last: float, rate: float, zero: float) -> int:
+    """Look for a zero of witness `i` inside the step, near `time`: it, and by how much the last try moved it.
 
-    `rate` is how fast the witness changes there. Returns 0, or 1 + the index of a block that failed.
+    Both lie in the point SETTLED; `rate` is how fast the witness changes there. Returns 0, or 1 + the index
+    of a block that failed.
     """
-    out[0] = time
-    out[1] = math.inf
+    points, width = points_of(a)
+    at = SETTLED * width
+    points[at] = time
+    points[at + 1] = math.inf
     before = 0.0
     for n in range(TRIES):
-        status = evaluate(table, ints, out[0], p, d, k, h, y, c, probe, coefficients, dense, level, row)
+        status = look_at(a, points[at], 0)
         if status != 0:
             return status
-        value = row[1 + i] + zero
-        if n > 0 and out[1] != 0.0:
-            rate = (value - before) / out[1]
+        value = points[1 + i] + zero
+        if n > 0 and points[at + 1] != 0.0:
+            rate = (value - before) / points[at + 1]
         if rate == 0.0 or value != value:
             return 0
         before = value
-        moved = min(max(out[0] - value / rate, first), last)
-        out[1] = moved - out[0]
-        out[0] = moved
-        if abs(out[1]) <= 1e-13 * abs(moved):
+        moved = min(max(points[at] - value / rate, first), last)
+        points[at + 1] = moved - points[at]
+        points[at] = moved
+        if abs(points[at + 1]) <= 1e-13 * abs(moved):
             return 0
     return 0
 
 
-def forecast(
-    table: Integers,
-    ints: Integers,
-    start: float,
-    stop: float,
-    now: float,
-    horizon: float,
-    p: Reals,
-    d: Reals,
-    k: Integers,
-    h: Reals,
-    y: Reals,
-    c: Reals,
-    probe: Integers,
-    coefficients: Reals,
-    dense: Reals,
-    level: Reals,
-    ends: Reals,
-    work: Reals,
-    expected: Reals,
-    aim: float,
-) -> int:
+def foresee(a: Arrays, start: float, stop: float, aim: float) -> None:
+    """Note when the witnesses may cross next, by the step that was kept."""
+    _, c = probed(a)
+    copy_cache(a, a.c, c)
+    if forecast(a, start, stop, aim) != 0:
+        for i in range(a.program[ix.WITNESSES]):
+            a.clock[memory_of(a, i) + ix.EXPECTED] = math.inf
+            a.clock[memory_of(a, i) + ix.DOUBT] = math.inf
+
+
+@part("Afff>i")
+def forecast(a: Arrays, start: float, stop: float, aim: float) -> int:
     """Renew the times at which witnesses are expected; 0, or 1 + the index of a block that failed.
 
     Each witness is taken for the polynomial through its values at the ends of the step from `start` to `stop`
-    and at three points between, up to `horizon` (s) behind `now`, where the State is: the end, or the event
-    to which the step was taken again. Zeros that lie inside the step are looked for on dense output itself.
+    and at three points between, up to a step behind now, where the State is: the end, or the event to which
+    the step was taken again. Zeros that lie inside the step are looked for on dense output itself.
 
-    Parameters
-    ----------
-    ends : ndarray
-        From 2 on the values of the witnesses at start and stop, above their levels, and at `now`.
-    expected : ndarray
-        For each witness a time and by how much it may be wrong, s. Infinite: none is expected. Minus
-        infinite: an expected one did not come true, and the next would not have been much nearer; the
-        witness is left alone until it crosses or is moved.
-    aim : float
-        s; so far behind a zero the time lies.
+    What is kept of a witness is a time and by how much it may be wrong, s. Infinite: none is expected. Minus
+    infinite: an expected one did not come true, and the next would not have been much nearer; the witness is
+    left alone until it crosses or is moved. The time lies `aim` (s) behind a zero.
     """
-    count = probe[ix.PROBE_WITNESSES]
-    width = 1 + 2 * count
+    count = a.program[ix.WITNESSES]
+    points, width = points_of(a)
+    now = a.clock[ix.TIME]
+    horizon = min(a.memory[NEXT_STEP], a.settings[LARGEST])
+    ends = a.program[ix.ENDS] + ix.ENDS_HEADER
     quarter = 0.25 * (stop - start)
-    for part in range(1, 4):
-        row = work[part * width : part * width + width]
-        status = evaluate(
-            table, ints, start + part * quarter, p, d, k, h, y, c, probe, coefficients, dense, level, row
-        )
+    for number in range(1, 4):
+        status = look_at(a, start + number * quarter, number)
         if status != 0:
             return status
-    row = work[:width]
-    found = work[4 * width : 4 * width + 2]
     behind = (now - stop) / quarter
     for i in range(count):
+        memory = memory_of(a, i)
         zero = 0.0
-        at = ix.LEVEL_WIDTH * i
-        present = ends[ix.ENDS_HEADER + 2 * count + i]
-        if level[at + ix.LEVEL_GUARD] * (present + level[at + ix.LEVEL_ZERO]) > 0.0:
-            zero = level[at + ix.LEVEL_ZERO]  # it is out on the other side: zero is zero again
-        value = present + zero
-        way = probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.DIRECTION]
-        before = expected[ix.EXPECTED_WIDTH * i + ix.EXPECTED_TIME]
+        guard = a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_GUARD]
+        present = value(a, i) - level(a, i)
+        if guard * (present + level(a, i)) > 0.0:
+            zero = level(a, i)  # it is out on the other side: zero is zero again
+        here = present + zero
+        way = a.probe[ix.PROBE_WIDTH * i + ix.DIRECTION]
+        before = a.clock[memory + ix.EXPECTED]
         time = math.inf
         doubt = 0.0
-        if (value > 0.0 and way % 2 == 1) or (value < 0.0 and way >= 2):
-            v0 = ends[ix.ENDS_HEADER + i] + zero
-            v1 = work[width + 1 + i] + zero
-            v2 = work[2 * width + 1 + i] + zero
-            v3 = work[3 * width + 1 + i] + zero
-            v4 = ends[ix.ENDS_HEADER + count + i] + zero
+        if (here > 0.0 and way % 2 == 1) or (here < 0.0 and way >= 2):
+            v0 = a.scratch[ends + i] + zero
+            v1 = points[width + 1 + i] + zero
+            v2 = points[2 * width + 1 + i] + zero
+            v3 = points[3 * width + 1 + i] + zero
+            v4 = a.scratch[ends + count + i] + zero
             size = NOISE * max(max(abs(v0), abs(v1)), max(max(abs(v2), abs(v3)), abs(v4)))
             second = (v4 - v3) - (v3 - v2)
             third = second - ((v3 - v2) - (v2 - v1))
@@ -196,7 +164,7 @@ def forecast(
             rate += behind * (2.0 * bend + behind * (3.0 * twist))
             bend += behind * (3.0 * twist)
             x = math.nan
-            if there * value > 0.0:
+            if there * here > 0.0:
                 x = first_root(there, rate, bend, twist, horizon / quarter)
             if x == x:
                 slope = rate + x * (2.0 * bend + x * (3.0 * twist))
@@ -207,23 +175,21 @@ def forecast(
                 time = now + (x + more) * quarter
                 doubt = (abs(more) + rounding) * quarter
                 if now < time < stop:
-                    status = settle(
-                        table, ints, time, now, stop, slope / quarter, i, zero,
-                        p, d, k, h, y, c, probe, coefficients, dense, level, row, found,
-                    )  # fmt: skip
+                    status = settle(a, i, time, now, stop, slope / quarter, zero)
                     if status != 0:
                         return status
-                    if abs(found[1]) < doubt:
-                        time = found[0]
-                        doubt = max(abs(found[1]), 1e-16)
+                    moved = abs(points[SETTLED * width + 1])
+                    if moved < doubt:
+                        time = points[SETTLED * width]
+                        doubt = max(moved, 1e-16)
                 time += aim
             if not doubt <= aim:
                 time = math.inf  # a step that ends in front of a zero is one that was not asked for
-            if now < before < math.inf and not doubt <= expected[ix.EXPECTED_WIDTH * i + ix.EXPECTED_DOUBT]:
+            if now < before < math.inf and not doubt <= a.clock[memory + ix.DOUBT]:
                 time = before
-                doubt = expected[ix.EXPECTED_WIDTH * i + ix.EXPECTED_DOUBT]
+                doubt = a.clock[memory + ix.DOUBT]
         if before <= now and (before == -math.inf or not time - now <= CLOSER * (now - start)):
             time = -math.inf
-        expected[ix.EXPECTED_WIDTH * i + ix.EXPECTED_TIME] = time
-        expected[ix.EXPECTED_WIDTH * i + ix.EXPECTED_DOUBT] = doubt
+        a.clock[memory + ix.EXPECTED] = time
+        a.clock[memory + ix.DOUBT] = doubt
     return 0

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import math
 
-from cosim.compiled.walker import call_dense, walk
 from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, Reals, part
-from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.codes import FAILED_HISTORY, GROW
 from cosim.step.copies import different
+from cosim.step.evaluation import copy_cache, probed, walk_here, walk_rows
 from cosim.step.holds import has_held_derivatives
-from cosim.step.realize import first_coefficient, last_coefficient, realize, realized
+from cosim.step.realize import interpolate, realize, realized
 from cosim.system.history_buffer import (
     AFTER_ARRIVAL,
     BEFORE,
@@ -86,10 +85,9 @@ def look_again(a: Arrays) -> int:
         if a.program[listed + ix.WAITS] != 0:
             stage = ix.DERIVATIVES
             continue
-        status = walk(a.table, a.ints, row, row + 1, a.clock[ix.TIME], a.y, a.p, a.d, a.k, a.h, a.c)
-        if status != 0:
-            a.places[ix.BLOCK] = status - 1
-            return CODE_BLOCK
+        code = walk_here(a, row, row + 1)
+        if code != 0:
+            return code
     for i in range(a.program[ix.FOUND]):
         one = a.scratch[before + i]
         other = a.c[a.program[at + i]]
@@ -127,10 +125,9 @@ def run_updates(
         c[a.program[row + ix.NEW_AT]] = (
             float(a.k[place]) if a.program[row + ix.SWAPPED_IN] == ix.IN_K else a.d[place]
         )
-    status = walk(a.table, a.ints, first, last, t, y, a.p, a.d, a.k, a.h, c)
-    if status != 0:
-        a.places[ix.BLOCK] = status - 1
-        return CODE_BLOCK
+    code = walk_rows(a, first, last, t, y, c)
+    if code != 0:
+        return code
     stage = a.places[ix.STAGE]
     for i in range(a.program[ix.RINGS]):
         if a.k[a.program[a.program[ix.RINGS_AT] + i] + FULL] != 0:
@@ -225,28 +222,21 @@ def remember_inside(a: Arrays) -> int:
     has_between = a.program[ix.BETWEEN_FIRST] != a.program[ix.BETWEEN_LAST]
     if (first == last and not has_between) or not start < now:
         return 0
-    n = a.y.shape[0]
+    y, _ = probed(a)
     size = a.c.shape[0]
     count = a.program[ix.POINTS_INSIDE] if first != last else 0
-    y = a.scratch[a.program[ix.PROBED_Y] : a.program[ix.PROBED_Y] + n]
     caches = a.scratch[a.program[ix.INNER_C] : a.program[ix.INNER_C] + count * size]
-    coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
     for i in range(count):
         c = caches[i * size : i * size + size]
         time = start + (now - start) * (i + 1) / (count + 1)
-        for m in range(a.program[ix.CACHE]):
-            c[m] = a.c[m]
-        call_dense(a.program[ix.DENSE], (time, coefficients, a.work, y, y))
-        status = walk(
-            a.table, a.ints, a.program[ix.FIRST], a.program[ix.LAST], time, y, a.p, a.d, a.k, a.h, c
-        )
-        if status != 0:
-            a.places[ix.BLOCK] = status - 1
-            return CODE_BLOCK
+        copy_cache(a, a.c, c)
+        interpolate(a, time, a.work)
+        code = walk_rows(a, a.program[ix.FIRST], a.program[ix.LAST], time, y, c)
+        if code != 0:
+            return code
     for i in range(a.program[ix.RINGS]):
         ring = a.program[a.program[ix.RINGS_AT] + i]
         forget_after(a.h, a.k[ring : ring + RING], start)
-    coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
     for i in range(count):
         c = caches[i * size : i * size + size]
         time = start + (now - start) * (i + 1) / (count + 1)

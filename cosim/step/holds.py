@@ -19,9 +19,9 @@ from cosim.compiled.walker import walk
 from cosim.step import layout as ix
 from cosim.step.agenda import row_of
 from cosim.step.arrays import Arrays, part
-from cosim.step.calls import call_rates
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.codes import FAILED_LOOSE
+from cosim.step.evaluation import copy_cache, walk_here
 from cosim.step.event_log import HELD as FOUND_HELD
 from cosim.step.event_log import RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, tell
 from cosim.step.sliding_field import (
@@ -40,7 +40,16 @@ from cosim.step.sliding_field import (
     SWITCHED_WIDTH,
     WITNESS_AT,
 )
-from cosim.step.watched import LEAVING, MOST_REPEATS, RATE_SPACING, direction_of, look, memory_of, value
+from cosim.step.watched import (
+    LEAVING,
+    MOST_REPEATS,
+    RATE_SPACING,
+    direction_of,
+    look,
+    memory_of,
+    rates_along,
+    value,
+)
 from cosim.system.history_buffer import RING
 
 COUNT, METHOD, WITH_HOLDS, ORDER = range(4)  # of what is held, in `clock`
@@ -102,9 +111,9 @@ def is_held(a: Arrays, i: int) -> bool:
 def leave_out_held(a: Arrays) -> None:
     """Look for crossings of all witnesses but those that are held."""
     for i in range(a.program[ix.WITNESSES]):
-        a.probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.DIRECTION] = direction_of(a, i)
+        a.probe[ix.PROBE_WIDTH * i + ix.DIRECTION] = direction_of(a, i)
     for j in range(held_count(a)):
-        a.probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * held_at(a, j) + ix.DIRECTION] = 0
+        a.probe[ix.PROBE_WIDTH * held_at(a, j) + ix.DIRECTION] = 0
 
 
 @part("A>v")
@@ -124,7 +133,7 @@ def set_up(a: Arrays) -> None:
         i = held_at(a, j)
         at = hold_row(a, i)
         kind = int(a.clock[at + KIND])
-        looked = ix.PROBE_HEADER + ix.PROBE_WIDTH * i
+        looked = ix.PROBE_WIDTH * i
         to = places + HELD_WIDTH * j
         a.held_ints[to + HELD_VALUE] = a.probe[looked + ix.VALUE_AT]
         a.held_ints[to + HELD_RATE] = a.probe[looked + ix.RATE_AT]
@@ -214,12 +223,7 @@ def release(a: Arrays) -> int:
     a.clock[a.program[ix.HOLDS]] = float(kept)
     # the derivatives that are left in the cache are those with the holds
     note_derivatives(a, 0)
-    first = a.program[ix.FIRST]
-    status = walk(a.table, a.ints, first, a.program[ix.LAST], a.clock[ix.TIME], a.y, a.p, a.d, a.k, a.h, a.c)
-    if status != 0:
-        a.places[ix.BLOCK] = status - 1
-        return CODE_BLOCK
-    return 0
+    return walk_here(a, a.program[ix.FIRST], a.program[ix.LAST])
 
 
 def let_go(a: Arrays, i: int, why: int) -> None:
@@ -252,12 +256,10 @@ def is_switched_over(a: Arrays, i: int) -> bool:
 @part("A>i")
 def values_before(a: Arrays) -> int:
     """Values and rates of the witnesses in the state that handlers found, into LOW and NOW; 0 or a code."""
-    n = a.y.shape[0]
     size = a.c.shape[0]
-    count = a.program[ix.WITNESSES]
     at = a.program[ix.STARTING]
-    y = a.scratch[at : at + n]
-    at += n
+    y = a.scratch[at : at + a.y.shape[0]]
+    at += a.y.shape[0]
     p = a.scratch[at : at + a.p.shape[0]]
     at += a.p.shape[0]
     d = a.scratch[at : at + a.d.shape[0]]
@@ -267,26 +269,15 @@ def values_before(a: Arrays) -> int:
             a.places[a.program[ix.STARTING_K] + ring + m] = a.k[ring + m]
     k = a.places[a.program[ix.STARTING_K] : a.program[ix.STARTING_K] + a.k.shape[0]]
     twin = a.scratch[a.program[ix.TWIN_C] : a.program[ix.TWIN_C] + size]
-    c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + size]
-    moved = a.scratch[a.program[ix.PROBED_Y] : a.program[ix.PROBED_Y] + n]
-    out = a.scratch[a.program[ix.NOW] : a.program[ix.NOW] + count]
     t = a.clock[ix.TIME]
-    for m in range(a.program[ix.CACHE]):
-        twin[m] = a.c[m]
+    copy_cache(a, a.c, twin)
     status = walk(a.table, a.ints, a.program[ix.ALL], a.program[ix.LAST], t, y, p, d, k, a.h, twin)
     if status != 0:
         a.places[ix.BLOCK] = status - 1
         return CODE_BLOCK
-    for m in range(a.program[ix.CACHE]):
-        c[m] = twin[m]
-    for i in range(count):
-        a.scratch[a.program[ix.LOW] + i] = twin[a.probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.VALUE_AT]]
-    state = (y, p, d, k, a.h, twin)
-    status = call_rates(
-        a.program[ix.RATES], (a.watched, a.ints, t) + state + (a.probe, moved, c, RATE_SPACING, out)
-    )
-    for i in range(count if status != 0 else 0):
-        out[i] = math.nan
+    for i in range(a.program[ix.WITNESSES]):
+        a.scratch[a.program[ix.LOW] + i] = twin[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]]
+    rates_along(a, y, p, d, k, twin, RATE_SPACING, a.program[ix.NOW])
     return 0
 
 

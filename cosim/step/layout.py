@@ -25,7 +25,7 @@ from __future__ import annotations
 # program: the header
 (
     FIRST, LAST, ALL, REPORTS, NQ, NU,
-    STEP, REDO, DENSE, BEGIN, RESTART, COMPLETE, SEARCH, RATES, FORECAST, HANDLER, DRAIN, HEAD,
+    STEP, REDO, DENSE, BEGIN, RESTART, COMPLETE, HANDLER, DRAIN, HEAD,
     END_FIRST, END_LAST, INSIDE_FIRST, INSIDE_LAST, SIDE, POINTS_INSIDE, ORDER, CHEAP, REMEMBERS, SMOOTH,
     ENTRIES, ENTRIES_AT, SIGNALS, SIGNALS_AT, IN_STEPS, KINDS, HAS_SCHEDULE, HAS_TIMERS, HAS_GRIDS,
     STAGES_D, STAGES_D_AT,
@@ -38,20 +38,20 @@ from __future__ import annotations
     SPARE, ARRIVED_Y, DERIVATIVE, BACKUP, BACKUP_K, WORKING, WORKING_K, WRITTEN, WRITTEN_K,
     STARTING, STARTING_K,
     FAILED_FROM, FAILED_FROM_K, FAILED_C, TIMERS, DUE, WAITING,
-    PROBED_Y, PROBED_C, INNER_C, KEPT_WORK, LEVELS, ENDS, POINTS, RATES_NOW, FORESEEN, BEFORE,
+    PROBED_Y, PROBED_C, INNER_C, KEPT_WORK, LEVELS, ENDS, POINTS, RATES_NOW, BEFORE,
     LOW, NOW, FIRED_BY, CROSSED, TWIN_C, CANDIDATES, CANDIDATES_WIDTH,
     WINDOW, LOCATED_BEFORE, LOCATED_AFTER, DURATION, PACE, TOLD, MARKS, STACK,
     PAST, PAST_AT, FOUND, FOUND_AT, FOUND_BEFORE,
     BETWEEN_FIRST, BETWEEN_LAST, BETWEEN, BETWEEN_AT, REFINED_UNTIL, ASKED, TOLD_OF_RINGS, ROOM,
     SWAPPED, TOLD_OF_WITNESSES,
     HEADER,
-) = range(134)  # fmt: skip
+) = range(130)  # fmt: skip
 HOLD, TELL, STOP_AT = 0, 1, 2  # POLICY
 # Behind the header: the addresses of parts that only some runs need; see `arrays.part`.
 OPTIONAL_PARTS = (
     "updates", "publishes", "take_signals", "follow_updates", "realize_touched",
     "next_event_time", "schedule_periods", "start_agenda", "check_timers", "follow_parameters",
-    "start_witnesses", "begin_watch", "trigger", "cross_by_jump", "turned",
+    "look", "start_witnesses", "begin_watch", "trigger", "cross_by_jump", "turned",
     "release", "begin_candidates", "drop", "realize_held", "follow_holds", "drop_moved", "note_held", "hold",
     "remember", "remember_step", "halt", "go_past_arrival", "make_room", "meet", "record_now", "record_step",
     "refine_step",
@@ -80,15 +80,13 @@ BETWEEN_ROWS, LOOKED_ROWS, BETWEEN_WIDTH = range(3)
 ON_MOTION, ON_ALL, ON_REPORTS = range(3)
 FALLING, RISING, BOTH = 1, 2, 3  # directions of witnesses
 
-# probe: what a search for crossings calls and walks, and how many witnesses it looks at; then of each
-# where its value lies in the cache, where its rate (-1: found by differences), which way it has to cross
-PROBE_DENSE, PROBE_BLOCKS, PROBE_WITNESSES, PROBE_HEADER = range(4)
+# probe: of each witness where its value lies in the cache, where its rate (-1: found by differences), which
+# way it has to cross
 VALUE_AT, RATE_AT, DIRECTION, PROBE_WIDTH = range(4)
 # scratch, of each witness: the value that counts as zero, and whether it starts there on guard (1: leaving
-# downward is a crossing, -1: leaving upward); when it is expected to cross, and by how much that may be wrong
+# downward is a crossing, -1: leaving upward)
 LEVEL_ZERO, LEVEL_GUARD, LEVEL_WIDTH = range(3)
-EXPECTED_TIME, EXPECTED_DOUBT, EXPECTED_WIDTH = range(3)
-# scratch: what was found, then the witnesses at the start of the step, at its end, and at present
+# scratch: what was found, then the witnesses at the start of the step and at its end
 WINDOW_START, WINDOW_END, ENDS_HEADER = range(3)
 
 # numbers

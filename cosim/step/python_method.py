@@ -12,6 +12,7 @@ from cosim.contracts.method_layout import ACCEPTED_END, END, START
 from cosim.contracts.step_code import StepCode
 from cosim.step import layout
 from cosim.step.held_system import HeldSystem
+from cosim.step.method import Function
 from cosim.step.whole_way import whole_way
 
 if TYPE_CHECKING:
@@ -54,7 +55,7 @@ class PythonMethod:
         self.integrator, self._owner = integrator, step
         self.raised: BaseException | None = None
         self._held: HeldSystem | None = None
-        self.functions = [
+        self.functions: list[Function] = [
             (layout.STEP, self._step, STEP_SIGNATURE),
             (layout.REDO, self._redo, REDO_SIGNATURE),
             (layout.DENSE, self._dense, DENSE_SIGNATURE),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from cosim.compiled.walker import call_redo, call_step, walk
+from cosim.compiled.walker import call_dense, call_redo, call_step
 from cosim.contracts.method_layout import BLOCK_FAILED as STEP_BLOCK_FAILED
 from cosim.contracts.method_layout import END, FAILED_BLOCK, IS_CUBIC, SLOTS_HEADER
 from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, part
+from cosim.step.arrays import Arrays, Integers, Reals, part
 from cosim.step.assembling import meet_constraints
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.codes import FAILED_CONSTRAINTS, FAILED_STEP
+from cosim.step.evaluation import probed, walk_here
 from cosim.step.holds import (
     METHOD,
     has_held_derivatives,
@@ -39,14 +40,11 @@ def realized(a: Arrays, stage: int) -> int:
 
 def realize_here(a: Arrays, stage: int) -> int:
     """Compute what is not computed yet, up to DERIVATIVES, MOTION or REPORT; 0 or a code."""
-    t = a.clock[ix.TIME]
     if a.places[ix.STAGE] == ix.DERIVATIVES and stage > ix.DERIVATIVES:
         for i in range(a.program[ix.PAST]):
             listed = a.program[ix.PAST_AT] + ix.PAST_WIDTH * i
             row = a.program[listed + ix.PAST_ROW]
-            waits = a.program[listed + ix.WAITS] != 0
-            if waits and walk(a.table, a.ints, row, row + 1, t, a.y, a.p, a.d, a.k, a.h, a.c) != 0:
-                a.places[ix.BLOCK] = row
+            if a.program[listed + ix.WAITS] != 0 and walk_here(a, row, row + 1) != 0:
                 return CODE_BLOCK
         a.places[ix.STAGE] = ix.MOTION
     if (
@@ -67,21 +65,18 @@ def realize_here(a: Arrays, stage: int) -> int:
         a.places[ix.TOUCHED] = 0
         a.places[ix.EVALUATED] += 1
         first = a.program[ix.ALL] if a.places[ix.STAGE] <= ix.NOTHING else a.program[ix.FIRST]
-        status = walk(a.table, a.ints, first, a.program[ix.LAST], t, a.y, a.p, a.d, a.k, a.h, a.c)
-        if status != 0:
-            a.places[ix.BLOCK] = status - 1
-            return CODE_BLOCK
+        code = walk_here(a, first, a.program[ix.LAST])
+        if code != 0:
+            return code
         a.places[ix.STAGE] = ix.MOTION
         if again:
             code = realize_held(a)
             if code != 0:
                 return code
     if a.places[ix.STAGE] < stage:
-        first = a.program[ix.LAST]
-        status = walk(a.table, a.ints, first, a.program[ix.REPORTS], t, a.y, a.p, a.d, a.k, a.h, a.c)
-        if status != 0:
-            a.places[ix.BLOCK] = status - 1
-            return CODE_BLOCK
+        code = walk_here(a, a.program[ix.LAST], a.program[ix.REPORTS])
+        if code != 0:
+            return code
         a.places[ix.STAGE] = stage
     return 0
 
@@ -118,29 +113,39 @@ def meet(a: Arrays) -> int:
     )  # fmt: skip
 
 
-def first_coefficient(a: Arrays) -> int:
-    """Where the numbers of the method begin: while witnesses are held they may be others."""
-    return 0 if not uses_held_method(a) else a.program[ix.HELD_COEFFICIENTS]
-
-
-def last_coefficient(a: Arrays) -> int:
-    """Where they end."""
-    return a.program[ix.COEFFICIENTS] if not uses_held_method(a) else a.coefficients.shape[0]
-
-
-def first_slot(a: Arrays) -> int:
-    """Where the integers of the method begin."""
-    return 0 if not uses_held_method(a) else a.program[ix.HELD_SLOTS]
-
-
-def last_slot(a: Arrays) -> int:
-    """Where they end."""
-    return a.program[ix.SLOTS] if not uses_held_method(a) else a.slots.shape[0]
+def numbers_of_method(a: Arrays) -> tuple[Reals, Integers]:
+    """Its coefficients and slots: while witnesses are held they may be others."""
+    held = uses_held_method(a)
+    first = a.program[ix.HELD_COEFFICIENTS] if held else 0
+    last = a.coefficients.shape[0] if held else a.program[ix.COEFFICIENTS]
+    first_slot = a.program[ix.HELD_SLOTS] if held else 0
+    last_slot = a.slots.shape[0] if held else a.program[ix.SLOTS]
+    return a.coefficients[first:last], a.slots[first_slot:last_slot]
 
 
 def memory_size(a: Arrays) -> int:
     """How much of the method lies in the state."""
     return a.program[ix.MEMORY] if not uses_held_method(a) else a.program[ix.HELD_MEMORY]
+
+
+def derivative_rows(a: Arrays, held: bool) -> tuple[Integers, Integers, int, int]:
+    """What the integrator walks: table, integers, first and last row."""
+    if held:
+        return a.held_table, a.held_ints, a.program[ix.HELD_FIRST], a.program[ix.HELD_LAST]
+    return a.table, a.ints, a.program[ix.FIRST], a.program[ix.LAST]
+
+
+def method_arrays(a: Arrays) -> tuple[Reals, Reals, Reals, Reals, Integers]:
+    """What is the integrator's own, as its functions take it."""
+    coefficients, slots = numbers_of_method(a)
+    return coefficients, a.settings, a.memory[: memory_size(a)], a.work, slots
+
+
+def interpolate(a: Arrays, t: float, work: Reals) -> None:
+    """The states at a time inside the step that `work` remembers, on its dense output, into `probed`."""
+    y, _ = probed(a)
+    coefficients, _ = numbers_of_method(a)
+    call_dense(a.program[ix.DENSE], (t, coefficients, work, y, y))
 
 
 def begin_integration(a: Arrays) -> int:
@@ -171,28 +176,17 @@ def follow_holds(a: Arrays, held: int) -> int:
 def step(a: Arrays, t_stop: float) -> int:
     """One step of the integrator, not past `t_stop`; time and cache are those of its end."""
     held = 1 if held_count(a) > 0 else 0
-    table = a.table if held == 0 else a.held_table
-    ints = a.ints if held == 0 else a.held_ints
     if (held != 0) != uses_held_method(a):
         code = follow_holds(a, held)
         if code != 0:
             return code
-    first = a.program[ix.FIRST] if held == 0 else a.program[ix.HELD_FIRST]
-    last = a.program[ix.LAST] if held == 0 else a.program[ix.HELD_LAST]
-    coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
-    memory = a.memory[: memory_size(a)]
-    slots = a.slots[first_slot(a) : last_slot(a)]
-    t = a.clock[ix.TIME]
-    code = DONE
-    if a.y.shape[0] == 0 and slots.shape[0] == SLOTS_HEADER:
-        code = whole_way(
-            table, ints, first, last, t, a.y, a.p, a.d, a.k, a.h, a.c,
-            coefficients, a.settings, memory, a.work, slots, t_stop, UNBOUNDED,
-        )  # fmt: skip
+    state = (a.clock[ix.TIME], a.y, a.p, a.d, a.k, a.h, a.c)
+    method = method_arrays(a)
+    given = derivative_rows(a, held != 0) + state + method + (t_stop, UNBOUNDED)
+    if a.y.shape[0] == 0 and method[4].shape[0] == SLOTS_HEADER:
+        code = whole_way(*given)
     else:
-        schedule = (table, ints, first, last, t, a.y, a.p, a.d, a.k, a.h, a.c)
-        method = (coefficients, a.settings, memory, a.work, slots, t_stop, UNBOUNDED)
-        code = call_step(a.program[ix.STEP], schedule + method)
+        code = call_step(a.program[ix.STEP], given)
     if code != DONE:
         return method_failed(a, code)
     a.clock[ix.TIME] = a.work[END]
@@ -239,21 +233,11 @@ def complete(a: Arrays) -> int:
     if a.program[ix.COMPLETE] == 0:
         return 0
     held = held_count(a) > 0
-    n = a.y.shape[0]
-    size = a.c.shape[0]
-    table = a.held_table if held else a.table
-    ints = a.held_ints if held else a.ints
-    first = a.program[ix.HELD_FIRST] if held else a.program[ix.FIRST]
-    last = a.program[ix.HELD_LAST] if held else a.program[ix.LAST]
-    y = a.scratch[a.program[ix.PROBED_Y] : a.program[ix.PROBED_Y] + n]
-    c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + size]
-    for m in range(size if held else a.program[ix.CACHE]):
+    y, c = probed(a)
+    for m in range(a.c.shape[0] if held else a.program[ix.CACHE]):
         c[m] = a.c[m]
-    schedule = (table, ints, first, last, a.clock[ix.TIME], y, a.p, a.d, a.k, a.h, c)
-    coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
-    slots = a.slots[first_slot(a) : last_slot(a)]
-    method = (coefficients, a.settings, a.memory[: memory_size(a)], a.work, slots)
-    status = call_redo(a.program[ix.COMPLETE], schedule + method)
+    state = (a.clock[ix.TIME], y, a.p, a.d, a.k, a.h, c)
+    status = call_redo(a.program[ix.COMPLETE], derivative_rows(a, held) + state + method_arrays(a))
     if status == 0:
         return 0
     a.places[ix.BLOCK] = status - 1
@@ -263,15 +247,8 @@ def complete(a: Arrays) -> int:
 @part("Aifi>i")
 def call_method(a: Arrays, address: int, t: float, held: int) -> int:
     """Call a function of the integrator that has the signature of a step taken again."""
-    first = a.program[ix.FIRST] if held == 0 else a.program[ix.HELD_FIRST]
-    last = a.program[ix.LAST] if held == 0 else a.program[ix.HELD_LAST]
-    table = a.table if held == 0 else a.held_table
-    ints = a.ints if held == 0 else a.held_ints
-    schedule = (table, ints, first, last, t, a.y, a.p, a.d, a.k, a.h, a.c)
-    coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
-    slots = a.slots[first_slot(a) : last_slot(a)]
-    method = (coefficients, a.settings, a.memory[: memory_size(a)], a.work, slots)
-    code = call_redo(address, schedule + method)
+    state = (t, a.y, a.p, a.d, a.k, a.h, a.c)
+    code = call_redo(address, derivative_rows(a, held != 0) + state + method_arrays(a))
     return method_failed(a, code) if code != DONE else 0
 
 

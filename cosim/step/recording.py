@@ -10,16 +10,16 @@ blocks that compute these values inside a step, and those that compute them wher
 
 from __future__ import annotations
 
-from cosim.compiled.walker import call_dense, call_python, walk
+from cosim.compiled.walker import call_python
 from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
 from cosim.step.agenda import next_time, row_of
 from cosim.step.arrays import Arrays, Reals, part
-from cosim.step.codes import FAILED_BLOCK
+from cosim.step.evaluation import copy_cache, probed, walk_rows
 from cosim.step.event_log import DRAIN_ROWS
 from cosim.step.histories import exchange_swapped, swaps_reach_instance
 from cosim.step.layout import INTERVAL, ORIGIN, POINT, ROWS_HEADER, UNTIL
-from cosim.step.realize import complete, first_coefficient, last_coefficient, realize
+from cosim.step.realize import complete, interpolate, realize
 
 VALUES, VALUES_AT, INNER, INNER_AT, OUTER, OUTER_AT, CHOICE_HEADER = range(7)
 VALUE_IN, VALUE_AT, VALUE_WIDTH = range(3)  # of each: which array, where in it
@@ -78,9 +78,9 @@ def walk_listed(a: Arrays, which: int, t: float, y: Reals, c: Reals) -> int:
     """Call the blocks that the chosen values need; 0 or a code."""
     for i in range(a.choice[which]):
         block = a.choice[a.choice[which + 1] + i]
-        if walk(a.table, a.ints, block, block + 1, t, y, a.p, a.d, a.k, a.h, c) != 0:
-            a.places[ix.BLOCK] = block
-            return FAILED_BLOCK
+        code = walk_rows(a, block, block + 1, t, y, c)
+        if code != 0:
+            return code
     return 0
 
 
@@ -134,26 +134,16 @@ def record_all_inside(a: Arrays, now: float) -> int:
 
 def probe_last_step(a: Arrays) -> int:
     """Fill the cache of times inside the step with what does not vary in it; 0 or a code."""
-    size = a.program[ix.CACHE]
-    c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + size]
-    for m in range(size):
-        c[m] = a.c[m]
+    _, c = probed(a)
+    copy_cache(a, a.c, c)
     if swaps_reach_instance(a):
-        first, last = a.program[ix.ALL], a.program[ix.FIRST]
-        status = walk(a.table, a.ints, first, last, a.clock[ix.TIME], a.y, a.p, a.d, a.k, a.h, c)
-        if status != 0:
-            a.places[ix.BLOCK] = status - 1
-            return FAILED_BLOCK
+        return walk_rows(a, a.program[ix.ALL], a.program[ix.FIRST], a.clock[ix.TIME], a.y, c)
     return 0
 
 
 def record_inside(a: Arrays, t: float) -> int:
     """Record a time inside the last step, on the dense output; 0 or a code."""
-    n = a.y.shape[0]
-    size = a.program[ix.CACHE]
-    y = a.scratch[a.program[ix.PROBED_Y] : a.program[ix.PROBED_Y] + n]
-    c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + size]
-    coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
-    call_dense(a.program[ix.DENSE], (max(t, a.work[STEP_START]), coefficients, a.work, y, y))
+    interpolate(a, max(t, a.work[STEP_START]), a.work)
+    y, c = probed(a)
     code = walk_listed(a, INNER, t, y, c)
     return write_row(a, t, y, c) if code == 0 else code

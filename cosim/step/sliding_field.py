@@ -13,6 +13,8 @@ numbers that it works with follow the cache of the State.
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 from cosim.compiled.walker import call_block
 from cosim.step.arrays import Integers, Reals
 
@@ -30,22 +32,29 @@ HELD_VALUE, HELD_RATE, HELD_KIND, HELD_WIDTH = range(4)
 SWITCHED_IN, SWITCHED_AT, SIDES_AT, SWITCHED_WIDTH = range(4)
 
 
-def evaluate(
-    t: float,
-    y: Reals,
-    p: Reals,
-    d: Reals,
-    k: Integers,
-    h: Reals,
-    c: Reals,
-    ints: Integers,
-    first: int,
-) -> None:
+class Held(NamedTuple):
+    """What a walk needs beside time, states and cache; the row of the block begins at `first` in `ints`."""
+
+    p: Reals
+    d: Reals
+    k: Integers
+    h: Reals
+    ints: Integers
+    first: int
+
+
+def call_listed(a: Held, at: int, t: float, y: Reals, h: Reals, c: Reals) -> None:
+    """Call a block that is listed in the row."""
+    call_block(
+        a.ints[at + BLOCK_ADDRESS], t, y, a.p, a.d, a.k, h, c, a.ints, a.ints[at + BLOCK_START],
+        a.ints[at + BLOCK_ROWS],
+    )  # fmt: skip
+
+
+def evaluate(a: Held, t: float, y: Reals, c: Reals) -> None:
     """Walk all blocks of an evaluation of the derivatives."""
-    for i in range(ints[first + BLOCKS]):
-        at = first + TABLE_AT + BLOCK_WIDTH * i
-        start = ints[at + BLOCK_START]
-        call_block(ints[at + BLOCK_ADDRESS], t, y, p, d, k, h, c, ints, start, ints[at + BLOCK_ROWS])
+    for i in range(a.ints[a.first + BLOCKS]):
+        call_listed(a, a.first + TABLE_AT + BLOCK_WIDTH * i, t, y, a.h, c)
 
 
 def shifted(y: Reals, amount: float, direction: Reals, out: Reals) -> None:
@@ -54,39 +63,21 @@ def shifted(y: Reals, amount: float, direction: Reals, out: Reals) -> None:
         out[m] = y[m] + amount * direction[m]
 
 
-def allowed(
-    t: float,
-    y: Reals,
-    push: Reals,
-    p: Reals,
-    d: Reals,
-    k: Integers,
-    c: Reals,
-    ints: Integers,
-    first: int,
-    out: Reals,
-) -> None:
+def allowed(a: Held, t: float, y: Reals, push: Reals, c: Reals, out: Reals) -> None:
     """``out`` = a push without what constraints forbid, at `y`, which `c` belongs to."""
     for m in range(out.shape[0]):
         out[m] = push[m]
-    for i in range(ints[first + CORRECTIONS]):
-        at = ints[first + CORRECTIONS_AT] + BLOCK_WIDTH * i
+    for i in range(a.ints[a.first + CORRECTIONS]):
         # as for an error estimate: the vector in place of y, and y in place of h
-        start = ints[at + BLOCK_START]
-        call_block(ints[at + BLOCK_ADDRESS], t, out, p, d, k, y, c, ints, start, ints[at + BLOCK_ROWS])
+        call_listed(a, a.ints[a.first + CORRECTIONS_AT] + BLOCK_WIDTH * i, t, out, y, c)
 
 
 def values_along(
+    a: Held,
     t: float,
     y: Reals,
     direction: Reals,
     flows: float,
-    p: Reals,
-    d: Reals,
-    k: Integers,
-    h: Reals,
-    ints: Integers,
-    first: int,
     scratch_y: Reals,
     scratch_c: Reals,
     out: Reals,
@@ -95,49 +86,33 @@ def values_along(
 
     Where a component declares the rate itself, and the direction is the solution's, it is read.
     """
-    held = ints[first + HELD]
     for sign in range(2):
         amount = SPACING if sign == 0 else -SPACING
         shifted(y, amount, direction, scratch_y)
-        evaluate(t + amount * flows, scratch_y, p, d, k, h, scratch_c, ints, first)
-        for i in range(held):
-            value = scratch_c[ints[ints[first + WITNESS_AT] + HELD_WIDTH * i + HELD_VALUE]]
+        evaluate(a, t + amount * flows, scratch_y, scratch_c)
+        for i in range(a.ints[a.first + HELD]):
+            value = scratch_c[a.ints[a.ints[a.first + WITNESS_AT] + HELD_WIDTH * i + HELD_VALUE]]
             if sign == 0:
                 out[i] = value
             else:
                 out[i] = (out[i] - value) / (2.0 * SPACING)
 
 
-def rates_at(
-    t: float,
-    y: Reals,
-    p: Reals,
-    d: Reals,
-    k: Integers,
-    h: Reals,
-    ints: Integers,
-    first: int,
-    flow: Reals,
-    spare_y: Reals,
-    scratch_c: Reals,
-    out: Reals,
-) -> None:
+def rates_at(a: Held, t: float, y: Reals, flow: Reals, spare_y: Reals, scratch_c: Reals, out: Reals) -> None:
     """Rates of the held witnesses along the solution through `y` (without pushes)."""
-    n = ints[first + STATES]
-    held = ints[first + HELD]
-    evaluate(t, y, p, d, k, h, scratch_c, ints, first)
+    evaluate(a, t, y, scratch_c)
     declared = True
-    for i in range(held):
-        rate = ints[ints[first + WITNESS_AT] + HELD_WIDTH * i + HELD_RATE]
+    for i in range(a.ints[a.first + HELD]):
+        rate = a.ints[a.ints[a.first + WITNESS_AT] + HELD_WIDTH * i + HELD_RATE]
         if rate < 0:
             declared = False
         else:
             out[i] = scratch_c[rate]
     if declared:
         return
-    for m in range(n):
+    for m in range(a.ints[a.first + STATES]):
         flow[m] = scratch_c[m]
-    values_along(t, y, flow, 1.0, p, d, k, h, ints, first, spare_y, scratch_c, out)
+    values_along(a, t, y, flow, 1.0, spare_y, scratch_c, out)
 
 
 def solve(matrix: Reals, right: Reals, n: int) -> None:
@@ -170,20 +145,19 @@ def solve(matrix: Reals, right: Reals, n: int) -> None:
             right[i] /= matrix[i * n + i]
 
 
-def switch(d: Reals, k: Integers, p: Reals, ints: Integers, at: int, numbers: Reals, side: int) -> None:
+def switch(a: Held, at: int, numbers: Reals, side: int) -> None:
     """Give the variables that a witness switches their values of one side (0 or 1)."""
-    count = ints[at]
-    for j in range(count):
+    for j in range(a.ints[at]):
         row = at + 1 + SWITCHED_WIDTH * j
-        kind = ints[row + SWITCHED_IN]
-        offset = ints[row + SWITCHED_AT]
-        value = numbers[ints[row + SIDES_AT] + side]
+        kind = a.ints[row + SWITCHED_IN]
+        offset = a.ints[row + SWITCHED_AT]
+        value = numbers[a.ints[row + SIDES_AT] + side]
         if kind == 0:
-            d[offset] = value
+            a.d[offset] = value
         elif kind == 1:
-            k[offset] = int(value)
+            a.k[offset] = int(value)
         else:
-            p[offset] = value
+            a.p[offset] = value
 
 
 def sliding_field(
@@ -199,6 +173,7 @@ def sliding_field(
     count: int,
 ) -> None:
     """The block: adds to ``c[0:n]`` what keeps the held witnesses where they are."""
+    a = Held(p, d, k, h, ints, first)
     n = ints[first + STATES]
     held = ints[first + HELD]
     cache_size = ints[first + CACHE_SIZE]
@@ -233,12 +208,12 @@ def sliding_field(
     for j in range(held):
         direction = directions[j * n : j * n + n]
         if ints[witness_at + HELD_WIDTH * j + HELD_KIND] == PUSHED:
-            allowed(t, y, pushes[j * n : j * n + n], p, d, k, scratch_c, ints, first, direction)
+            allowed(a, t, y, pushes[j * n : j * n + n], scratch_c, direction)
     for j in range(held):
         if ints[witness_at + HELD_WIDTH * j + HELD_KIND] == SWITCHED:
-            switch(d, k, p, ints, at, numbers, 1)
-            evaluate(t, y, p, d, k, h, scratch_c, ints, first)
-            switch(d, k, p, ints, at, numbers, 0)
+            switch(a, at, numbers, 1)
+            evaluate(a, t, y, scratch_c)
+            switch(a, at, numbers, 0)
             for m in range(n):
                 directions[j * n + m] = scratch_c[m] - flow[m]
             at += 1 + SWITCHED_WIDTH * ints[at]
@@ -247,7 +222,7 @@ def sliding_field(
         direction = flow if j < 0 else directions[j * n : j * n + n]
         moving = 1.0 if j < 0 else 0.0
         if pushed < held:
-            values_along(t, y, direction, moving, p, d, k, h, ints, first, shifted_y, scratch_c, first_rates)
+            values_along(a, t, y, direction, moving, shifted_y, scratch_c, first_rates)
             for i in range(held):
                 if ints[witness_at + HELD_WIDTH * i + HELD_KIND] == SWITCHED:
                     if j < 0:
@@ -257,20 +232,7 @@ def sliding_field(
         for sign in range(2 if pushed > 0 else 0):
             amount = SPACING if sign == 0 else -SPACING
             shifted(y, amount, direction, shifted_y)
-            rates_at(
-                t + amount * moving,
-                shifted_y,
-                p,
-                d,
-                k,
-                h,
-                ints,
-                first,
-                spare,
-                spare2,
-                scratch_c,
-                first_rates,
-            )
+            rates_at(a, t + amount * moving, shifted_y, spare, spare2, scratch_c, first_rates)
             for i in range(held):
                 if sign == 0:
                     second_rates[i] = first_rates[i]
@@ -281,7 +243,7 @@ def sliding_field(
                     else:
                         matrix[i * held + j] = slope
     if pushed > 0:
-        rates_at(t, y, p, d, k, h, ints, first, spare, spare2, scratch_c, first_rates)
+        rates_at(a, t, y, spare, spare2, scratch_c, first_rates)
     for i in range(held):
         value = c[ints[witness_at + HELD_WIDTH * i + HELD_VALUE]]
         if ints[witness_at + HELD_WIDTH * i + HELD_KIND] == PUSHED:

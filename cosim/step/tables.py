@@ -18,9 +18,7 @@ from cosim.errors import Problem
 from cosim.stage import Stage
 from cosim.step import event_log, layout
 from cosim.step.between import ROOM
-from cosim.step.crossing import RATES_SIGNATURE, SEARCH_SIGNATURE, first_crossing, rates_along
 from cosim.step.event_entries import Entry, EventEntries
-from cosim.step.forecast import FORECAST_SIGNATURE, forecast
 from cosim.step.held_tables import HeldTables
 from cosim.step.histories import ROOM as STEP_ROOM
 from cosim.step.holds import ORDER, SWITCH_WIDTH
@@ -85,8 +83,6 @@ class Tables:
         Of the method; behind them those that it has while witnesses are held, where they differ.
     memory, work : int
         Lengths that are enough for both.
-    functions : list of (int, function, str)
-        Places in `program`, and what has to be called there.
     refusals : list of Problem
     """
 
@@ -101,7 +97,6 @@ class Tables:
         self.system, self.agenda_of = system, EventEntries(system)
         self.handlers = [entry.path for entry in self.agenda_of.entries]
         self.witnesses = [witness.path for witness in self.agenda_of.witnesses]
-        self.functions: list[tuple[int, Any, str]] = []
         self.indicators: dict[str, tuple[int, int]] = {}
         self.refusals: list[Problem] = []
         self._integers = [0] * (layout.HEADER + len(layout.OPTIONAL_PARTS))
@@ -281,14 +276,7 @@ class Tables:
         self._table(layout.WATCHED, self.watched_blocks)
         self.watched_rows += self.watched_blocks
         looked_at = [(w.offset, w.rate, w.direction) for w in witnesses]
-        self.probe = np.array(
-            [0, len(self.watched_blocks), len(witnesses), *np.ravel(looked_at)], dtype=np.int64
-        )
-        self.functions += [
-            (layout.SEARCH, first_crossing, SEARCH_SIGNATURE),
-            (layout.RATES, rates_along, RATES_SIGNATURE),
-            (layout.FORECAST, forecast, FORECAST_SIGNATURE),
-        ]
+        self.probe = np.array(looked_at, dtype=np.int64).reshape(-1)
 
     def _memories(self, has_functions: bool) -> None:
         system, numbers = self.system, self._integers
@@ -411,8 +399,7 @@ class Tables:
             (layout.INNER_C, inner),
             (layout.KEPT_WORK, work if witnesses else 0),
             (layout.LEVELS, layout.LEVEL_WIDTH * witnesses),
-            (layout.ENDS, layout.ENDS_HEADER + 3 * witnesses),
-            (layout.FORESEEN, layout.EXPECTED_WIDTH * witnesses),
+            (layout.ENDS, layout.ENDS_HEADER + 2 * witnesses),
             (layout.POINTS, ROWS * (1 + 2 * witnesses)),
             (layout.TWIN_C, 0 if self.held is None else cache),
             (layout.CANDIDATES, candidates),

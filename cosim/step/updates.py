@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.compiled.walker import call_python, walk
+from cosim.compiled.walker import call_python
 from cosim.step import layout as ix
 from cosim.step.agenda import next_time, row_of, serve
 from cosim.step.arrays import Arrays, part
@@ -21,8 +21,8 @@ from cosim.step.codes import (
     FAILED_INTEGER,
     FAILED_SIGNALS,
 )
-from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.copies import different, keep, take_over
+from cosim.step.evaluation import walk_here
 from cosim.step.event_log import (
     ANSWER,
     CELL,
@@ -292,9 +292,9 @@ def run_handler(a: Arrays, entry: int, row: int) -> int:
             a.c[a.program[cell + ix.RESULT] + m] = working_value(
                 a, a.program[cell + ix.TARGET], a.program[cell + ix.OFFSET] + m
             )
-    if walk(a.table, a.ints, block, block + 1, a.clock[ix.TIME], a.y, a.p, a.d, a.k, a.h, a.c) != 0:
-        a.places[ix.BLOCK] = block
-        return CODE_BLOCK
+    code = walk_here(a, block, block + 1)
+    if code != 0:
+        return code
     status = a.program[row + ix.STATUS]
     if status < 0:
         a.places[ix.STATUS_NOW] = SUCCEEDED

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
+from cosim.compiled.walker import walk
 from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, part
-from cosim.step.calls import call_rates
+from cosim.step.arrays import Arrays, Integers, Reals, part
+from cosim.step.evaluation import copy_cache, probed
 
 RATE_SPACING = 1e-6  # s
 MOST_REPEATS = 10  # that many in a row are chattering, or pile up at an instant
@@ -15,7 +16,7 @@ LEAVING = -1.0  # in place of the number of repetitions: its handlers run becaus
 
 def value(a: Arrays, i: int) -> float:
     """Present value of a witness."""
-    return a.c[a.probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.VALUE_AT]]
+    return a.c[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]]
 
 
 def memory_of(a: Arrays, i: int) -> int:
@@ -33,21 +34,50 @@ def is_condition(a: Arrays, i: int) -> bool:
     return a.program[a.program[ix.WITNESSES_AT] + ix.WITNESS_WIDTH * i + 1] != 0
 
 
-@part("Af>v")
+def level(a: Arrays, i: int) -> float:
+    """The value that counts as zero."""
+    return a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_ZERO]
+
+
+@part("Af>v", needed_for="witnesses")
 def look(a: Arrays, spacing: float) -> None:
     """How fast the witnesses change along the solution, into RATES_NOW; NaN where that is not known."""
-    n = a.y.shape[0]
-    size = a.c.shape[0]
-    count = a.program[ix.WITNESSES]
-    y = a.scratch[a.program[ix.PROBED_Y] : a.program[ix.PROBED_Y] + n]
-    c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + size]
-    out = a.scratch[a.program[ix.RATES_NOW] : a.program[ix.RATES_NOW] + count]
-    for m in range(a.program[ix.CACHE]):
-        c[m] = a.c[m]
-    state = (a.y, a.p, a.d, a.k, a.h, a.c)
-    status = call_rates(
-        a.program[ix.RATES], (a.watched, a.ints, a.clock[ix.TIME]) + state + (a.probe, y, c, spacing, out)
-    )
-    if status != 0:
-        for i in range(count):
-            out[i] = math.nan
+    rates_along(a, a.y, a.p, a.d, a.k, a.c, spacing, a.program[ix.RATES_NOW])
+
+
+@part("AFFFIFfi>v")
+def rates_along(
+    a: Arrays, y: Reals, p: Reals, d: Reals, k: Integers, c: Reals, spacing: float, out: int
+) -> None:
+    """How fast the witnesses change along the solution through a state of now, into `scratch`; else NaN.
+
+    Central differences: the curvature of the solution drops out. ``c[0:n]`` is the derivative of `y`.
+    """
+    _, found = probed(a)
+    copy_cache(a, c, found)
+    later = a.clock[ix.TIME] + spacing
+    earlier = a.clock[ix.TIME] - spacing
+    status = look_along(a, later, y, p, d, k, c)
+    if status == 0:
+        for i in range(a.program[ix.WITNESSES]):
+            a.scratch[out + i] = found[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]]
+        status = look_along(a, earlier, y, p, d, k, c)
+    for i in range(a.program[ix.WITNESSES]):
+        rate = a.probe[ix.PROBE_WIDTH * i + ix.RATE_AT]
+        if status != 0:
+            a.scratch[out + i] = math.nan
+        elif rate >= 0:
+            a.scratch[out + i] = c[rate]
+        elif later == earlier:
+            a.scratch[out + i] = 0.0
+        else:
+            before = found[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]]
+            a.scratch[out + i] = (a.scratch[out + i] - before) / (later - earlier)
+
+
+def look_along(a: Arrays, t: float, y: Reals, p: Reals, d: Reals, k: Integers, c: Reals) -> int:
+    """The witnesses at another time, on the tangent of the solution, into the spare cache; 0 or not."""
+    moved, found = probed(a)
+    for m in range(y.shape[0]):
+        moved[m] = y[m] + (t - a.clock[ix.TIME]) * c[m]
+    return walk(a.watched, a.ints, 0, a.program[ix.WATCHED], t, moved, p, d, k, a.h, found)

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import FIXED, IS_CUBIC, LARGEST, NEXT_STEP
+from cosim.contracts.method_layout import FIXED, IS_CUBIC
 from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
 from cosim.step.agenda import row_of
 from cosim.step.arrays import Arrays, Reals, part
-from cosim.step.calls import call_forecast, call_search
 from cosim.step.codes import FAILED_ACCURACY, FAILED_HOLD, FAILED_SIDE
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
-from cosim.step.crossing import FOUND, MOST_PARTS, PARTS, crosses
+from cosim.step.crossing import (
+    FOUND,
+    MOST_PARTS,
+    PARTS,
+    declared_rate,
+    first_crossing,
+    has_crossed,
+    points_of,
+)
+from cosim.step.evaluation import copy_cache, probed
 from cosim.step.event_log import CHATTERING, NOT_A_NUMBER, WRONG_SIDE, ZENO, tell
+from cosim.step.forecast import foresee
 from cosim.step.holds import can_hold, drop_moved, held_count, hold, leave_out_held, note_held, pushes_it
-from cosim.step.realize import complete, first_coefficient, last_coefficient, redo
+from cosim.step.realize import complete, redo
 from cosim.step.seen import (
     ASIDE,
     LEFT,
@@ -27,7 +36,6 @@ from cosim.step.seen import (
     seen_without_value,
     spacing_for,
 )
-from cosim.step.seen import POINTS as ROWS
 from cosim.step.updates import TRIGGERED
 from cosim.step.watched import (
     LEAVING,
@@ -35,6 +43,7 @@ from cosim.step.watched import (
     RATE_SPACING,
     direction_of,
     is_condition,
+    level,
     look,
     memory_of,
     value,
@@ -53,12 +62,6 @@ DIFFERENCE = 1e-6  # of the step: over which rates of witnesses that declare non
 WORTH_A_LOOK = 100.0  # windows: in shorter flights (that pile up) coordinates are mostly rounding
 SEARCHES = 3  # of a step again, with more points, as the witnesses turn out to be faster
 HALF_A_UNIT = 1.1102230246251568e-16  # a little more than half the distance from 1 to the next number
-
-
-def has_crossed(a: Arrays, i: int, before: float, after: float) -> bool:
-    """Whether going from one value to another, above its level, is an event."""
-    guard = a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_GUARD]
-    return crosses(before, after, a.probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.DIRECTION], guard)
 
 
 @part("A>i", needed_for="witnesses")
@@ -101,9 +104,8 @@ def tell_of_nan(a: Arrays, i: int, now: float, t: float) -> None:
 
 def tell_of_nan_inside(a: Arrays) -> None:
     """A finding where the search has seen a witness that was not a number before the present time."""
-    count = a.program[ix.WITNESSES]
-    points = a.scratch[a.program[ix.POINTS] : a.program[ix.POINTS] + ROWS * (1 + 2 * count)]
-    i, t = seen_without_value(points, count)
+    points, _ = points_of(a)
+    i, t = seen_without_value(points, a.program[ix.WITNESSES])
     if i >= 0 and t <= a.clock[ix.TIME]:
         tell_of_nan(a, i, math.nan, t)
 
@@ -144,11 +146,6 @@ def begin_watch(a: Arrays) -> None:
         a.scratch[a.program[ix.BEFORE] + i] = now
         a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_ZERO] = a.clock[at + ix.LEVEL]
         a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_GUARD] = a.clock[at + ix.GUARD]
-
-
-def level(a: Arrays, i: int) -> float:
-    """The value that counts as zero."""
-    return a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_ZERO]
 
 
 def isolation_window(a: Arrays) -> float:
@@ -213,7 +210,7 @@ def trigger(a: Arrays, start: float) -> int:
                 note_located(a, min(a.scratch[a.program[ix.ENDS] + ix.WINDOW_START], a.clock[ix.TIME]), 1)
         tell_of_nan_inside(a)
         if foresees(a):
-            foresee(a, start, stop, length)
+            foresee(a, start, stop, AIM * length)
     if located:
         fire(a, max(NEAR * length, min(REPEATED, attempted / LONGER)))
     note(a)
@@ -242,29 +239,19 @@ def note_located(a: Arrays, start: float, is_isolated: int) -> None:
 @part("Afff>i")
 def search(a: Arrays, start: float, stop: float, window: float) -> int:
     """The first crossing in a part of the step that was kept: FOUND, another number, or minus a code."""
-    n = a.y.shape[0]
-    size = a.c.shape[0]
     count = a.program[ix.WITNESSES]
-    y = a.scratch[a.program[ix.PROBED_Y] : a.program[ix.PROBED_Y] + n]
-    c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + size]
-    work = a.scratch[a.program[ix.KEPT_WORK] : a.program[ix.KEPT_WORK] + a.work.shape[0]]
+    points, width = points_of(a)
     ends = a.scratch[a.program[ix.ENDS] : a.program[ix.ENDS] + ix.ENDS_HEADER + 2 * count]
-    levels = a.scratch[a.program[ix.LEVELS] : a.program[ix.LEVELS] + ix.LEVEL_WIDTH * count]
-    points = a.scratch[a.program[ix.POINTS] : a.program[ix.POINTS] + ROWS * (1 + 2 * count)]
-    for m in range(a.program[ix.CACHE]):
-        c[m] = a.c[m]
-    coefficients = a.coefficients[first_coefficient(a) : last_coefficient(a)]
-    state = (a.p, a.d, a.k, a.h, y, c)
-    method = (coefficients, work, levels, ends, points)
-    lengths = (max(CLOSER * window, 4.0 * spacing_of(abs(stop))), DIFFERENCE * (stop - start))
-    schedule = (a.watched, a.ints, start, stop)
+    _, c = probed(a)
+    copy_cache(a, a.c, c)
+    shortest = max(CLOSER * window, 4.0 * spacing_of(abs(stop)))
+    difference = DIFFERENCE * (stop - start)
     forget_seen(points, count)
-    found = call_search(a.program[ix.SEARCH], schedule + state + (a.probe,) + method + lengths + (PARTS,))
+    found = first_crossing(a, start, stop, shortest, difference, PARTS)
     if found < 0:
         a.places[ix.BLOCK] = a.program[a.program[ix.WATCHED_AT] - found - 1]
         return -CODE_BLOCK
     # What lies before may be hidden between the points: the first search stays as it is where nothing does.
-    width = 1 + 2 * count
     spacing = (stop - start) / PARTS
     for _ in range(SEARCHES):
         wanted = points_apart(a, points, spacing)
@@ -280,9 +267,8 @@ def search(a: Arrays, start: float, stop: float, window: float) -> int:
                 ends[ix.ENDS_HEADER + count + i] = points[1 + i]
         copy_row(points, width, LEFT, ASIDE)
         copy_row(points, width, RIGHT, ASIDE + 1)
-        schedule = (a.watched, a.ints, start, end)
         forget_hidden(points, count)
-        again = call_search(a.program[ix.SEARCH], schedule + state + (a.probe,) + method + lengths + (parts,))
+        again = first_crossing(a, start, end, shortest, difference, parts)
         if again == FOUND:
             found = FOUND
             continue
@@ -309,40 +295,10 @@ def points_apart(a: Arrays, points: Reals, spacing: float) -> float:
     for i in range(count):
         if not is_condition(a, i):
             wanted = min(wanted, spacing_for(points, count, i))
-            if a.probe[ix.PROBE_HEADER + ix.PROBE_WIDTH * i + ix.RATE_AT] >= 0 and hides(points, count, i):
+            if declared_rate(a, i) >= 0 and hides(points, count, i):
                 wanted = min(wanted, 0.5 * spacing)
     length = a.clock[ix.TIME] - a.work[STEP_START]
     return min(max(wanted, length / MOST_PARTS), a.numbers[ix.SHORTEST_PULSE])
-
-
-def foresee(a: Arrays, start: float, stop: float, window: float) -> None:
-    """Note when the witnesses may cross next, by the step that was kept."""
-    n = a.y.shape[0]
-    size = a.c.shape[0]
-    count = a.program[ix.WITNESSES]
-    y = a.scratch[a.program[ix.PROBED_Y] : a.program[ix.PROBED_Y] + n]
-    c = a.scratch[a.program[ix.PROBED_C] : a.program[ix.PROBED_C] + size]
-    work = a.scratch[a.program[ix.KEPT_WORK] : a.program[ix.KEPT_WORK] + a.work.shape[0]]
-    ends = a.scratch[a.program[ix.ENDS] : a.program[ix.ENDS] + ix.ENDS_HEADER + 3 * count]
-    levels = a.scratch[a.program[ix.LEVELS] : a.program[ix.LEVELS] + ix.LEVEL_WIDTH * count]
-    points = a.scratch[a.program[ix.POINTS] : a.program[ix.POINTS] + ROWS * (1 + 2 * count)]
-    expected = a.scratch[a.program[ix.FORESEEN] : a.program[ix.FORESEEN] + ix.EXPECTED_WIDTH * count]
-    for m in range(a.program[ix.CACHE]):
-        c[m] = a.c[m]
-    for i in range(count):
-        ends[ix.ENDS_HEADER + 2 * count + i] = value(a, i) - level(a, i)
-        expected[ix.EXPECTED_WIDTH * i + ix.EXPECTED_TIME] = a.clock[memory_of(a, i) + ix.EXPECTED]
-        expected[ix.EXPECTED_WIDTH * i + ix.EXPECTED_DOUBT] = a.clock[memory_of(a, i) + ix.DOUBT]
-    horizon = min(a.memory[NEXT_STEP], a.settings[LARGEST])
-    schedule = (a.watched, a.ints, start, stop, a.clock[ix.TIME], horizon)
-    state = (a.p, a.d, a.k, a.h, y, c, a.probe)
-    method = (a.coefficients, work, levels, ends, points)
-    status = call_forecast(a.program[ix.FORECAST], schedule + state + method + (expected, AIM * window))
-    for i in range(count):
-        at = ix.EXPECTED_WIDTH * i
-        time, doubt = expected[at + ix.EXPECTED_TIME], expected[at + ix.EXPECTED_DOUBT]
-        a.clock[memory_of(a, i) + ix.EXPECTED] = time if status == 0 else math.inf
-        a.clock[memory_of(a, i) + ix.DOUBT] = doubt if status == 0 else math.inf
 
 
 def compare_with_low(a: Arrays, target: int) -> None:

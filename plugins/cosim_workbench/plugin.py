@@ -27,6 +27,7 @@ from cosim_workbench.schema_command import SchemaCommand
 from cosim_workbench.simulation_table import SimulationTable
 from cosim_workbench.starts_table import StartsTable
 from cosim_workbench.studies.calibrate_command import CalibrateCommand
+from cosim_workbench.studies.dask_support import DaskSupport
 from cosim_workbench.studies.fan_chart import FanChart
 from cosim_workbench.studies.series_parts import SeriesParts
 from cosim_workbench.studies.sweep_command import SweepCommand
@@ -65,5 +66,6 @@ def cosim_register(register: cosim.Register) -> None:
     register("workbench.event_table", EventTable)
     register("workbench.fan_chart", FanChart)
     register("workbench.series_parts", SeriesParts)
+    register("workbench.dask", DaskSupport)
     register("workbench.sweep", SweepCommand)
     register("workbench.calibrate", CalibrateCommand)

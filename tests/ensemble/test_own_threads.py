@@ -8,14 +8,14 @@ from concurrent.futures import BrokenExecutor
 import pytest
 from ensemble_parts import Lost, ends_its_process, sends_what_cannot_be_sent, sleeps
 
-from cosim.ensemble.chunks import Job, do_in_chunks, workers_of
+from cosim.ensemble.chunks import Job, do_in_chunks, support_of
 from cosim.ensemble.own_threads import OwnThreads
 
 
 def test_threads_of_one_process_take_tasks_side_by_side():
     before = threading.active_count()
     with OwnThreads(3) as pool:
-        assert workers_of(pool) == 3
+        assert support_of(pool).workers(pool) == 3
         ids = {pool.submit(os.getpid).result() for _ in range(3)}
         assert len(ids) == 1 and os.getpid() not in ids
         began = time.monotonic()

@@ -56,6 +56,30 @@ class Stone(cosim.Component):
         speed_next[0] = 0.0
 
 
+class Bouncer(cosim.Component):
+    """A ball on a floor, the rate of whose witness is declared."""
+
+    height = cosim.position(unit="m", start=1.0)
+    speed = cosim.speed(unit="m/s")
+
+    @cosim.kernel
+    def derivatives(speed, height_dot, speed_dot):
+        height_dot[0] = speed
+        speed_dot[0] = -9.81
+
+    @cosim.witness(direction="falling")
+    def floor(height):
+        return height
+
+    @floor.rate
+    def floor_rate(speed):
+        return speed
+
+    @cosim.on(floor, does="unrestricted")
+    def bounce(speed, speed_next):
+        speed_next[0] = -0.5 * speed
+
+
 class BouncingBall(cosim.Component):
     """A ball on a floor; the third bounce raises an alarm."""
 

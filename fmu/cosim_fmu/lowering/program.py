@@ -15,7 +15,6 @@ from cosim.kit import (
     ARRAYS,
     BLOCK_SIGNATURE,
     CHOICE_HEADER,
-    DENSE_SIGNATURE,
     ENTRIES,
     ENTRY_SIGNATURE,
     PARTS,
@@ -203,11 +202,8 @@ class Program:
             self._list_held(tables.held, [function for function, _, _ in listed])
         for i, block in enumerate(tables.watched_rows):
             self._address("watched", 3 * i, system.blocks[block].function, BLOCK_SIGNATURE, "block")
-        for place, function, signature in (*method.functions, *tables.functions):
+        for place, function, signature in method.functions:
             self._address("program", place, function, signature, "method")
-        if tables.watched_blocks:
-            dense = next(function for place, function, _ in method.functions if place == layout.DENSE)
-            self._address("probe", 0, dense, DENSE_SIGNATURE, "method")
         for part in PARTS:
             self.functions[part_name(part)] = (part, part.__dict__["__part__"])
         left_out = {"due"} if not self.periodic else set()

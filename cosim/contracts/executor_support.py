@@ -1,0 +1,51 @@
+"""What runs that go to an executor have to know of it."""
+
+from __future__ import annotations
+
+from concurrent.futures import BrokenExecutor, CancelledError, Executor
+from typing import Any
+
+from cosim.registration.kinds import plugin_kind
+
+
+@plugin_kind("executor_support")
+class ExecutorSupport:
+    """How many workers an executor has, what is sent to each of them once, what its errors mean.
+
+    As it stands it serves executors of the standard library, and whatever keeps to `concurrent.futures`. For
+    executors of a library that do not, a plugin registers a class that derives from this one; it is
+    instantiated without arguments.
+
+    Examples
+    --------
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> class Farm(ThreadPoolExecutor):
+    ...     '''Reaches machines that can be lost.'''
+    >>> class FarmSupport(ExecutorSupport):
+    ...     '''A farm says so with a `ConnectionError`.'''
+    ...     def serves(self, executor): return isinstance(executor, Farm)
+    ...     def has_lost_all(self, error): return isinstance(error, ConnectionError)
+    >>> FarmSupport().serves(Farm(3)), FarmSupport().workers(Farm(3))
+    (True, 3)
+    """
+
+    def serves(self, executor: Executor) -> bool:
+        """Whether this is an executor of that library."""
+        return False
+
+    def workers(self, executor: Any) -> int:
+        """How many there are, as far as it says; 1 at least."""
+        count = getattr(executor, "count", None)
+        return count if isinstance(count, int) else int(getattr(executor, "_max_workers", 0) or 1)
+
+    def share(self, executor: Any, data: bytes) -> Any:
+        """What stands for `data` among the arguments of tasks, where it need not go with each of them."""
+        return data
+
+    def has_lost_worker(self, error: BaseException) -> bool:
+        """Whether this error of a task says that its process has ended."""
+        return isinstance(error, BrokenExecutor)
+
+    def has_lost_all(self, error: BaseException) -> bool:
+        """Whether it says that there is nothing any more that could do it."""
+        return isinstance(error, CancelledError)

@@ -1,0 +1,42 @@
+"""What is special about Dask's executors."""
+
+from __future__ import annotations
+
+from concurrent.futures import Executor
+from typing import Any
+
+from cosim import kit
+
+LOST_WORKER = "KilledWorker"
+LOST_SCHEDULER = ("CommClosedError", "FutureCancelledError", "ClosedClientError")
+
+
+class DaskSupport(kit.ExecutorSupport):
+    """Dask's ``client.get_executor()``: its workers, and its errors, which are known by name."""
+
+    def serves(self, executor: Executor) -> bool:
+        """Whether it has a client of Dask."""
+        return type(executor).__module__.partition(".")[0] == "distributed"
+
+    def workers(self, executor: Any) -> int:
+        """Threads of all workers."""
+        try:
+            return int(sum(executor._client.nthreads().values())) or 1
+        except Exception:
+            return 1  # the scheduler is gone, as whoever sends work is going to be told
+
+    def share(self, executor: Any, data: bytes) -> Any:
+        """The result of a task, which is done again where it is lost; what is scattered is not."""
+        return executor._client.submit(_same, data)
+
+    def has_lost_worker(self, error: BaseException) -> bool:
+        """Whether the workers in which a task was have ended."""
+        return super().has_lost_worker(error) or type(error).__name__ == LOST_WORKER
+
+    def has_lost_all(self, error: BaseException) -> bool:
+        """Whether the scheduler does not answer any more."""
+        return super().has_lost_all(error) or type(error).__name__ in LOST_SCHEDULER
+
+
+def _same(data: bytes) -> bytes:
+    return data
