@@ -157,7 +157,7 @@ def draw(found: dict[str, list[tuple[int, dict[str, Any]]]], path: Path) -> None
     """Both figures over the number of balls."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(9.0, 3.6), layout="constrained")
+    figure = Figure(figsize=(9.0, 4.2), layout="constrained")
     left, right = figure.subplots(1, 2)
     for name, runs in found.items():
         counts = [count for count, _ in runs]
@@ -169,7 +169,7 @@ def draw(found: dict[str, list[tuple[int, dict[str, Any]]]], path: Path) -> None
     for panel in (left, right):
         panel.set_xlabel("balls in one system")
         panel.grid(True, alpha=0.3)
-    left.legend(fontsize="small")
+    figure.legend(*left.get_legend_handles_labels(), loc="outside upper center", ncols=3, frameon=False)
     figure.savefig(path, dpi=120)
 
 

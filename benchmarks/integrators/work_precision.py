@@ -129,16 +129,18 @@ def wins(lines: list[str]) -> str:
 
 
 def plot(programs: dict[str, list[Run]], path: Path) -> None:
-    """Evaluations and wall time over the error, a column for each problem, the best curve of each program."""
+    """Evaluations and, below, wall time over the error: the best curve of each program for each problem."""
     import matplotlib
 
     matplotlib.use("Agg")
     from matplotlib import pyplot
 
-    figure, axes = pyplot.subplots(2, len(PROBLEMS), figsize=(3.2 * len(PROBLEMS), 6.0), squeeze=False)
-    for column, name in enumerate(PROBLEMS):
+    blocks = -(-len(PROBLEMS) // 3)
+    figure, axes = pyplot.subplots(2 * blocks, 3, figsize=(9.6, 6.0 * blocks), squeeze=False)
+    for number, name in enumerate(PROBLEMS):
+        block, column = divmod(number, 3)
         for row, (cost, label) in enumerate(((3, "evaluations"), (2, "wall time, s"))):
-            axis = axes[row, column]
+            axis = axes[2 * block + row, column]
             for program, runs in programs.items():
                 here = sorted((run for run in runs if run[0] == name), key=lambda run: run[4])
                 front, least = [], np.inf

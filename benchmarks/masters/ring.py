@@ -247,14 +247,14 @@ def show(table: dict[str, dict[int, float]], sizes: list[int]) -> None:
 def plot(table: dict[str, dict[int, float]], path: Path) -> None:
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(7, 4.5), layout="constrained")
+    figure = Figure(figsize=(8, 5.2), layout="constrained")
     axes = figure.subplots()
     for name, row in table.items():
         axes.loglog(list(row), list(row.values()), "o-", label=name)
     axes.set_xlabel("FMUs in the ring")
     axes.set_ylabel("µs per communication step and FMU")
     axes.grid(True, which="both", alpha=0.3)
-    axes.legend(fontsize="small")
+    figure.legend(loc="outside upper center", ncols=2, frameon=False)
     figure.savefig(path, dpi=110)
 
 

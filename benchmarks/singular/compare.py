@@ -108,8 +108,9 @@ def draw(table: dict[str, list[tuple[int, list[float]]]], path: str) -> None:
     """Errors, changes of the energy and times over N; Bricard's mechanism comes last."""
     from matplotlib.figure import Figure
 
-    figure = Figure(figsize=(15, 4.8), layout="constrained")
-    panels = figure.subplots(1, 3)
+    figure = Figure(figsize=(8.5, 7.5), layout="constrained")
+    *panels, beside = figure.subplots(2, 2).flat
+    beside.axis("off")
     sizes = list(dict.fromkeys(loops for rows in table.values() for loops, _ in rows))
     for name, rows in table.items():
         style = "o-" if name.startswith("cosim") else "s--" if name.startswith("mujoco") else "^:"
@@ -124,7 +125,7 @@ def draw(table: dict[str, list[tuple[int, list[float]]]], path: str) -> None:
         axes.set(title=title, xlabel="N four-bars")
         axes.set_xticks(range(len(sizes)), [str(loops) if loops else "Bricard" for loops in sizes])
         axes.grid(axis="y", alpha=0.3)
-    figure.legend(loc="outside right center", fontsize=8)
+    beside.legend(*panels[0].get_legend_handles_labels(), loc="center", frameon=False)
     figure.savefig(path, dpi=110)
 
 

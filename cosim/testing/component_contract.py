@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pytest
 
 import cosim
-from cosim.testing.described import check_bounds, check_docstring
+from cosim.testing.described import check_docstring
 from cosim.testing.moving_signals import observed_system
-from cosim.testing.other_mode import results_in_other_mode
+from cosim.testing.part_contract import PartContract, different_names
 
 PART = "measure"  # its name in the system that it is tried in
 CHANGING = ("position", "speed", "auxiliary", "discrete", "integer", "output", "cache")
 
 
-class ComponentContract:
+class ComponentContract(PartContract):
     """Checks of a component along a run: its equations, events and handlers.
 
     Sources, bodies and coordinates that `make` leaves open are attached to a pendulum and a free body; inputs
@@ -41,7 +40,6 @@ class ComponentContract:
     ...     make = staticmethod(lambda: Tank(area="2 m2"))
     """
 
-    make: ClassVar[Callable[..., Any]]
     until: ClassVar[float] = 1.0
     accuracy: ClassVar[float] = 1e-8
     inputs: ClassVar[dict[str, float]] = {}
@@ -87,10 +85,6 @@ class ComponentContract:
         """The class says what it computes; what is missing is a warning."""
         check_docstring(self.make())
 
-    def test_refuses_parameters_out_of_bounds(self) -> None:
-        """Bounds that are declared are kept."""
-        check_bounds(self.make())
-
     def test_runs_with_finite_numbers(self) -> None:
         """From the start to the end all that it computes is a finite number, or not known at all (timers)."""
         simulator = self.simulator()
@@ -120,7 +114,7 @@ class ComponentContract:
     def test_two_runs_give_the_same(self) -> None:
         """The same run again gives the same bytes: all memory is in the State."""
         first, again = self.results(), self.results()
-        assert first == again, f"{_different(first, again)} differ in a second run"
+        assert first == again, f"{different_names(first, again)} differ in a second run"
 
     def test_computing_changes_nothing(self) -> None:
         """Computing the outputs leaves the State as it was."""
@@ -139,7 +133,7 @@ class ComponentContract:
         simulator.advance_to(self.until)
         restored.advance_to(self.until)
         mine, theirs = self.values(simulator), self.values(restored)
-        assert mine == theirs, f"{_different(mine, theirs)} differ after going on from saved bytes"
+        assert mine == theirs, f"{different_names(mine, theirs)} differ after going on from saved bytes"
 
     def test_handlers_run_to_the_end(self) -> None:
         """No handler fails along the run, nor when it is finished: Termination has handlers, too."""
@@ -149,14 +143,3 @@ class ComponentContract:
         simulator.advance_to(self.until)
         status = simulator.finish()
         assert status.reason is not cosim.Reason.EVENT_HANDLER_FAILED, status.format_message()
-
-    def test_compiled_is_plain_python(self) -> None:
-        """The same bytes with and without compilation."""
-        mine, theirs = self.results(), results_in_other_mode(type(self), "results")
-        assert mine == theirs, f"{_different(mine, theirs)} differ between compiled and plain Python"
-
-
-def _different(first: list[str], second: list[str]) -> str:
-    """Names of the results that differ."""
-    names = [a.partition(": ")[0] for a, b in zip(first, second, strict=False) if a != b]
-    return ", ".join(dict.fromkeys(names)) or "the numbers of events"

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 
 import cosim
-from cosim.testing.described import check_bounds, check_docstring
+from cosim.testing.described import check_docstring
 from cosim.testing.moving_signals import observed_system
-from cosim.testing.other_mode import results_in_other_mode
+from cosim.testing.part_contract import PartContract
 
 WEIGHTS = np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / 12.0
 
 
-class MeasureContract:
+class MeasureContract(PartContract):
     """Checks of a measure along a simulated motion.
 
     Sources, bodies and coordinates that `make` leaves open are attached to a pendulum and a free body.
@@ -41,7 +40,6 @@ class MeasureContract:
     ...     make = staticmethod(lambda: Average())
     """
 
-    make: ClassVar[Callable[..., Any]]
     times: ClassVar[tuple[float, ...]] = (0.21, 0.46, 0.83)
     step: ClassVar[float] = 1e-3
     tolerance: ClassVar[float] = 1e-5
@@ -75,10 +73,6 @@ class MeasureContract:
     def test_has_a_docstring_with_its_law(self) -> None:
         """The class says what it computes."""
         check_docstring(self.make())
-
-    def test_refuses_parameters_out_of_bounds(self) -> None:
-        """Bounds that are declared are kept."""
-        check_bounds(self.make())
 
     def test_value_is_finite(self) -> None:
         """A finite number from the start on."""
@@ -182,11 +176,6 @@ class MeasureContract:
         system = self.simulator().system
         assert "measure" in system.outputs, "the measure is not among the outputs of the system"
         system.dependencies("measure")
-
-    def test_compiled_is_plain_python(self) -> None:
-        """The same bytes with and without compilation."""
-        mine, theirs = self.results(), results_in_other_mode(type(self), "results")
-        assert mine == theirs, f"compiled and plain Python differ: {mine} and {theirs}"
 
 
 def _hex(value: Any) -> list[str]:

@@ -41,7 +41,7 @@ def main() -> None:
                 axes.scatter(60.0 / period, 1e-6 * part * limit, s=25, **mark)
     axes.set_ylim(0.0, 1.5)
     axes.set_xlabel("revolutions per minute")
-    axes.set_ylabel("width times specific force, N/um")
+    axes.set_ylabel("width times specific force, N/µm")
     axes.set_title("lobes: closed form; green: the run decays, red: it grows", fontsize="medium")
     figure.savefig(HERE / "chatter.png", dpi=120)
 

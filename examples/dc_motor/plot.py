@@ -17,7 +17,7 @@ def main() -> None:
     figure, axes = plt.subplots(3, 1, sharex=True, figsize=(7, 6.4), layout="constrained")
     axes[0].plot(result.time, result["wanted"], label="wanted", linewidth=0.9)
     axes[0].plot(result.time, result["disc_joint.angle"], label="disc", linewidth=0.9)
-    axes[0].plot(result.time, result["encoder"], label="encoder", linewidth=0.9)
+    axes[0].plot(result.time, result["encoder"], "--", label="encoder", linewidth=0.9)
     axes[0].set_ylabel("angle, rad")
     axes[0].legend(loc="best", fontsize="small")
     axes[1].plot(result.time, result["control"], label="control", linewidth=0.9)

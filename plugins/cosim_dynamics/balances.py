@@ -80,12 +80,7 @@ def joint_reactions(system: cosim.System, state: cosim.State) -> dict[str, Array
     StageError
         When the State is not realized so far.
     """
-    motion = TreeMotion(system, state)
-    found = {}
-    for i, wrench in enumerate(_transmitted(motion)):
-        link = motion.links[i]
-        found[link.joint.name] = -_at(wrench, motion.p_F[i] - motion.p_M[i]) if link.reversed else wrench
-    return found
+    return _reactions(TreeMotion(system, state), on_parents=False)
 
 
 def reactions_on_parents(system: cosim.System, state: cosim.State) -> dict[str, Array]:
@@ -108,11 +103,16 @@ def reactions_on_parents(system: cosim.System, state: cosim.State) -> dict[str, 
     StageError
         When the State is not realized so far.
     """
-    motion = TreeMotion(system, state)
+    return _reactions(TreeMotion(system, state), on_parents=True)
+
+
+def _reactions(motion: TreeMotion, on_parents: bool) -> dict[str, Array]:
+    """What each joint does to its parents or to its children; a reversed one has its child inside."""
     found = {}
     for i, wrench in enumerate(_transmitted(motion)):
         link = motion.links[i]
-        found[link.joint.name] = wrench if link.reversed else -_at(wrench, motion.p_F[i] - motion.p_M[i])
+        outer = link.reversed == on_parents
+        found[link.joint.name] = wrench if outer else -_at(wrench, motion.p_F[i] - motion.p_M[i])
     return found
 
 

@@ -15,14 +15,13 @@ from cosim_dynamics.equations_of_constraints import TracedConstraintEquations, o
 from cosim_dynamics.hanging import Report, is_ground
 from cosim_dynamics.matrix_rows import Factor, Targets
 from cosim_dynamics.own_terms import blame
-from cosim_dynamics.rows import NOWHERE, block, table
-from cosim_dynamics.trace import TIME, write_kernel
+from cosim_dynamics.rows import NOWHERE, block, table, traced_block
 from cosim_dynamics.tree import Tree
 from cosim_dynamics.work import Work
 from cosim_mechanics import contracts
 
 if TYPE_CHECKING:
-    from cosim.kit import Assembly, Block, Slot
+    from cosim.kit import Assembly, Slot
 
 LEVEL = {"position": 2, "velocity": 1, "acceleration": 0}
 
@@ -67,27 +66,16 @@ class Constraints:
 
     def _add(self, assembly: Assembly, constraint: contracts.Constraint) -> None:
         equations = trace_constraint(constraint)
-        names = {n.arguments[0] for n in equations.graph.nodes if n.operation == "slot"} - {TIME}
-        arrays = {name: assembly.asked(constraint, name).array for name in names}
-        kernel = write_kernel(f"{type(constraint).__name__}_equations", equations.results, arrays)
-        inputs = [assembly.asked(constraint, name).part(element) for name, element in kernel.inputs]
-        numbers = assembly.allocate(f"{constraint.name}: coefficients and constants", kernel.size)
-        self.all.append(Traced(constraint, equations, numbers))
-        row = [slot.offset for slot in inputs] + [numbers.offset]
-        uses_time = any(n.operation == "slot" and n.arguments[0] == TIME for n in equations.graph.nodes)
-        self.blocks.append(
-            Block(
-                kernel.function,
-                np.array([row], dtype=np.int64),
-                cosim.Stage.TIME if uses_time else cosim.Stage.INSTANCE,
-                tuple(inputs),
-                (numbers,),
-                (),
-                f"dynamics: equations of {type(constraint).__name__}",
-                (constraint.name,),
-                mergeable=True,
-            )
+        block, numbers = traced_block(
+            assembly,
+            constraint,
+            equations.graph,
+            equations.results,
+            assembly.asked,
+            "coefficients and constants",
         )
+        self.all.append(Traced(constraint, equations, numbers))
+        self.blocks.append(block)
 
 
 def constrained(

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim_dynamics.free_directions import holds, null_space, velocity_jacobian
-from cosim_dynamics.tangent import STATES, Tangent, slopes
+from cosim_dynamics.tangent import Tangent, elements_of_y, slopes
 
 Array = NDArray[np.float64]
 ITERATIONS = 300
@@ -199,16 +199,9 @@ def _size(residual: Array) -> float:
 
 def _unsettled(state: cosim.State, searched: list[int], residual: Array) -> str:
     system = state.system
-    names = [
-        (f"{path}[{i}]" if variable.slot.size > 1 else path, variable.slot.offset + i, variable.unit(i))
-        for path, variable in system.variables.items()
-        if variable.slot.array == "y" and variable.kind in STATES
-        for i in range(variable.slot.size)
-    ]
-    by_place = {place: (name, unit) for name, place, unit in names}
     worst = int(np.argmax(np.where(np.isfinite(residual), abs(residual), np.inf)))
     places = [*range(system.nq, system.nq + system.nu), *searched]
-    name, unit = by_place[places[worst]]
+    name, unit = elements_of_y(system)[places[worst]]
     return (
         f"no static equilibrium found in {ITERATIONS} iterations: {name} does not settle, its rate is still "
         f"{residual[worst]:.6g} ({unit} per second). Something that holds it is missing, or the search began "

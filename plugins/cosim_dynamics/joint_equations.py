@@ -13,8 +13,6 @@ from cosim_dynamics.symbol import Symbol, SymbolGraph
 from cosim_dynamics.traced_part import TracedPart, part_of
 from cosim_mechanics import contracts
 
-Wrench = tuple[str, int]
-
 
 @dataclass(frozen=True)
 class JointEquations:

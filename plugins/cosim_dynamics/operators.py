@@ -168,13 +168,7 @@ def inverse_dynamics(system: cosim.System, state: cosim.State, udot: Any) -> Arr
 
 def kinetic_energy(system: cosim.System, state: cosim.State) -> float:
     """Of all bodies, J; inertias that joints bring by equations of their own are counted too."""
-    motion = TreeMotion(system, state)
-    total = 0.5 * state.u @ _own(motion)[0] @ state.u
-    for i in range(len(motion.links)):
-        mass, inertia = motion.inertia(i)
-        V = motion.velocity(i, motion.center(i))
-        total += 0.5 * (mass * V[3:] @ V[3:] + V[:3] @ inertia @ V[:3])
-    return float(total)
+    return float(0.5 * state.u @ mass_matrix(system, state) @ state.u)
 
 
 def _own(motion: TreeMotion, without_tau: bool = False) -> tuple[Array, Array]:

@@ -5,19 +5,17 @@ from __future__ import annotations
 import traceback
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 import cosim
 from cosim.kit import Block
 from cosim_dynamics.hanging import Report
 from cosim_dynamics.joint_equations import trace
+from cosim_dynamics.rows import traced_block
 from cosim_dynamics.symbol import HERE
-from cosim_dynamics.trace import write_kernel
 from cosim_dynamics.tree import Tree
 from cosim_mechanics import contracts
 
 if TYPE_CHECKING:
-    from cosim.kit import Assembly, Block, Slot
+    from cosim.kit import Assembly, Slot
 
 
 class OwnTerms:
@@ -62,27 +60,12 @@ class OwnTerms:
 
     def _add(self, assembly: Assembly, joint: contracts.Joint) -> None:
         graph, equations = trace(joint)
-        names = {node.arguments[0] for node in graph.nodes if node.operation == "slot"}
-        arrays = {name: assembly.slot(joint, name).array for name in names}
-        kernel = write_kernel(f"{type(joint).__name__}_equations", equations.results, arrays)
-        inputs = [assembly.slot(joint, name).part(element) for name, element in kernel.inputs]
-        result = assembly.allocate(f"{joint.name}: own equations", kernel.size)
+        block, result = traced_block(
+            assembly, joint, graph, equations.results, assembly.slot, "own equations"
+        )
+        self.blocks.append(block)
         self.slots[joint.name] = result
         self.couples += [joint.name] if joint.nu > 1 else []
-        row = [slot.offset for slot in inputs] + [result.offset]
-        self.blocks.append(
-            Block(
-                kernel.function,
-                np.array([row], dtype=np.int64),
-                cosim.Stage.INSTANCE,
-                tuple(inputs),
-                (result,),
-                (),
-                f"dynamics: equations of {type(joint).__name__}",
-                (joint.name,),
-                mergeable=True,
-            )
-        )
 
 
 def blame(error: Exception) -> str:

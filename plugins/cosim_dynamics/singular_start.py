@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim_dynamics import constraint_block as cb
 from cosim_dynamics.pivoted_cholesky import TRUSTED
+from cosim_dynamics.tangent import elements_of_y
 from cosim_mechanics import contracts
 
 Array = NDArray[np.float64]
@@ -215,7 +216,4 @@ def _not_zero(values: Array) -> list[int]:
 
 def _path(state: cosim.State, i: int) -> str:
     """Of a speed."""
-    offset = state.system.nq + i
-    path = state.system.paths_at("y", [offset])[0]
-    slot = state.system.signal(path).slot
-    return path if slot.size == 1 else f"{path}[{offset - slot.offset}]"
+    return elements_of_y(state.system)[state.system.nq + i][0]

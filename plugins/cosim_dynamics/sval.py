@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Hashable, Mapping
-from typing import Any, NoReturn
+from typing import Any, NoReturn, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -30,7 +31,42 @@ QUOTIENT = (
 )
 
 
-class SVal:
+class Linear:
+    """Base of what is linear in the accelerations.
+
+    An equation is written once, so it cannot ask such a quantity for its value, its sign or its size.
+    """
+
+    __slots__ = ()
+    __array_ufunc__ = None  # NumPy then leaves `array * s` to the s-val
+
+    @property
+    @abstractmethod
+    def dofs(self) -> frozenset[Hashable]:
+        """Degrees of freedom with a coefficient."""
+
+    @property
+    def carries_accelerations(self) -> bool:
+        """Whether any coefficient is there."""
+        return bool(self.dofs)
+
+    def __pos__(self) -> Self:
+        return self
+
+    def __pow__(self, exponent: Any) -> Any:
+        raise TypeError(POWER)
+
+    __rpow__ = __pow__
+
+    def _no_value(self, *others: object) -> NoReturn:
+        raise TypeError(NO_VALUE)
+
+    __bool__ = __float__ = __int__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = _no_value
+    __eq__ = __ne__ = _no_value
+    __hash__ = object.__hash__
+
+
+class SVal(Linear):
     """A scalar s-val ("separated value"): a sum of accelerations with coefficients, and a constant.
 
     Law: s = sum_i c_i a_i + b, with a_i the acceleration of degree of freedom i. The coefficients and the
@@ -72,7 +108,6 @@ class SVal:
     """
 
     __slots__ = ("_coefficients", "_constant")
-    __array_ufunc__ = None  # NumPy then leaves `array * s` to the s-val
 
     def __init__(self, constant: Any = 0.0, coefficients: Mapping[Hashable, Any] | None = None) -> None:
         self._constant = constant
@@ -94,11 +129,6 @@ class SVal:
     def dofs(self) -> frozenset[Hashable]:
         """Degrees of freedom with a coefficient."""
         return frozenset(self._coefficients)
-
-    @property
-    def carries_accelerations(self) -> bool:
-        """Whether any coefficient is there."""
-        return bool(self._coefficients)
 
     def coefficient(self, dof: Hashable) -> Any:
         """The factor of one acceleration; 0.0 where there is none."""
@@ -138,9 +168,6 @@ class SVal:
 
     def __neg__(self) -> SVal:
         return SVal(-self._constant, {dof: -value for dof, value in self._coefficients.items()})
-
-    def __pos__(self) -> SVal:
-        return self
 
     def __sub__(self, other: Any) -> SVal:
         term = _as_sval(other)
@@ -186,17 +213,6 @@ class SVal:
 
     def __pow__(self, exponent: Any) -> Any:
         raise TypeError(PRODUCT)
-
-    def __rpow__(self, base: Any) -> Any:
-        raise TypeError(POWER)
-
-    def _no_value(self, *others: object) -> NoReturn:
-        raise TypeError(NO_VALUE)
-
-    # An equation is written once, so it cannot ask an s-val for its value, its sign or its size.
-    __bool__ = __float__ = __int__ = __abs__ = __lt__ = __le__ = __gt__ = __ge__ = _no_value
-    __eq__ = __ne__ = _no_value
-    __hash__ = object.__hash__
 
     def __repr__(self) -> str:
         terms = [f"{value!r}*a[{dof!r}]" for dof, value in self._coefficients.items()]

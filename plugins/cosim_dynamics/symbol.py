@@ -5,6 +5,7 @@ from __future__ import annotations
 import linecache
 import math
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -13,6 +14,18 @@ import numpy as np
 import cosim
 
 HERE = str(Path(__file__).parent)
+
+
+def _operators(operation: str) -> tuple[Callable[[Any, Any], Any], Callable[[Any, Any], Any]]:
+    """The methods of a symbol for ``self + other`` and ``other + self``."""
+
+    def left(self: Symbol, other: Any) -> Any:
+        return self.graph.binary(operation, self, other)
+
+    def right(self: Symbol, other: Any) -> Any:
+        return self.graph.binary(operation, other, self)
+
+    return left, right
 
 
 class Symbol:
@@ -43,29 +56,10 @@ class Symbol:
     def __init__(self, graph: SymbolGraph, index: int, operation: str, arguments: tuple[Any, ...]) -> None:
         self.graph, self.index, self.operation, self.arguments = graph, index, operation, arguments
 
-    def __add__(self, other: Any) -> Any:
-        return self.graph.binary("+", self, other)
-
-    def __radd__(self, other: Any) -> Any:
-        return self.graph.binary("+", other, self)
-
-    def __sub__(self, other: Any) -> Any:
-        return self.graph.binary("-", self, other)
-
-    def __rsub__(self, other: Any) -> Any:
-        return self.graph.binary("-", other, self)
-
-    def __mul__(self, other: Any) -> Any:
-        return self.graph.binary("*", self, other)
-
-    def __rmul__(self, other: Any) -> Any:
-        return self.graph.binary("*", other, self)
-
-    def __truediv__(self, other: Any) -> Any:
-        return self.graph.binary("/", self, other)
-
-    def __rtruediv__(self, other: Any) -> Any:
-        return self.graph.binary("/", other, self)
+    __add__, __radd__ = _operators("+")
+    __sub__, __rsub__ = _operators("-")
+    __mul__, __rmul__ = _operators("*")
+    __truediv__, __rtruediv__ = _operators("/")
 
     def __neg__(self) -> Any:
         return self.graph.unary("neg", self)

@@ -51,7 +51,7 @@ class Tangent:
             if isinstance(part, contracts.Joint) and part.nq > part.nu > 0
         ]
         curved = {first: (count, u, name) for first, count, u, name in self._blocks}
-        labels = _labels(system)
+        elements = elements_of_y(system)
         self.names: list[str] = []
         columns: list[Array] = []
         turns: list[bool] = []
@@ -64,13 +64,13 @@ class Tangent:
                     column = np.zeros(system.ny)
                     column[row : row + count] = N[:, k]
                     columns.append(column)
-                    self.names.append(f"integral of {labels[u.offset + k]}")
+                    self.names.append(f"integral of {elements[u.offset + k][0]}")
                     turns.append(system.variables[f"{name}.u"].unit(k) == "rad/s")
                 row += count
             else:
                 columns.append(np.eye(1, system.ny, row)[0])
-                self.names.append(labels[row])
-                turns.append(row < system.nq and _unit(system, row) == "rad")
+                self.names.append(elements[row][0])
+                turns.append(row < system.nq and elements[row][1] == "rad")
                 row += 1
         self.basis: Array = np.array(columns).T.reshape(system.ny, len(columns))
         self.inverse: Array = np.asarray(np.linalg.pinv(self.basis), dtype=float)
@@ -155,20 +155,13 @@ def slopes(function: Callable[[Array], Array], scale: Array) -> Array:
     return np.column_stack(columns) if columns else np.zeros((len(function(np.zeros(0))), 0))
 
 
-def _labels(system: cosim.System) -> list[str]:
-    """A path for each element of y."""
-    found = [""] * system.ny
+def elements_of_y(system: cosim.System) -> list[tuple[str, str]]:
+    """Path and unit of each element of y."""
+    found = [("", "1")] * system.ny
     for path, variable in system.variables.items():
         if variable.slot.array == "y" and variable.kind in STATES:
             size = variable.slot.size
             for i in range(size):
-                found[variable.slot.offset + i] = path if size == 1 else f"{path}[{i}]"
+                name = path if size == 1 else f"{path}[{i}]"
+                found[variable.slot.offset + i] = name, variable.unit(i)
     return found
-
-
-def _unit(system: cosim.System, row: int) -> str:
-    for variable in system.variables.values():
-        slot = variable.slot
-        if slot.array == "y" and variable.kind in STATES and slot.offset <= row < slot.offset + slot.size:
-            return variable.unit(row - slot.offset)
-    return "1"

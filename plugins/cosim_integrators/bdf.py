@@ -65,6 +65,7 @@ class Bdf(ImplicitIntegrator):
 """
 
     order = 5
+    error_order = 2  # of the first step
     capabilities = Capabilities(
         adaptive=True, implicit=True, dense_order=1, restarts_cheaply=False, supports_constraints=True
     )
@@ -82,11 +83,6 @@ class Bdf(ImplicitIntegrator):
         super().__init__(**options)
         if self.fixed_step is not None:
             self.order = 2
-
-    @property
-    def error_order(self) -> int:
-        """That of the first step."""
-        return 2
 
     def work_size(self, ny: int) -> int:
         """Room for the matrix of a change of distance besides."""

@@ -69,6 +69,7 @@ class GeneralizedAlpha(ImplicitIntegrator):
 """
 
     order = 2
+    error_order = 3  # the estimate is that of the solution itself
     capabilities = Capabilities(adaptive=True, implicit=True, dense_order=2, supports_constraints=True)
     estimates_from_past = True
     step_share = (3.0, 1 / 2)
@@ -86,11 +87,6 @@ class GeneralizedAlpha(ImplicitIntegrator):
                 type(self).__name__, f"rho_infinity is {rho_infinity}, must be a number from 0 to 1."
             )
         self.rho_infinity = float(rho_infinity)
-
-    @property
-    def error_order(self) -> int:
-        """One more than the order: the estimate is that of the solution itself."""
-        return 3
 
     def numbers(self, system: Any) -> Vector:
         """Sizes and the constants of the groups; see `generalized_alpha_step`."""

@@ -40,6 +40,7 @@ class Radau3(ImplicitIntegrator):
     """
 
     order = 3
+    error_order = 3  # one more than that of the estimate
     capabilities = Capabilities(adaptive=True, implicit=True, dense_order=3, supports_constraints=True)
     step_share = (10.0, 1 / 3)
     step_function = collocation_step
@@ -49,8 +50,3 @@ class Radau3(ImplicitIntegrator):
     shifts = (FILTER, PAIR.real, PAIR.imag)
     # A^-1 = ((3/2, 1/2), (-9/2, 5/2)): its eigenvector (1, 2 (lambda - 3/2)), as columns Re and -Im
     method = collocation_coefficients([1 / 3, 1], 0.0, PAIR, [[1, 0], [1, -2 * 2**0.5]], FILTER)
-
-    @property
-    def error_order(self) -> int:
-        """One more than the order of the estimate."""
-        return 3

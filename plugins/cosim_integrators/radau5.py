@@ -44,6 +44,7 @@ class Radau5(ImplicitIntegrator):
     """
 
     order = 5
+    error_order = 4  # one more than that of the estimate
     capabilities = Capabilities(adaptive=True, implicit=True, dense_order=4, supports_constraints=True)
     step_share = (0.2, 0.0)
     step_function = collocation_step
@@ -61,8 +62,3 @@ class Radau5(ImplicitIntegrator):
             [1, 1, 0],
         ],
     )
-
-    @property
-    def error_order(self) -> int:
-        """One more than the order of the estimate."""
-        return 4

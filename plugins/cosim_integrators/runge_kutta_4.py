@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from cosim_integrators.kit import ButcherTableau, ExplicitRungeKutta
+from cosim_integrators.runge_kutta_3 import RungeKutta3
 
 
 class RungeKutta4(ExplicitRungeKutta):
@@ -24,16 +25,7 @@ class RungeKutta4(ExplicitRungeKutta):
     4
     """
 
-    bibtex = """
-@article{kutta1901,
-  author = {Kutta, Wilhelm},
-  title = {Beitrag zur n{\\"a}herungsweisen {I}ntegration totaler {D}ifferentialgleichungen},
-  journal = {Zeitschrift f{\\"u}r Mathematik und Physik},
-  volume = {46},
-  pages = {435--453},
-  year = {1901}
-}
-"""
+    bibtex = RungeKutta3.bibtex
 
     tableau = ButcherTableau(
         order=4,

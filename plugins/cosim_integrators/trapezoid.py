@@ -40,9 +40,5 @@ class Trapezoid(DiagonallyImplicitIntegrator):
     )
     capabilities = replace(DiagonallyImplicitIntegrator.capabilities, symmetric=True)
     estimates_from_past = True
+    error_order = 3
     step_share = (2.0, 1 / 2)
-
-    @property
-    def error_order(self) -> int:
-        """The exponent of the step in the estimate."""
-        return 3

@@ -35,6 +35,8 @@ if TYPE_CHECKING:
     from cosim_mechanics.contracts import Law as Law
     from cosim_mechanics.contracts import body as body
     from cosim_mechanics.contracts import coordinate as coordinate
+    from cosim_mechanics.contracts import dissipated_energy as dissipated_energy
+    from cosim_mechanics.contracts import supplied_energy as supplied_energy
     from cosim_mechanics.cylinder import Cylinder as Cylinder
     from cosim_mechanics.energy import Energy as Energy
     from cosim_mechanics.forces.actuator import Actuator as Actuator

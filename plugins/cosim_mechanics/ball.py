@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.spatial import clear, pose_from_quaternion, pose_parameter, put12, quaternion_rates
+from cosim_mechanics.spatial import clear, pose_from_quaternion, put12, quaternion_rates
 
 
 class Ball(contracts.Joint):
@@ -38,8 +38,6 @@ class Ball(contracts.Joint):
 
     known_as = ("spherical",)
 
-    frame_on_parent = pose_parameter("X_PF, pose of F on the parent")
-    frame_on_child = pose_parameter("X_BM, pose of M on the child")
     q = cosim.position(
         shape=4, start=(1.0, 0.0, 0.0, 0.0), description="quaternion (w, x, y, z) of M in F", elements="wxyz"
     )

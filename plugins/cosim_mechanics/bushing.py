@@ -11,7 +11,6 @@ from cosim_mechanics.spatial import (
     angle_axes_rate_123,
     clear,
     pose_from_angles,
-    pose_parameter,
     put3,
     put12,
 )
@@ -46,8 +45,6 @@ class Bushing(contracts.Joint):
     (6, 6)
     """
 
-    frame_on_parent = pose_parameter("X_PF, pose of F on the parent")
-    frame_on_child = pose_parameter("X_BM, pose of M on the child")
     q = cosim.position(
         unit=["rad"] * 3 + ["m"] * 3,
         shape=6,

@@ -39,7 +39,6 @@ class Cylinder(contracts.Joint):
     known_as = ("cylindrical",)
 
     frame_on_parent = pose_parameter("X_PF, pose of F on the parent; z is the axis")
-    frame_on_child = pose_parameter("X_BM, pose of M on the child")
     q = cosim.position(unit=["rad", "m"], shape=2, description="angle about z, then position along z")
     u = cosim.speed(unit=["rad/s", "m/s"], shape=2, description="rates of q")
 

@@ -7,7 +7,16 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+import cosim
+
 AXES = {"x": (1.0, 0.0, 0.0), "y": (0.0, 1.0, 0.0), "z": (0.0, 0.0, 1.0)}
+
+
+def direction_parameter(description: str, default: Any = None) -> Any:
+    """Declare a parameter that is a direction: everything that `direction` reads."""
+    return cosim.parameter(
+        shape=3, default=default, convert=direction, description=description, elements="xyz"
+    )
 
 
 def direction(value: Any) -> NDArray[np.float64]:

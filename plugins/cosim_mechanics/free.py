@@ -8,7 +8,6 @@ from cosim_mechanics.spatial import (
     ABOUT_AND_ALONG,
     clear,
     pose_from_quaternion,
-    pose_parameter,
     put12,
     quaternion_rates,
 )
@@ -47,8 +46,6 @@ class Free(contracts.Joint):
 
     known_as = ("floating", "sixdof")
 
-    frame_on_parent = pose_parameter("X_PF, pose of F on the parent")
-    frame_on_child = pose_parameter("X_BM, pose of M on the child")
     q = cosim.position(
         unit=["1"] * 4 + ["m"] * 3,
         shape=7,

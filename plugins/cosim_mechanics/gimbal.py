@@ -10,7 +10,6 @@ from cosim_mechanics.spatial import (
     angle_axes_rate_123,
     clear,
     pose_from_angles,
-    pose_parameter,
     put3,
     put12,
 )
@@ -44,8 +43,6 @@ class Gimbal(contracts.Joint):
     (3, 3)
     """
 
-    frame_on_parent = pose_parameter("X_PF, pose of F on the parent")
-    frame_on_child = pose_parameter("X_BM, pose of M on the child")
     q = cosim.position(unit="rad", shape=3, description="body-fixed x-y-z angles of M in F", elements="xyz")
     u = cosim.speed(unit="rad/s", shape=3, description="rates of the angles", elements="xyz")
 

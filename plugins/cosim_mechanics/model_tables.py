@@ -97,15 +97,11 @@ class ElementsTable(MechanicsTable):
     table = "elements"
 
     def read(self, model: cosim.Model, name: str, entry: dict[str, Any], report: Report) -> None:
-        """Add the element."""
+        """Add the part."""
         self.add(model, name, entry, report)
 
 
-class ConstraintsTable(MechanicsTable):
+class ConstraintsTable(ElementsTable):
     """``[constraints.closure]``: a constraint with ``type`` and its values."""
 
     table = "constraints"
-
-    def read(self, model: cosim.Model, name: str, entry: dict[str, Any], report: Report) -> None:
-        """Add the constraint."""
-        self.add(model, name, entry, report)

@@ -46,7 +46,6 @@ class Pin(contracts.Joint):
     known_as = ("revolute", "hinge")
 
     frame_on_parent = pose_parameter("X_PF, pose of F on the parent; z is the hinge")
-    frame_on_child = pose_parameter("X_BM, pose of M on the child")
     q = cosim.position(unit="rad", shape=1, description="angle from F's x axis to M's, about z")
     u = cosim.speed(unit="rad/s", shape=1, description="rate of the angle")
 

@@ -37,7 +37,6 @@ class Planar(contracts.Joint):
     """
 
     frame_on_parent = pose_parameter("X_PF, pose of F on the parent; z is normal to the plane")
-    frame_on_child = pose_parameter("X_BM, pose of M on the child")
     q = cosim.position(
         unit=["rad", "m", "m"],
         shape=3,

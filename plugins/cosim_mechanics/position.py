@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.direction import direction
-from cosim_mechanics.spatial import dot, point_velocity
+from cosim_mechanics.direction import direction_parameter
+from cosim_mechanics.spatial import dot, point_parameter, point_velocity
 from cosim_mechanics.spatial import station as located
 
 
@@ -33,20 +33,8 @@ class Position(cosim.Measure):
     """
 
     of = contracts.body(description="the body that carries the station")
-    axis = cosim.parameter(
-        shape=3,
-        default="x",
-        convert=direction,
-        description="direction in Ground: x, y, z or three numbers",
-        elements="xyz",
-    )
-    station = cosim.parameter(
-        unit="m",
-        shape=3,
-        default=(0.0, 0.0, 0.0),
-        description="the point, in the body's frame",
-        elements="xyz",
-    )
+    axis = direction_parameter("direction in Ground: x, y, z or three numbers", "x")
+    station = point_parameter("the point, in the body's frame")
     value = cosim.cache_slot(unit="m", description="position along the axis")
     value_dot = cosim.cache_slot(unit="m/s", description="velocity along the axis")
 

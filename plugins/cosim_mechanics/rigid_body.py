@@ -21,6 +21,7 @@ from cosim_mechanics.spatial import (
     inertia_times,
     linear,
     plus,
+    point_parameter,
     rotate,
     rotate_inverse,
 )
@@ -82,13 +83,7 @@ class RigidBody(cosim.Component):
     solved_by: ClassVar[type[Solver] | None] = contracts.DynamicsSolver
 
     mass = cosim.parameter(unit="kg", above=0.0, convert=positive_mass, description="mass, more than 0")
-    center_of_mass = cosim.parameter(
-        unit="m",
-        shape=3,
-        default=(0.0, 0.0, 0.0),
-        description="centre of mass in the body's frame",
-        elements="xyz",
-    )
+    center_of_mass = point_parameter("centre of mass in the body's frame")
     inertia = cosim.parameter(
         unit="kg.m2",
         shape=6,

@@ -40,7 +40,6 @@ class Screw(contracts.Joint):
     """
 
     frame_on_parent = pose_parameter("X_PF, pose of F on the parent; z is the axis")
-    frame_on_child = pose_parameter("X_BM, pose of M on the child")
     pitch = cosim.parameter(unit="m/rad", description="advance along z per angle about z")
     q = cosim.position(unit="rad", shape=1, description="angle about z")
     u = cosim.speed(unit="rad/s", shape=1, description="rate of the angle")

@@ -43,7 +43,6 @@ class Slider(contracts.Joint):
     known_as = ("prismatic", "translational")
 
     frame_on_parent = pose_parameter("X_PF, pose of F on the parent; x is the direction of sliding")
-    frame_on_child = pose_parameter("X_BM, pose of M on the child")
     q = cosim.position(unit="m", shape=1, description="position of M's origin on F's x axis")
     u = cosim.speed(unit="m/s", shape=1, description="speed along F's x axis")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.spatial import clear, pose_parameter, put12
+from cosim_mechanics.spatial import clear, put12
 
 
 class Translation(contracts.Joint):
@@ -34,8 +34,6 @@ class Translation(contracts.Joint):
     (3, 3)
     """
 
-    frame_on_parent = pose_parameter("X_PF, pose of F on the parent")
-    frame_on_child = pose_parameter("X_BM, pose of M on the child")
     q = cosim.position(unit="m", shape=3, description="position of M's origin in F", elements="xyz")
     u = cosim.speed(unit="m/s", shape=3, description="its velocity, in F", elements="xyz")
 

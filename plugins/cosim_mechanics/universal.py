@@ -6,7 +6,7 @@ import math
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.spatial import clear, pose_from_angles, pose_parameter, put3, put12
+from cosim_mechanics.spatial import clear, pose_from_angles, put3, put12
 
 
 class Universal(contracts.Joint):
@@ -39,8 +39,6 @@ class Universal(contracts.Joint):
 
     known_as = ("cardan",)
 
-    frame_on_parent = pose_parameter("X_PF, pose of F on the parent")
-    frame_on_child = pose_parameter("X_BM, pose of M on the child")
     q = cosim.position(unit="rad", shape=2, description="angle about F's x axis, then about the new y axis")
     u = cosim.speed(unit="rad/s", shape=2, description="rates of the angles")
 

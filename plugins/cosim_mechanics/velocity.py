@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.direction import direction
-from cosim_mechanics.spatial import angular, cross, dot, linear, plus, rotate
+from cosim_mechanics.direction import direction_parameter
+from cosim_mechanics.spatial import angular, cross, dot, linear, plus, point_parameter, rotate
 
 
 class Velocity(cosim.Measure):
@@ -33,20 +33,8 @@ class Velocity(cosim.Measure):
     """
 
     of = contracts.body(description="the body that carries the station")
-    axis = cosim.parameter(
-        shape=3,
-        default="x",
-        convert=direction,
-        description="direction in Ground: x, y, z or three numbers",
-        elements="xyz",
-    )
-    station = cosim.parameter(
-        unit="m",
-        shape=3,
-        default=(0.0, 0.0, 0.0),
-        description="the point, in the body's frame",
-        elements="xyz",
-    )
+    axis = direction_parameter("direction in Ground: x, y, z or three numbers", "x")
+    station = point_parameter("the point, in the body's frame")
     value = cosim.cache_slot(unit="m/s", description="velocity along the axis")
     value_dot = cosim.cache_slot(unit="m/s2", description="acceleration along the axis")
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.spatial import IDENTITY, pose_parameter, put12
+from cosim_mechanics.spatial import IDENTITY, put12
 
 
 class Weld(contracts.Joint):
@@ -33,9 +33,6 @@ class Weld(contracts.Joint):
     """
 
     known_as = ("fixed", "rigid")
-
-    frame_on_parent = pose_parameter("X_PF, pose of F on the parent")
-    frame_on_child = pose_parameter("X_BM, pose of M on the child")
 
     @cosim.kernel(stage=cosim.Stage.INSTANCE)
     def across(X_FM):

@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim_workbench.library import library
 
 
 class Dataset(cosim.ResultSink):
@@ -20,11 +21,7 @@ class Dataset(cosim.ResultSink):
 
     def show(self, result: cosim.Result) -> Any:
         """The dataset (`xarray.Dataset`)."""
-        try:
-            import xarray
-        except ImportError:
-            text = "a dataset needs xarray, which is not installed: pip install 'cosim-framework[table]'"
-            raise cosim.CosimError(text) from None
+        xarray = library("xarray", "a dataset", "table")
         signals = {
             name: (
                 ("time",) if values.ndim == 1 else ("time", f"{name} element"),

@@ -7,6 +7,7 @@ from typing import Any
 
 import cosim
 from cosim_workbench.atomic_file import replaced_file
+from cosim_workbench.library import pandas
 
 
 class EventTable(cosim.ResultSink):
@@ -23,10 +24,5 @@ class EventTable(cosim.ResultSink):
 
     def show(self, result: cosim.Result) -> Any:
         """The data frame (`pandas.DataFrame`)."""
-        try:
-            import pandas
-        except ImportError:
-            text = "a table needs pandas, which is not installed: pip install 'cosim-framework[table]'"
-            raise cosim.CosimError(text) from None
         nothing = cosim.EventRecord(0.0, cosim.EventCause.INVALID, "", "", (0.0, 0.0)).row()
-        return pandas.DataFrame([event.row() for event in result.events], columns=list(nothing))
+        return pandas().DataFrame([event.row() for event in result.events], columns=list(nothing))

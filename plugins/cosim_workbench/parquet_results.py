@@ -13,6 +13,7 @@ import numpy as np
 import cosim
 from cosim.kit import ResultStream
 from cosim_workbench.atomic_file import check_folder
+from cosim_workbench.library import arrow, arrow_table
 
 VALUES = 2**17
 """At most, in a part file (a row, where that has more): 1 MB."""
@@ -55,22 +56,22 @@ class ParquetResults(cosim.ResultSink):
         CosimError
             It is none, or damaged.
         """
-        arrow = _arrow()
+        pyarrow = arrow()
         files = sorted(path.glob("*.parquet")) if path.is_dir() else [path]
         try:
             if not files:
                 raise ValueError("the folder has no part files")
-            tables = [arrow.parquet.read_table(file) for file in files]
+            tables = [pyarrow.parquet.read_table(file) for file in files]
             schema = tables[0].schema
-            table = arrow.concat_tables(tables)
-        except (OSError, ValueError, arrow.ArrowException) as error:
+            table = pyarrow.concat_tables(tables)
+        except (OSError, ValueError, pyarrow.ArrowException) as error:
             raise cosim.CosimError(f"{path}: is no Parquet that can be read: {error}") from None
         if "time" not in table.column_names:
             raise cosim.CosimError(f'{path}: is no result: there is no column "time"')
         units = {field.name: (field.metadata or {}).get(b"unit", b"1").decode() for field in schema}
         try:
-            columns = {n: _values(arrow, table[n]) for n in table.column_names}
-        except (ValueError, TypeError, arrow.ArrowException) as error:
+            columns = {n: _values(pyarrow, table[n]) for n in table.column_names}
+        except (ValueError, TypeError, pyarrow.ArrowException) as error:
             raise cosim.CosimError(f"{path}: a column has neither numbers nor text: {error}") from None
         known, summary = _about(schema), _summary(path)
         signals = _vectors(columns, known.get("sizes", {}))
@@ -106,7 +107,7 @@ class ParquetParts(ResultStream):
     """
 
     def __init__(self, folder: Path, source: Mapping[str, Any] | None = None) -> None:
-        _arrow()
+        arrow()
         check_parquet(folder)
         self.folder, self._count = folder, 0
         self.source = _plain(dict(source or {}))
@@ -129,24 +130,18 @@ class ParquetParts(ResultStream):
             self._write(_rows(piece, first, first + rows))
 
     def _write(self, piece: cosim.Result) -> None:
-        arrow = _arrow()
         columns = {"time": piece.time, **piece.columns()}
-        kinds = {"f": arrow.float64(), "b": arrow.bool_(), "O": arrow.string()}
-        fields = [
-            arrow.field(name, kinds[values.dtype.kind], metadata={"unit": piece.unit(name)})
-            for name, values in columns.items()
-        ]
+        units = {name: piece.unit(name) for name in columns}
         sizes = {name: values.shape[1] for name, values in piece.signals.items() if values.ndim == 2}
         about = {"version": cosim.__version__, "sizes": sizes, "source": self.source}
-        schema = arrow.schema(fields, metadata={KEY: json.dumps(about)})
-        arrays = [arrow.array(np.ascontiguousarray(values)) for values in columns.values()]
+        table = arrow_table(columns, units, {KEY: json.dumps(about)})
         target = self.folder / PART.format(self._count)
         draft = target.with_name(f".{target.name}.draft")
         try:
-            arrow.parquet.write_table(arrow.Table.from_arrays(arrays, schema=schema), draft)
+            arrow().parquet.write_table(table, draft)
             os.replace(draft, target)
-            arrow.default_memory_pool().release_unused()  # parts are far between
-        except (OSError, arrow.ArrowException) as error:
+            arrow().default_memory_pool().release_unused()  # parts are far between
+        except (OSError, arrow().ArrowException) as error:
             draft.unlink(missing_ok=True)
             raise cosim.CosimError(f"{target}: cannot be written: {error}") from None
         self._count += 1
@@ -170,7 +165,7 @@ def check_parquet(folder: Path) -> None:
     CosimError
         Also when pyarrow is not installed.
     """
-    _arrow()
+    arrow()
     if not folder.is_dir():
         check_folder(folder)
         return
@@ -194,14 +189,14 @@ def _rows(result: cosim.Result, first: int, end: int) -> cosim.Result:
     return cosim.Result(result.time[first:end], signals, result.units)
 
 
-def _values(arrow: Any, column: Any) -> Any:
+def _values(pyarrow: Any, column: Any) -> Any:
     """A column as an array of numbers, booleans or texts; what is missing is NaN, of text empty."""
-    kind = column.type.value_type if arrow.types.is_dictionary(column.type) else column.type
-    if arrow.types.is_string(kind) or arrow.types.is_large_string(kind):
+    kind = column.type.value_type if pyarrow.types.is_dictionary(column.type) else column.type
+    if pyarrow.types.is_string(kind) or pyarrow.types.is_large_string(kind):
         return np.array([text or "" for text in column.to_pylist()], dtype=object)
-    if arrow.types.is_boolean(kind) and not column.null_count:
+    if pyarrow.types.is_boolean(kind) and not column.null_count:
         return np.asarray(column, dtype=np.bool_)
-    if arrow.types.is_temporal(kind):
+    if pyarrow.types.is_temporal(kind):
         raise TypeError(f"{kind}, needs numbers (times in s)")
     return np.asarray(column, dtype=np.float64)
 
@@ -246,13 +241,3 @@ def _plain(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     return value if isinstance(value, (str, int, float, bool, type(None))) else str(value)
-
-
-def _arrow() -> Any:
-    try:
-        import pyarrow
-        import pyarrow.parquet
-    except ImportError:
-        text = "Parquet needs pyarrow, which is not installed: pip install 'cosim-framework[parquet]'"
-        raise cosim.CosimError(text) from None
-    return pyarrow

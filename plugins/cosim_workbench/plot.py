@@ -11,6 +11,7 @@ import cosim
 from cosim_workbench.atomic_file import check_folder, replaced_file
 from cosim_workbench.figure import new_figure
 from cosim_workbench.interactive_plot import interactive_page
+from cosim_workbench.library import library
 from cosim_workbench.plot_plan import PlotPlan, plot_plan
 
 PICTURES = (".png", ".svg", ".pdf")
@@ -18,7 +19,7 @@ WIDTH, PANEL_HEIGHT, NAME_WIDTH, NAME_HEIGHT, ROW_HEIGHT, NOTE_HEIGHT = 8.0, 2.2
 """Inches; a column of names beside the panels makes the picture wider."""
 LEGEND = 8
 """Names that fit above a panel; more of them are beside it, in columns of up to twice as many."""
-LETTERS_ABOVE = 118
+LETTERS_ABOVE = 108
 """Of one row of names above a panel."""
 NOTE_LENGTH = 118
 """Letters in a line below the panels."""
@@ -149,7 +150,6 @@ def check_plot(path: Path, suffixes: Sequence[str] = PICTURES) -> None:
 def require_matplotlib() -> None:
     """Raise a `CosimError` that says how to get it when it is not there."""
     try:
-        import matplotlib.figure  # noqa: F401
-    except ImportError:
-        text = "a plot needs matplotlib, which is not installed: pip install 'cosim-framework[plot]'"
-        raise cosim.CosimError(f"{text}; one that ends in .html does not") from None
+        library("matplotlib.figure", "a plot", "plot", "matplotlib")
+    except cosim.CosimError as error:
+        raise cosim.CosimError(f"{error}; one that ends in .html does not") from None

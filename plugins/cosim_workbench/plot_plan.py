@@ -193,16 +193,18 @@ def _lines(group: Mapping[str, Values], most: int | None) -> tuple[list[PlotLine
             label += f" (at most {np.nanmax(np.abs(values), initial=0.0):.2g} J)"
         if name in shifts:
             label += f" {'−' if shifts[name] > 0.0 else '+'} {abs(shifts[name]):.4g} J"
-        below = next((o for o in lines[:MOST_COMPARED] if _hides(values, o.values, high - low)), None)
+        least = 0.0 if name == "energy.residual" else SEEN  # which lies on the total where that is shifted
+        earlier = lines[:MOST_COMPARED]
+        below = next((o for o in earlier if _hides(values, o.values, high - low, least)), None)
         if below is not None:
-            label += f" ≈ {below.name}"
+            label += f" ≈ {below.name.removeprefix('energy.')}"
         lines.append(PlotLine(name, label, values, below is not None))
     return lines, rest
 
 
-def _hides(values: Values, other: Values, height: float) -> bool:
-    """Whether two lines, not flat ones, lie closer to each other than what is seen in a panel."""
-    return max(_range(values), _range(other)) > SEEN * height and _gap(values, other) < CLOSE * height
+def _hides(values: Values, other: Values, height: float, least: float) -> bool:
+    """Whether two lines, not flatter than a share of a panel, lie closer to each other than is seen there."""
+    return max(_range(values), _range(other)) > least * height and _gap(values, other) < CLOSE * height
 
 
 def _gap(first: Values, second: Values) -> float:

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import RegisteredId, choose_signals, file_digest, reported_result, uninterrupted
+from cosim.kit import choose_signals, file_digest, reported_result, uninterrupted
 from cosim_workbench.event_trace import event_lines
 from cosim_workbench.outputs import sink_for
 from cosim_workbench.parquet_results import ParquetParts, ParquetResults
@@ -18,6 +18,7 @@ from cosim_workbench.progress import compile_notice, progress_bar
 from cosim_workbench.resumed_results import ResumedResults
 from cosim_workbench.simulation_table import TOLERANCES, own_options, positive
 from cosim_workbench.summary import summary
+from cosim_workbench.typed_settings import add_method, typed_settings
 
 UNTIL = 1.0
 """s, when neither the file nor the command line says."""
@@ -43,13 +44,7 @@ class RunCommand(cosim.Command):
         parser.add_argument("model", type=Path, help="a TOML file: bodies, elements, measures, simulation")
         parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="results (MODEL.csv)")
         parser.add_argument("--until", metavar="TIME", help='end in s, or with a unit: "500 ms"')
-        parser.add_argument("--accuracy", metavar="NUMBER", help="of the integration, such as 1e-6")
-        parser.add_argument(
-            "--integrator",
-            type=RegisteredId("integrator"),
-            metavar="ID",
-            help="such as integrators.runge_kutta_merson",
-        )
+        add_method(parser, ", such as 1e-6", "runge_kutta_merson")
         parser.add_argument(
             "--fixed-step", metavar="TIME", help='of every step: in s, or with a unit: "1 ms"'
         )
@@ -207,20 +202,12 @@ def _simulate(
 
 def _overrides(arguments: argparse.Namespace) -> dict[str, Any]:
     """Settings that were typed, checked."""
-    found: dict[str, Any] = {}
-    for key, unit in (("until", "s"), ("accuracy", "1"), ("fixed_step", "s")):
-        text = getattr(arguments, key)
-        if text is not None:
-            try:
-                found[key] = positive(text, unit, f"--{key.replace('_', '-')}")
-            except cosim.UnitError as error:
-                raise cosim.UnitError(f"--{key.replace('_', '-')}: {error}") from None
+    found = typed_settings(arguments)
     for key in TOLERANCES:
         texts = getattr(arguments, key)
         if texts:
             found[key] = _tolerance(f"--{key.replace('_', '-')}", texts)
-    if arguments.integrator is not None:
-        found["integrator"] = arguments.integrator
+    if "integrator" in found:
         cosim.registry().get("integrator", found["integrator"])
     return found
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import cosim
 from cosim_workbench.atomic_file import replaced_file
+from cosim_workbench.library import pandas
 
 
 class Table(cosim.ResultSink):
@@ -28,12 +29,7 @@ class Table(cosim.ResultSink):
 
     def show(self, result: cosim.Result) -> Any:
         """The data frame (`pandas.DataFrame`): the time is the index, ``attrs["units"]`` has the units."""
-        try:
-            import pandas
-        except ImportError:
-            text = "a table needs pandas, which is not installed: pip install 'cosim-framework[table]'"
-            raise cosim.CosimError(text) from None
-        frame = pandas.DataFrame(result.columns(), index=pandas.Index(result.time, name="time"))
+        frame = pandas().DataFrame(result.columns(), index=pandas().Index(result.time, name="time"))
         frame.attrs["units"] = {name: result.unit(name) for name in frame.columns}
         return frame
 

@@ -11,7 +11,7 @@ import pytest
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "masters"))
 import orders
 from cuts import QUARTER_CAR, STIFF, Cut, TwoMasses
-from scipy.linalg import block_diag
+from scipy.linalg import block_diag, expm
 
 import cosim
 from cosim_fmu import CoSimulation
@@ -19,9 +19,11 @@ from cosim_fmu.testing.linear_participant import LinearParticipant
 
 CUTS = orders.CUTS
 BOTH = pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
+FINER = pytest.mark.parametrize("finer", [0, pytest.param(1, marks=pytest.mark.thorough)])
 
 
 @BOTH
+@FINER
 @pytest.mark.parametrize(
     ("name", "follows", "since", "order"),
     [
@@ -39,24 +41,47 @@ BOTH = pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
         ("interface_newton", True, 0, 2),
     ],
 )
-def test_order_over_the_step(cut: Cut, name: str, follows: bool, since: int, order: float) -> None:
+def test_order_over_the_step(
+    cut: Cut, name: str, follows: bool, since: int, order: float, finer: int
+) -> None:
     algorithm, options = orders.FIXED[name]
-    steps = [0.01 * 0.5 ** (i + ("quadratic" in name)) for i in range(3)]
+    steps = [0.02 * 0.5 ** (i + 2 * ("quadratic" in name) + finer) for i in range(3)]
     points = [orders.run(cut, follows, algorithm, step, options, since) for step in steps]
     assert orders.order(points) == pytest.approx(order, abs=0.15)
 
 
 @BOTH
+@FINER
 @pytest.mark.parametrize("follows", [False, True])
 @pytest.mark.parametrize("iterations", [0, 2])
-def test_the_error_falls_with_the_tolerance(cut: Cut, follows: bool, iterations: int) -> None:
-    tolerances = [1e-3, 1e-4, 1e-5, 1e-6]
+def test_the_error_falls_with_the_tolerance(cut: Cut, follows: bool, iterations: int, finer: int) -> None:
+    tolerances = [1e-3, 1e-4, 1e-5, 1e-6][: 3 + finer]
     options = [{"tolerance": t, "absolute_tolerance": t, "iterations": iterations} for t in tolerances]
     points = [orders.run(cut, follows, "adaptive", 0.25, chosen) for chosen in options]
     slope = np.polyfit(np.log(tolerances), np.log([error for _, error in points]), 1)[0]
     assert 0.9 < slope < 1.1
     assert orders.order(points) == pytest.approx(2.0, abs=0.15)
     assert all(error < tolerance for (_, error), tolerance in zip(points, tolerances, strict=True))
+
+
+@pytest.mark.parametrize("follows", [False, True])
+@pytest.mark.parametrize("iterations", [0, 2])
+def test_it_does_so_where_communication_steps_are_long(follows: bool, iterations: int) -> None:
+    """A line that misses the tolerance becomes shorter; inputs held again and again err by first order."""
+    matrices = [[-1.0]], [[0.9]], [[1.0]], [[0.0]]
+    exact = expm(10.0 * np.array([[-1.0, 0.9], [0.9, -1.0]])) @ [3.0, -1.0]
+    tolerances, errors = [1e-3, 1e-4, 1e-5, 1e-6], []
+    for tolerance in tolerances:
+        parts = {
+            name: LinearParticipant(matrices, ["u"], ["y"], [start], follows)
+            for name, start in (("left", 3.0), ("right", -1.0))
+        }
+        options = {"tolerance": tolerance, "absolute_tolerance": tolerance, "iterations": iterations}
+        links = [("left.y", "right.u"), ("right.y", "left.u")]
+        result = CoSimulation(parts, links, "adaptive", 10.0, options=options).simulate(10.0)
+        assert result.statistics["algorithm"]["rejected"] < 10
+        errors.append(abs(result["left.y"][-1] - exact[0]))
+    assert 0.8 < np.polyfit(np.log(tolerances), np.log(errors), 1)[0] < 1.2
 
 
 def test_extrapolation_begins_with_an_error_of_second_order() -> None:

@@ -62,7 +62,12 @@ def test_energies_far_from_zero_are_seen_from_their_start() -> None:
         for name, values in ENERGIES.items()
     }
     lines = plan(heavy).panels[0].lines
-    assert [line.label for line in lines[1:3]] == ["energy.potential − 5001 J", "energy.total − 5001 J"]
+    assert [line.label for line in lines[1:]] == [
+        "energy.potential − 5001 J",
+        "energy.total − 5001 J",
+        "energy.residual (at most 2e-09 J) ≈ total",
+    ]
+    assert [line.dashed for line in lines] == [False, False, False, True]
     assert lines[1].values == pytest.approx(-T)
 
 

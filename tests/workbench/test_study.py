@@ -364,7 +364,7 @@ def test_a_scatter_matrix_leaves_out_what_does_not_vary_and_counts_failures():
     ("words", "says"),
     [
         (["--vary", "engine.mass"], "PATH=VALUES"),
-        (["--vary", "engine.mass=1", "--vary", "engine.mass=2"], "varied twice"),
+        (["--vary", "engine.mass=1", "--vary", "engine.mass=2"], "there twice"),
         (["--vary", "engine.mass=1..2"], "no count"),
         (["--vary", "engine.mas=1"], "engine.mass"),
         (["--vary", "engine.mass=1", "--threads", "0"], "threads"),

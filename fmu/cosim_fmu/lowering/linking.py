@@ -10,7 +10,6 @@ from cosim.kit import (
     CONSTANT,
     ENTRY_SIGNATURE,
     MachineCode,
-    Schedule,
     call_by_number,
     called_signatures,
     constant,
@@ -22,6 +21,7 @@ from cosim.kit import (
 from cosim.kit import step_layout as layout
 from cosim_fmu.lowering.program import Program
 from cosim_fmu.lowering.reported import reported_alone
+from cosim_fmu.lowering.schedule import Schedule
 
 log = logging.getLogger("cosim.native")
 GROWS = ("h",)
@@ -65,7 +65,7 @@ def machine_code(program: Program, entries: Sequence[str], raised: int) -> Machi
 
 def _constants(program: Program) -> list[str]:
     """Arrays in which no entry point writes."""
-    found = [name for name, role in program.roles.items() if role == CONSTANT]
+    found = [name for name, _, role in ARRAYS if role == CONSTANT]
     has_tune = program.arrays["program"][layout.TUNE] != 0
     return found if has_tune else [*found, "coefficients"]
 

@@ -164,12 +164,16 @@ def accept_stages(t, t_end, ideal, y, c, method, settings, memory, work):
             for i in range(stages):
                 total += method[parts + i * degree + q] * derivatives[i * n + m]
             part[m] = step * total
-    good = work[RATE] <= method[REFRESH]
-    memory[AGE] = 1.0 if good else 0.0
+    return following_step(step, ideal, method[EXPONENT], method, settings, memory, work)
+
+
+def following_step(step, ideal, exponent, method, settings, memory, work):
+    """Note how old the Jacobian is and how long the step was; the length of the next one."""
+    memory[AGE] = 1.0 if work[RATE] <= method[REFRESH] else 0.0
     following = ideal
     if settings[FIXED] == 0.0:
         error = work[ESTIMATE]
-        proposal = next_step(step, step, error, memory[LAST_ERROR], method[EXPONENT], work[REJECTED] != 0.0)
+        proposal = next_step(step, step, error, memory[LAST_ERROR], exponent, work[REJECTED] != 0.0)
         if step <= proposal <= KEEP_BELOW * step:
             proposal = step
         following = remembered(step, ideal, proposal)

@@ -30,11 +30,10 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import EVALUATIONS, FAILED_TIME, FIXED, LAST_ERROR, walk
-from cosim_integrators.implicit.diagonally_implicit import KEEP_BELOW, SAFETY, carried_on
-from cosim_integrators.implicit.driver import new_redo, new_step, remembered
+from cosim.kit import EVALUATIONS, FAILED_TIME, FIXED, walk
+from cosim_integrators.implicit.diagonally_implicit import SAFETY, carried_on, following_step
+from cosim_integrators.implicit.driver import new_redo, new_step
 from cosim_integrators.implicit.layout import (
-    AGE,
     DEGREE,
     ESTIMATE,
     FACTOR,
@@ -46,8 +45,6 @@ from cosim_integrators.implicit.layout import (
     OK,
     ORDER,
     RATE,
-    REFRESH,
-    REJECTED,
     V_BASE,
     V_DENSE,
     V_ERROR,
@@ -60,11 +57,9 @@ from cosim_integrators.implicit.layout import (
 )
 from cosim_integrators.implicit.matrices import make_matrices, solve_real
 from cosim_integrators.implicit.newton import set_weights, size_of_error, solve_stage
-from cosim_integrators.kit.step_control import next_step
 
 SIZE_Q, SIZE_U, THETA, OF_U, OF_Z, ERROR_Q = (METHOD_AT + i for i in (0, 1, 2, 3, 7, 11))
 ALPHA_M, ALPHA_F, GAMMA, CONSTANT = range(4)
-TRAPEZOID = 1.0 / 12.0  # constant of its error
 EXPONENT = 3.0
 ALONG = 1e-3  # of a step, for the difference that stands for q''
 
@@ -235,19 +230,9 @@ def accept_alpha(t, t_end, ideal, y, c, method, settings, memory, work):
         bend[m] = 0.5 * step * (f1[m] - f0[m])
         line[m] = y[m] - start[m] - bend[m]
     work[DEGREE] = 2.0
-    memory[AGE] = 1.0 if work[RATE] <= method[REFRESH] else 0.0
     if memory[LAST] == 0.0:
         memory[FACTORED] = 0.0
-    following = ideal
-    if settings[FIXED] == 0.0:
-        error = work[ESTIMATE]
-        proposal = next_step(step, step, error, memory[LAST_ERROR], EXPONENT, work[REJECTED] != 0.0)
-        if step <= proposal <= KEEP_BELOW * step:
-            proposal = step
-        following = remembered(step, ideal, proposal)
-        memory[LAST_ERROR] = max(error, 1e-4)
-    memory[LAST] = step
-    return following
+    return following_step(step, ideal, EXPONENT, method, settings, memory, work)
 
 
 alpha_step = new_step(attempt_alpha, accept_alpha)

@@ -6,8 +6,6 @@ import math
 
 from cosim.kit import END, ERROR_ORDER, EVALUATIONS, LARGEST, SETTINGS_HEADER, WORK_HEADER, larger, walk
 
-FIRST_STEP_SIGNATURE = "TIiifFFFIFFFF>i"
-
 
 def choose_first_step(table, ints, first, last, t, y, p, d, k, h, c, settings, work):
     """Put a first step into ``work[END]``; state and cache are as before.

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,14 +24,11 @@ class SecondOrderIntegrator(CompiledIntegrator):
 
     dense_function: ClassVar[Any] = hermite_dense_output
     begin_function: ClassVar[Any] = begin_second_order_steps
-
-    @abstractmethod
-    def method(self) -> list[float]:
-        """The numbers of the method, for its substeps."""
+    method: ClassVar[tuple[float, ...]] = ()
 
     def coefficients(self, system: Any) -> Any:
         """The lengths of q and u, then the numbers of the method."""
-        return np.array([float(system.nq), float(system.nu), *self.method()])
+        return np.array([float(system.nq), float(system.nu), *self.method])
 
     def work_size(self, ny: int) -> int:
         """The derivatives at both ends of the step, and two vectors."""

@@ -70,7 +70,3 @@ class SemiImplicitEuler(SecondOrderIntegrator):
     )
     step_function = new_step(euler_substeps)
     redo_function = new_redo(euler_substeps)
-
-    def method(self) -> list[float]:
-        """No numbers."""
-        return []

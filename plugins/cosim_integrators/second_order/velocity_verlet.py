@@ -49,7 +49,4 @@ class VelocityVerlet(SecondOrderIntegrator):
     )
     step_function = new_step(verlet_substeps)
     redo_function = new_redo(verlet_substeps)
-
-    def method(self) -> list[float]:
-        """One substep: the whole step."""
-        return [1.0]
+    method = (1.0,)  # one substep: the whole step

@@ -48,7 +48,4 @@ class Yoshida4(SecondOrderIntegrator):
     )
     step_function = new_step(verlet_substeps)
     redo_function = new_redo(verlet_substeps)
-
-    def method(self) -> list[float]:
-        """Parts of the three substeps."""
-        return [OUTER, 1.0 - 2.0 * OUTER, OUTER]
+    method = (OUTER, 1.0 - 2.0 * OUTER, OUTER)  # parts of the substeps

@@ -7,7 +7,7 @@ import math
 import cosim
 from cosim_mechanics import contracts
 from cosim_mechanics.constraints.weld_constraint import angle_equation
-from cosim_mechanics.direction import direction
+from cosim_mechanics.direction import direction_parameter
 from cosim_mechanics.spatial import rotate
 
 
@@ -39,8 +39,8 @@ class ConstantAngle(contracts.Constraint):
 
     body1 = contracts.body(description="carries the first direction")
     body2 = contracts.body(description="carries the second direction")
-    axis1 = cosim.parameter(shape=3, convert=direction, description="in the frame of body1", elements="xyz")
-    axis2 = cosim.parameter(shape=3, convert=direction, description="in the frame of body2", elements="xyz")
+    axis1 = direction_parameter("in the frame of body1")
+    axis2 = direction_parameter("in the frame of body2")
     angle = cosim.parameter(
         unit="rad", default=math.pi / 2, minimum=1e-6, maximum=math.pi - 1e-6, description="between the two"
     )

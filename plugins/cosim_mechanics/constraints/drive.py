@@ -15,9 +15,7 @@ class Drive(contracts.Constraint):
     """
 
     coordinate = contracts.coordinate(description="what is moved")
-    supplied_energy = cosim.auxiliary_state(
-        unit="J", description="work done since the start", diagnostic=True
-    )
+    supplied_energy = contracts.supplied_energy()
 
     @cosim.kernel
     def do_work(u, force_on_coordinate, supplied_energy_dot):

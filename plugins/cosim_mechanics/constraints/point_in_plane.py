@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.direction import direction
-from cosim_mechanics.spatial import minus, rotate, station
+from cosim_mechanics.direction import direction_parameter
+from cosim_mechanics.spatial import minus, point_parameter, rotate, station
 
 
 class PointInPlane(contracts.Constraint):
@@ -34,15 +34,9 @@ class PointInPlane(contracts.Constraint):
 
     body1 = contracts.body(description="carries the plane")
     body2 = contracts.body(description="carries the point")
-    normal = cosim.parameter(
-        shape=3, convert=direction, description="of the plane, in the frame of body1", elements="xyz"
-    )
-    point1 = cosim.parameter(
-        unit="m", shape=3, default=(0, 0, 0), description="of the plane, on body1", elements="xyz"
-    )
-    point2 = cosim.parameter(
-        unit="m", shape=3, default=(0, 0, 0), description="in the frame of body2", elements="xyz"
-    )
+    normal = direction_parameter("of the plane, in the frame of body1")
+    point1 = point_parameter("of the plane, on body1")
+    point2 = point_parameter("in the frame of body2")
 
     def create_constraint_equations(self, s):
         return [along(self, s, self.normal)]

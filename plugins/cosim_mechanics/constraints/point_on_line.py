@@ -5,8 +5,8 @@ from __future__ import annotations
 import cosim
 from cosim_mechanics import contracts
 from cosim_mechanics.constraints.point_in_plane import along
-from cosim_mechanics.direction import direction
-from cosim_mechanics.spatial import cross, minus, perpendicular, rotate, station
+from cosim_mechanics.direction import direction_parameter
+from cosim_mechanics.spatial import cross, minus, perpendicular, point_parameter, rotate, station
 
 
 class PointOnLine(contracts.Constraint):
@@ -38,15 +38,9 @@ class PointOnLine(contracts.Constraint):
 
     body1 = contracts.body(description="carries the line")
     body2 = contracts.body(description="carries the point")
-    axis = cosim.parameter(
-        shape=3, convert=direction, description="of the line, in the frame of body1", elements="xyz"
-    )
-    point1 = cosim.parameter(
-        unit="m", shape=3, default=(0, 0, 0), description="of the line, on body1", elements="xyz"
-    )
-    point2 = cosim.parameter(
-        unit="m", shape=3, default=(0, 0, 0), description="in the frame of body2", elements="xyz"
-    )
+    axis = direction_parameter("of the line, in the frame of body1")
+    point1 = point_parameter("of the line, on body1")
+    point2 = point_parameter("in the frame of body2")
     across = cosim.cache_slot(shape=6, description="two directions across the line, in the frame of body1")
 
     @cosim.kernel

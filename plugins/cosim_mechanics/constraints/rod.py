@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.spatial import minus, station
+from cosim_mechanics.spatial import minus, point_parameter, station
 
 
 class Rod(contracts.Constraint):
@@ -34,12 +34,8 @@ class Rod(contracts.Constraint):
 
     body1 = contracts.body(description="carries the first point")
     body2 = contracts.body(description="carries the second point")
-    point1 = cosim.parameter(
-        unit="m", shape=3, default=(0, 0, 0), description="in the frame of body1", elements="xyz"
-    )
-    point2 = cosim.parameter(
-        unit="m", shape=3, default=(0, 0, 0), description="in the frame of body2", elements="xyz"
-    )
+    point1 = point_parameter("in the frame of body1")
+    point2 = point_parameter("in the frame of body2")
     length = cosim.parameter(unit="m", above=0.0, description="distance of the points")
 
     def create_constraint_equations(self, s):

@@ -4,6 +4,34 @@ from __future__ import annotations
 
 from typing import Any
 
+import cosim
+from cosim_mechanics import contracts
+from cosim_mechanics.direction import direction_parameter
+from cosim_mechanics.spatial import cross, perpendicular, point_parameter
+
+
+class Rolling(contracts.Constraint):
+    """Base of bodies that roll on a plane of another without slipping and without leaving it; not registered.
+
+    A subclass says what its `body2` is, with `point2` at its centre and a `radius`.
+    """
+
+    equations = 3
+    level = ("position", "velocity", "velocity")
+
+    body1 = contracts.body(description="carries the plane")
+    normal = direction_parameter("on body1", (0, 0, 1))
+    point1 = point_parameter("of the plane, on body1")
+    across = cosim.cache_slot(shape=6, description="two directions of the plane, in the frame of body1")
+
+    @cosim.kernel
+    def directions(normal, across):
+        x = perpendicular(normal)
+        y = cross((normal[0], normal[1], normal[2]), x)
+        for i in range(3):
+            across[i] = x[i]
+            across[3 + i] = y[i]
+
 
 def rolling(constraint: Any, s: Any, n: Any, m: Any, m_dot: Any) -> list[Any]:
     """The time derivative of the velocity of the touching point, along the normal and along the plane.

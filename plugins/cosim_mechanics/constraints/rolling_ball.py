@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.constraints.rolling import rolling
-from cosim_mechanics.direction import direction
-from cosim_mechanics.spatial import cross, minus, perpendicular, rotate, station
+from cosim_mechanics.constraints.rolling import Rolling, rolling
+from cosim_mechanics.spatial import minus, point_parameter, rotate, station
 
 
-class RollingBall(contracts.Constraint):
+class RollingBall(Rolling):
     """Lets a sphere roll on a plane without slipping and without leaving it.
 
     Law: n·(p2 - p1) = radius, and the point of the sphere that touches has no velocity along the plane. The
@@ -40,30 +39,9 @@ class RollingBall(contracts.Constraint):
     3
     """
 
-    equations = 3
-    level = ("position", "velocity", "velocity")
-
-    body1 = contracts.body(description="carries the plane")
     body2 = contracts.body(description="carries the sphere")
-    normal = cosim.parameter(
-        shape=3, default=(0, 0, 1), convert=direction, description="on body1", elements="xyz"
-    )
-    point1 = cosim.parameter(
-        unit="m", shape=3, default=(0, 0, 0), description="of the plane, on body1", elements="xyz"
-    )
-    point2 = cosim.parameter(
-        unit="m", shape=3, default=(0, 0, 0), description="centre of the sphere, on body2", elements="xyz"
-    )
+    point2 = point_parameter("centre of the sphere, on body2")
     radius = cosim.parameter(unit="m", above=0.0, description="of the sphere")
-    across = cosim.cache_slot(shape=6, description="two directions of the plane, in the frame of body1")
-
-    @cosim.kernel
-    def directions(normal, across):
-        x = perpendicular(normal)
-        y = cross((normal[0], normal[1], normal[2]), x)
-        for i in range(3):
-            across[i] = x[i]
-            across[3 + i] = y[i]
 
     def create_constraint_equations(self, s):
         n = s.rotation(self.body1) @ self.normal

@@ -6,12 +6,12 @@ import math
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.constraints.rolling import rolling
-from cosim_mechanics.direction import direction
-from cosim_mechanics.spatial import cross, minus, perpendicular, rotate, station
+from cosim_mechanics.constraints.rolling import Rolling, rolling
+from cosim_mechanics.direction import direction_parameter
+from cosim_mechanics.spatial import minus, point_parameter, rotate, station
 
 
-class RollingDisc(contracts.Constraint):
+class RollingDisc(Rolling):
     """Lets a thin disc roll on a plane with its edge, without slipping and without leaving it.
 
     Law: with the disc's axis k, its lowest point lies by radius m below the centre, m = (n - (n·k) k) made a
@@ -45,33 +45,10 @@ class RollingDisc(contracts.Constraint):
     3
     """
 
-    equations = 3
-    level = ("position", "velocity", "velocity")
-
-    body1 = contracts.body(description="carries the plane")
     body2 = contracts.body(description="carries the disc")
-    normal = cosim.parameter(
-        shape=3, default=(0, 0, 1), convert=direction, description="on body1", elements="xyz"
-    )
-    axis = cosim.parameter(
-        shape=3, convert=direction, description="of the disc, in the frame of body2", elements="xyz"
-    )
-    point1 = cosim.parameter(
-        unit="m", shape=3, default=(0, 0, 0), description="of the plane, on body1", elements="xyz"
-    )
-    point2 = cosim.parameter(
-        unit="m", shape=3, default=(0, 0, 0), description="centre of the disc, on body2", elements="xyz"
-    )
+    axis = direction_parameter("of the disc, in the frame of body2")
+    point2 = point_parameter("centre of the disc, on body2")
     radius = cosim.parameter(unit="m", above=0.0, description="of the disc")
-    across = cosim.cache_slot(shape=6, description="two directions of the plane, in the frame of body1")
-
-    @cosim.kernel
-    def directions(normal, across):
-        x = perpendicular(normal)
-        y = cross((normal[0], normal[1], normal[2]), x)
-        for i in range(3):
-            across[i] = x[i]
-            across[3 + i] = y[i]
 
     def create_constraint_equations(self, s):
         n, k = s.rotation(self.body1) @ self.normal, s.rotation(self.body2) @ self.axis

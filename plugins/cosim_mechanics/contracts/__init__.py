@@ -8,6 +8,8 @@ from cosim_mechanics.contracts.body_attachment import body as body
 from cosim_mechanics.contracts.constraint import Constraint as Constraint
 from cosim_mechanics.contracts.coordinate_attachment import coordinate as coordinate
 from cosim_mechanics.contracts.dynamics_solver import DynamicsSolver as DynamicsSolver
+from cosim_mechanics.contracts.energies import dissipated_energy as dissipated_energy
+from cosim_mechanics.contracts.energies import supplied_energy as supplied_energy
 from cosim_mechanics.contracts.force import Force as Force
 from cosim_mechanics.contracts.force_contribution import ForceContribution as ForceContribution
 from cosim_mechanics.contracts.force_element import ForceElement as ForceElement

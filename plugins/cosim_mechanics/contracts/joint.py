@@ -6,20 +6,13 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from cosim import Component, ContractError, cache_slot, kernel, parameter, plugin_kind
+from cosim import Component, ContractError, cache_slot, kernel, plugin_kind
 from cosim.kit import Declaration, Solver, unit_product
 from cosim_mechanics.contracts.body_attachment import body
 from cosim_mechanics.contracts.dynamics_solver import DynamicsSolver
-from cosim_mechanics.spatial import NO_POSE, is_pose
+from cosim_mechanics.spatial import NO_POSE, POSE_UNITS, is_pose, pose_parameter
 
-IDENTITY = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
-POSE_UNITS = ["1"] * 9 + ["m"] * 3
 EFFORTS = {"rad/s": "N.m", "m/s": "N"}
-
-
-def _frame(value: Any) -> Any:
-    """A position, or a whole pose as twelve reals (a plugin may read more forms)."""
-    return [*IDENTITY[:9], *value] if np.size(value) == 3 and not isinstance(value, (str, dict)) else value
 
 
 @plugin_kind("joint")
@@ -91,20 +84,8 @@ class Joint(Component):
 
     parent = body(description="the body that carries frame F")
     child = body(description="the body that carries frame M; this joint moves it")
-    frame_on_parent = parameter(
-        unit=POSE_UNITS,
-        shape=12,
-        default=IDENTITY,
-        convert=_frame,
-        description="X_PF, pose of F on the parent",
-    )
-    frame_on_child = parameter(
-        unit=POSE_UNITS,
-        shape=12,
-        default=IDENTITY,
-        convert=_frame,
-        description="X_BM, pose of M on the child",
-    )
+    frame_on_parent = pose_parameter("X_PF, pose of F on the parent")
+    frame_on_child = pose_parameter("X_BM, pose of M on the child")
     X_FM = cache_slot(unit=POSE_UNITS, shape=12, description="pose of M in F")
 
     solved_by: ClassVar[type[Solver] | None] = DynamicsSolver

@@ -42,9 +42,7 @@ class Actuator(contracts.Force):
     coordinate = contracts.coordinate(description="the coordinate that it acts on")
     effort = cosim.input(unit="{tau}", description="torque, N.m, on an angle, or force, N, on a length")
 
-    supplied_energy = cosim.auxiliary_state(
-        unit="J", description="work done since the start", diagnostic=True
-    )
+    supplied_energy = contracts.supplied_energy()
 
     @cosim.kernel
     def act(effort, u, tau, supplied_energy_dot):

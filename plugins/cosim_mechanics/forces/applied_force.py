@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.direction import direction
-from cosim_mechanics.spatial import add_force_at, dot, point_velocity, scaled
+from cosim_mechanics.direction import direction_parameter
+from cosim_mechanics.spatial import add_force_at, dot, point_parameter, point_velocity, scaled
 from cosim_mechanics.spatial import station as located
 
 
@@ -47,24 +47,10 @@ class AppliedForce(contracts.Force):
     """
 
     body = contracts.body(description="the body that the force acts on")
-    axis = cosim.parameter(
-        shape=3,
-        default="x",
-        convert=direction,
-        description="direction in Ground: x, y, z or three numbers",
-        elements="xyz",
-    )
-    station = cosim.parameter(
-        unit="m",
-        shape=3,
-        default=(0.0, 0.0, 0.0),
-        description="point of application, in the body's frame",
-        elements="xyz",
-    )
+    axis = direction_parameter("direction in Ground: x, y, z or three numbers", "x")
+    station = point_parameter("point of application, in the body's frame")
     force = cosim.input(unit="N", description="size of the force")
-    supplied_energy = cosim.auxiliary_state(
-        unit="J", description="work done since the start", diagnostic=True
-    )
+    supplied_energy = contracts.supplied_energy()
 
     @cosim.kernel
     def act(X_GB, V_GB, axis, station, force, F_GB, supplied_energy_dot):

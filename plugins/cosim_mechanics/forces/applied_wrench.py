@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.spatial import add_force_at, add_torque, angular, dot, point_velocity
+from cosim_mechanics.spatial import add_force_at, add_torque, angular, dot, point_parameter, point_velocity
 from cosim_mechanics.spatial import station as located
 
 
@@ -45,20 +45,12 @@ class AppliedWrench(contracts.Force):
     """
 
     body = contracts.body(description="the body that is acted on")
-    station = cosim.parameter(
-        unit="m",
-        shape=3,
-        default=(0.0, 0.0, 0.0),
-        description="point of application, in the body's frame",
-        elements="xyz",
-    )
+    station = point_parameter("point of application, in the body's frame")
     f = cosim.input(unit="N", shape=3, description="force, in Ground", elements="xyz")
     torque = cosim.input(
         unit="N.m", shape=3, description="torque about the station, in Ground", elements="xyz"
     )
-    supplied_energy = cosim.auxiliary_state(
-        unit="J", description="work done since the start", diagnostic=True
-    )
+    supplied_energy = contracts.supplied_energy()
 
     @cosim.kernel
     def force(X_GB, V_GB, station, f, torque, F_GB, supplied_energy_dot):

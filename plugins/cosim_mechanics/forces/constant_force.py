@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.spatial import add_force_at, dot
+from cosim_mechanics.spatial import add_force_at, dot, point_parameter
 from cosim_mechanics.spatial import station as located
 
 
@@ -50,13 +50,7 @@ class ConstantForce(contracts.Force):
     laws = contracts.Law.PASSIVE
 
     body = contracts.body(description="the body that the force acts on")
-    station = cosim.parameter(
-        unit="m",
-        shape=3,
-        default=(0.0, 0.0, 0.0),
-        description="point of application, in the body's frame",
-        elements="xyz",
-    )
+    station = point_parameter("point of application, in the body's frame")
     f = cosim.parameter(unit="N", shape=3, description="the force, in Ground", elements="xyz")
     potential_energy = cosim.cache_slot(unit="J", description="work that the force can still do")
 

@@ -43,9 +43,7 @@ class ConstantTorque(contracts.Force):
 
     body = contracts.body(description="the body that the torque acts on")
     torque = cosim.parameter(unit="N.m", shape=3, description="the torque, in Ground", elements="xyz")
-    supplied_energy = cosim.auxiliary_state(
-        unit="J", description="work done since the start", diagnostic=True
-    )
+    supplied_energy = contracts.supplied_energy()
 
     @cosim.kernel
     def force(V_GB, torque, F_GB, supplied_energy_dot):

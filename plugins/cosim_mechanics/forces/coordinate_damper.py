@@ -45,9 +45,7 @@ class CoordinateDamper(contracts.Force):
     damping = cosim.parameter(
         minimum=0.0, convert=angle_or_length("N.m.s/rad", "N.s/m"), description="N.m.s/rad or N.s/m"
     )
-    dissipated_energy = cosim.auxiliary_state(
-        unit="J", minimum=0.0, description="energy dissipated since the start", diagnostic=True
-    )
+    dissipated_energy = contracts.dissipated_energy()
 
     @cosim.kernel
     def force(u, damping, tau, dissipated_energy_dot):

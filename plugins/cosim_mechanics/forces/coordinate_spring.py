@@ -64,9 +64,7 @@ class CoordinateSpring(contracts.Force):
         convert=angle_or_length("rad", "m"),
         description="coordinate at which the spring is relaxed, rad or m",
     )
-    dissipated_energy = cosim.auxiliary_state(
-        unit="J", minimum=0.0, description="energy dissipated since the start", diagnostic=True
-    )
+    dissipated_energy = contracts.dissipated_energy()
     potential_energy = cosim.cache_slot(unit="J", description="energy stored in the spring")
 
     @cosim.kernel

@@ -77,9 +77,7 @@ class CoordinateStop(contracts.Force):
         convert=angle_or_length("s/rad", "s/m"),
         description="hysteresis, s/rad or s/m",
     )
-    dissipated_energy = cosim.auxiliary_state(
-        unit="J", minimum=0.0, description="energy dissipated since the start", diagnostic=True
-    )
+    dissipated_energy = contracts.dissipated_energy()
     indentation = cosim.cache_slot(description="how far the coordinate is beyond its range, rad or m")
     potential_energy = cosim.cache_slot(unit="J", description="energy stored in the stop")
 

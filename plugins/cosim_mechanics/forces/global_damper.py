@@ -42,9 +42,7 @@ class GlobalDamper(contracts.Force):
 
     coordinate = contracts.coordinate(each=True, description="every speed of the model")
     damping = cosim.parameter(minimum=0.0, description="N.m.s/rad or N.s/m")
-    dissipated_energy = cosim.auxiliary_state(
-        unit="J", minimum=0.0, description="energy dissipated since the start", diagnostic=True
-    )
+    dissipated_energy = contracts.dissipated_energy()
     power_dissipation = cosim.cache_slot(unit="W", accumulates=True, description="power lost")
 
     @cosim.kernel

@@ -158,9 +158,7 @@ class LinearBushing(contracts.ForceElement):
         description="of rotation, then translation. For translation alone write [0, 0, 0, cx, cy, cz].",
         elements=ABOUT_AND_ALONG,
     )
-    dissipated_energy = cosim.auxiliary_state(
-        unit="J", minimum=0.0, description="energy dissipated since the start", diagnostic=True
-    )
+    dissipated_energy = contracts.dissipated_energy()
 
     frames_turned = cosim.cache_slot(
         shape=2, internal=True, description="1 for a frame that is turned against its body"

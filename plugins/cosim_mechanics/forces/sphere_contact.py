@@ -16,6 +16,7 @@ from cosim_mechanics.spatial import (
     is_pose,
     minus,
     plus,
+    point_parameter,
     point_velocity,
     pose_parameter,
     position,
@@ -123,13 +124,7 @@ class SphereContact(contracts.ForceElement):
     laws = contracts.Law.INTERNAL | contracts.Law.FRAME_INDIFFERENT
 
     frame_on_body1 = pose_parameter("X_B1F, the half-space is at z < 0 of F")
-    center_on_body2 = cosim.parameter(
-        unit="m",
-        shape=3,
-        default=(0.0, 0.0, 0.0),
-        description="centre of the sphere, in the frame of body 2",
-        elements="xyz",
-    )
+    center_on_body2 = point_parameter("centre of the sphere, in the frame of body 2")
     radius = cosim.parameter(unit="m", minimum=0.0, description="radius of the sphere")
     stiffness = cosim.parameter(unit="N/m2", minimum=0.0, description="plane strain modulus")
     dissipation = cosim.parameter(unit="s/m", default=0.0, minimum=0.0, description="Hunt-Crossley damping")

@@ -89,9 +89,7 @@ class TabularSpring(TwoPoint):
     interpolation = cosim.option(
         "monotone", choices=("monotone", "linear"), description="curve between the points"
     )
-    dissipated_energy = cosim.auxiliary_state(
-        unit="J", minimum=0.0, description="energy dissipated since the start", diagnostic=True
-    )
+    dissipated_energy = contracts.dissipated_energy()
     slopes = cosim.cache_slot(unit="N/m", shape="points", description="slope of the curve at each length")
     energies = cosim.cache_slot(unit="J", shape="points", description="stored energy at each length")
     potential_energy = cosim.cache_slot(unit="J", description="energy stored since the first length")

@@ -7,7 +7,16 @@ from typing import ClassVar
 import cosim
 from cosim_mechanics import contracts
 from cosim_mechanics.contracts import Law
-from cosim_mechanics.spatial import add_force_at, dot, minus, norm, point_velocity, scaled, station
+from cosim_mechanics.spatial import (
+    add_force_at,
+    dot,
+    minus,
+    norm,
+    point_parameter,
+    point_velocity,
+    scaled,
+    station,
+)
 
 
 class TwoPoint(contracts.ForceElement):
@@ -38,20 +47,8 @@ class TwoPoint(contracts.ForceElement):
 
     laws: ClassVar[Law] = Law.INTERNAL | Law.FRAME_INDIFFERENT | Law.SYMMETRIC
 
-    station_on_body1 = cosim.parameter(
-        unit="m",
-        shape=3,
-        default=(0.0, 0.0, 0.0),
-        description="point 1, in the frame of body 1",
-        elements="xyz",
-    )
-    station_on_body2 = cosim.parameter(
-        unit="m",
-        shape=3,
-        default=(0.0, 0.0, 0.0),
-        description="point 2, in the frame of body 2",
-        elements="xyz",
-    )
+    station_on_body1 = point_parameter("point 1, in the frame of body 1")
+    station_on_body2 = point_parameter("point 2, in the frame of body 2")
     length = cosim.cache_slot(unit="m", description="distance of the points")
     rate = cosim.cache_slot(unit="m/s", description="rate of lengthening")
     line = cosim.cache_slot(shape=3, description="unit vector from point 1 to point 2, in Ground")

@@ -50,9 +50,7 @@ class TwoPointDamper(TwoPoint):
     laws = TwoPoint.laws | contracts.Law.PASSIVE | contracts.Law.ZERO_AT_REST_POSE
 
     damping = cosim.parameter(unit="N.s/m", minimum=0.0, description="tension per rate of lengthening")
-    dissipated_energy = cosim.auxiliary_state(
-        unit="J", minimum=0.0, description="energy dissipated since the start", diagnostic=True
-    )
+    dissipated_energy = contracts.dissipated_energy()
 
     @cosim.kernel
     def pull(rate, damping, tension, dissipated_energy_dot):

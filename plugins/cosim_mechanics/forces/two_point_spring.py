@@ -60,9 +60,7 @@ class TwoPointSpring(TwoPoint):
         unit="N.s/m", default=0.0, minimum=0.0, description="tension per rate of lengthening"
     )
     free_length = cosim.parameter(unit="m", minimum=0.0, description="length without tension")
-    dissipated_energy = cosim.auxiliary_state(
-        unit="J", minimum=0.0, description="energy dissipated since the start", diagnostic=True
-    )
+    dissipated_energy = contracts.dissipated_energy()
     potential_energy = cosim.cache_slot(unit="J", description="energy stored in the spring")
 
     @cosim.kernel

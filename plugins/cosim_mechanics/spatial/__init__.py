@@ -47,6 +47,7 @@ from cosim_mechanics.spatial._spatial_vectors import moved as moved
 from cosim_mechanics.spatial._spatial_vectors import point_velocity as point_velocity
 from cosim_mechanics.spatial._typed_poses import ABOUT_AND_ALONG as ABOUT_AND_ALONG
 from cosim_mechanics.spatial._typed_poses import POSE_UNITS as POSE_UNITS
+from cosim_mechanics.spatial._typed_poses import point_parameter as point_parameter
 from cosim_mechanics.spatial._typed_poses import pose as pose
 from cosim_mechanics.spatial._typed_poses import pose_parameter as pose_parameter
 from cosim_mechanics.spatial._types import Reals as Reals

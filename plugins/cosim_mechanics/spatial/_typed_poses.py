@@ -83,6 +83,17 @@ def pose_parameter(description: str = "") -> Any:
     return cosim.parameter(unit=POSE_UNITS, shape=12, default=IDENTITY, convert=pose, description=description)
 
 
+def point_parameter(description: str = "") -> Any:
+    """Declare a parameter that is a point of a body, in its frame, m: by default its origin.
+
+    >>> point_parameter("point of application, in the body's frame").unit()
+    'm'
+    """
+    return cosim.parameter(
+        unit="m", shape=3, default=(0.0, 0.0, 0.0), description=description, elements="xyz"
+    )
+
+
 def _from_mapping(value: Mapping[str, Any]) -> NDArray[np.float64]:
     unknown = [key for key in value if key not in ("position", "angles")]
     if unknown or not value:

@@ -7,14 +7,15 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 import cosim
-from cosim_mechanics.testing.force_bench import BODY, Placed
+from cosim_mechanics.testing.force_bench import BODY, Bench, Placed
 
 Vector = NDArray[np.float64]
 
 
-class ConstraintBench:
+class ConstraintBench(Bench):
     """Two free bodies, a hinged one that carries one on a slide, and copies of a constraint, without gravity.
 
     Bodies and joints come from the registry, by id. Bodies that the constraint leaves open are ``a`` and
@@ -89,19 +90,15 @@ class ConstraintBench:
         state.set_y(y)
         return state
 
-    def put(self, y: Vector, joint: str, q: Any, u: Any) -> None:
-        """Write coordinates and speeds of a joint."""
-        for name, values in (("q", q), ("u", u)):
-            slot = self.system.variables[f"{joint}.{name}"].slot
-            y[slot.offset : slot.offset + slot.size] = values
-
     def moved(self, state: cosim.State, turn: Any, by: Any) -> tuple[cosim.State, Vector]:
         """The same motion with both free bodies turned about Ground's origin and shifted; the rotation."""
-        R = _rotation(Placed(turn=turn).quaternion)
+        rotation = Placed(turn=turn).rotation
+        R = rotation.as_matrix()
         y = state.y.copy()
         for name in "ab":
             X, V = state[f"{name}.X_GB"], state[f"{name}.V_GB"]
-            quaternion = _product(Placed(turn=turn).quaternion, state[f"joint_{name}.q"][:4])
+            here = Rotation.from_quat(np.roll(state[f"joint_{name}.q"][:4], -1))
+            quaternion = np.roll((rotation * here).as_quat(), 1)
             self.put(
                 y, f"joint_{name}", [*quaternion, *(R @ X[9:] + np.asarray(by))], [*(R @ V[:3]), *(R @ V[3:])]
             )
@@ -150,25 +147,5 @@ class ConstraintBench:
 
     def computed(self, state: cosim.State) -> list[str]:
         """All that the first constraint computes, and the accelerations, as text, to the last bit."""
-        state.realize(cosim.Stage.REPORT)
-        found = [f"u_dot: {state.y_dot.tobytes().hex()}"]
-        for path, variable in self.system.variables.items():
-            if path.startswith("constraint0.") and variable.kind in ("cache", "output"):
-                found.append(f"{path}: {np.asarray(state[path], dtype=float).tobytes().hex()}")
-        return found
-
-
-def _rotation(quaternion: Vector) -> Vector:
-    w, x, y, z = quaternion
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-
-
-def _product(a: Any, b: Any) -> Vector:
-    vector = a[0] * np.asarray(b[1:]) + b[0] * np.asarray(a[1:]) + np.cross(a[1:], b[1:])
-    return np.array([a[0] * b[0] - np.dot(a[1:], b[1:]), *vector])
+        written = self.written(state, "constraint0")
+        return [f"u_dot: {state.y_dot.tobytes().hex()}", *written]

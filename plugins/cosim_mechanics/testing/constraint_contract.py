@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 import pytest
@@ -11,16 +10,16 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim import assemble
-from cosim.testing.described import check_bounds, check_docstring
-from cosim.testing.other_mode import results_in_other_mode
+from cosim.testing.described import check_docstring
+from cosim.testing.part_contract import PartContract, different_names
 from cosim_mechanics.testing.constraint_bench import ConstraintBench
 from cosim_mechanics.testing.exported import check_fmu, differences_in_fmu
+from cosim_mechanics.testing.force_bench import STENCIL
 
 Vector = NDArray[np.float64]
-STENCIL = ((-2.0, 1.0 / 12.0), (-1.0, -8.0 / 12.0), (1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))
 
 
-class ConstraintContract:
+class ConstraintContract(PartContract):
     """Checks of a constraint on free bodies, or on the coordinates of a hinge and a slide.
 
     Attributes
@@ -46,7 +45,6 @@ class ConstraintContract:
     ...     make = staticmethod(lambda: Cam(gain=0.3))
     """
 
-    make: ClassVar[Callable[..., Any]]
     angle: ClassVar[float] = 0.8
     distance: ClassVar[float] = 1.0
     speed: ClassVar[float] = 1.5
@@ -82,10 +80,6 @@ class ConstraintContract:
     def test_has_a_docstring_with_its_law(self) -> None:
         """The class says what it holds."""
         check_docstring(self.make())
-
-    def test_refuses_parameters_out_of_bounds(self) -> None:
-        """Bounds that are declared are kept."""
-        check_bounds(self.make())
 
     def test_velocity_error_is_the_rate_of_the_position_error(self) -> None:
         """For equations that hold positions: along q_dot and time."""
@@ -263,17 +257,11 @@ class ConstraintContract:
         bench.computed(self.state(bench, 2))
         state.invalidate(cosim.Stage.INSTANCE, "the contract kit")
         again = bench.computed(state)
-        different = ", ".join(a.split(":")[0] for a, b in zip(first, again, strict=True) if a != b)
-        assert not different, f"other results at the same State ({different}); memory belongs into the State"
+        different = different_names(first, again)
+        assert first == again, f"other results at the same State ({different}); memory belongs into the State"
         assert state.to_bytes() == saved, "computing the constraint changed a variable of the State"
         restored = bench.system.state_from_bytes(saved)
         assert bench.computed(restored) == first, "other results in the restored State"
-
-    def test_compiled_is_plain_python(self) -> None:
-        """The same bytes with and without compilation."""
-        mine, theirs = self.results(), results_in_other_mode(type(self), "results")
-        different = [a.split(":")[0] for a, b in zip(mine, theirs, strict=True) if a != b]
-        assert not different, f"compiled and plain Python differ in {', '.join(dict.fromkeys(different))}"
 
     def test_runs_in_an_fmu(self) -> None:
         """Exported, it moves what it acts on as it does here."""

@@ -11,11 +11,14 @@ import numpy as np
 from hypothesis import assume
 from hypothesis import strategies as st
 from numpy.typing import NDArray
+from scipy.spatial.transform import Rotation
 
 import cosim
 
 Vector = NDArray[np.float64]
 Triple = tuple[float, float, float]
+STENCIL = ((-2.0, 1.0 / 12.0), (-1.0, -8.0 / 12.0), (1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))
+"""Places and weights of a central difference of fourth order."""
 
 BODY: dict[str, Any] = {"mass": 1.3, "center_of_mass": (0.02, -0.01, 0.03), "inertia": (0.2, 0.3, 0.25)}
 
@@ -40,10 +43,14 @@ class Placed:
     v: Triple = (0.0, 0.0, 0.0)
 
     @property
+    def rotation(self) -> Rotation:
+        """From the body's axes to Ground's."""
+        return Rotation.from_rotvec(self.turn)
+
+    @property
     def quaternion(self) -> Vector:
-        angle = float(np.linalg.norm(self.turn))
-        axis = np.array(self.turn) / angle if angle else np.zeros(3)
-        return np.array([math.cos(0.5 * angle), *(math.sin(0.5 * angle) * axis)])
+        """As (w, x, y, z)."""
+        return np.roll(self.rotation.as_quat(), 1)
 
 
 @dataclass(frozen=True)
@@ -61,7 +68,28 @@ class Scene:
         return Scene(replace(self.body1, **still), replace(self.body2, **still), self.q, 0.0)
 
 
-class ForceBench:
+class Bench:
+    """A system of bodies with parts under test on them."""
+
+    system: cosim.System
+
+    def put(self, y: Vector, joint: str, q: Any, u: Any) -> None:
+        """Write coordinates and speeds of a joint."""
+        for name, values in (("q", q), ("u", u)):
+            slot = self.system.variables[f"{joint}.{name}"].slot
+            y[slot.offset : slot.offset + slot.size] = values
+
+    def written(self, state: cosim.State, part: str) -> list[str]:
+        """All that a part computes, as hexadecimal text, to the last bit."""
+        state.realize(cosim.Stage.REPORT)
+        return [
+            f"{path}: {np.asarray(state[path], dtype=float).tobytes().hex()}"
+            for path, variable in self.system.variables.items()
+            if path.startswith(f"{part}.") and variable.kind in ("cache", "output")
+        ]
+
+
+class ForceBench(Bench):
     """Two free bodies and a hinged one for each element, all in one system, without gravity.
 
     Bodies and joints come from the registry, by id.
@@ -101,14 +129,9 @@ class ForceBench:
         y = self._start.copy()
         for i, scene in enumerate(scenes):
             for end, body in (("a", scene.body1), ("b", scene.body2)):
-                self._put(y, f"joint_{end}{i}", [*body.quaternion, *body.at], [*body.w, *body.v])
-            self._put(y, f"joint_c{i}", scene.q, scene.u)
+                self.put(y, f"joint_{end}{i}", [*body.quaternion, *body.at], [*body.w, *body.v])
+            self.put(y, f"joint_c{i}", scene.q, scene.u)
         state.set_y(y)
-
-    def _put(self, y: Vector, joint: str, q: Any, u: Any) -> None:
-        for name, values in (("q", q), ("u", u)):
-            slot = self.system.variables[f"{joint}.{name}"].slot
-            y[slot.offset : slot.offset + slot.size] = values
 
     @staticmethod
     def forces(state: cosim.State, index: int = 0) -> dict[str, Vector]:
@@ -134,12 +157,9 @@ class ForceBench:
     def computed(self, state: cosim.State) -> list[str]:
         """All that the first element computes, and its forces, as hexadecimal text, to the last bit."""
         forces = self.forces(state)
-        state.realize(cosim.Stage.REPORT)
-        found = [f"force on {name}: {force.tobytes().hex()}" for name, force in forces.items()]
-        for path, variable in self.system.variables.items():
-            if path.startswith("element0.") and variable.kind in ("cache", "output"):
-                found.append(f"{path}: {np.asarray(state[path], dtype=float).tobytes().hex()}")
-        return found
+        return [f"force on {name}: {force.tobytes().hex()}" for name, force in forces.items()] + self.written(
+            state, "element0"
+        )
 
 
 def realized(state: cosim.State, stage: cosim.Stage = cosim.Stage.ACCELERATION) -> cosim.State:

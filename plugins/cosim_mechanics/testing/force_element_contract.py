@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 
 import cosim
-from cosim.testing.described import check_bounds
-from cosim.testing.other_mode import results_in_other_mode
+from cosim.testing.part_contract import different_names
 from cosim_mechanics.testing.described import check_force_docstring
 from cosim_mechanics.testing.exported import check_fmu, differences_in_fmu
 from cosim_mechanics.testing.force_bench import ForceBench, Scene, random_scene, realized
@@ -50,10 +49,6 @@ class ForceElementContract(ForceLaws):
         """The class says what it computes, with its symbols, frames, signs, limits and energies."""
         check_force_docstring(self.make())
 
-    def test_refuses_parameters_out_of_bounds(self) -> None:
-        """Bounds that are declared are kept."""
-        check_bounds(self.make())
-
     def test_forces_are_finite(self) -> None:
         """Finite numbers of the right shapes, in motion and at rest."""
         bench = self.bench()
@@ -87,7 +82,7 @@ class ForceElementContract(ForceLaws):
         bench.place(state, self.scene(1))
         again = bench.computed(state)
         assert first == again, (
-            f"other results at the same State, {_different(first, again)}; memory belongs into the State"
+            f"other results at the same State, {different_names(first, again)}; memory belongs into the State"
         )
 
     def test_two_elements_are_independent(self) -> None:
@@ -161,12 +156,6 @@ class ForceElementContract(ForceLaws):
 
         check()
 
-    def test_compiled_is_plain_python(self) -> None:
-        """The same bytes with and without compilation."""
-        mine, theirs = self.results(), results_in_other_mode(type(self), "results")
-        different = [a.split(":")[0] for a, b in zip(mine, theirs, strict=True) if a != b]
-        assert not different, f"compiled and plain Python differ in {', '.join(dict.fromkeys(different))}"
-
     def test_restored_state_gives_the_same_forces(self) -> None:
         """Saved to bytes and read again, a State says everything."""
         bench = self.bench()
@@ -174,7 +163,9 @@ class ForceElementContract(ForceLaws):
             state = bench.state(self.scene(seed))
             expected = bench.computed(state)
             found = bench.computed(bench.system.state_from_bytes(state.to_bytes()))
-            assert found == expected, f"other results in the restored State, {_different(expected, found)}"
+            assert found == expected, (
+                f"other results in the restored State, {different_names(expected, found)}"
+            )
 
     def test_runs_in_an_fmu(self) -> None:
         """Exported, it moves its bodies as it does here."""
@@ -195,8 +186,3 @@ class ForceElementContract(ForceLaws):
         """All that the element computes at a few poses, to the last bit."""
         bench = cls.bench()
         return [text for seed in range(8, 16) for text in bench.computed(bench.state(cls.scene(seed)))]
-
-
-def _different(first: list[str], second: list[str]) -> str:
-    """Names of the results that differ."""
-    return ", ".join(a.split(":")[0] for a, b in zip(first, second, strict=True) if a != b)

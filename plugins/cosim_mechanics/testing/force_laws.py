@@ -2,21 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 
 import cosim
+from cosim.testing.part_contract import PartContract
 from cosim_mechanics import contracts
 from cosim_mechanics.testing.force_bench import (
+    STENCIL,
     ForceBench,
     Placed,
     Scene,
-    Vector,
     about_ground,
     realized,
     scenes,
@@ -29,18 +31,16 @@ CHECKED = settings(
     derandomize=True,
     phases=(Phase.explicit, Phase.generate, Phase.shrink),
 )
-STENCIL = ((-2.0, 1.0 / 12.0), (-1.0, -8.0 / 12.0), (1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))
 ROUNDING = 4e-15
 FINER = (1.0, 0.25, 1.0 / 16.0)
 
 
-class ForceLaws:
+class ForceLaws(PartContract):
     """Checks of the laws that the class of an element claims in its attribute `laws`.
 
     `ForceElementContract` is one: see there for the attributes.
     """
 
-    make: ClassVar[Callable[..., Any]]
     angle: ClassVar[float] = 1.0
     distance: ClassVar[float] = 0.5
     speed: ClassVar[float] = 2.0
@@ -94,9 +94,9 @@ class ForceLaws:
         def check(scene: Scene, moved: Scene) -> None:
             state, together = realized(bench.state(scene)), moved.body1
             other = realized(bench.state(carried(scene, together)))
-            turned, expected, found = rotation(together), bench.forces(state), bench.forces(other)
+            turned, expected, found = together.rotation, bench.forces(state), bench.forces(other)
             for end in "ab":
-                force = np.concatenate([turned @ expected[end][:3], turned @ expected[end][3:]])
+                force = turned.apply(expected[end].reshape(2, 3)).ravel()
                 error = np.abs(found[end] - force).max()
                 assert error <= self.tolerance * max(float(np.abs(force).max()), 1e-9), (
                     f"on body {'ab'.index(end) + 1} {found[end]} where everything moves as {together}, "
@@ -133,9 +133,10 @@ class ForceLaws:
         def check(scene: Scene) -> None:
             size = max(np.abs(f).max() for f in bench.forces(realized(bench.state(scene))).values())
             rest = scene.at_rest()
-            R = rotation(rest.body1)
-            at = np.array(rest.body1.at) + R @ X_12[9:]
-            placed = Placed(rotation_vector(R @ X_12[:9].reshape(3, 3)), triple(at))
+            R = rest.body1.rotation
+            at = np.array(rest.body1.at) + R.apply(X_12[9:])
+            turned = R * Rotation.from_matrix(X_12[:9].reshape(3, 3))
+            placed = Placed(triple(turned.as_rotvec()), triple(at))
             forces = bench.forces(realized(bench.state(Scene(rest.body1, placed, 0.0, 0.0))))
             for end in "ab":
                 assert np.abs(forces[end]).max() <= self.tolerance * max(float(size), 1e-6), (
@@ -195,34 +196,6 @@ def exchanged(name: str) -> str:
     return {"1": name[:-1] + "2", "2": name[:-1] + "1"}.get(name[-1], name)
 
 
-def rotation(placed: Placed) -> Vector:
-    """The rotation matrix of a body."""
-    w, x, y, z = placed.quaternion
-    return np.array(
-        [
-            [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
-            [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-            [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-        ]
-    )
-
-
-def rotation_vector(R: Vector) -> tuple[float, float, float]:
-    """The rotation vector of a matrix, rad."""
-    # The largest of the four squares of the quaternion is the one that loses no digits.
-    squares = [np.trace(R), *np.diag(R)]
-    k = int(np.argmax(squares))
-    if k == 0:
-        q = [1 + squares[0], R[2, 1] - R[1, 2], R[0, 2] - R[2, 0], R[1, 0] - R[0, 1]]
-    else:
-        i, j, m = k - 1, k % 3, (k + 1) % 3
-        q = [R[m, j] - R[j, m], 0.0, 0.0, 0.0]
-        q[1 + i], q[1 + j], q[1 + m] = 1 + R[i, i] - R[j, j] - R[m, m], R[j, i] + R[i, j], R[m, i] + R[i, m]
-    size = float(np.linalg.norm(q[1:]))
-    angle = 2.0 * float(np.arctan2(size, q[0]))
-    return triple(np.array(q[1:]) * (angle / size if size else 0.0))
-
-
 def triple(values: Any) -> tuple[float, float, float]:
     """Three numbers as a tuple."""
     x, y, z = (float(value) for value in values)
@@ -231,15 +204,15 @@ def triple(values: Any) -> tuple[float, float, float]:
 
 def carried(scene: Scene, by: Placed) -> Scene:
     """The same scene seen where everything is carried along by a rigid motion."""
-    Q, w0, v0 = rotation(by), np.array(by.w), np.array(by.v)
+    Q, w0, v0 = by.rotation, np.array(by.w), np.array(by.v)
 
     def moved(body: Placed) -> Placed:
-        at = Q @ body.at + by.at
+        at = Q.apply(body.at) + by.at
         return Placed(
-            rotation_vector(Q @ rotation(body)),
+            triple((Q * body.rotation).as_rotvec()),
             triple(at),
-            triple(Q @ body.w + w0),
-            triple(Q @ body.v + v0 + np.cross(w0, at)),
+            triple(Q.apply(body.w) + w0),
+            triple(Q.apply(body.v) + v0 + np.cross(w0, at)),
         )
 
     return Scene(moved(scene.body1), moved(scene.body2), scene.q, scene.u)

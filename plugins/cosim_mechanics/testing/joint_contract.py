@@ -12,16 +12,16 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 import cosim
-from cosim.testing.described import check_bounds, check_docstring
-from cosim.testing.other_mode import results_in_other_mode
+from cosim.testing.described import check_docstring
+from cosim.testing.part_contract import PartContract
+from cosim_mechanics.testing.force_bench import STENCIL
 
 SEEDS = st.integers(min_value=0, max_value=2**32 - 1)
 CHECKED = settings(max_examples=15, deadline=None, database=None, derandomize=True)
-STENCIL = ((-2.0, 1.0 / 12.0), (-1.0, -8.0 / 12.0), (1.0, 8.0 / 12.0), (2.0, -1.0 / 12.0))
 SLOTS = ("X_FM", "H_FM", "HDotU_FM")
 
 
-class JointContract:
+class JointContract(PartContract):
     """Checks of a joint between Ground and a body, at random coordinates and speeds.
 
     Attributes
@@ -43,7 +43,6 @@ class JointContract:
     ...     make = staticmethod(lambda: Lift())
     """
 
-    make: ClassVar[Callable[..., Any]]
     reach: ClassVar[float] = 0.6
     step: ClassVar[float] = 1e-3
     tolerance: ClassVar[float] = 1e-8
@@ -85,10 +84,6 @@ class JointContract:
     def test_has_a_docstring_with_its_law(self) -> None:
         """The class says which motion it leaves."""
         check_docstring(self.make())
-
-    def test_refuses_parameters_out_of_bounds(self) -> None:
-        """Bounds that are declared are kept."""
-        check_bounds(self.make())
 
     def test_pose_is_a_rotation_and_a_position(self) -> None:
         """The first nine reals of X_FM are orthonormal and right-handed, all are finite."""
@@ -158,12 +153,6 @@ class JointContract:
         again = [state[f"joint.{name}"].tobytes() for name in self.slots()]
         assert first == again, "other results at the same State; memory belongs into the State"
         assert state.to_bytes() == saved, "computing the joint changed a variable of the State"
-
-    def test_compiled_is_plain_python(self) -> None:
-        """The same bytes with and without compilation."""
-        mine, theirs = self.results(), results_in_other_mode(type(self), "results")
-        different = [a.split(":")[0] for a, b in zip(mine, theirs, strict=True) if a != b]
-        assert not different, f"compiled and plain Python differ in {', '.join(dict.fromkeys(different))}"
 
     def moving(self) -> cosim.System:
         """The system, unless the joint leaves no motion."""

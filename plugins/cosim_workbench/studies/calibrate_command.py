@@ -6,16 +6,16 @@ import argparse
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import cosim
-from cosim.kit import RegisteredId, result_sink
+from cosim.kit import result_sink
 from cosim_workbench.atomic_file import check_folder
 from cosim_workbench.plot import check_plot
 from cosim_workbench.progress import compile_notice
-from cosim_workbench.simulation_table import positive
 from cosim_workbench.studies.calibration import Calibration
 from cosim_workbench.studies.fit import Fit
+from cosim_workbench.typed_settings import add_method, add_threads, pairs, typed_settings
 
 NOT_CONVERGED = 1
 
@@ -62,14 +62,8 @@ class CalibrateCommand(cosim.Command):
             "--starts", type=int, default=1, metavar="NUMBER", help="points tried to begin with (1)"
         )
         parser.add_argument("--seed", type=int, default=0, metavar="NUMBER", help="of these points (0)")
-        parser.add_argument("--accuracy", metavar="NUMBER", help="of the integration (1e-9)")
-        parser.add_argument(
-            "--integrator",
-            type=RegisteredId("integrator"),
-            metavar="ID",
-            help="such as integrators.dormand_prince",
-        )
-        parser.add_argument("--threads", type=int, metavar="NUMBER", help="as many as there are processors")
+        add_method(parser, " (1e-9)", "dormand_prince")
+        add_threads(parser)
         parser.add_argument(
             "-o", "--output", type=Path, metavar="FILE", help="measured and simulated signals"
         )
@@ -83,13 +77,7 @@ class CalibrateCommand(cosim.Command):
         if arguments.output is not None:
             check_folder(arguments.output)
             result_sink(arguments.output)
-        settings: dict[str, Any] = {}
-        if arguments.accuracy is not None:
-            settings["accuracy"] = positive(arguments.accuracy, "1", "--accuracy")
-        if arguments.integrator is not None:
-            settings["integrator"] = arguments.integrator
-        if arguments.threads is not None:
-            settings["threads"] = arguments.threads
+        settings = typed_settings(arguments)
         data = cosim.read_result(arguments.data)
         with ExitStack() as stack:
             if not arguments.quiet:
@@ -97,10 +85,10 @@ class CalibrateCommand(cosim.Command):
             model = cosim.Model.from_file(arguments.model)
             calibration = Calibration(
                 model,
-                pairs(arguments.fit, "--fit", "car.stiffness=10 kN/m..40 kN/m"),
+                pairs(arguments.fit, "--fit", "PATH=VALUE, such as car.stiffness=10 kN/m..40 kN/m"),
                 data,
                 _signals(arguments.signal, data, model.build()),
-                pairs(arguments.noise or [], "--noise", "car.height=0.5 mm"),
+                pairs(arguments.noise or [], "--noise", "PATH=VALUE, such as car.height=0.5 mm"),
                 **settings,
             )
             fit = calibration.fit(arguments.starts, arguments.seed)
@@ -123,25 +111,6 @@ class CalibrateCommand(cosim.Command):
         self.report(converged=fit.is_converged, runs=fit.runs, at_bounds=fit.at_bounds)
 
 
-def pairs(texts: Sequence[str], option: str, example: str) -> dict[str, str]:
-    """``PATH=VALUE`` as people type it, each path once.
-
-    Examples
-    --------
-    >>> pairs(["a.b = 1..2 m"], "--fit", "a=1..2")
-    {'a.b': '1..2 m'}
-    """
-    found: dict[str, str] = {}
-    for text in texts:
-        path, separator, value = (part.strip() for part in text.partition("="))
-        if not separator or not path or not value:
-            raise cosim.ModelError.of(option, f"{text}: needs PATH=VALUE, such as {example}")
-        if path in found:
-            raise cosim.ModelError.of(option, f"{path} is there twice")
-        found[path] = value
-    return found
-
-
 def _signals(given: Sequence[str] | None, data: cosim.Result, system: cosim.System) -> Mapping[str, str]:
     """Signals with their columns: what was typed, or columns that are called as signals."""
     if given is None:
@@ -152,7 +121,7 @@ def _signals(given: Sequence[str] | None, data: cosim.Result, system: cosim.Syst
             raise cosim.ModelError.of("--data", text)
         return known
     whole = [text if "=" in text else f"{text}={text}" for text in given]
-    return pairs(whole, "--signal", "engine.z=height")
+    return pairs(whole, "--signal", "PATH=VALUE, such as engine.z=height")
 
 
 def _is_signal(system: cosim.System, name: str) -> bool:

@@ -9,6 +9,7 @@ from contextlib import contextmanager, suppress
 from typing import cast
 
 import cosim
+from cosim_workbench.library import library
 
 PATIENCE = 20.0
 """s, until a scheduler has to answer."""
@@ -17,13 +18,9 @@ PATIENCE = 20.0
 @contextmanager
 def cluster_executor(address: str) -> Iterator[Executor]:
     """The workers of a Dask scheduler; `CosimError` where there is none, or Dask is not installed."""
+    distributed = library("distributed", "a cluster", "dask", "Dask")
     try:
-        from distributed import Client
-    except ImportError:
-        text = "a cluster needs Dask, which is not installed: pip install 'cosim-framework[dask]'"
-        raise cosim.CosimError(text) from None
-    try:
-        client = Client(address, timeout=PATIENCE)
+        client = distributed.Client(address, timeout=PATIENCE)
     except (OSError, ValueError) as error:
         raise cosim.CosimError(f"{address}: no Dask scheduler answers: {error}") from None
     logging.getLogger("distributed").setLevel(logging.CRITICAL)  # what it says is said in our words

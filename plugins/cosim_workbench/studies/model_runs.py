@@ -64,7 +64,7 @@ class ModelRuns:
         self.objectives = [*reductions, *self._of_results]
         self.units = self._ensemble.plan.units() | {r.name: r.unit for r in self._ensemble.plan.reductions}
         self.workers = self._ensemble.threads
-        self.needs_processes, self.message = bool(self._ensemble.in_python), ""
+        self.message = ""
 
     def unit(self, path: str) -> str:
         """Unit of a variable that may be varied; an error where it cannot."""

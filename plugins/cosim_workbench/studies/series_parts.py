@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim_workbench.atomic_file import replaced_file
+from cosim_workbench.library import arrow, arrow_table
 
 PART = "part-{:08d}-{:08d}.parquet"
 RUN, TIME = "run", "time"
@@ -53,13 +54,7 @@ class SeriesParts(cosim.ResultSink):
         self.folder = Path() if folder is None else Path(folder).absolute()
         if folder is None:
             return
-        try:
-            import pyarrow.parquet  # noqa: F401
-        except ImportError:
-            raise cosim.CosimError(
-                "values over time need pyarrow, which is not installed: "
-                "pip install 'cosim-framework[parquet]'"
-            ) from None
+        arrow()
         try:
             self.folder.mkdir(exist_ok=True)
         except OSError as error:
@@ -84,9 +79,6 @@ class SeriesParts(cosim.ResultSink):
 
     def add(self, found: Any) -> str:
         """Write a part with the runs of an `EnsembleResult`; its name, "" where none of them was done."""
-        import pyarrow
-        import pyarrow.parquet
-
         numbers = np.asarray(self.numbers, dtype=np.int64)
         ran = np.flatnonzero(found.status != "not run")
         if not len(ran):
@@ -106,16 +98,10 @@ class SeriesParts(cosim.ResultSink):
         kept = np.zeros(len(ran) * times, dtype=bool)
         for name in list(columns)[2:]:
             kept |= ~np.isnan(columns[name])
-        fields, arrays = [], []
-        for name, values in columns.items():
-            array = pyarrow.array(values[kept])
-            unit = units.get(name)
-            fields.append(pyarrow.field(name, array.type, metadata={"unit": unit} if unit else None))
-            arrays.append(array)
         target = self.folder / PART.format(numbers[ran[0]], numbers[ran[-1]])
-        table = pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(fields))
+        table = arrow_table({name: values[kept] for name, values in columns.items()}, units)
         with replaced_file(target) as draft:
-            pyarrow.parquet.write_table(table, draft)
+            arrow().parquet.write_table(table, draft)
         return target.name
 
     def remove_others(self, names: Iterable[str]) -> None:
@@ -155,12 +141,10 @@ class SeriesParts(cosim.ResultSink):
         -------
         ndarray, shape (runs, times, columns)
         """
-        import pyarrow.parquet
-
         wanted = range(len(grid))[times]
         found: NDArray[np.float64] | None = None
         for name in names:
-            file = pyarrow.parquet.ParquetFile(self.folder / name)
+            file = arrow().parquet.ParquetFile(self.folder / name)
             recorded = file.schema_arrow.names[2:][columns]
             if found is None:
                 found = np.full((runs, len(wanted), len(recorded)), np.nan)

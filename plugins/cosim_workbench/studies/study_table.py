@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim_workbench.atomic_file import replaced_file
+from cosim_workbench.library import arrow, arrow_table, pandas
 
 TEXTS = ("status", "reason")
 WHOLE = ("point", "seed", "steps", "events")
@@ -74,33 +75,15 @@ class StudyTable:
 
     def to_pandas(self) -> Any:
         """The same as a `pandas.DataFrame`, by the number of the point; ``attrs["units"]`` has the units."""
-        try:
-            import pandas
-        except ImportError:
-            text = "a table needs pandas, which is not installed: pip install 'cosim-framework[table]'"
-            raise cosim.CosimError(text) from None
-        frame = pandas.DataFrame(self.columns).set_index("point")
+        frame = pandas().DataFrame(self.columns).set_index("point")
         frame.attrs["units"] = dict(self.units)
         return frame
 
     def to_parquet(self, path: str | PathLike[str]) -> Path:
         """Write a Parquet file; units are metadata of its columns."""
-        try:
-            import pyarrow
-            import pyarrow.parquet
-        except ImportError:
-            text = "Parquet needs pyarrow, which is not installed: pip install 'cosim-framework[parquet]'"
-            raise cosim.CosimError(text) from None
-        fields, arrays = [], []
-        for name, values in self.columns.items():
-            array = pyarrow.array(values.tolist() if name in TEXTS else values)
-            unit = self.units.get(name)
-            fields.append(pyarrow.field(name, array.type, metadata={"unit": unit} if unit else None))
-            arrays.append(array)
+        table = arrow_table(self.columns, self.units)
         with replaced_file(Path(path)) as draft:
-            pyarrow.parquet.write_table(
-                pyarrow.Table.from_arrays(arrays, schema=pyarrow.schema(fields)), draft
-            )
+            arrow().parquet.write_table(table, draft)
         return Path(path)
 
     def plot(self, *names: str, path: str | PathLike[str] | None = None) -> Any:

@@ -13,7 +13,6 @@ import cosim
 from cosim.kit import (
     Job,
     OwnProcesses,
-    OwnThreads,
     StudySubject,
     available_processors,
     do_in_chunks,
@@ -21,6 +20,7 @@ from cosim.kit import (
     unit_of_reduction,
 )
 from cosim_workbench.studies.objective import read_objectives
+from cosim_workbench.studies.own_threads import OwnThreads
 from cosim_workbench.studies.point_runner import PointRunner, Row, failed_row
 from cosim_workbench.wording import unknown
 
@@ -67,7 +67,6 @@ class SubjectRuns:
         wanted = list(dict.fromkeys(signals + (subject.signals() if functions else [])))
         self._runner = PointRunner(subject, reductions, functions, wanted)
         self.workers = threads or available_processors()
-        self.needs_processes = True
 
     def unit(self, path: str) -> str:
         """Unit of a variable that may be varied."""

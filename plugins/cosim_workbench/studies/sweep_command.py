@@ -11,15 +11,14 @@ from typing import Any, ClassVar
 import numpy as np
 
 import cosim
-from cosim.kit import RegisteredId
 from cosim_workbench.plot import check_plot
 from cosim_workbench.progress import compile_notice
-from cosim_workbench.simulation_table import positive
 from cosim_workbench.studies.cluster import cluster_executor
 from cosim_workbench.studies.study import Study
 from cosim_workbench.studies.study_progress import study_progress
 from cosim_workbench.studies.study_table import StudyTable
 from cosim_workbench.studies.subject_runs import PLACES
+from cosim_workbench.typed_settings import add_method, add_threads, pairs, typed_settings
 from cosim_workbench.wording import counted
 
 FAILED = 1
@@ -62,14 +61,8 @@ class SweepCommand(cosim.Command):
         )
         parser.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="of the study (MODEL-study)")
         parser.add_argument("--until", metavar="TIME", help='end of each run in s, or with a unit: "500 ms"')
-        parser.add_argument("--accuracy", metavar="NUMBER", help="of the integration, such as 1e-6")
-        parser.add_argument(
-            "--integrator",
-            type=RegisteredId("integrator"),
-            metavar="ID",
-            help="such as integrators.dormand_prince",
-        )
-        parser.add_argument("--threads", type=int, metavar="NUMBER", help="as many as there are processors")
+        add_method(parser, ", such as 1e-6", "dormand_prince")
+        add_threads(parser)
         parser.add_argument(
             "--run-in",
             choices=PLACES,
@@ -86,7 +79,7 @@ class SweepCommand(cosim.Command):
         """Read, check, run what is left, write the table."""
         if arguments.plot is not None:
             check_plot(arguments.plot)
-        settings = _settings(arguments)
+        settings = typed_settings(arguments)
         folder = arguments.output or Path(f"{arguments.model.stem}-study")
         try:
             table = _run(arguments, settings, folder)
@@ -121,7 +114,7 @@ def _run(arguments: argparse.Namespace, settings: dict[str, Any], folder: Path) 
         is_model = isinstance(model, cosim.Model)
         study = Study(
             model,
-            _varied(arguments.vary),
+            pairs(arguments.vary, "--vary", "PATH=VALUES, such as mount.stiffness[5]=1e5..3e5:21"),
             arguments.objective,
             sample=arguments.sample,
             seed=arguments.seed,
@@ -156,34 +149,6 @@ def _model(path: Path, settings: dict[str, Any]) -> Any:
         said = "gives no end of the runs: write until = … into [simulation], or --until"
         raise cosim.ModelError.of(str(path), said)
     return model
-
-
-def _varied(texts: list[str]) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for text in texts:
-        path, separator, values = text.partition("=")
-        path = path.strip()
-        if not separator or not path or not values.strip():
-            raise cosim.ModelError.of(
-                "--vary", f"{text}: needs PATH=VALUES, such as mount.stiffness[5]=1e5..3e5:21"
-            )
-        if path in found:
-            raise cosim.ModelError.of("--vary", f"{path} is varied twice")
-        found[path] = values
-    return found
-
-
-def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    found: dict[str, Any] = {}
-    for key, unit in (("until", "s"), ("accuracy", "1")):
-        text = getattr(arguments, key)
-        if text is not None:
-            found[key] = positive(text, unit, f"--{key}")
-    if arguments.integrator is not None:
-        found["integrator"] = arguments.integrator
-    if arguments.threads is not None:
-        found["threads"] = arguments.threads
-    return found
 
 
 def _summary(table: StudyTable, folder: Path) -> str:

@@ -11,7 +11,7 @@ from cosim_fmu.master.algorithms import exchange_layout as layout
 from cosim_fmu.master.algorithms.continued import continued
 from cosim_fmu.master.algorithms.exchange_memory import ExchangeMemory
 from cosim_fmu.master.algorithms.exchange_tolerances import allowed, check_tolerances
-from cosim_fmu.master.algorithms.next_request import SMALLEST_PART, STUBBORN
+from cosim_fmu.master.algorithms.next_request import SMALLEST_PART
 from cosim_fmu.master.algorithms.programmed_algorithm import Call, ProgrammedAlgorithm
 
 CONTROLS = ("values", "energy")
@@ -101,7 +101,6 @@ class Adaptive(ProgrammedAlgorithm):
         counts[layout.KIND] = layout.ADAPTIVE
         counts[layout.ORDER] = counts[layout.ALONG] = 1
         counts[layout.REPEATS] = self.iterations
-        counts[layout.PATIENCE] = STUBBORN
         counts[layout.BY_ENERGY] = self.controlled == "energy"
         numbers[layout.TOLERANCE] = self.tolerance
         numbers[layout.NEXT] = math.inf

@@ -36,7 +36,6 @@ from cosim_fmu.master.algorithms.exchange_layout import (
     NEXT,
     NOW,
     PASS,
-    PATIENCE,
     PHASE,
     POINTS,
     REACHED,
@@ -59,8 +58,7 @@ SIGNATURE = "IFFIff>i"
 FIRST_PART = 1e-2
 """Of the communication step: the first exchange at most, of which no error is known."""
 STUBBORN = 3
-"""So many exchanges in a row miss the tolerance: shorter ones do not help, a line runs across a jump. One is
-enough where the line begins with held inputs."""
+"""So many exchanges in a row miss the tolerance: shorter ones do not help, a line runs across a jump."""
 JUMP = 100.0
 """So many times the tolerance: at once."""
 HELD_PART = 0.1
@@ -180,11 +178,10 @@ def learn_from(counts, numbers, error):
     stop = stop_of(numbers, length)
     adapt(counts, numbers, length, error, stop == numbers[STEP_END])
     counts[IN_A_ROW] = counts[IN_A_ROW] + 1 if error > 1.0 else 0
-    if counts[POINTS] > 1 and (counts[IN_A_ROW] >= counts[PATIENCE] or JUMP < error < math.inf):
+    if counts[POINTS] > 1 and (counts[IN_A_ROW] >= STUBBORN or JUMP < error < math.inf):
         counts[POINTS] = 0
         numbers[NEXT] = length  # held, it may be short enough
     if error > 1.0 and counts[GOES_BACK] != 0:
         return True
     numbers[REACHED] = stop
-    counts[PATIENCE] = STUBBORN if counts[POINTS] > 1 else 1
     return False

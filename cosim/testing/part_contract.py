@@ -1,0 +1,41 @@
+"""What every kit for parts checks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, ClassVar
+
+from cosim.testing.described import check_bounds
+from cosim.testing.other_mode import results_in_other_mode
+
+
+class PartContract:
+    """Base of kits for kinds of components.
+
+    Attributes
+    ----------
+    make : callable
+        Makes a part, without its attachments.
+    """
+
+    make: ClassVar[Callable[..., Any]]
+
+    @classmethod
+    def results(cls) -> list[str]:
+        """What the part computes, to the last bit: texts ``name: value``."""
+        raise NotImplementedError
+
+    def test_refuses_parameters_out_of_bounds(self) -> None:
+        """Bounds that are declared are kept."""
+        check_bounds(self.make())
+
+    def test_compiled_is_plain_python(self) -> None:
+        """The same bytes with and without compilation."""
+        mine, theirs = self.results(), results_in_other_mode(type(self), "results")
+        assert mine == theirs, f"{different_names(mine, theirs)} differ between compiled and plain Python"
+
+
+def different_names(first: list[str], second: list[str]) -> str:
+    """Names of the results that differ."""
+    names = [a.partition(":")[0] for a, b in zip(first, second, strict=False) if a != b]
+    return ", ".join(dict.fromkeys(names)) or "the numbers of results"

@@ -1,0 +1,19 @@
+"""States that add up what an element loses or brings in: balances of energy find them by their names."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cosim import auxiliary_state
+
+
+def dissipated_energy() -> Any:
+    """What dampers and friction have taken, J: ``dissipated_energy = contracts.dissipated_energy()``."""
+    return auxiliary_state(
+        unit="J", minimum=0.0, description="energy dissipated since the start", diagnostic=True
+    )
+
+
+def supplied_energy() -> Any:
+    """What has come from outside, J: ``supplied_energy = contracts.supplied_energy()``."""
+    return auxiliary_state(unit="J", description="work done since the start", diagnostic=True)

@@ -1,0 +1,59 @@
+"""Libraries that are not always installed."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+import cosim
+
+
+def library(module: str, use: str, extra: str, name: str = "") -> Any:
+    """A module of another library; a `CosimError` that says how to get it where it is not there.
+
+    Parameters
+    ----------
+    module : str
+        The module.
+    use : str
+        What needs it, as the message begins.
+    extra : str
+        Of this distribution, that brings it.
+    name : str, optional
+        Of the library, where the module has another one.
+    """
+    try:
+        return importlib.import_module(module)
+    except ImportError:
+        text = f"{use} needs {name or module}, which is not installed: pip install 'cosim-framework[{extra}]'"
+        raise cosim.CosimError(text) from None
+
+
+def pandas() -> Any:
+    """The library for tables."""
+    return library("pandas", "a table", "table")
+
+
+def arrow() -> Any:
+    """The library for Parquet, with its module ``parquet``."""
+    found = library("pyarrow", "Parquet", "parquet")
+    importlib.import_module("pyarrow.parquet")
+    return found
+
+
+def arrow_table(
+    columns: Mapping[str, Any], units: Mapping[str, str], metadata: Mapping[bytes, str] | None = None
+) -> Any:
+    """Arrays of numbers, booleans or texts as a table of Arrow; units are metadata of its columns."""
+    fields, arrays = [], []
+    for name, values in columns.items():
+        is_text = values.dtype.kind in "OU"
+        given = values.tolist() if is_text else np.ascontiguousarray(values)
+        array = arrow().array(given, type=arrow().string() if is_text else None)
+        unit = units.get(name)
+        fields.append(arrow().field(name, array.type, metadata={"unit": unit} if unit else None))
+        arrays.append(array)
+    return arrow().Table.from_arrays(arrays, schema=arrow().schema(fields, metadata=metadata))

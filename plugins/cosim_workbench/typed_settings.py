@@ -1,0 +1,64 @@
+"""Settings of runs that several commands take."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from typing import Any
+
+import cosim
+from cosim.kit import RegisteredId
+from cosim_workbench.simulation_table import positive
+
+UNITS = {"until": "s", "accuracy": "1", "fixed_step": "s"}
+
+
+def add_method(parser: argparse.ArgumentParser, accuracy: str, example: str) -> None:
+    """Arguments ``--accuracy`` and ``--integrator``."""
+    parser.add_argument("--accuracy", metavar="NUMBER", help=f"of the integration{accuracy}")
+    parser.add_argument(
+        "--integrator", type=RegisteredId("integrator"), metavar="ID", help=f"such as integrators.{example}"
+    )
+
+
+def add_threads(parser: argparse.ArgumentParser) -> None:
+    """Argument ``--threads``."""
+    parser.add_argument("--threads", type=int, metavar="NUMBER", help="as many as there are processors")
+
+
+def typed_settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    """Those that were typed, checked."""
+    given = vars(arguments)
+    found = {
+        key: typed_positive(given[key], unit, f"--{key.replace('_', '-')}")
+        for key, unit in UNITS.items()
+        if given.get(key) is not None
+    }
+    return found | {key: given[key] for key in ("integrator", "threads") if given.get(key) is not None}
+
+
+def typed_positive(text: str, unit: str, option: str) -> float:
+    """As `positive`; the error of a unit names the option, too."""
+    try:
+        return positive(text, unit, option)
+    except cosim.UnitError as error:
+        raise cosim.UnitError(f"{option}: {error}") from None
+
+
+def pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
+    """``PATH=VALUE`` as people type it, each path once; `form` is said where it is not that.
+
+    Examples
+    --------
+    >>> pairs(["a.b = 1..2 m"], "--fit", "PATH=RANGE, such as a=1..2")
+    {'a.b': '1..2 m'}
+    """
+    found: dict[str, str] = {}
+    for text in texts:
+        path, separator, value = (part.strip() for part in text.partition("="))
+        if not separator or not path or not value:
+            raise cosim.ModelError.of(option, f"{text}: needs {form}")
+        if path in found:
+            raise cosim.ModelError.of(option, f"{path} is there twice")
+        found[path] = value
+    return found
