@@ -3,8 +3,8 @@
     python benchmarks/building/starting.py [--repeats 3]
 
 Run it with the Python of an environment in which a release's wheel and the engine mount's plugin are
-installed. Cold is an empty ``COSIM_CACHE_DIR``; warm is the same command again. Times count the processes that
-a command starts, too; the middle of the repeats is written, as a table (markdown), to the standard output.
+installed. Cold is an empty ``COSIM_CACHE_DIR``; warm is the same command again. Times count the processes
+that a command starts, too; the middle of the repeats is written as a table (markdown).
 """
 
 from __future__ import annotations
