@@ -16,7 +16,7 @@ the Step          its arrays, tables and entry points, for hosts without Python:
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts, what
                   participants may do beside the contract (`InitializationMode` …), `CalledSimulator`
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
-many runs         `OwnProcesses`, `OwnThreads`, executors; `Job`, `do_in_chunks`: runs for any executor;
+many runs         `OwnProcesses`, an executor; `Job`, `do_in_chunks`: runs for any executor;
                   `ExecutorSupport`: what is special about those of a library
 data in files     `data_file` and `text`: options that are no choices; `read_series`, which reads `TimeSeries`
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
@@ -47,12 +47,16 @@ if TYPE_CHECKING:
     from cosim.compiled.kernel_cache import keep as keep
     from cosim.compiled.kernel_cache import kept as kept
     from cosim.compiled.llvm_text import without_strings as without_strings
-    from cosim.compiled.lowered_calls import Schedule as Schedule
+    from cosim.compiled.lowered_calls import WALK as WALK
     from cosim.compiled.lowered_calls import call_by_number as call_by_number
     from cosim.compiled.lowered_calls import called_signatures as called_signatures
     from cosim.compiled.lowered_calls import constant as constant
     from cosim.compiled.lowered_calls import declaration as declaration
+    from cosim.compiled.lowered_calls import given as given
     from cosim.compiled.lowered_calls import global_name as global_name
+    from cosim.compiled.lowered_calls import name_of as name_of
+    from cosim.compiled.lowered_calls import parameters as parameters
+    from cosim.compiled.lowered_calls import words as words
     from cosim.compiled.lowered_code import entry_point as entry_point
     from cosim.compiled.machine_code import MachineCode as MachineCode
     from cosim.compiled.native import c_address as c_address
@@ -82,8 +86,9 @@ if TYPE_CHECKING:
     from cosim.component.declarations import attachment as attachment
     from cosim.component.declarations import data_file as data_file
     from cosim.component.declarations import text as text
-    from cosim.component.json_schema import component_schema as component_schema
     from cosim.component.run_source import run_source as run_source
+    from cosim.component.values import NUMERIC as NUMERIC
+    from cosim.component.values import words_of as words_of
     from cosim.contracts import method_layout as method_layout
     from cosim.contracts.capabilities import Capabilities as Capabilities
     from cosim.contracts.contract_kit import ContractKit as ContractKit
@@ -182,8 +187,10 @@ if TYPE_CHECKING:
     from cosim.ensemble.chunks import Job as Job
     from cosim.ensemble.chunks import do_in_chunks as do_in_chunks
     from cosim.ensemble.ensemble_result import EnsembleResult as EnsembleResult
+    from cosim.ensemble.own_processes import LostProcess as LostProcess
+    from cosim.ensemble.own_processes import NewProcess as NewProcess
     from cosim.ensemble.own_processes import OwnProcesses as OwnProcesses
-    from cosim.ensemble.own_threads import OwnThreads as OwnThreads
+    from cosim.ensemble.own_processes import answer_to as answer_to
     from cosim.ensemble.processors import available_processors as available_processors
     from cosim.ensemble.reduction import named_reduction as named_reduction
     from cosim.ensemble.reduction import unit_of_reduction as unit_of_reduction

@@ -1,6 +1,6 @@
 """Compile what belongs to no model into the package that is installed here: ``python release/ship.py``.
 
-Needs the package with its dependencies, and a C compiler that links. See `cosim.compiled.shipping`.
+Needs the package with its dependencies, and a C compiler that links. See `shipping`.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ import time
 os.environ["NUMBA_DISABLE_JIT"] = "1"  # asking must compile nothing
 
 import corpus
+import shipping
 
-from cosim.compiled import shipped, shipped_texts, shipping
+from cosim.compiled import shipped, shipped_texts
 
 
 def main() -> None:

@@ -61,7 +61,7 @@ def is_plain() -> bool:
 
 
 asked: list[tuple[types.FunctionType, str, str]] | None = None
-"""What is asked for, while `shipping` collects it: function, signature, form ("here", "c" or "text")."""
+"""What is asked for, while a release collects it: function, signature, form ("here", "c" or "text")."""
 
 
 def _ask(function: Any, signature: str, form: str = "here") -> None:

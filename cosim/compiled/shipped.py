@@ -1,7 +1,7 @@
 """Machine code that came with the package: one library of functions that belong to no model.
 
 A wheel of a release carries it, for one minor version of Python and one platform, made for the plainest
-processor of that platform (`cosim.compiled.shipping`). A function is found by the digest of all that it is
+processor of that platform (``release/shipping.py``). A function is found by the digest of all that it is
 made from, so nothing stale can be found. The file ends with a checksum of what stands before; a damaged one
 is not used.
 """

@@ -43,10 +43,6 @@ class Signal:
         """Unit of one element."""
         return self.units[index] if len(self.units) > 1 else self.units[0]
 
-    @property
-    def is_scalar(self) -> bool:
-        return self.slot.size == 1
-
 
 class Place(NamedTuple):
     """A `Signal` without its units: an element, or a name for one that has a unit of its own."""

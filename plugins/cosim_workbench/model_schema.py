@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import component_schema
+from cosim_workbench.component_schema import component_schema
 
 
 class ModelSchema(cosim.FileSchema):

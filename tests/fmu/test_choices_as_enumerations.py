@@ -12,8 +12,8 @@ from native_tools import export_native, needs_compiler
 
 import cosim
 from cosim.cli import main
-from cosim.kit import component_schema
 from cosim_fmu import CoSimulation
+from cosim_workbench.component_schema import component_schema
 
 
 def mixer(**values: Any) -> cosim.Model:

@@ -14,9 +14,9 @@ from model3_fmu import make_model3
 from test_model_exchange import height, make_ball, odd_ball
 
 import cosim
-from cosim.kit import component_schema
 from cosim.testing.other_mode import results_in_other_mode
 from cosim_fmu.binding.fmu_instance import FmuInstance
+from cosim_workbench.component_schema import component_schema
 
 FMU = "fmu.model_exchange"
 

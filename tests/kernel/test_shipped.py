@@ -14,11 +14,12 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import shipping
 from how_many import many
 
 import cosim
 from cosim import kit
-from cosim.compiled import fresh, kernel_cache, native, shipped, shipped_texts, shipping
+from cosim.compiled import fresh, kernel_cache, native, shipped, shipped_texts
 from cosim.compiled.parts import in_process
 from cosim.step.run import advance
 
@@ -227,7 +228,8 @@ def test_the_release_asks_for_what_components_of_ours_need(caplog: pytest.LogCap
 
 MISSING = """
 import corpus
-from cosim.compiled import shipped, shipped_texts, shipping
+import shipping
+from cosim.compiled import shipped, shipped_texts
 
 with shipping.collected() as wanted:
     corpus.ask_for_all()

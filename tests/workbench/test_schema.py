@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 import cosim
-from cosim import kit
 from cosim.cli import main
+from cosim_workbench.component_schema import component_schema
 
 jsonschema = pytest.importorskip("jsonschema")
 
@@ -171,7 +171,7 @@ def test_scenarios(scenario: Any, old: str, new: str) -> None:
 def test_every_component_has_a_schema_that_its_defaults_fit() -> None:
     count = 0
     for entry in cosim.registry().entries("component"):
-        schema = kit.component_schema(entry.cls)
+        schema = component_schema(entry.cls)
         jsonschema.Draft202012Validator.check_schema(schema)
         for name, inner in schema["properties"].items():
             if "default" in inner:

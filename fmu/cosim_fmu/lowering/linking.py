@@ -10,7 +10,6 @@ from cosim.kit import (
     CONSTANT,
     ENTRY_SIGNATURE,
     MachineCode,
-    Schedule,
     call_by_number,
     called_signatures,
     constant,
@@ -22,6 +21,7 @@ from cosim.kit import (
 from cosim.kit import step_layout as layout
 from cosim_fmu.lowering.program import Program
 from cosim_fmu.lowering.reported import reported_alone
+from cosim_fmu.lowering.schedule import Schedule
 
 log = logging.getLogger("cosim.native")
 GROWS = ("h",)

@@ -35,6 +35,8 @@ def is_assumed(description: ParticipantDescription, output: str) -> bool:
 def passes_through(description: ParticipantDescription, name: str, links: Sequence[Link]) -> bool:
     """Whether an output of a participant may depend directly on one of its connected inputs."""
     connected = {link.input for link in links if link.target == name}
+    if not connected:
+        return False
     outputs = [v.name for v in description.variables.values() if v.causality == "output"]
     outputs += [link.output for link in links if link.source == name]
     return any(direct_inputs(description, output) & connected for output in outputs)

@@ -11,8 +11,7 @@ from concurrent.futures import Executor, Future
 from contextlib import suppress
 from typing import Any
 
-from cosim.ensemble.own_processes import LostProcess, NewProcess, answer_to
-from cosim.helper_process import end_with_parent
+from cosim.kit import LostProcess, NewProcess, answer_to, end_with_parent
 
 
 class OwnThreads(Executor):

@@ -6,8 +6,7 @@ import inspect
 import math
 from typing import Any
 
-from cosim.component.declarations import Declaration
-from cosim.component.values import NUMERIC, words_of
+from cosim.kit import NUMERIC, Declaration, words_of
 
 Schema = dict[str, Any]
 
