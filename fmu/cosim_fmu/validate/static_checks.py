@@ -12,7 +12,6 @@ from cosim_fmu.validate.finding import Finding
 
 DESCRIPTION = "modelDescription.xml"
 C_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-PLATFORMS = ("linux64", "win64", "darwin64", "linux32", "win32")
 
 
 def static_checks(archive: FmuArchive, description: Any) -> Iterator[Finding]:
