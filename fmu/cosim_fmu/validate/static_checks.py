@@ -26,7 +26,7 @@ def static_checks(archive: FmuArchive, description: Any) -> Iterator[Finding]:
     from fmpy.validation import validate_fmu
 
     for text in dict.fromkeys(validate_fmu(str(archive.path))):
-        yield Finding("error", DESCRIPTION, text)
+        yield Finding("error", DESCRIPTION, text.partition(" No terminal matches ")[0])  # grammar's words
     yield from _archive(archive)
     if description is not None:
         yield from (Finding(severity, DESCRIPTION, text) for severity, text in _described(description))
