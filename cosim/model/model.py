@@ -21,6 +21,7 @@ from cosim.model.content import content
 from cosim.model.typed_names import complete_in_ipython
 from cosim.options import check_options, option_names, options_checked
 from cosim.registration.kinds import declared_kinds, kinds_of
+from cosim.registration.registry import registry
 from cosim.system.connection import Connection
 
 if TYPE_CHECKING:
@@ -204,7 +205,6 @@ class Model:
         ModelError
             All faults of the wiring together.
         """
-        from cosim.registration.registry import registry
         from cosim.system.assembly import Assembly
         from cosim.system.system import System
 
@@ -246,8 +246,6 @@ class Model:
     @property
     def solver_id(self) -> str:
         """Which solver it is: what the setting says, or the default; empty where no part asks for one."""
-        from cosim.registration.registry import registry
-
         base = self.solver_base
         if base is None:
             return ""
@@ -255,8 +253,6 @@ class Model:
 
     def _check_settings(self) -> None:
         """`OptionError` for a setting that neither the model nor a solver has."""
-        from cosim.registration.registry import registry
-
         if set(self.settings) <= {*self.ABOUT, *option_names(type(self))}:
             return
         for plugin in registry().plugins:  # a kind of solver may be one that nothing has asked for yet
@@ -323,7 +319,7 @@ class Model:
         OptionError
             A setting that a run does not have.
         """
-        from cosim.simulation.run_settings import faults_of_settings
+        from cosim.simulation.simulate import faults_of_settings
 
         problems = [
             Problem(self._place_of_setting(problem.where), problem.text)
@@ -389,8 +385,6 @@ class Model:
     @staticmethod
     def exporter(native: bool | None = False, exporter: str | None = None) -> Exporter:
         """The exporter that `export_fmu` takes."""
-        from cosim.registration.registry import registry
-
         chosen = "fmu.fitting" if native is None else "fmu.native" if native else "fmu.pythonfmu"
         made: Exporter = registry().get("exporter", exporter or chosen)()
         return made
@@ -433,33 +427,23 @@ class Model:
 
     def __reduce__(self) -> Any:
         """What `to_dict` has, with the classes of the parts in place of their ids."""
-        parts = [
-            (part.made_by or type(part), name, {n: _plain(v) for n, v in part.values.given.items()})
-            for name, part in self.parts.items()
-        ]
-        rest = self.connections, self.starts, self.simulation
-        return _made_again, (self.name, self.settings, parts, *rest)
+        return Model.from_dict, (self._data(lambda part: part.made_by or type(part)),)
 
     def to_dict(self) -> dict[str, Any]:
         """The model as data that JSON can hold; `from_dict` makes the same model of it."""
-        from cosim.registration.registry import registry
+        return self._data(lambda part: registry().owner(type(part)).id)
 
-        parts = []
-        for name, part in self.parts.items():
-            parts.append(
-                {
-                    "type": registry().owner(type(part)).id,
-                    "name": name,
-                    "values": {n: _plain(v) for n, v in part.values.given.items()},
-                }
-            )
+    def _data(self, type_of: Callable[[Component], Any]) -> dict[str, Any]:
         return {
             "name": self.name,
             "settings": dict(self.settings),
-            "parts": parts,
+            "parts": [
+                {"type": type_of(part), "name": name, "values": _plain(part.values.given)}
+                for name, part in self.parts.items()
+            ],
             "connections": [list(c[:2] if c[2:] == (1.0, 0.0) else c) for c in self.connections],
-            "starts": {p: _plain(v) for p, v in self.starts.items()},
-            "simulation": {n: _plain(v) for n, v in self.simulation.items()},
+            "starts": _plain(self.starts),
+            "simulation": _plain(self.simulation),
         }
 
     @classmethod
@@ -490,8 +474,6 @@ class Model:
         CosimError
             No installed plugin reads such files, or several do.
         """
-        from cosim.registration.registry import registry
-
         path = Path(path)
         readers = registry().entries("model_reader")
         fitting = [entry for entry in readers if path.suffix.lower() in entry.cls.suffixes]
@@ -530,22 +512,6 @@ def _without_collection() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-def _made_again(
-    name: str,
-    settings: dict[str, Any],
-    parts: list[tuple[type[Component], str, dict[str, Any]]],
-    connections: list[Connection],
-    starts: dict[str, Any],
-    simulation: dict[str, Any],
-) -> Model:
-    """A model from what was pickled."""
-    model = Model(name, **settings)
-    for cls, part, values in parts:
-        model.add(cls, part, **values)
-    model.connections, model.starts, model.simulation = list(connections), starts, simulation
-    return model
 
 
 def _plain_text(value: Any) -> str:

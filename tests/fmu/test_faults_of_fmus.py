@@ -221,18 +221,14 @@ def test_what_an_fmu_changes_is_set_back(
 def test_ctrl_c_and_sigterm_end_an_isolated_fmu_that_loops(
     tmp_path: Path, compiled: Compiled, number: int, status: int
 ) -> None:
-    process = begin(
-        tmp_path,
-        make(tmp_path, compiled, "DoStep", NEVER_ENDS if number == signal.SIGINT else RESTS),
-        "process = true",
-    )
-    children = Path(f"/proc/{process.pid}/task/{process.pid}/children")
-    until = time.monotonic() + 30.0
-    while not children.read_text().split():
-        assert time.monotonic() < until
+    loops = tmp_path / "it_loops"
+    fault = f'fclose(fopen("{loops.name}", "w")); {NEVER_ENDS if number == signal.SIGINT else RESTS}'
+    process = begin(tmp_path, make(tmp_path, compiled, "DoStep", fault), "process = true")
+    until = time.monotonic() + 60.0
+    while not loops.exists():
+        assert time.monotonic() < until and process.poll() is None
         time.sleep(0.05)
-    time.sleep(3.0)
-    (child,) = map(int, children.read_text().split())
+    (child,) = map(int, Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split())
     process.send_signal(number)
     begun = time.monotonic()
     _, said = process.communicate(timeout=30.0)
