@@ -62,9 +62,9 @@ if TYPE_CHECKING:
     from cosim.simulation.checkpoint import Checkpoint as Checkpoint
     from cosim.simulation.checkpoint import read_checkpoint as read_checkpoint
     from cosim.simulation.event_record import EventRecord as EventRecord
-    from cosim.simulation.read_result import read_result as read_result
     from cosim.simulation.result import Result as Result
-    from cosim.simulation.save_result import save_result as save_result
+    from cosim.simulation.result_files import read_result as read_result
+    from cosim.simulation.result_files import save_result as save_result
     from cosim.simulation.simulate import simulate as simulate
     from cosim.simulation.simulator import Simulator as Simulator
     from cosim.simulation.status import EventStatus as EventStatus

@@ -23,9 +23,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
         from cosim.command_line.dispatch import dispatch
 
-        atexit.register(
-            gc.freeze
-        )  # what ends with the process is not searched for garbage: 0.2 s
+        atexit.register(gc.freeze)  # what ends with the process is not searched for garbage: 0.2 s
         return dispatch(sys.argv[1:] if argv is None else argv)
     except KeyboardInterrupt:  # while modules are imported, or after all was said
         print("interrupted", file=sys.stderr)

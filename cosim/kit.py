@@ -223,7 +223,7 @@ if TYPE_CHECKING:
     from cosim.simulation.read_series import TimeSeries as TimeSeries
     from cosim.simulation.read_series import read_series as read_series
     from cosim.simulation.reported_result import reported_result as reported_result
-    from cosim.simulation.result_sinks import result_sink as result_sink
+    from cosim.simulation.result_files import result_sink as result_sink
     from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
     from cosim.simulation.simulate import choose_signals as choose_signals
     from cosim.simulation.statistics import Statistics as Statistics

@@ -81,6 +81,14 @@ def test_blocks_in_lists_are_indented_by_four(page: Path) -> None:
     assert re.findall(r"\n\n(?: {4}\S.*\n)+((?:\d+\.|-) .*)", text) == []
 
 
+@pytest.mark.parametrize("page", TEXTS, ids=name_of)
+def test_tables_are_whole(page: Path) -> None:
+    """After an empty line the rest of a table is text."""
+    for table in re.findall(r"(?:^ *\|.*\n)+", without_code(page.read_text("utf-8")) + "\n", re.MULTILINE):
+        lines = table.splitlines()
+        assert len(lines) > 2 and re.fullmatch(r" *\|[\s:|-]+", lines[1]), f"{page.name}: {lines[0]}"
+
+
 @pytest.mark.parametrize("page", [page for page in TEXTS if page.name not in LONG], ids=name_of)
 def test_pages_have_1500_words_at_most(page: Path) -> None:
     text = re.sub(r"\]\([^)]*\)", "]", without_code(page.read_text("utf-8")))

@@ -15,7 +15,7 @@ from typing import Any
 from runs import least
 
 import cosim
-from cosim import kit
+from cosim import EventCause, kit
 from cosim.simulation.steps import Steps
 from cosim_mechanics import Multibody
 
@@ -43,6 +43,44 @@ class Sampler(cosim.Component):
     @cosim.every(0.001, does="discrete")
     def tick(count, count_next):
         count_next[0] = count + 1
+
+
+def counted(count, count_next):
+    """An update."""
+    count_next[0] = count + 1
+
+
+def heard(count):
+    """A publish."""
+    return 1
+
+
+def in_each_way(declare: Callable[..., Any], name: str) -> dict[str, Any]:
+    """Handlers of one cause, of every kind."""
+    kinds = {"unrestricted": counted, "discrete": counted, "publish": heard}
+    return {f"{name}_{kind}": declare(does=kind)(function) for kind, function in kinds.items()}
+
+
+class Everything(Oscillator):
+    """A mass on a spring with events of every cause, each handled in every way."""
+
+    count = cosim.discrete(dtype=int)
+    called = cosim.signal()
+
+    @cosim.witness
+    def middle(x):
+        return x
+
+    @cosim.every(0.1, does="discrete")
+    def call(called_next):
+        called_next[0] = 1
+
+    vars().update(in_each_way(functools.partial(cosim.on, EventCause.INITIALIZATION), "begun"))
+    vars().update(in_each_way(functools.partial(cosim.on, EventCause.TIME_ADVANCED), "advanced"))
+    vars().update(in_each_way(functools.partial(cosim.on, EventCause.TERMINATION), "ended"))
+    vars().update(in_each_way(functools.partial(cosim.on, middle), "crossed"))
+    vars().update(in_each_way(functools.partial(cosim.on, called), "signaled"))
+    vars().update(in_each_way(functools.partial(cosim.every, 0.25), "scheduled"))
 
 
 class Ball(cosim.Component):
@@ -146,6 +184,20 @@ def first_step(run: Callable[[], Any], runs: int = 1000) -> float:
     return statistics.median(took[runs // 10 :])
 
 
+def with_events(model: cosim.Model, until: float, **options: Any) -> str:
+    """CPU time of a run of a Simulator that is made already, and how many steps and events it had."""
+    system, found = model.build(), []
+    for _ in range(RUNS):
+        simulator = cosim.Simulator(system, **{"integrator": MERSON, "accuracy": 1e-6, **options})
+        simulator.initialize()
+        began = time.process_time()
+        simulator.advance_to(until)
+        simulator.finish()
+        found.append(time.process_time() - began)
+    counts = simulator.statistics
+    return f"{counts.steps} steps, {len(simulator.events)} events: {min(found) * 1e3:.3g} ms"
+
+
 def main() -> None:
     """Print the table."""
     system = engine_mount()
@@ -177,17 +229,15 @@ def main() -> None:
             ("simulate() of a built system", functools.partial(cosim.simulate, built, until=0.01)),
         ):
             print(f"{name}, {what}: first step {first_step(run) * 1e3:.3f} ms after the call")
-    model = cosim.Model("balls")
-    for i in range(100):
-        model.add(Ball, f"ball{i}", height=1.0 + 0.01 * i)
-    balls = model.build()
-
-    def bounce() -> None:
-        simulator = found["balls"] = cosim.Simulator(balls, integrator=MERSON, accuracy=1e-6)
-        simulator.advance_to(2.0)
-
-    took, _ = least(bounce, RUNS)
-    print(f"100 balls, {len(found['balls'].events)} impacts: {took * 1e3:.1f} ms")
+    everything = cosim.Model("everything")
+    everything.add(Everything, "part")
+    rk4 = {"integrator": "integrators.runge_kutta_4", "fixed_step": 0.01}
+    print(f"every cause and kind of event, {with_events(everything, 6.0, **rk4)}")
+    for count, until in ((1, 7.0), (100, 2.0)):
+        balls = cosim.Model("balls")
+        for i in range(count):
+            balls.add(Ball, f"ball{i}", height=1.0 + 0.01 * i)
+        print(f"{count} bouncing, {with_events(balls, until)}")
 
 
 if __name__ == "__main__":

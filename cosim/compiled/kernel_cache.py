@@ -84,20 +84,19 @@ def _distrust(path: Path) -> str | None:
         return "it belongs to another user"
     if stat.S_IMODE(status.st_mode) & 0o077:
         return "it is open to other users"
-    with os.scandir(path) as found:
-        for item in found:
-            with contextlib.suppress(FileNotFoundError):  # another process removes its own
-                if not _is_own(item.stat(follow_symlinks=False)):
-                    return f"others could write {item.name} in it"
-    return None
+    return None  # what lies in it is looked at where it is read: there may be thousands of entries
 
 
 def _is_own(status: os.stat_result) -> bool:
-    """Whether it belongs to the user and, if it is a file, no other user can write it."""
+    """Whether it is a file of the user that no other user can write."""
     if sys.platform == "win32":
         return True
-    writable = stat.S_ISREG(status.st_mode) and status.st_mode & 0o022
-    return status.st_uid == os.getuid() and not writable
+    return stat.S_ISREG(status.st_mode) and status.st_uid == os.getuid() and not status.st_mode & 0o022
+
+
+def _open(path: str, flags: int) -> int:
+    """Open what has this name itself: no link is followed, and no pipe is waited for."""
+    return os.open(path, flags | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
 
 
 def kept(digest: str) -> bytes | None:
@@ -107,7 +106,7 @@ def kept(digest: str) -> bytes | None:
         return None
     path = root / digest
     try:
-        with path.open("rb") as file:
+        with open(path, "rb", opener=_open) as file:
             status = os.fstat(file.fileno())
             data = file.read()
         if time.time() - status.st_mtime > DAY:

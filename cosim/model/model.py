@@ -323,7 +323,7 @@ class Model:
         OptionError
             A setting that a run does not have.
         """
-        from cosim.simulation.run_settings import faults_of_settings
+        from cosim.simulation.simulate import faults_of_settings
 
         problems = [
             Problem(self._place_of_setting(problem.where), problem.text)
@@ -433,33 +433,25 @@ class Model:
 
     def __reduce__(self) -> Any:
         """What `to_dict` has, with the classes of the parts in place of their ids."""
-        parts = [
-            (part.made_by or type(part), name, {n: _plain(v) for n, v in part.values.given.items()})
-            for name, part in self.parts.items()
-        ]
-        rest = self.connections, self.starts, self.simulation
-        return _made_again, (self.name, self.settings, parts, *rest)
+        return Model.from_dict, (self._data(lambda part: part.made_by or type(part)),)
 
     def to_dict(self) -> dict[str, Any]:
         """The model as data that JSON can hold; `from_dict` makes the same model of it."""
         from cosim.registration.registry import registry
 
-        parts = []
-        for name, part in self.parts.items():
-            parts.append(
-                {
-                    "type": registry().owner(type(part)).id,
-                    "name": name,
-                    "values": {n: _plain(v) for n, v in part.values.given.items()},
-                }
-            )
+        return self._data(lambda part: registry().owner(type(part)).id)
+
+    def _data(self, type_of: Callable[[Component], Any]) -> dict[str, Any]:
         return {
             "name": self.name,
             "settings": dict(self.settings),
-            "parts": parts,
+            "parts": [
+                {"type": type_of(part), "name": name, "values": _plain(part.values.given)}
+                for name, part in self.parts.items()
+            ],
             "connections": [list(c[:2] if c[2:] == (1.0, 0.0) else c) for c in self.connections],
-            "starts": {p: _plain(v) for p, v in self.starts.items()},
-            "simulation": {n: _plain(v) for n, v in self.simulation.items()},
+            "starts": _plain(self.starts),
+            "simulation": _plain(self.simulation),
         }
 
     @classmethod
@@ -530,22 +522,6 @@ def _without_collection() -> Iterator[None]:
     finally:
         if enabled:
             gc.enable()
-
-
-def _made_again(
-    name: str,
-    settings: dict[str, Any],
-    parts: list[tuple[type[Component], str, dict[str, Any]]],
-    connections: list[Connection],
-    starts: dict[str, Any],
-    simulation: dict[str, Any],
-) -> Model:
-    """A model from what was pickled."""
-    model = Model(name, **settings)
-    for cls, part, values in parts:
-        model.add(cls, part, **values)
-    model.connections, model.starts, model.simulation = list(connections), starts, simulation
-    return model
 
 
 def _plain_text(value: Any) -> str:

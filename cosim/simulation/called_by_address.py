@@ -39,16 +39,13 @@ class CalledSimulator:
     """
 
     def __init__(self, simulator: Simulator) -> None:
-        self.set, self.set_slopes, self.step, self.get = (
-            c_address(by_address.called_set, by_address.ARRAY_CALL),
-            c_address(by_address.called_slopes, by_address.ARRAY_CALL),
-            c_address(by_address.called_step, by_address.STEP_CALL),
-            c_address(by_address.called_get, by_address.ARRAY_CALL),
-        )
-        self.nothing, self.save, self.restore = (
-            c_address(by_address.called_nothing, by_address.ARRAY_CALL),
-            c_address(by_address.called_save, by_address.ARRAY_CALL),
-            c_address(by_address.called_restore, by_address.ARRAY_CALL),
+        self.step = c_address(by_address.called_step, by_address.STEP_CALL)
+        self.set, self.set_slopes, self.get, self.nothing, self.save, self.restore = (
+            c_address(function, by_address.ARRAY_CALL)
+            for function in (
+                *(by_address.called_set, by_address.called_slopes, by_address.called_get),
+                *(by_address.called_nothing, by_address.called_save, by_address.called_restore),
+            )
         )
         self._lines = np.stack(simulator.system.input_lines, axis=1).astype(np.int64)
         self.bind(simulator)

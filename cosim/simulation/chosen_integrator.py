@@ -49,17 +49,16 @@ def made_integrator(
         raise ModelError.of("integrator", f"is {integrator!r}, needs {needs}")
     if accuracy is not None and (isinstance(accuracy, bool) or not isinstance(accuracy, numbers.Real)):
         raise ModelError.of("accuracy", f"is {accuracy!r}, needs a number, such as 1e-6")
-    if isinstance(found, type):
+    if is_class:
         if options:
             check_options(found.__name__, options, option_names(found))
         given = dict(options) if accuracy is None else {"accuracy": accuracy, **options}
         given.update({name: seconds(given[name], name) for name in TIMES if given.get(name) is not None})
-        made: Integrator = found(**given)
-        return made
-    if options:
+        found = found(**given)
+    elif options:
         names = ", ".join(options)
         raise ModelError.of("integrator", f"it is made already: give {names} to {type(found).__name__}()")
-    made = found
+    made: Integrator = found
     return made
 
 

@@ -62,14 +62,10 @@ class EventLog(Sequence[EventRecord]):
         """Add records that begin at these places of an array; `answers` by their place in `starts`."""
         self._pieces.append(Piece(records, starts, answers))
         self._size += len(starts)
-        while self._size - len(self._pieces[0].starts) >= self.limit:
-            self._forget(len(self._pieces[0].starts))
-
-    def _forget(self, count: int) -> None:
-        """Drop the oldest piece, of so many events."""
-        del self._pieces[0]
-        self._size -= count
-        self.forgotten += count
+        while self._size - (count := len(self._pieces[0].starts)) >= self.limit:
+            del self._pieces[0]
+            self._size -= count
+            self.forgotten += count
 
     def clear(self) -> None:
         """Forget all."""

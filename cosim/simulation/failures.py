@@ -48,52 +48,47 @@ def failure(
         The last finding, for failures that are one.
     """
     places, tables, time = step.places, step.tables, state.time
-    entry = int(places[layout.ENTRY])
+    number = int(places[layout.ENTRY])
     if code in HANDLERS or (code == codes.FAILED_BLOCK and _is_of_handler(step)):
         return _handler_failure(step, state, code, handlers)
     if code == codes.FAILED_BLOCK:
         return step.system.failure(state, int(places[layout.BLOCK]))
     if code == codes.FAILED_STEP:
         return _integration_failure(step, state)
+    text = codes.SENTENCES.get(code, f"the step answered {code}")
     if code == codes.FAILED_CONSTRAINTS:
-        return SimulationError(time, assembly_complaint(step.system, state))
-    if code in (codes.FAILED_HOLD, codes.FAILED_SIDE):
-        return SimulationError(time, found)
-    if code == codes.FAILED_LOOSE:
+        text = assembly_complaint(step.system, state)
+    elif code in (codes.FAILED_HOLD, codes.FAILED_SIDE):
+        text = found
+    elif code == codes.FAILED_LOOSE:
         path = tables.witnesses[int(places[layout.WITNESS])]
-        return SimulationError(time, f"{path} chatters, and its handlers change nothing to hold it by")
-    if code == codes.FAILED_SIGNALS:
+        text = f"{path} chatters, and its handlers change nothing to hold it by"
+    elif code == codes.FAILED_SIGNALS:
         offsets = [o for o in tables.agenda_of.signals if state._arrays["k"][o]]
         names = ", ".join(path for o in offsets for path in step.system.paths_at("k", [o]))
-        return SimulationError(
-            time, f"signals raise each other without end: {names} still set after 100 rounds"
+        text = f"signals raise each other without end: {names} still set after 100 rounds"
+    elif code == codes.FAILED_TIMER:
+        entry = tables.agenda_of.entries[number]
+        value = float(state._arrays["d"][entry.flag])
+        text = (
+            f"{entry.part}.{entry.handler.timer}: the next time is {value:.9g} s, needs one that is not "
+            "past, or math.inf for never"
         )
-    if code == codes.FAILED_TIMER:
-        timed = tables.agenda_of.entries[entry]
-        value = float(state._arrays["d"][timed.flag])
-        return SimulationError(
-            time,
-            f"{timed.part}.{timed.handler.timer}: the next time is {value:.9g} s, needs one that is not "
-            "past, or math.inf for never",
+    elif code == codes.FAILED_PERIOD:
+        entry = tables.agenda_of.entries[number]
+        period = entry.handler.period
+        value = float(state[f"{entry.part}.{period}"]) if isinstance(period, str) else period
+        text = (
+            f"{entry.path}: its period is {value} s, needs more than 0, and enough for time to advance; "
+            "for every step: TIME_ADVANCED"
         )
-    if code == codes.FAILED_PERIOD:
-        periodic = tables.agenda_of.entries[entry]
-        period = periodic.handler.period
-        value = float(state[f"{periodic.part}.{period}"]) if isinstance(period, str) else period
-        return SimulationError(
-            time,
-            f"{periodic.path}: its period is {value} s, needs more than 0, and enough for time to advance; "
-            "for every step: TIME_ADVANCED",
-        )
-    if code == codes.FAILED_STILL:
-        return SimulationError(
-            time, "nothing here takes time: no states and no scheduled event; give a finite time"
-        )
-    if code == codes.FAILED_ACCURACY:
-        return SimulationError(time, NO_ACCURACY)
-    if code == codes.FAILED_CRAWL:
-        return SimulationError(time, _crawl(step, wanted))
-    return SimulationError(time, codes.SENTENCES.get(code, f"the step answered {code}"))
+    elif code == codes.FAILED_STILL:
+        text = "nothing here takes time: no states and no scheduled event; give a finite time"
+    elif code == codes.FAILED_ACCURACY:
+        text = NO_ACCURACY
+    elif code == codes.FAILED_CRAWL:
+        text = _crawl(step, wanted)
+    return SimulationError(time, text)
 
 
 def _crawl(step: CompiledStep, wanted: float) -> str:

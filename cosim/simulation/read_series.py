@@ -11,8 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.errors import ModelError
-from cosim.simulation.read_result import read_result
 from cosim.simulation.result import Result
+from cosim.simulation.result_files import read_result
 from cosim.units import parse_quantity
 
 

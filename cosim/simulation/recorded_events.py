@@ -63,7 +63,8 @@ class RecordReader:
             path, text = self._notices[number]
             return Finding(time, "status", path, text)
         if kind in OF_HISTORIES:
-            return Finding(time, *OF_HISTORIES[kind][:1], self._histories[number], OF_HISTORIES[kind][1])
+            word, text = OF_HISTORIES[kind]
+            return Finding(time, word, self._histories[number], text)
         witness = self._witnesses[number]
         if kind == log.WRONG_SIDE:
             word, back = ("fall", "risen") if witness.direction == FALLING else ("rise", "fallen")

@@ -59,8 +59,6 @@ class Recorder:
     def result(self, message: str, wall_time: float) -> Result:
         """What was recorded so far; the first and the last row of what has been passed on."""
         simulator, rows = self.simulator, self.rows()
-        rows = rows if len(rows) else self._passed_on
-        found = self._as_result(rows)
         model, integrator = simulator.system.model, simulator.integrator
         statistics = {
             "model": "" if model is None else model.name,
@@ -76,12 +74,16 @@ class Recorder:
             "warnings": integrator.warnings,
             "references": integrator.bibtex.strip(),
         }
-        events = simulator.events.copy()
-        findings = list(simulator.findings)
-        return Result(found.time, found.signals, found.units, events, statistics, message, findings)
+        return self._as_result(
+            rows if len(rows) else self._passed_on,
+            events=simulator.events.copy(),
+            statistics=statistics,
+            message=message,
+            findings=simulator.findings,
+        )
 
-    def _as_result(self, rows: NDArray[np.float64]) -> Result:
-        """Rows as signals with units."""
+    def _as_result(self, rows: NDArray[np.float64], **more: Any) -> Result:
+        """Rows as signals with units, and what else a result has."""
         if not len(rows):  # it failed before anything was recorded
             rows = np.zeros((0, 1 + sum(signal.slot.size for signal in self._signals)))
         columns: dict[str, Any] = {}
@@ -95,4 +97,4 @@ class Recorder:
             path: signal.units[0] if len(set(signal.units)) == 1 else "1"
             for path, signal in zip(self.paths, self._signals, strict=True)
         }
-        return Result(rows[:, 0].copy(), columns, units)
+        return Result(rows[:, 0].copy(), columns, units, **more)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 from cosim.simulation.result import Result
@@ -30,10 +29,5 @@ def reported_result(result: Result) -> dict[str, Any]:
         "findings": list(result.findings),
         "warnings": result.warnings,
         "message": result.message,
-        "statistics": _figures(result.statistics),
+        "statistics": {n: v for n, v in result.statistics.items() if n not in ("warnings", "references")},
     }
-
-
-def _figures(statistics: Mapping[str, Any]) -> dict[str, Any]:
-    """Without what is told by itself, or is prose."""
-    return {name: value for name, value in statistics.items() if name not in ("warnings", "references")}

@@ -156,14 +156,10 @@ class Result:
         rounding = 1e-15 * float(np.abs(self.time).max(initial=0.0))  # 6 * 0.1 is not 0.6
         first, last = first - rounding, last + rounding
         within = (self.time >= first) & (self.time <= last)
+        signals = {name: values[within] for name, values in self.signals.items()}
+        events = [event for event in self.events if first <= event.time <= last]
         return Result(
-            self.time[within],
-            {name: values[within] for name, values in self.signals.items()},
-            self.units,
-            [event for event in self.events if first <= event.time <= last],
-            self.statistics,
-            self.message,
-            self.findings,
+            self.time[within], signals, self.units, events, self.statistics, self.message, self.findings
         )
 
     @property

@@ -14,7 +14,7 @@ from cosim.errors import LookUpError, ModelError, Problem, SimulationError
 from cosim.matching import is_pattern, matches
 from cosim.options import check_callable, check_options, option_names, seconds
 from cosim.simulation.checkpoint import Checkpoint
-from cosim.simulation.chosen_integrator import integrator_options
+from cosim.simulation.chosen_integrator import DEFAULT, integrator_options, made_integrator
 from cosim.simulation.interrupt import interrupt_between_steps, uninterrupted
 from cosim.simulation.recorder import Recorder
 from cosim.simulation.result import Result
@@ -114,6 +114,36 @@ def check_simulate_options(where: str, options: Mapping[str, Any], integrator: A
     if not options.keys() <= set(known):
         more = [name for name in option_names(Simulator) if name != "system"]
         check_options(where, options, [*known, *more, *integrator_options(integrator)])
+
+
+def faults_of_settings(settings: Mapping[str, Any]) -> list[Problem]:
+    """All faults of the settings of a run that can be told without its system.
+
+    Raises
+    ------
+    OptionError
+        A setting that a run does not have.
+    LookUpError
+        No such integrator.
+    """
+    integrator = settings.get("integrator", DEFAULT)
+    check_simulate_options("simulate()", settings, integrator)
+    names = [name for name in integrator_options(integrator) if name != "accuracy"]
+    own = {name: settings[name] for name in names if name in settings}
+    problems: list[Problem] = []
+
+    def collect(check: Callable[[], object]) -> None:
+        try:
+            check()
+        except ModelError as error:
+            problems.extend(error.problems)
+
+    collect(lambda: end_of_run(settings.get("until")))
+    collect(lambda: seconds(settings.get("output_interval") or 1.0, "output_interval"))
+    collect(lambda: check_signals(settings.get("signals")))
+    collect(lambda: check_callable(settings.get("progress"), "progress", PROGRESS_GETS))
+    collect(lambda: made_integrator(integrator, settings.get("accuracy"), own))
+    return problems
 
 
 def _elements(system: System) -> list[str]:

@@ -111,31 +111,23 @@ class SimulatedSystem:
         """
         self._steps.refuse_from_inside()
         chosen = chosen_integrator(integrator, self._system, accuracy, options)
-        replaced = hasattr(self, "_integrator")
+        replaced: BoundStep | None = getattr(self, "_step", None)
         self._integrator: Integrator = chosen
         if self._state is not None:
-            if replaced:
+            if replaced is not None:
                 self._state._arrays["memory"] = np.zeros(0)
                 self._state.agenda[layout.INITIALIZED] = 0
             if accuracy is not None:
                 self._state.accuracy = accuracy
-        self._make_step()
-        self._origin = chosen.statistics
-        return chosen
-
-    def _make_step(self) -> None:
-        """The Step for this system and integrator, on the present State."""
         accuracy = None if self._state is None else self._state.accuracy
-        before = self._steps
-        replaced: BoundStep | None = before.bound if hasattr(before, "bound") else None
-        self._step = before.bound = BoundStep(
-            self._system, self._integrator, self._policy, accuracy, self._limit
-        )
+        self._step = self._steps.bound = BoundStep(self._system, chosen, self._policy, accuracy, self._limit)
         if replaced is not None:
             self._step.go_on_from(replaced)
         self._step.findings = self.findings
         if self._state is not None:
             self._bind(self._state)
+        self._origin = chosen.statistics
+        return chosen
 
     def _bind(self, state: State) -> None:
         """Work on this State; one that was saved is realized as it was where its last step ended."""

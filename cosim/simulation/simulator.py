@@ -197,9 +197,8 @@ class Simulator(SimulatedSystem):
             A handler or the integration failed; the State is the last good one.
         """
         boundary_time = seconds(boundary_time, "boundary_time")
-        status = self._start_if_needed()
-        if status is not None and not status.succeeded:
-            return status
+        if (ended := self._start_if_needed()) is not None:
+            return ended
         target = self._target(boundary_time)
         try:
             with interrupt_between_steps() as check:
@@ -215,17 +214,15 @@ class Simulator(SimulatedSystem):
 
     def advance_some(self, boundary_time: float) -> SimulatorStatus:
         """Advance toward a time, for about a tenth of a second of wall-clock time (a few steps at least)."""
-        status = self._start_if_needed()
-        if status is not None and not status.succeeded:
-            return status
+        if (ended := self._start_if_needed()) is not None:
+            return ended
         answer = self._steps.some(self._target(boundary_time), boundary_time)
         return self._end_run(self._steps.end(answer, self.state.time))
 
     def step(self, boundary_time: float = math.inf) -> SimulatorStatus:
         """One step, no further than `boundary_time` (s)."""
-        status = self._start_if_needed()
-        if status is not None and not status.succeeded:
-            return status
+        if (ended := self._start_if_needed()) is not None:
+            return ended
         answer = self._steps.one(self._target(boundary_time), boundary_time)
         return self._end_run(self._steps.end(answer, self.state.time))
 
@@ -297,9 +294,11 @@ class Simulator(SimulatedSystem):
     # the rest
 
     def _start_if_needed(self) -> SimulatorStatus | None:
+        """Initialize where that was not done; the status where the run has ended with it."""
         state = self.state
         if not state.agenda[layout.INITIALIZED]:
-            return self.initialize()
+            status = self.initialize()
+            return None if status.succeeded else status
         if state._arrays["clock"][layout.STAMP] != state.time:
             raise SimulationError(
                 state.time, "the time of the State has changed since the last step: call initialize() first"

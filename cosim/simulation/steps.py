@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time as wall
+from collections.abc import Callable
 
 from cosim.errors import SimulationError
 from cosim.simulation.bound_step import BoundStep
@@ -68,9 +69,15 @@ class Steps:
     ) -> EventStatus:
         """Call an entry point of the Step; where it fails, the status says so."""
         self.refuse_from_inside()
+        return self._noted(
+            lambda: self.checked(self.bound.call(entry, target, most, suppressed), wanted), wanted
+        )
+
+    def _noted(self, act: Callable[[], EventStatus], wanted: float) -> EventStatus:
+        """Do something inside a step; where it fails or is interrupted, the status says so."""
         self._is_busy = True
         try:
-            return self.checked(self.bound.call(entry, target, most, suppressed), wanted)
+            return act()
         except SimulationError as error:
             self.note_failure(error, wanted)
             raise
@@ -88,24 +95,17 @@ class Steps:
 
     def ask_monitor(self, wanted: float) -> EventStatus:
         """Call the monitor; an exception in it becomes a `SimulationError`."""
-        if self.monitor is None:
+        monitor, state = self.monitor, self.bound.state
+        if monitor is None:
             return EventStatus.did_nothing()
-        state, self._is_busy = self.bound.state, True
-        try:
-            if state.stage < Stage.REPORT:
-                code = self.bound.step.call("evaluate", state.time)
-                if code != 0:
-                    self.bound.explain(code, wanted)
-                    self.checked(code, wanted)
-            return call_monitor(state, self.monitor)
-        except SimulationError as error:
-            self.note_failure(error, wanted)
-            raise
-        except KeyboardInterrupt:
-            self.note_interrupt(wanted)
-            raise
-        finally:
-            self._is_busy = False
+
+        def ask() -> EventStatus:
+            if state.stage < Stage.REPORT and (code := self.bound.step.call("evaluate", state.time)) != 0:
+                self.bound.explain(code, wanted)
+                self.checked(code, wanted)
+            return call_monitor(state, monitor)
+
+        return self._noted(ask, wanted)
 
     def refuse_from_inside(self) -> None:
         """A handler or monitor is running: nothing else may use the Step."""

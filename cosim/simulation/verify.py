@@ -10,6 +10,7 @@ import numpy as np
 
 from cosim.errors import ModelError, SimulationError
 from cosim.registration.kinds import kinds_of
+from cosim.simulation.chosen_integrator import DEFAULT
 from cosim.simulation.result import Result
 from cosim.simulation.simulate import POINTS, simulate
 from cosim.simulation.verification import Verification, VerifiedRun
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
 ACCURACY = 1e-6
 TIGHTER = 0.1
 RIVAL = "another method"
-INTEGRATOR = "integrators.runge_kutta_merson"
 OF_EVERY_RUN = ("until", "output_interval", "signals", "endless_events")
 TOLERANCES = ("relative_tolerance", "absolute_tolerance")
 OF_THE_RUN = ("progress", "checkpoint", "keep", "state")
@@ -105,7 +105,7 @@ def _others(
     tighter = _tightened(given, accuracy)
     yield ("half the step" if "fixed_step" in given else "tenth of the tolerance"), system, solver, tighter
     constrained = bool(system.projection[PREPARE] != system.projection[END_OF_CORRECTIONS])
-    rival = _rival_method(str(given.get("integrator", INTEGRATOR)), constrained)
+    rival = _rival_method(str(given.get("integrator", DEFAULT)), constrained)
     if rival:
         options = {name: given[name] for name in OF_EVERY_RUN if name in given}
         options = {**options, "integrator": rival, "accuracy": TIGHTER * accuracy}
@@ -183,4 +183,4 @@ def _words(options: dict[str, Any], solver: str, system: System) -> str:
     accuracy = options.get("accuracy", ACCURACY)
     step = f", fixed step {options['fixed_step']:g} s" if "fixed_step" in options else ""
     moved = f", {solver}" if system.dynamics else ""
-    return f"{options.get('integrator', INTEGRATOR)}, accuracy {accuracy:g}{step}{moved}"
+    return f"{options.get('integrator', DEFAULT)}, accuracy {accuracy:g}{step}{moved}"

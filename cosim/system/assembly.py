@@ -244,7 +244,7 @@ class Assembly:
                 (part.name,) * count,
                 kernel.is_python,
                 True,
-                flows=plan.flows(slots, result) if count == 1 else (),
+                tells_flows=plan.flows if count == 1 else None,
             )
             if kernel.role == "update":
                 kept = [d.options["of"] for d in part.declarations.values() if d.kind == "history"]

@@ -7,13 +7,13 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.system.schedule import Block, Slot
+from cosim.system.schedule import Block, Slot, behind
 
 
 def derivative_structure(blocks: Sequence[Block], ny: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The structure of d(y_dot)/dy, column by column.
 
-    What a block writes or adds to depends on what it is computed from (`Block.behind`), else on everything
+    What a block writes or adds to depends on what it is computed from (`behind`), else on everything
     that the block reads.
 
     Parameters
@@ -32,12 +32,13 @@ def derivative_structure(blocks: Sequence[Block], ny: int) -> tuple[NDArray[np.i
     """
     known: dict[int, int] = {}  # offset in the cache -> the states it depends on, one bit each
     for block in blocks:
-        whole = 0 if block.flows else _states(known, block.reads)
+        flows = block.flows()
+        whole = 0 if flows else _states(known, block.reads)
         for slot in (*block.writes, *block.adds):
             if slot.array == "c":
                 for i in range(slot.size):
                     offset = slot.offset + i
-                    states = _states(known, block.behind(slot.part(i))) if block.flows else whole
+                    states = _states(known, behind(block, flows, slot.part(i))) if flows else whole
                     known[offset] = known.get(offset, 0) | states
     columns: list[list[int]] = [[] for _ in range(ny)]
     for row in range(ny):

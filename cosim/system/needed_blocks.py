@@ -43,11 +43,11 @@ class NeededBlocks:
         needed = {self._region_of(offset) for offset in offsets}
         found = []
         for i in reversed(indices):
-            if self._made[i] & needed or is_always(self._blocks[i]):
+            if not needed.isdisjoint(self._made[i]) or is_always(self._blocks[i]):
                 found.append(i)
-                needed |= self._read[i]
+                needed.update(self._read[i])
         return found[::-1]
 
-    def _regions(self, block: Block, *effects: str) -> set[int]:
+    def _regions(self, block: Block, *effects: str) -> tuple[int, ...]:
         slots = [slot for effect in effects for slot in getattr(block, effect)]
-        return {self._region_of(slot.offset) for slot in slots if slot.array == "c" and slot.size}
+        return tuple({self._region_of(slot.offset) for slot in slots if slot.array == "c" and slot.size})

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from cosim.component.arguments import Argument
 from cosim.component.component import Component
 from cosim.component.declarations import RING
-from cosim.component.kernel_flows import RETURNED, flows_of
+from cosim.component.kernel_flows import RETURNED, Element, flows_of
 from cosim.component.kernel_function import KernelFunction
 from cosim.stage import Stage
 from cosim.system import adapter
-from cosim.system.schedule import TIME, Slot
+from cosim.system.schedule import TIME, Block, Flows, Slot
 
 DERIVED_AT = {"position": Stage.VELOCITY, "speed": Stage.ACCELERATION, "auxiliary": Stage.DYNAMICS}
 
@@ -58,30 +58,31 @@ class RowPlan:
         self._flows = None if kernel.is_python else flows_of(kernel.function)
         self.stage = max([Stage.EMPTY, *(_least_stage(cls, a) for a in self.arguments)])
 
-    def flows(
-        self, slots: Mapping[str, Slot], result: Slot | None
-    ) -> tuple[tuple[Slot, tuple[Slot, ...]], ...]:
-        """What each result is computed from; `result` is where a returned number goes."""
-        written = {name: slots[name] for name in (*self.writes, *self.adds)}
-        if result is not None:
-            written[RETURNED] = result
+    def flows(self, block: Block) -> Flows:
+        """What each result of a block that was made by this plan is computed from."""
+        written = dict(zip((*self.writes, RETURNED), block.writes, strict=False))
+        written |= dict(zip(self.adds, block.adds, strict=True))
+        slots = dict(zip(self.reads, block.reads, strict=True)) | written
         always = [slots[a.name] for a in self.arguments if a.role == "switch"]
         if self._flows is None:  # a Python method
-            everything = (*of_names(slots, self.reads), *((TIME,) if self._tells_time else ()))
+            everything = (*block.reads, *((TIME,) if self._tells_time else ()))
             return tuple((slot, everything) for slot in written.values())
         found = []
+        known: dict[frozenset[Element], tuple[Slot, ...]] = {}  # many results come from the same
         for name, slot in written.items():
             entries = {index: read for (to, index), read in self._flows.items() if to == name}
             if not entries:  # not seen where it is written
                 return ()
             for index, read in entries.items():
-                sources = dict.fromkeys(always)
-                for source, at in read:
-                    if source == "t" and self._tells_time:
-                        sources[TIME] = None
-                    elif source in slots:
-                        sources[_element(slots[source], at)] = None
-                found.append((_element(slot, index), tuple(sources)))
+                if read not in known:
+                    sources = dict.fromkeys(always)
+                    for source, at in read:
+                        if source == "t" and self._tells_time:
+                            sources[TIME] = None
+                        elif source in slots:
+                            sources[_element(slots[source], at)] = None
+                    known[read] = tuple(sources)
+                found.append((_element(slot, index), known[read]))
         return tuple(found)
 
     def rows(self, slots: Mapping[str, Slot], count: int) -> list[list[int]]:

@@ -49,6 +49,7 @@ class Slot(NamedTuple):
         return self.offset < other.offset + other.size and other.offset < self.offset + self.size
 
 
+Flows = tuple[tuple[Slot, tuple[Slot, ...]], ...]
 TIME = Slot("t", 0, 1)
 """The time among what something is computed from."""
 
@@ -77,9 +78,9 @@ class Block:
         Whether its rows are called one after the other, whatever stands beside them.
     members : tuple of int
         Of a block of the schedule: the nodes of the graph that it was made from, in the order of its rows.
-    flows : tuple of (Slot, tuple of Slot)
-        What elements of its results are computed from, where more is known than that it is what the block
-        reads; the time is `TIME`.
+    tells_flows : callable or None
+        Gives, for a block, what elements of its results are computed from, where more may be known than that
+        it is what the block reads.
     """
 
     function: Callable[..., None]
@@ -93,13 +94,29 @@ class Block:
     is_python: bool = False
     mergeable: bool = False
     members: tuple[int, ...] = ()
-    flows: tuple[tuple[Slot, tuple[Slot, ...]], ...] = ()
+    tells_flows: Callable[[Block], Flows] | None = None
 
-    def behind(self, slot: Slot) -> tuple[Slot, ...]:
-        """What it computes that from, of its results."""
-        if not self.flows:
-            return self.reads
-        return tuple(s for result, sources in self.flows if result.overlaps(slot) for s in sources)
+    def flows(self) -> Flows:
+        """What elements of its results are computed from, the time is `TIME`; empty where that is not known.
+
+        It is found out each time: most blocks are never asked.
+        """
+        return () if self.tells_flows is None else self.tells_flows(self)
+
+
+def behind(block: Block, flows: Flows, slot: Slot) -> tuple[Slot, ...]:
+    """What a block computes that from, of its results; `flows` are its own."""
+    if not flows:
+        return block.reads
+    return tuple(s for result, sources in flows if result.overlaps(slot) for s in sources)
+
+
+def element_by_element(block: Block) -> Flows:
+    """The flows of a block all of whose results and sources go side by side, where they have one length."""
+    size, reads = block.writes[0].size, block.reads
+    if any(slot.size != size for slot in (*reads, *block.writes)):
+        return ()
+    return tuple((w.part(i), tuple(r.part(i) for r in reads)) for w in block.writes for i in range(size))
 
 
 @dataclass
@@ -221,20 +238,23 @@ class Graph:
         found: set[Slot] = set()
         pending: list[Slot] = [stop]
         seen: set[tuple[int, Slot]] = set()
+        flows: dict[int, Flows] = {}
         while pending:
             slot = pending.pop()
             if slot.array != "c":
                 found.add(slot)
                 continue
             region = self.region_of(slot.offset)
-            behind = [self.writers[region]] if region in self.writers else []
-            for i in (*behind, *self.adders.get(region, ())):
+            makers = [self.writers[region]] if region in self.writers else []
+            for i in (*makers, *self.adders.get(region, ())):
                 block = self.blocks[i]
-                key = i, slot if block.flows else stop  # what does not tell its results apart is seen once
+                if i not in flows:
+                    flows[i] = block.flows()
+                key = i, slot if flows[i] else stop  # what does not tell its results apart is seen once
                 if key not in seen:
                     seen.add(key)
                     memory = [u for owner in set(block.owners) for u in memories.get(owner, ())]
-                    read = [*block.behind(slot), *(s for update in memory for s in update.reads)]
+                    read = [*behind(block, flows[i], slot), *(s for update in memory for s in update.reads)]
                     pending += [s for s in read if s.size]
         return found
 

@@ -14,7 +14,7 @@ from cosim.component.component import Component
 from cosim.errors import CosimError, ModelError, UnitError
 from cosim.stage import Stage
 from cosim.system.connection import Connection
-from cosim.system.schedule import Block, Slot
+from cosim.system.schedule import Block, Slot, element_by_element
 from cosim.system.signals import Paths, Signal, split_derivative
 from cosim.system.unit_inference import UnitInference
 from cosim.unit_text import unit_product
@@ -308,13 +308,11 @@ class Wiring:
         self, function: Any, rows: Any, reads: tuple[Slot, ...], writes: tuple[Slot, ...], label: str
     ) -> None:
         table = np.array(rows, dtype=np.int64)
-        size = writes[0].size
-        flows: tuple[tuple[Slot, tuple[Slot, ...]], ...] = ()
-        if all(slot.size == size for slot in (*reads, *writes)):  # all of them go element by element
-            flows = tuple((w.part(i), tuple(r.part(i) for r in reads)) for w in writes for i in range(size))
-        self.assembly.blocks.append(
-            Block(function, table, Stage.INSTANCE, reads, writes, (), label, mergeable=True, flows=flows)
-        )
+        block = Block(
+            function, table, Stage.INSTANCE, reads, writes, (), label,
+            mergeable=True, tells_flows=element_by_element,
+        )  # fmt: skip
+        self.assembly.blocks.append(block)
 
     def _inputs(self) -> str:
         found = [

@@ -1,7 +1,7 @@
 """The same computation in a process of its own, compiled where this one is plain Python and the reverse.
 
 Starting Python and importing what a test file needs takes longer than most of what is asked for. So a process
-for each mode stays while questions are about one file, and answers each from a fork of itself.
+for each mode stays, loads each file once, and answers each question from a fork of itself.
 """
 
 from __future__ import annotations
@@ -21,7 +21,6 @@ import tempfile
 import traceback
 import types
 import warnings
-from typing import Any
 
 from cosim.compiled.native import is_plain
 
@@ -55,17 +54,17 @@ def results_in_mode(case: type, method: str, plain: bool) -> list[str]:
     RuntimeError
         The process failed; with what it wrote.
     """
-    order = {"case": case.__qualname__, "method": method, "folder": os.getcwd()}
     file = inspect.getfile(case)
-    module = {"path": sys.path, "file": file, "module": case.__module__, "changed": os.stat(file).st_mtime_ns}
+    order = {"case": case.__qualname__, "method": method, "folder": os.getcwd()}
+    order |= {"file": file, "module": case.__module__}
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1" if plain else "0"}
     environment.pop(OF_A_TEST, None)
-    begun = json.dumps(module), environment
-    waiting = _waiting.get(plain)
-    if waiting is None or waiting.begun != begun or waiting.process.poll() is not None:
+    waiting, changed = _waiting.get(plain), os.stat(file).st_mtime_ns
+    if waiting is None or not waiting.fits(list(sys.path), environment, file, changed):
         if waiting is not None:
             waiting.close()
-        waiting = _waiting[plain] = _Waiting(*begun)
+        waiting = _waiting[plain] = _Waiting(list(sys.path), environment)
+    waiting.loaded[file] = changed
     answer = waiting.ask(order)
     if isinstance(answer, str):
         raise RuntimeError(f"{case.__qualname__} in another process:\n{answer}")
@@ -73,13 +72,14 @@ def results_in_mode(case: type, method: str, plain: bool) -> list[str]:
 
 
 class _Waiting:
-    """A process that has loaded a module and waits for orders."""
+    """A process that has loaded some modules and waits for orders."""
 
-    def __init__(self, module: str, environment: dict[str, str]) -> None:
-        self.begun = module, environment
+    def __init__(self, path: list[str], environment: dict[str, str]) -> None:
+        self.begun = path, environment
+        self.loaded: dict[str, int] = {}
         self.errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
         self.process = subprocess.Popen(
-            [sys.executable, "-m", "cosim.testing.other_mode", module],
+            [sys.executable, "-m", "cosim.testing.other_mode", json.dumps(path)],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
@@ -87,6 +87,11 @@ class _Waiting:
             text=True,
             start_new_session=True,  # with its forks it is a group
         )
+
+    def fits(self, path: list[str], environment: dict[str, str], file: str, changed: int) -> bool:
+        """Whether it runs, began as a new one would, and has loaded no other state of the file."""
+        same = self.begun == (path, environment) and self.loaded.get(file, changed) == changed
+        return same and self.process.poll() is None
 
     def ask(self, order: dict[str, str]) -> list[str] | str:
         """The answer to an order; a text says why there is none."""
@@ -125,9 +130,8 @@ def _close_all() -> None:
         waiting.close()
 
 
-def load(path: list[str], file: str, name: str) -> types.ModuleType:
-    """In the other process: load the module."""
-    sys.path[:] = path
+def load(file: str, name: str) -> types.ModuleType:
+    """In the other process: load a module."""
     spec = importlib.util.spec_from_file_location(name, file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
@@ -167,13 +171,16 @@ def answer_in_a_fork(module: types.ModuleType, order: dict[str, str]) -> list[st
 
 
 def main() -> None:
-    """Load a module and answer orders about it, one in each line."""
-    about: dict[str, Any] = json.loads(sys.argv[1])
+    """Answer orders, one in each line, about modules that are loaded where they are first asked about."""
+    sys.path[:] = json.loads(sys.argv[1])
     answers, sys.stdout = sys.stdout, sys.stderr  # what is printed is no answer
-    module = load(about["path"], about["file"], about["module"])
+    modules: dict[str, types.ModuleType] = {}
     answer = answer_in_a_fork if hasattr(os, "fork") else answer_to
     for line in sys.stdin:
-        answers.write(json.dumps(answer(module, json.loads(line))) + "\n")
+        order = json.loads(line)
+        if order["file"] not in modules:
+            modules[order["file"]] = load(order["file"], order["module"])
+        answers.write(json.dumps(answer(modules[order["file"]], order)) + "\n")
         answers.flush()
 
 

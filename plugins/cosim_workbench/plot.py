@@ -75,6 +75,7 @@ def draw_panels(plan: PlotPlan) -> tuple[Any, list[Any]]:
             style = (0, (4, 3)) if line.dashed else "-"
             axis.plot(plan.time, line.values, label=line.label, linewidth=1.2, color=color, linestyle=style)
         axis.set_ylabel(panel.label)
+        axis.yaxis.set_offset_position("right")  # "1e-6": on the left it lies on the names
         axis.grid(True, alpha=0.3)
         _legend(axis, panel.label, [line.label for line in panel.lines])
     if plan.marks:

@@ -113,7 +113,8 @@ def plot_plan(result: cosim.Result, signals: Sequence[str] = ()) -> PlotPlan:
         notes.append(f"constant: {listed(f'{n} = {v:.4g} {units[n]}'.strip() for n, v in constant.items())}")
     balance = [f"energy.{kind}" for kind in BALANCE if f"energy.{kind}" in moving]
     if len(balance) > 2:
-        parts = [n for n in moving if n.endswith("_energy") and result.unit(n) == "J" and n not in by_name]
+        parts = [n for n in moving if n.endswith("_energy") and n not in by_name]
+        parts = [n for n in parts if result.unit(n) in ("J", "1")]  # files without units have 1
         if parts and not signals:
             notes.append(f"energies of parts, together in the balance: {listed(parts)}")
             moving = {name: values for name, values in moving.items() if name not in parts}

@@ -22,7 +22,16 @@ needs_compiler = pytest.mark.skipif(
     kit.is_plain() or COMPILER is None or own_platform() not in COMPILER.platforms(),
     reason="needs numba and this machine's C compiler",
 )
-WARNINGS = ["-std=c11", "-Wall", "-Wextra", "-Wpedantic", "-Wconversion", "-Wshadow", "-Werror"]
+WARNINGS = [
+    "-std=c11",
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Wconversion",
+    "-Wshadow",
+    "-Wno-unused-parameter",
+    "-Werror",
+]
 
 
 def export_native(model: cosim.Model, path: Path, **options: Any) -> Path:

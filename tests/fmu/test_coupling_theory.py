@@ -19,9 +19,11 @@ from cosim_fmu.testing.linear_participant import LinearParticipant
 
 CUTS = orders.CUTS
 BOTH = pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
+FINER = pytest.mark.parametrize("finer", [0, pytest.param(1, marks=pytest.mark.thorough)])
 
 
 @BOTH
+@FINER
 @pytest.mark.parametrize(
     ("name", "follows", "since", "order"),
     [
@@ -39,18 +41,21 @@ BOTH = pytest.mark.parametrize("cut", CUTS.values(), ids=CUTS)
         ("interface_newton", True, 0, 2),
     ],
 )
-def test_order_over_the_step(cut: Cut, name: str, follows: bool, since: int, order: float) -> None:
+def test_order_over_the_step(
+    cut: Cut, name: str, follows: bool, since: int, order: float, finer: int
+) -> None:
     algorithm, options = orders.FIXED[name]
-    steps = [0.01 * 0.5 ** (i + ("quadratic" in name)) for i in range(3)]
+    steps = [0.02 * 0.5 ** (i + 2 * ("quadratic" in name) + finer) for i in range(3)]
     points = [orders.run(cut, follows, algorithm, step, options, since) for step in steps]
     assert orders.order(points) == pytest.approx(order, abs=0.15)
 
 
 @BOTH
+@FINER
 @pytest.mark.parametrize("follows", [False, True])
 @pytest.mark.parametrize("iterations", [0, 2])
-def test_the_error_falls_with_the_tolerance(cut: Cut, follows: bool, iterations: int) -> None:
-    tolerances = [1e-3, 1e-4, 1e-5, 1e-6]
+def test_the_error_falls_with_the_tolerance(cut: Cut, follows: bool, iterations: int, finer: int) -> None:
+    tolerances = [1e-3, 1e-4, 1e-5, 1e-6][: 3 + finer]
     options = [{"tolerance": t, "absolute_tolerance": t, "iterations": iterations} for t in tolerances]
     points = [orders.run(cut, follows, "adaptive", 0.25, chosen) for chosen in options]
     slope = np.polyfit(np.log(tolerances), np.log([error for _, error in points]), 1)[0]

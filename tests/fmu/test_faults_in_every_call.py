@@ -1,9 +1,7 @@
 """A fault in every function of FMI that a run calls: each ends with a sentence, and loses nothing."""
 
 import csv
-import json
 import re
-import subprocess
 import sys
 import zipfile
 from collections.abc import Callable, Iterator
@@ -15,6 +13,7 @@ from box3_fmu import make_box3
 from clocks3_fmu import make_clocks3
 from faulty_fmu import faulty_library
 from fmi1_fmu import make_fmi1
+from forked_commands import ForkedCommands
 from loop_fmus import make_loop
 from model3_fmu import make_model3
 from part_fmu import make_part
@@ -194,11 +193,10 @@ class Clean(NamedTuple):
 
 
 class Server:
-    """See `fault_server`."""
+    """Runs of the scenarios, in forks of one process."""
 
     def __init__(self) -> None:
-        words = [sys.executable, str(Path(__file__).with_name("fault_server.py"))]
-        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+        self.commands = ForkedCommands()
         self.clean: dict[str, Clean] = {}
 
     def run(
@@ -209,12 +207,9 @@ class Server:
             (folder / name).unlink(missing_ok=True)
         given = {"FMU_FAULT": fault, "FMU_CALLS": str(folder / "calls")}
         words = ["cosimulate", "s.toml", "-o", "out.csv", *more.split()]
-        assert self.process.stdin is not None and self.process.stdout is not None
-        self.process.stdin.write(json.dumps([forks, str(folder), given, words]) + "\n")
-        self.process.stdin.flush()
-        status = int(self.process.stdout.readline())
+        done = self.commands.run(folder, words, given, forks)
         calls = (folder / "calls").read_text().split() if (folder / "calls").exists() else []
-        return status, (folder / "err").read_text(), calls
+        return done.returncode, done.stderr, calls
 
 
 def rows_of(folder: Path) -> list[list[str]]:
@@ -226,7 +221,7 @@ def rows_of(folder: Path) -> list[list[str]]:
 def server() -> Iterator[Server]:
     made = Server()
     yield made
-    made.process.communicate(timeout=10.0)
+    made.commands.close()
 
 
 def clean_run(server: Server, name: str, folders: pytest.TempPathFactory) -> Clean:

@@ -143,21 +143,34 @@ def test_a_link_in_place_of_the_folder_is_not_followed(monkeypatch, tmp_path, ca
 
 
 @posix_only
-def test_a_folder_with_an_entry_that_others_can_write_is_not_used(monkeypatch, tmp_path, caplog):
+@pytest.mark.parametrize("what", ["a file that others can write", "a link", "a pipe", "a folder"])
+def test_only_a_file_of_the_user_alone_is_read(monkeypatch, tmp_path, caplog, what):
     folder = use_folder(monkeypatch, tmp_path)
-    (folder / "entry").write_bytes(b"")
-    (folder / "entry").chmod(0o620)
-    assert use_folder(monkeypatch, tmp_path) == tmp_path / "kernels-2"
-    assert "others could write entry" in caplog.text
+    monkeypatch.setattr(kernel_cache, "folder", lambda: folder)
+    kernel_cache.keep("digest", b"code")
+    assert kernel_cache.kept("digest") == b"code"
+    path = folder / "digest"
+    if what == "a file that others can write":
+        path.chmod(0o620)
+    else:
+        path.rename(tmp_path / "elsewhere")
+        if what == "a link":
+            path.symlink_to(tmp_path / "elsewhere")
+        else:
+            os.mkfifo(path) if what == "a pipe" else path.mkdir()
+    assert kernel_cache.kept("digest") is None
+    assert caplog.text.count("compiled again") == 1
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid") or os.getuid() != 0, reason="only root can give files away")
-@pytest.mark.parametrize("what", ["kernels", "kernels/entry", "kernels/folder"])
-def test_what_belongs_to_somebody_else_is_not_used(monkeypatch, tmp_path, what):
+def test_what_belongs_to_somebody_else_is_not_used(monkeypatch, tmp_path):
     folder = use_folder(monkeypatch, tmp_path)
-    (folder / "entry").touch(mode=0o600)
-    (folder / "folder").mkdir()
-    os.chown(tmp_path / what, 12345, 12345)
+    monkeypatch.setattr(kernel_cache, "folder", lambda: folder)
+    kernel_cache.keep("digest", b"code")
+    os.chown(folder / "digest", 12345, 12345)
+    assert kernel_cache.kept("digest") is None
+    monkeypatch.undo()
+    os.chown(folder, 12345, 12345)
     assert use_folder(monkeypatch, tmp_path) == tmp_path / "kernels-2"
 
 

@@ -7,6 +7,7 @@ from lowered_run import LoweredRun
 from thrown_ball import EVENTS, RISE, thrown_ball
 
 from cosim.step import codes, layout
+from cosim.step.arrays import ARRAYS
 
 
 def value(run: LoweredRun, path: str) -> float:
@@ -67,7 +68,7 @@ def test_what_waits_survives_a_saved_state() -> None:
         if run.arrays["agenda"][layout.UPDATES_DONE] == layout.HALTED:
             break
         run.call("advance", run.arrays["clock"][layout.TIME])
-    for name, role in run.program.roles.items():
+    for name, _, role in ARRAYS:
         if role == "state":
             other.arrays[name] = run.arrays[name].copy()
     assert other.call("check") == codes.REACHED

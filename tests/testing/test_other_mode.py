@@ -31,7 +31,7 @@ class Case:
 
 def case_in(path: Path, source: str = SOURCE) -> type:
     path.write_text(source)
-    module = load(sys.path, str(path), path.stem)
+    module = load(str(path), path.stem)
     case: type = module.Case
     return case
 
@@ -48,6 +48,15 @@ def test_questions_leave_no_trace(tmp_path: Path, monkeypatch: pytest.MonkeyPatc
             results_in_mode(case, "fail", plain)
         with pytest.raises(RuntimeError, match="it ended with 3"):
             results_in_mode(case, "end", plain)
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no forks")
+def test_one_process_answers_about_several_files(tmp_path: Path) -> None:
+    source = SOURCE.replace("os.getcwd()", "str(os.getppid())")
+    cases = [case_in(tmp_path / f"asked_{i}.py", source.replace("[]", str([0] * i))) for i in range(3)]
+    answers = [results_in_mode(cases[i], "count", True) for i in (0, 1, 2, 0)]
+    assert [answer[0] for answer in answers] == ["1", "2", "3", "1"]
+    assert len({answer[2] for answer in answers}) == 1
 
 
 def test_a_changed_file_and_a_changed_environment_are_seen(

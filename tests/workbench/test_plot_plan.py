@@ -51,6 +51,8 @@ def test_energies_are_a_balance_with_its_residual() -> None:
         ["energy.kinetic", "energy.potential", "energy.total", "energy.residual (at most 2e-09 J)"]
     ]
     assert found.notes == ("energies of parts, together in the balance: bob.kinetic_energy",)
+    from_csv = plot_plan(cosim.Result(T, ENERGIES, {}))  # type: ignore[arg-type]
+    assert (labels(from_csv), from_csv.notes) == (labels(found), found.notes)
     assert labels(plan(ENERGIES, "bob.kinetic_energy", "energy.kinetic")) == [
         ["bob.kinetic_energy = energy.kinetic"]
     ]

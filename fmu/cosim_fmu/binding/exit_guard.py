@@ -80,7 +80,7 @@ def watch_exit() -> None:
     atexit.register(take_back)
 
 
-class _Symbol(ctypes.Structure):
+class Symbol(ctypes.Structure):
     """Dl_info of ``dlfcn.h``."""
 
     _fields_ = (
@@ -97,7 +97,7 @@ def _call_in_stack() -> tuple[Any, str] | None:
     if not (hasattr(libc, "backtrace") and hasattr(libc, "dladdr")):
         return None
     of_files = {os.fsencode(library.path): library for library in loaded}
-    frames, symbol = (ctypes.c_void_p * FRAMES)(), _Symbol()
+    frames, symbol = (ctypes.c_void_p * FRAMES)(), Symbol()
     for address in frames[: libc.backtrace(frames, FRAMES)]:
         # a return address lies behind its call, which may be the last thing in its function
         if not address or not libc.dladdr(ctypes.c_void_p(address - 1), ctypes.byref(symbol)):

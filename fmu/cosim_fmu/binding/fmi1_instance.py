@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 from cosim_fmu.binding import fmi1_table, modes
 from cosim_fmu.binding.fmi2_instance import memory_functions
-from cosim_fmu.binding.fmi_error import DISCARD, CallOrderError, FmiError
+from cosim_fmu.binding.fmi_error import CallOrderError, FmiError
 from cosim_fmu.binding.fmu_instance import FmuInstance, Options, StepAnswer, Update, next_event_of
 from cosim_fmu.binding.function_table import FunctionTable
 from cosim_fmu.binding.logs import logger, with_format
@@ -125,20 +125,6 @@ class Fmi1Instance(FmuInstance):
     ) -> Sequence[float]:
         """FMI 1.0 has none."""
         raise FmiError("FMI 1.0 has no directional derivatives", "fmiGetDirectionalDerivative")
-
-    def do_step(self, time: float, size: float, never_back: bool = True) -> StepAnswer:
-        """Call fmiDoStep."""
-        try:
-            self.call("DoStep", time, size, 1)
-        except FmiError as error:
-            if error.status != DISCARD:
-                raise
-            return self._discarded(time, size, StepAnswer(time))
-        return StepAnswer(time + size)
-
-    def after_step(self, status: int, time: float, size: float, told: StepAnswer) -> StepAnswer:
-        """The function tells nothing beside its status."""
-        return super().after_step(status, time, size, StepAnswer(time + size))
 
     def _discarded(self, time: float, size: float, told: StepAnswer) -> StepAnswer:
         reached = ctypes.c_double(time)

@@ -11,7 +11,7 @@ from ctypes import POINTER, c_char_p, c_double, c_int, c_int8, c_size_t, c_uint,
 from typing import Any
 
 from cosim_fmu.binding.fmi2_table import LOGGER
-from cosim_fmu.binding.function_table import FunctionTable, accesses
+from cosim_fmu.binding.function_table import FunctionTable, accesses, plain, vectors
 
 C_TYPES: dict[str, Any] = {
     "Real": c_double,
@@ -70,8 +70,7 @@ TABLE = FunctionTable(
             (c_char_p, c_char_p, c_char_p, c_char_p, c_double, c_int8, c_int8, Callbacks, c_int8),
         ),
         "InitializeSlave": (c_int, (WHO, c_double, c_int8, c_double)),
-        "TerminateSlave": (c_int, (WHO,)),
-        "ResetSlave": (c_int, (WHO,)),
+        **plain("TerminateSlave", "ResetSlave", "Terminate"),
         "FreeSlaveInstance": (None, (WHO,)),
         "SetRealInputDerivatives": (c_int, (WHO, REFERENCES, c_size_t, POINTER(c_int), REALS)),
         "DoStep": (c_int, (WHO, c_double, c_double, c_int8)),
@@ -83,12 +82,8 @@ TABLE = FunctionTable(
         "Initialize": (c_int, (WHO, c_int8, c_double, INFO)),
         "EventUpdate": (c_int, (WHO, c_int8, INFO)),
         "CompletedIntegratorStep": (c_int, (WHO, POINTER(c_int8))),
-        "SetContinuousStates": (c_int, (WHO, REALS, c_size_t)),
-        "GetContinuousStates": (c_int, (WHO, REALS, c_size_t)),
-        "GetDerivatives": (c_int, (WHO, REALS, c_size_t)),
-        "GetEventIndicators": (c_int, (WHO, REALS, c_size_t)),
-        "GetNominalContinuousStates": (c_int, (WHO, REALS, c_size_t)),
-        "Terminate": (c_int, (WHO,)),
+        **vectors("SetContinuousStates", "GetContinuousStates", "GetNominalContinuousStates"),
+        **vectors("GetDerivatives", "GetEventIndicators"),
     },
     needed={
         "CoSimulation": ("InstantiateSlave", "InitializeSlave", "FreeSlaveInstance", "DoStep"),

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from cosim_fmu.binding import fmi2_table, modes
-from cosim_fmu.binding.fmi_error import DISCARD, FmiError
+from cosim_fmu.binding.fmi_error import FmiError
 from cosim_fmu.binding.fmu_instance import FmuInstance, Options, StepAnswer, Update, next_event_of
 from cosim_fmu.binding.function_table import FunctionTable
 from cosim_fmu.binding.logs import logger, with_format
@@ -102,23 +102,6 @@ class Fmi2Instance(FmuInstance):
         self.call("ExitInitializationMode")
         self.mode = modes.STEPPING if self.steps else modes.EVENT
 
-    def do_step(self, time: float, size: float, never_back: bool = True) -> StepAnswer:
-        """Call fmi2DoStep, always as if no older state were restored.
-
-        Some FMUs take "may be restored" for a step that is repeated.
-        """
-        try:
-            self.call("DoStep", time, size, 1)
-        except FmiError as error:
-            if error.status != DISCARD:
-                raise
-            return self._discarded(time, size, StepAnswer(time))
-        return StepAnswer(time + size)
-
-    def after_step(self, status: int, time: float, size: float, told: StepAnswer) -> StepAnswer:
-        """The function tells nothing beside its status."""
-        return super().after_step(status, time, size, StepAnswer(time + size))
-
     def _discarded(self, time: float, size: float, told: StepAnswer) -> StepAnswer:
         stopped, reached = ctypes.c_int(0), ctypes.c_double(time)
         for function, kind, answer in (
@@ -142,9 +125,3 @@ class Fmi2Instance(FmuInstance):
             bool(info.nominals_changed),
             next_event_of(info.defined, info.next),
         )
-
-    def completed_step(self) -> tuple[bool, bool]:
-        """Call fmi2CompletedIntegratorStep."""
-        event, stop = ctypes.c_int(), ctypes.c_int()
-        self.call("CompletedIntegratorStep", 1, ctypes.byref(event), ctypes.byref(stop))
-        return bool(event.value), bool(stop.value)

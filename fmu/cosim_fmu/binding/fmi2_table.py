@@ -9,7 +9,7 @@ import ctypes
 from ctypes import POINTER, c_char_p, c_double, c_int, c_size_t, c_uint, c_void_p
 from typing import Any
 
-from cosim_fmu.binding.function_table import FunctionTable, accesses
+from cosim_fmu.binding.function_table import FunctionTable, accesses, plain, vectors
 
 C_TYPES: dict[str, Any] = {
     "Real": c_double,
@@ -69,10 +69,7 @@ TABLE = FunctionTable(
         ),
         "FreeInstance": (None, (WHO,)),
         "SetupExperiment": (c_int, (WHO, c_int, c_double, c_double, c_int, c_double)),
-        "EnterInitializationMode": (c_int, (WHO,)),
-        "ExitInitializationMode": (c_int, (WHO,)),
-        "Terminate": (c_int, (WHO,)),
-        "Reset": (c_int, (WHO,)),
+        **plain("EnterInitializationMode", "ExitInitializationMode", "Terminate", "Reset"),
         **accesses(C_TYPES),
         "GetFMUstate": (c_int, (WHO, STATE)),
         "SetFMUstate": (c_int, (WHO, c_void_p)),
@@ -90,16 +87,12 @@ TABLE = FunctionTable(
         "GetRealStatus": (c_int, (WHO, c_int, REALS)),
         "GetBooleanStatus": (c_int, (WHO, c_int, POINTER(c_int))),
         # Model Exchange
-        "EnterEventMode": (c_int, (WHO,)),
+        **plain("EnterEventMode", "EnterContinuousTimeMode"),
         "NewDiscreteStates": (c_int, (WHO, POINTER(EventInfo))),
-        "EnterContinuousTimeMode": (c_int, (WHO,)),
         "CompletedIntegratorStep": (c_int, (WHO, c_int, POINTER(c_int), POINTER(c_int))),
         "SetTime": (c_int, (WHO, c_double)),
-        "SetContinuousStates": (c_int, (WHO, REALS, c_size_t)),
-        "GetContinuousStates": (c_int, (WHO, REALS, c_size_t)),
-        "GetDerivatives": (c_int, (WHO, REALS, c_size_t)),
-        "GetEventIndicators": (c_int, (WHO, REALS, c_size_t)),
-        "GetNominalsOfContinuousStates": (c_int, (WHO, REALS, c_size_t)),
+        **vectors("SetContinuousStates", "GetContinuousStates", "GetNominalsOfContinuousStates"),
+        **vectors("GetDerivatives", "GetEventIndicators"),
     },
     needed={
         "CoSimulation": (*ALWAYS, "DoStep"),

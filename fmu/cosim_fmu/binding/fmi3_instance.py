@@ -30,6 +30,7 @@ class Fmi3Instance(FmuInstance):
     c_types: ClassVar[Mapping[str, Any]] = fmi3_table.C_TYPES
     same_functions: ClassVar[Mapping[str, str]] = {"Enumeration": "Int64"}
     real: ClassVar[str] = "Float64"
+    flag: ClassVar[Any] = c_bool
     rates_function: ClassVar[str] = "GetContinuousStateDerivatives"
     state_functions: ClassVar[Mapping[str, str]] = {
         "get": "GetFMUState",
@@ -169,12 +170,6 @@ class Fmi3Instance(FmuInstance):
         self.call("UpdateDiscreteStates", *flags, byref(following))
         next_event = next_event_of(defined.value, following.value)
         return Update(again.value, terminate.value, nominals.value, next_event)
-
-    def completed_step(self) -> tuple[bool, bool]:
-        """Call fmi3CompletedIntegratorStep."""
-        event, stop = c_bool(), c_bool()
-        self.call("CompletedIntegratorStep", True, byref(event), byref(stop))
-        return event.value, stop.value
 
     def sizes(self) -> tuple[int, int] | None:
         """Structural parameters change them; None where the library lacks the functions."""

@@ -26,7 +26,7 @@ from ctypes import (
 )
 from typing import Any
 
-from cosim_fmu.binding.function_table import FunctionTable, accesses
+from cosim_fmu.binding.function_table import FunctionTable, accesses, plain, vectors
 
 C_TYPES: dict[str, Any] = {
     "Float64": c_double,
@@ -72,12 +72,8 @@ TABLE = FunctionTable(
         ),
         "FreeInstance": (None, (WHO,)),
         "EnterInitializationMode": (c_int, (WHO, c_bool, c_double, c_double, c_bool, c_double)),
-        "ExitInitializationMode": (c_int, (WHO,)),
-        "EnterConfigurationMode": (c_int, (WHO,)),
-        "ExitConfigurationMode": (c_int, (WHO,)),
-        "EnterEventMode": (c_int, (WHO,)),
-        "Terminate": (c_int, (WHO,)),
-        "Reset": (c_int, (WHO,)),
+        **plain("ExitInitializationMode", "EnterConfigurationMode", "ExitConfigurationMode"),
+        **plain("EnterEventMode", "EnterStepMode", "EnterContinuousTimeMode", "Terminate", "Reset"),
         **accesses(C_TYPES, COUNT),
         "GetBinary": BINARY,
         "SetBinary": BINARY,
@@ -96,17 +92,12 @@ TABLE = FunctionTable(
             (WHO, REFERENCES, COUNT, REFERENCES, COUNT, REALS, COUNT, REALS, COUNT),
         ),
         # Co-Simulation
-        "EnterStepMode": (c_int, (WHO,)),
         "DoStep": (c_int, (WHO, c_double, c_double, c_bool, FLAG, FLAG, FLAG, REALS)),
         # Model Exchange
-        "EnterContinuousTimeMode": (c_int, (WHO,)),
         "CompletedIntegratorStep": (c_int, (WHO, c_bool, FLAG, FLAG)),
         "SetTime": (c_int, (WHO, c_double)),
-        "SetContinuousStates": (c_int, (WHO, REALS, COUNT)),
-        "GetContinuousStates": (c_int, (WHO, REALS, COUNT)),
-        "GetContinuousStateDerivatives": (c_int, (WHO, REALS, COUNT)),
-        "GetEventIndicators": (c_int, (WHO, REALS, COUNT)),
-        "GetNominalsOfContinuousStates": (c_int, (WHO, REALS, COUNT)),
+        **vectors("SetContinuousStates", "GetContinuousStates", "GetNominalsOfContinuousStates"),
+        **vectors("GetContinuousStateDerivatives", "GetEventIndicators"),
         "GetNumberOfContinuousStates": (c_int, (WHO, POINTER(c_size_t))),
         "GetNumberOfEventIndicators": (c_int, (WHO, POINTER(c_size_t))),
     },

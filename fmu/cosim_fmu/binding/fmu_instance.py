@@ -115,6 +115,8 @@ class FmuInstance(ABC):
     nominals_function: ClassVar[str] = "GetNominalsOfContinuousStates"
     real: ClassVar[str] = "Real"
     """The type of doubles."""
+    flag: ClassVar[Any] = ctypes.c_int
+    """The C type of truths."""
 
     def __init__(self, library: FmuLibrary, log: Callable[[int, str], None]) -> None:
         self.library, self.receiver = library, LogReceiver(log)
@@ -346,9 +348,10 @@ class FmuInstance(ABC):
 
     # Co-Simulation
 
-    @abstractmethod
     def do_step(self, time: float, size: float, never_back: bool = True) -> StepAnswer:
-        """A communication step.
+        """A communication step; in FMI 1.0 and 2.0 always as if no older state were restored.
+
+        Some FMUs take "may be restored" for a step that is repeated.
 
         Parameters
         ----------
@@ -357,6 +360,13 @@ class FmuInstance(ABC):
         never_back : bool
             No state from before `time` will be restored.
         """
+        try:
+            self.call("DoStep", time, size, 1)
+        except FmiError as error:
+            if error.status != DISCARD:
+                raise
+            return self._discarded(time, size, StepAnswer(time))
+        return StepAnswer(time + size)
 
     def after_step(self, status: int, time: float, size: float, told: StepAnswer) -> StepAnswer:
         """What a step that compiled code has called has answered.
@@ -373,7 +383,7 @@ class FmuInstance(ABC):
         if status == DISCARD:
             return self._discarded(time, size, told)
         self.check("DoStep", status)
-        return told
+        return told if self.version == "3.0" else StepAnswer(time + size)
 
     @abstractmethod
     def _discarded(self, time: float, size: float, told: StepAnswer) -> StepAnswer:
@@ -426,9 +436,11 @@ class FmuInstance(ABC):
         """Nominal values of the continuous states, into an array of doubles."""
         self.call(self.nominals_function, nominals, len(nominals))
 
-    @abstractmethod
     def completed_step(self) -> tuple[bool, bool]:
         """Tell that an integrator step has ended: whether it wants event mode, and to end the run."""
+        event, stop = self.flag(), self.flag()
+        self.call("CompletedIntegratorStep", 1, ctypes.byref(event), ctypes.byref(stop))
+        return bool(event.value), bool(stop.value)
 
     def step_arguments(self, answers: int) -> tuple[int, int, int]:
         """Arguments of *CompletedIntegratorStep* behind the instance, by address.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from ctypes import POINTER, c_int, c_size_t, c_uint, c_void_p
+from ctypes import POINTER, c_double, c_int, c_size_t, c_uint, c_void_p
 from dataclasses import dataclass
 from typing import Any
 
@@ -26,6 +26,16 @@ def accesses(c_types: Mapping[str, Any], *more: Any) -> dict[str, Signature]:
         for kind, c_type in c_types.items()
         if kind != "Enumeration"
     }
+
+
+def plain(*names: str) -> dict[str, Signature]:
+    """Functions that take the instance alone."""
+    return dict.fromkeys(names, (c_int, (c_void_p,)))
+
+
+def vectors(*names: str) -> dict[str, Signature]:
+    """Functions that take, or fill, an array of doubles."""
+    return dict.fromkeys(names, (c_int, (c_void_p, POINTER(c_double), c_size_t)))
 
 
 @dataclass(frozen=True)

@@ -6,7 +6,8 @@ import ctypes
 import functools
 import itertools
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from weakref import WeakValueDictionary
@@ -45,20 +46,14 @@ class LogReceiver:
         """Messages of this instance of FMI 1.0 are for this receiver."""
         _by_component[component] = self
 
-    def waiting(self) -> _Waiting:
+    @contextmanager
+    def waiting(self) -> Iterator[None]:
         """As long as an instance of FMI 1.0 is made."""
-        return _Waiting(self)
-
-
-class _Waiting:
-    def __init__(self, receiver: LogReceiver) -> None:
-        self._receiver = receiver
-
-    def __enter__(self) -> None:
-        _now.receiver = self._receiver
-
-    def __exit__(self, *error: object) -> None:
-        _now.receiver = None
+        _now.receiver = self
+        try:
+            yield
+        finally:
+            _now.receiver = None
 
 
 def format_with(library: str) -> None:

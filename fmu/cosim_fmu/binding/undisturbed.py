@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 
+from cosim_fmu.binding.exit_guard import Symbol
+
 FAULTS = tuple(
     int(getattr(signal, name)) for name in ("SIGSEGV", "SIGBUS", "SIGFPE", "SIGILL") if hasattr(signal, name)
 )
@@ -31,15 +33,6 @@ process_lock = threading.RLock()
 before, which it would not be with another one in between."""
 LARGEST_ACTION, LARGEST_ENVIRONMENT = 256, 512
 """More bytes than a ``struct sigaction`` and an ``fenv_t`` have on any system."""
-
-
-class _DlInfo(ctypes.Structure):
-    _fields_ = (
-        ("file", ctypes.c_char_p),
-        ("base", ctypes.c_void_p),
-        ("symbol", ctypes.c_char_p),
-        ("address", ctypes.c_void_p),
-    )
 
 
 class ProcessSettings:
@@ -115,7 +108,7 @@ def _actions() -> Any:
 def _belongs_to(handler: bytes, library: str) -> bool:
     """Whether a handler is in this library."""
     address = int.from_bytes(handler, sys.byteorder)
-    info, libc = _DlInfo(), _library(None)
+    info, libc = Symbol(), _library(None)
     if address <= 1 or libc is None:  # SIG_DFL, SIG_IGN
         return True
     if not libc.dladdr(ctypes.c_void_p(address), ctypes.byref(info)):

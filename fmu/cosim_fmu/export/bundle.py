@@ -128,10 +128,6 @@ class Bundle:
             "requires": requires,
         }
 
-    def files(self) -> dict[str, bytes]:
-        """All files of all packages, by their names in the folder ``resources``."""
-        return {name: data for package in self.packages.values() for name, data in package.files().items()}
-
     def licences(self) -> dict[str, bytes]:
         """The licences of what is carried, as its distributions ship them, by their names in the archive."""
         found = {}

@@ -65,17 +65,24 @@ def _text(svg: Element, text: str, x: int, y: int, style: Mapping[str, str]) -> 
 
 def _arrows(model: cosim.Model) -> list[tuple[str, str]]:
     """From what is used to what uses it: connections and attachments, each pair once."""
-    found = dict.fromkeys((_part(source), _part(target)) for source, target, *_ in model.connections)
-    for name, part in model.parts.items():
-        for declaration in part.declarations.values():
-            value = part.values.given.get(declaration.name)
-            if declaration.kind == "attachment" and value is not None:
-                users = value if isinstance(value, list) else [value]
-                found.update(dict.fromkeys((_part(str(user)), name) for user in users))
+    found = dict.fromkeys((part_of(source), part_of(target)) for source, target, *_ in model.connections)
+    found |= {(used, name): None for name, part in model.parts.items() for used in attached_to(part)}
     return [(a, b) for a, b in found if a in model.parts and b in model.parts and a != b]
 
 
-def _part(path: str) -> str:
+def attached_to(part: cosim.Component) -> list[str]:
+    """Names of the parts that a part was attached to."""
+    found: list[str] = []
+    for declaration in part.declarations.values():
+        given = part.values.given.get(declaration.name)
+        if declaration.kind == "attachment" and given is not None:
+            found += map(part_of, given if isinstance(given, list) else [given])
+    return list(dict.fromkeys(found))
+
+
+def part_of(given: str | cosim.Component) -> str:
+    """Name of a part that is named, without what follows it: ``hinge`` of ``hinge.q[0]``."""
+    path = given.name if isinstance(given, cosim.Component) else given
     return path.partition(".")[0].partition("[")[0]
 
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import cosim
 from cosim_fmu.export.fmu_variable import FmuVariable
+from cosim_fmu.export.names import c_identifier
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,14 @@ class FmuInterface:
     accuracy: float
     step_size: float | None = None
     stop_time: float | None = None
+
+    @classmethod
+    def of_model(
+        cls, model: cosim.Model, variables: tuple[FmuVariable, ...], settings: Mapping[str, Any]
+    ) -> FmuInterface:
+        """With the names that a model has and what it says of itself; `settings` from `run_settings`."""
+        about = {n: str(model.settings[n]) for n in cosim.Model.ABOUT if model.settings.get(n)}
+        return cls(model.name, c_identifier(model.name), about, variables, **settings)
 
     def of(self, causality: str) -> list[FmuVariable]:
         """The variables of one causality, in order."""

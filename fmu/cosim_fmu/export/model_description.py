@@ -82,15 +82,7 @@ def model_description(
         attributes["numberOfEventIndicators"] = str(event_indicators)
     root = Element("fmiModelDescription", attributes)
     root.extend(kinds)
-    units = unit_definitions(v.unit for v in interface.variables if v.type == "Real")
-    if units is not None:
-        root.append(units)
-    types = types_of(interface.variables)
-    definitions = type_definitions(types.by_unit, 2, types.by_items)
-    if definitions is not None:
-        root.append(definitions)
-    root.append(categories)
-    root.append(default_experiment(interface))
+    types = add_what_is_common(root, interface, categories, 2)
     variables = SubElement(root, "ModelVariables")
     index = {v.name: i for i, v in enumerate(interface.variables, start=1)}
     for reference, variable in enumerate(interface.variables):
@@ -149,6 +141,15 @@ class Types(NamedTuple):
     by_items: dict[tuple[str, ...], str]
 
 
+def add_what_is_common(root: Element, interface: FmuInterface, categories: Element, version: int) -> Types:
+    """Units, types, log categories and default experiment, before the variables; the types."""
+    units = unit_definitions(v.unit for v in interface.variables if v.type == "Real")
+    types = types_of(interface.variables)
+    definitions = type_definitions(types.by_unit, version, types.by_items)
+    root.extend(e for e in (units, definitions, categories, default_experiment(interface)) if e is not None)
+    return types
+
+
 def types_of(variables: Sequence[FmuVariable]) -> Types:
     """The types of these variables."""
     names = [v.name for v in variables]
@@ -160,13 +161,7 @@ def types_of(variables: Sequence[FmuVariable]) -> Types:
 def _scalar_variable(
     reference: int, variable: FmuVariable, index: Mapping[str, int], types: Types
 ) -> Element:
-    attributes = {"name": variable.name, "valueReference": str(reference)}
-    if variable.description:
-        attributes["description"] = plain_text(variable.description)
-    attributes |= {"causality": variable.causality, "variability": variable.variability}
-    if variable.initial:
-        attributes["initial"] = variable.initial
-    element = Element("ScalarVariable", attributes)
+    element = Element("ScalarVariable", head(variable, variable.name, reference, variable.description))
     details = number_attributes(variable, types)
     if variable.derivative_of:
         details["derivative"] = str(index[variable.derivative_of])
@@ -174,6 +169,15 @@ def _scalar_variable(
         details["reinit"] = "true"
     SubElement(element, variable.type, details)
     return element
+
+
+def head(variable: FmuVariable, name: str, reference: int, description: str) -> dict[str, str]:
+    """Attributes with which a variable begins, in FMI 2.0 and 3.0."""
+    attributes = {"name": name, "valueReference": str(reference)}
+    if description:
+        attributes["description"] = plain_text(description)
+    attributes |= {"causality": variable.causality, "variability": variable.variability}
+    return attributes | ({"initial": variable.initial} if variable.initial else {})
 
 
 def number_attributes(variable: FmuVariable, types: Types) -> dict[str, str]:

@@ -26,7 +26,6 @@ from cosim_fmu.export.installed_pythonfmu import binaries, installed_pythonfmu
 from cosim_fmu.export.link_libpython import link_libpython
 from cosim_fmu.export.mend_library import answers_errors, mend_library
 from cosim_fmu.export.model_description import finish_model_description
-from cosim_fmu.export.names import c_identifier
 from cosim_fmu.export.recording_registry import RecordingRegistry
 from cosim_fmu.export.run_settings import run_settings
 from cosim_fmu.export.select_variables import select_variables
@@ -110,13 +109,7 @@ class PythonFmuExporter(cosim.Exporter):
                 )
                 given = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
                 settings = run_settings(model, given, integrator, options)
-                interface = FmuInterface(
-                    model_name=model.name,
-                    identifier=c_identifier(model.name),
-                    about={n: str(model.settings[n]) for n in cosim.Model.ABOUT if model.settings.get(n)},
-                    variables=variables,
-                    **settings,
-                )
+                interface = FmuInterface.of_model(model, variables, settings)
                 simulator = cosim.Simulator(
                     system,
                     integrator=interface.integrator,

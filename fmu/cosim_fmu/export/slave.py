@@ -54,6 +54,7 @@ import logging  # noqa: E402
 import traceback  # noqa: E402
 from collections.abc import Callable, Iterator, Sequence  # noqa: E402
 from contextlib import contextmanager  # noqa: E402
+from functools import partialmethod  # noqa: E402
 from hashlib import sha256  # noqa: E402
 from pathlib import Path  # noqa: E402
 from typing import Any  # noqa: E402
@@ -203,7 +204,7 @@ def _version(module: Any, row: dict[str, str]) -> str:
         return str(getattr(module, "__version__", ""))
 
 
-def _source_of(name: str, file: str | None) -> Path | None:
+def _source_of(file: str | None) -> Path | None:
     """Folder of a package or file of a module."""
     if file is None:
         return None
@@ -212,7 +213,7 @@ def _source_of(name: str, file: str | None) -> Path | None:
 
 
 def _digest_of(module: Any) -> str:
-    source = _source_of(module.__name__, getattr(module, "__file__", None))
+    source = _source_of(getattr(module, "__file__", None))
     return package_digest(source) if source is not None and source.exists() else ""
 
 
@@ -237,7 +238,7 @@ def _is_harmless(row: dict[str, str]) -> bool:
     spec = importlib.util.find_spec(row["name"]) if _can_import(row["name"]) else None
     if spec is None:
         return True
-    source = _source_of(row["name"], spec.origin)
+    source = _source_of(spec.origin)
     return source is not None and source.exists() and package_digest(source) == row["digest"]
 
 
@@ -333,32 +334,7 @@ def create_slave_class() -> type:
 
         # values
 
-        def get_real(self, vrs: list[int]) -> list[float]:
-            return self._get("fmi2GetReal", "Real", vrs, float("nan"))
-
-        def get_integer(self, vrs: list[int]) -> list[int]:
-            return self._get("fmi2GetInteger", "Integer", vrs, 0)
-
-        def get_boolean(self, vrs: list[int]) -> list[bool]:
-            return self._get("fmi2GetBoolean", "Boolean", vrs, False)
-
-        def get_string(self, vrs: list[int]) -> list[str]:
-            return self._get("fmi2GetString", "String", vrs, "")
-
-        def set_real(self, vrs: list[int], values: list[float]) -> None:
-            self._set("fmi2SetReal", "Real", vrs, values)
-
-        def set_integer(self, vrs: list[int], values: list[int]) -> None:
-            self._set("fmi2SetInteger", "Integer", vrs, values)
-
-        def set_boolean(self, vrs: list[int], values: list[bool]) -> None:
-            self._set("fmi2SetBoolean", "Boolean", vrs, values)
-
-        def set_string(self, vrs: list[int], values: list[str]) -> None:
-            # No variable is of this type. Text that is no UTF-8 is a hole in the list, which is not read.
-            self._set("fmi2SetString", "String", vrs, [""] * len(vrs))
-
-        def _get(self, function: str, kind: str, vrs: list[int], instead: Any) -> list[Any]:
+        def _get(self, function: str, kind: str, instead: Any, vrs: list[int]) -> list[Any]:
             try:
                 return list(self._instance.get(kind, vrs))
             except BaseException as error:
@@ -377,6 +353,18 @@ def create_slave_class() -> type:
                     self._faults[f"{function}({vr})"] = str(refused[vr])
             if refused:
                 self._wrong(function, *refused.values())
+
+        get_real = partialmethod(_get, "fmi2GetReal", "Real", float("nan"))
+        get_integer = partialmethod(_get, "fmi2GetInteger", "Integer", 0)
+        get_boolean = partialmethod(_get, "fmi2GetBoolean", "Boolean", False)
+        get_string = partialmethod(_get, "fmi2GetString", "String", "")
+        set_real = partialmethod(_set, "fmi2SetReal", "Real")
+        set_integer = partialmethod(_set, "fmi2SetInteger", "Integer")
+        set_boolean = partialmethod(_set, "fmi2SetBoolean", "Boolean")
+
+        def set_string(self, vrs: list[int], values: list[str]) -> None:
+            # No variable is of this type. Text that is no UTF-8 is a hole in the list, which is not read.
+            self._set("fmi2SetString", "String", vrs, [""] * len(vrs))
 
         # the whole state
 

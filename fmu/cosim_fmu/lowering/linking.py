@@ -65,7 +65,7 @@ def machine_code(program: Program, entries: Sequence[str], raised: int) -> Machi
 
 def _constants(program: Program) -> list[str]:
     """Arrays in which no entry point writes."""
-    found = [name for name, role in program.roles.items() if role == CONSTANT]
+    found = [name for name, _, role in ARRAYS if role == CONSTANT]
     has_tune = program.arrays["program"][layout.TUNE] != 0
     return found if has_tune else [*found, "coefficients"]
 

@@ -135,11 +135,6 @@ class Program:
         if not self.refusals:
             self._make()
 
-    @property
-    def roles(self) -> dict[str, str]:
-        """By name of the array: "constant", "given", "state", "computed" or "scratch"."""
-        return {name: role for name, _, role in ARRAYS}
-
     def require(self) -> None:
         """Raise `ModelError` with all refusals, if there are any."""
         if self.refusals:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import types
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from cosim import Problem
@@ -21,40 +21,32 @@ def system_refusals(system: System) -> list[Problem]:
     """The components of a system that cannot be lowered."""
     found = []
     for block in system.blocks:
-        text = ""
-        if block.is_python:
-            text = f"{block.label} is a Python method; {AS_KERNEL}"
-        elif isinstance(block.function, types.FunctionType) and calls_foreign(block.function):
-            text = f"{block.label} calls a library by its address, which another process lacks."
-        if text:
-            found += [Problem(owner, text) for owner in block.owners or (block.label,)]
+        text = _refusal(block.label, block.is_python, block.function)
+        found += [Problem(owner, text) for owner in block.owners or (block.label,)] if text else []
     for name, part in system.parts.items():
-        for handler in part.handlers.values():
-            if handler.function.is_python:
-                what = f"the event handler {handler.name} is a Python method; {AS_KERNEL}"
-                found.append(Problem(name, what))
+        found += _of_handlers(name, part.handlers)
     return found
 
 
 def component_refusals(cls: type[Component]) -> list[Problem]:
     """What of a class of components cannot be lowered, whatever the model it stands in."""
-    functions = {name: kernel.function for name, kernel in cls.kernels.items() if not kernel.is_python}
-    found = [
-        Problem(cls.__name__, f"{name} is a Python method; {AS_KERNEL}")
-        for name, kernel in cls.kernels.items()
-        if kernel.is_python
-    ]
-    found += [
-        Problem(cls.__name__, f"{name} calls a library by its address, which another process lacks.")
-        for name, function in functions.items()
-        if calls_foreign(function)
-    ]
-    found += [
-        Problem(cls.__name__, f"the event handler {name} is a Python method; {AS_KERNEL}")
-        for name, handler in cls.handlers.items()
-        if handler.function.is_python
-    ]
-    return found
+    texts = [_refusal(name, kernel.is_python, kernel.function) for name, kernel in cls.kernels.items()]
+    found = [Problem(cls.__name__, text) for text in texts if text]
+    return found + _of_handlers(cls.__name__, cls.handlers)
+
+
+def _of_handlers(owner: str, handlers: Mapping[str, Any]) -> list[Problem]:
+    texts = (_refusal(f"the event handler {h.name}", h.function.is_python) for h in handlers.values())
+    return [Problem(owner, text) for text in texts if text]
+
+
+def _refusal(what: str, is_python: bool, function: object = None) -> str:
+    """Why a function cannot be lowered; empty when it can."""
+    if is_python:
+        return f"{what} is a Python method; {AS_KERNEL}"
+    if isinstance(function, types.FunctionType) and calls_foreign(function):
+        return f"{what} calls a library by its address, which another process lacks."
+    return ""
 
 
 def method_refusals(cls: type[Integrator]) -> list[Problem]:

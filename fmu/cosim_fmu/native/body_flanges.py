@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 import cosim
+from cosim_fmu.export.diagram import part_of
 from cosim_fmu.native.fmu_array import FmuArray
 
 Shown = Mapping[str, Sequence[FmuArray]]
@@ -25,12 +26,6 @@ class Place(NamedTuple):
     axis: tuple[float, ...]
 
 
-def name_of(given: str | cosim.Component) -> str:
-    """Of a part that another was attached to, without what follows it: ``hinge`` of ``hinge.q[0]``."""
-    path = given.name if isinstance(given, cosim.Component) else given
-    return path.partition(".")[0].partition("[")[0]
-
-
 def places_of(part: cosim.Component | None) -> Iterator[Place]:
     """The place on each body that a part was attached to."""
     if part is None:
@@ -42,7 +37,7 @@ def places_of(part: cosim.Component | None) -> Iterator[Place]:
     for declaration in part.declarations.values():
         given = part.values.given.get(declaration.name)
         if declaration.options.get("provides") == "body" and isinstance(given, (str, cosim.Component)):
-            yield Place(name_of(given), station, axis)
+            yield Place(part_of(given), station, axis)
 
 
 def motion_along(system: cosim.System, part: cosim.Component | None, shown: Shown) -> Iterator[FmuArray]:

@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from functools import cache
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, NamedTuple
 
 import cosim
 from cosim.kit import MachineCode, keep, kept
@@ -30,9 +30,20 @@ FLAGS = (
     "-Wpedantic",
     "-Wconversion",
     "-Wshadow",
+    "-Wno-unused-parameter",  # the signatures are those of FMI
 )
 LINK_FLAGS = ("-shared", "-s")
 INSTALL = "Install one for all platforms: pip install 'cosim-framework[native]'"
+
+
+class Library(NamedTuple):
+    """What a shared library is made of, and what for."""
+
+    sources: Sequence[Path]
+    headers: Path
+    code: MachineCode
+    target: Target
+    suffix: str
 
 
 class Compiler(ABC):
@@ -49,15 +60,7 @@ class Compiler(ABC):
         """What its libraries depend on besides what they are made of."""
 
     @abstractmethod
-    def build(
-        self,
-        sources: Sequence[Path],
-        headers: Path,
-        code: MachineCode,
-        target: Target,
-        suffix: str,
-        folder: Path,
-    ) -> Path:
+    def build(self, parts: Library, folder: Path) -> Path:
         """Build a library in a folder.
 
         Raises
@@ -66,22 +69,14 @@ class Compiler(ABC):
             The compiler refuses, with what it says.
         """
 
-    def library(
-        self,
-        sources: Sequence[Path],
-        headers: Path,
-        code: MachineCode,
-        target: Target,
-        suffix: str,
-        folder: Path,
-    ) -> bytes:
+    def library(self, parts: Library, folder: Path) -> bytes:
         """A library, as `build` makes it; made once from the same, then kept."""
-        texts = [source.read_text("utf-8") for source in sources]
-        made_of = [self.version(), _headers(headers), texts, str(code), target.zig, suffix]
-        digest = _digest("library", *made_of)
+        texts = [source.read_text("utf-8") for source in parts.sources]
+        made_of = [self.version(), _headers(parts.headers), texts, str(parts.code), parts.target.zig]
+        digest = _digest("library", *made_of, parts.suffix)
         library = kept(digest)
         if library is None:
-            library = self.build(sources, headers, code, target, suffix, folder).read_bytes()
+            library = self.build(parts, folder).read_bytes()
             keep(digest, library)
         return library
 
@@ -99,33 +94,16 @@ class ZigCompiler(Compiler):
         """That of the package."""
         return f"ziglang {importlib.metadata.version('ziglang')}"
 
-    def build(
-        self,
-        sources: Sequence[Path],
-        headers: Path,
-        code: MachineCode,
-        target: Target,
-        suffix: str,
-        folder: Path,
-    ) -> Path:
+    def build(self, parts: Library, folder: Path) -> Path:
         """By ``python -m ziglang cc``."""
         text = folder / "code.ll"
-        text.write_text(str(code), "utf-8")
-        library = folder / f"library{suffix}"
-        command = [
-            sys.executable,
-            "-m",
-            "ziglang",
-            "cc",
-            "-target",
-            target.zig,
-            *FLAGS,
-            *LINK_FLAGS,
-            f"-I{headers}",
-        ]
-        if suffix == ".dylib":  # else it would hold the path of this folder
+        text.write_text(str(parts.code), "utf-8")
+        library = folder / f"library{parts.suffix}"
+        command = [sys.executable, "-m", "ziglang", "cc", "-target", parts.target.zig]
+        command += [*FLAGS, *LINK_FLAGS, f"-I{parts.headers}", "-Wno-override-module"]
+        if parts.suffix == ".dylib":  # else it would hold the path of this folder
             command.append(f"-Wl,-install_name,@rpath/{library.name}")
-        _run([*command, "-Wno-override-module", "-o", str(library), *map(str, sources), str(text)], folder)
+        _run([*command, "-o", str(library), *map(str, parts.sources), str(text)], folder)
         return library
 
 
@@ -146,22 +124,14 @@ class OwnCompiler(Compiler):
         """What it says of itself, and LLVM's, which makes machine code of the functions."""
         return f"{_said_version(self.command)}\nllvmlite {importlib.metadata.version('llvmlite')}"
 
-    def build(
-        self,
-        sources: Sequence[Path],
-        headers: Path,
-        code: MachineCode,
-        target: Target,
-        suffix: str,
-        folder: Path,
-    ) -> Path:
+    def build(self, parts: Library, folder: Path) -> Path:
         """LLVM writes the object file of the compiled functions, the compiler the rest."""
         objects = [folder / "code.o"]
-        objects[0].write_bytes(code.object_file())
-        for source in sources:
+        objects[0].write_bytes(parts.code.object_file())
+        for source in parts.sources:
             objects.append(folder / f"{source.stem}.o")
-            objects[-1].write_bytes(self._object_file(source, headers, folder))
-        library = folder / f"library{suffix}"
+            objects[-1].write_bytes(self._object_file(source, parts.headers, folder))
+        library = folder / f"library{parts.suffix}"
         last = ["-o", str(library), *map(str, objects), "-lm"]
         _run([self.command, *LINK_FLAGS, "-Wl,--build-id=none", *last], folder)
         return library

@@ -9,17 +9,15 @@ from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
 from cosim_fmu.export.model_description import (
     Types,
+    add_what_is_common,
     as_text,
     common_attributes,
-    default_experiment,
+    head,
     knowns,
     number_attributes,
     plain_text,
-    types_of,
     unknowns,
 )
-from cosim_fmu.export.type_definitions import type_definitions
-from cosim_fmu.export.unit_definitions import unit_definitions
 from cosim_fmu.native.fmu_array import FmuArray, arrays_of
 
 TYPES = {"Real": "Float64", "Integer": "Int64", "Boolean": "Boolean", "Enumeration": "Enumeration"}
@@ -61,15 +59,7 @@ def fmi3_description(
     attributes |= {"instantiationToken": token, **common_attributes(interface, generation_tool, token)}
     root = Element("fmiModelDescription", attributes)
     root.extend(kinds)
-    units = unit_definitions(v.unit for v in interface.variables if v.type == "Real")
-    if units is not None:
-        root.append(units)
-    types = types_of(interface.variables)
-    definitions = type_definitions(types.by_unit, 3, types.by_items)
-    if definitions is not None:
-        root.append(definitions)
-    root.append(categories)
-    root.append(default_experiment(interface))
+    types = add_what_is_common(root, interface, categories, 3)
     listed = arrays_of(interface.variables)
     reference = {v.name: array.reference for array in listed for v in array.elements}
     variables = SubElement(root, "ModelVariables")
@@ -106,12 +96,7 @@ def _clocks(clocks: Mapping[str, tuple[int, float | None]], first: int, taken: S
 
 def _variable(array: FmuArray, reference: Mapping[str, int], types: Types) -> Element:
     first = array.elements[0]
-    attributes = {"name": array.name, "valueReference": str(array.reference)}
-    if array.description:
-        attributes["description"] = plain_text(array.description)
-    attributes |= {"causality": first.causality, "variability": first.variability}
-    if first.initial:
-        attributes["initial"] = first.initial
+    attributes = head(first, array.name, array.reference, array.description)
     attributes |= number_attributes(first, types)
     starts = [number_attributes(v, types).get("start") for v in array.elements]
     if None not in starts:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence, Sized
 
 import numpy as np
 from numpy.typing import NDArray
@@ -14,7 +13,7 @@ from cosim.kit import ARRAYS, EVENT, FAILED, GROW, SENTENCES, STEPPED, TERMINATE
 from cosim.kit import step_layout as layout
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
-from cosim_fmu.lowering.program import Program
+from cosim_fmu.lowering.program import EXPORTED, Program
 from cosim_fmu.native.fmu_array import arrays_of
 
 KINDS = {"me": 1, "cs": 2}
@@ -29,22 +28,7 @@ ROLES = {
 RAISED = -1
 """What an entry point returns where a kernel function raised."""
 
-ENTRY_POINTS = (
-    "initialize",
-    "advance",
-    "step",
-    "evaluate",
-    "event",
-    "completed",
-    "finish",
-    "accuracy",
-    "check",
-    "judge",
-    "announce",
-    "due",
-    "frame_angles",
-    "turned_frame",
-)
+ENTRY_POINTS = (*EXPORTED, "frame_angles", "turned_frame")
 """Those that the shell may call; one that a program lacks is a null pointer."""
 
 
@@ -68,54 +52,37 @@ PLACES = {
 }
 
 
-@dataclass(frozen=True)
-class NativeModel:
-    """What the tables of a model are made from.
-
-    Attributes
-    ----------
-    program : Program
-    interface : FmuInterface
-    indicators : dict of str to (int, int)
-        Path of each witness, where in the cache its value lies, and where in the clock what counts as zero.
-    kinds : sequence of str
-        "cs", "me" or both.
-    has_arrays : bool
-        Whether elements of an array are read and set by the value reference of the first one: FMI 3.0.
-    """
-
-    program: Program
-    interface: FmuInterface
-    indicators: Mapping[str, tuple[int, int]]
-    kinds: Sequence[str]
-    has_arrays: bool = False
-
-
-def model_tables(model: NativeModel, token: str, digest: bytes) -> str:
+def model_tables(
+    program: Program, interface: FmuInterface, kinds: Sequence[str], version: int, token: str, digest: bytes
+) -> str:
     """The text of the C file.
 
     Parameters
     ----------
-    model : NativeModel
+    program : Program
+    interface : FmuInterface
+    kinds : sequence of str
+        "cs", "me" or both.
+    version : int
+        Of FMI: in FMI 3.0 the elements of an array are read and set by the value reference of the first one.
     token : str
         guid of FMI 2.0, instantiation token of FMI 3.0.
     digest : bytes
         16 bytes that only states of this model carry.
     """
-    program = model.program
     names = [name for name, _, _ in ARRAYS]
     parts = [
         '#include "model.h"\n\n#include <math.h>\n#include <stddef.h>\n',
         *_starts(program),
-        _variables(model, names),
-        _states(model.interface.variables),
-        _indicators(model.indicators),
+        _variables(program, interface, names, has_arrays=version == 3),
+        _states(interface.variables),
+        _indicators(program.indicators),
         _table("int64_t", "clocks", (str(entry) for entry, _ in program.periodic.values())),
         _sentences(program),
         _checks(program),
         _replacements(program),
         _entry_points(program),
-        _model(model, token, digest, names),
+        _model(program, interface, kinds, token, digest, names),
     ]
     return "\n".join(part for part in parts if part)
 
@@ -170,7 +137,7 @@ def _table(kind: str, name: str, rows: Iterable[str]) -> str:
     return f"static const {kind} {name}[] = {{\n" + "\n".join([*lines, line]) + "\n};\n"
 
 
-def _here(name: str, rows: Sequence[object]) -> str:
+def _here(name: str, rows: Sized) -> str:
     return name if len(rows) else "NULL"
 
 
@@ -193,16 +160,16 @@ def _starts(program: Program) -> list[str]:
     return [*parts, _table("ArrayStart", "array_starts", rows)]
 
 
-def _variables(model: NativeModel, names: list[str]) -> str:
+def _variables(program: Program, interface: FmuInterface, names: list[str], *, has_arrays: bool) -> str:
     rows = []
-    scalars = model.interface.variables
-    sizes = {a.reference: len(a.elements) for a in arrays_of(scalars)} if model.has_arrays else None
+    scalars = interface.variables
+    sizes = {a.reference: len(a.elements) for a in arrays_of(scalars)} if has_arrays else None
     for i, variable in enumerate(scalars):
         array, offset, course = variable.array, variable.offset, (-1, -1)
         if variable.causality == "input":  # in the cache lies a copy
-            slot = model.program.system.written_slot(variable.path)
+            slot = program.system.written_slot(variable.path)
             array, offset = slot.array, slot.offset
-            course = model.program.system.course_offsets(variable.path)
+            course = program.system.course_offsets(variable.path)
         size = 1 if sizes is None else sizes.get(i, 0)
         rows.append(_variable_row(variable, names.index(array), offset, course, size))
     rows.append(
@@ -302,31 +269,23 @@ def _entry_points(program: Program) -> str:
     )
 
 
-def _model(model: NativeModel, token: str, digest: bytes, names: list[str]) -> str:
-    program, interface = model.program, model.interface
+def _model(
+    program: Program,
+    interface: FmuInterface,
+    kinds: Sequence[str],
+    token: str,
+    digest: bytes,
+    names: list[str],
+) -> str:
     states = [v for v in interface.variables if v.derivative_of]
     values = {
         "name": c_text(interface.model_name),
         "token": c_text(token),
         "digest": "{" + ", ".join(map(str, digest)) + "}",
         "accuracy": c_real(interface.accuracy),
-        "kinds": str(sum(KINDS[kind] for kind in model.kinds)),
-        "array_count": str(len(names)),
-        "arrays": "array_starts",
-        "variable_count": str(len(interface.variables) + 1),
-        "variables": "variables",
-        "state_count": str(len(states)),
-        "states": _here("states", states),
-        "indicator_count": str(len(model.indicators)),
-        "indicators": _here("indicators", list(model.indicators)),
-        "clock_count": str(len(program.periodic)),
-        "clocks": _here("clocks", list(program.periodic)),
-        "sentence_count": str(len(_failures(program))),
-        "sentences": "sentences",
-        "check_count": str(len(program.system.checks)),
-        "checks": _here("checks", program.system.checks),
-        "replacement_count": str(len(program.system.options_in_model_exchange)),
-        "replacements": _here("replacements", list(program.system.options_in_model_exchange)),
+        "kinds": str(sum(KINDS[kind] for kind in kinds)),
+        **{"array_count": str(len(names)), "arrays": "array_starts"},
+        **{"variable_count": str(len(interface.variables) + 1), "variables": "variables"},
         "parameters": str(names.index("p")),
         "cache": str(names.index("c")),
         "clock": str(names.index("clock")),
@@ -334,6 +293,13 @@ def _model(model: NativeModel, token: str, digest: bytes, names: list[str]) -> s
         "history": str(names.index("h")),
         **{name: str(number) for name, number in PLACES.items()},
     }
+    tables: dict[str, Sized] = {
+        **{"state": states, "indicator": program.indicators, "clock": program.periodic},
+        **{"sentence": _failures(program), "check": program.system.checks},
+        "replacement": program.system.options_in_model_exchange,
+    }
+    for name, table in tables.items():
+        values |= {f"{name}_count": str(len(table)), f"{name}s": _here(f"{name}s", table)}
     for name in ENTRY_POINTS:
         member = "accuracy_given" if name == "accuracy" else name
         values[member] = f"cosim_{name}" if f"lowered_{name}" in program.functions else "NULL"

@@ -16,7 +16,13 @@ from cosim_fmu.export.check_parts import check_parts
 from cosim_fmu.export.documentation import documentation
 from cosim_fmu.export.run_settings import run_settings
 from cosim_fmu.lowering.refusals import component_refusals, method_refusals
-from cosim_fmu.native.compilers import Compiler, available_compilers, compilers_for, default_platforms
+from cosim_fmu.native.compilers import (
+    Compiler,
+    Library,
+    available_compilers,
+    compilers_for,
+    default_platforms,
+)
 from cosim_fmu.native.native_sources import SHELL, NativeSources
 from cosim_fmu.native.platforms import Platform, chosen_platforms
 from cosim_fmu.native.terminals import PLACE
@@ -174,9 +180,8 @@ def _libraries(
                 table = folder / "model.c"
                 table.write_text(sources.tables, "utf-8")
                 files = [*sources.files, table]
-                compiler = compilers[platform.name]
-                made = compiler.library(files, SHELL, sources.code, target, platform.suffix, folder)
-                built[target.folder3] = made
+                parts = Library(files, SHELL, sources.code, target, platform.suffix)
+                built[target.folder3] = compilers[platform.name].library(parts, folder)
         if sources.version == 2:
             built = {platform.name: universal_library(list(built.values()))}
         for place, data in built.items():

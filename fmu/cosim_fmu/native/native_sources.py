@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import uuid
 from collections.abc import Mapping, Sequence
+from functools import partial
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
@@ -11,14 +12,13 @@ from typing import Any
 import cosim
 from cosim_fmu.export.first_state import first_state
 from cosim_fmu.export.fmu_interface import FmuInterface
-from cosim_fmu.export.names import c_identifier
 from cosim_fmu.export.select_variables import select_variables
 from cosim_fmu.lowering.frame_functions import frame_functions
 from cosim_fmu.lowering.linking import machine_code
 from cosim_fmu.lowering.program import Program
 from cosim_fmu.native.all_states import with_all_states, with_indicators
 from cosim_fmu.native.description import describe
-from cosim_fmu.native.model_tables import ENTRY_POINTS, RAISED, NativeModel, model_tables
+from cosim_fmu.native.model_tables import ENTRY_POINTS, RAISED, model_tables
 from cosim_fmu.native.terminals import terminals
 
 SHELL = Path(__file__).parent / "shell"
@@ -94,19 +94,13 @@ class NativeSources:
                 variables, shown = with_indicators(
                     variables, {p: at for p, (at, _) in self.indicators.items()}
                 )
-        self.interface = FmuInterface(
-            model_name=model.name,
-            identifier=c_identifier(model.name),
-            about={n: str(model.settings[n]) for n in cosim.Model.ABOUT if model.settings.get(n)},
-            variables=variables,
-            **settings,
-        )
+        self.interface = FmuInterface.of_model(model, variables, settings)
         if any(v.angle is not None for v in variables):
             self.program.functions |= frame_functions()
         present = [name for name in ENTRY_POINTS if f"lowered_{name}" in self.program.functions]
         self.code = machine_code(self.program, present, RAISED)
         self.files = [SHELL / f"{name}.c" for name in (*COMMON, f"fmi{version}")]
-        tables = NativeModel(self.program, self.interface, self.indicators, self.kinds, version == 3)
+        tables = partial(model_tables, self.program, self.interface, self.kinds, version)
         tool = f"cosim-framework {cosim.__version__}"
 
         def description(token: str) -> bytes:
@@ -116,14 +110,14 @@ class NativeSources:
         digest = _digest(
             str(self.code),
             (self.terminals or b"").decode(),
-            model_tables(tables, "", bytes(16)),
+            tables("", bytes(16)),
             description("").decode(),
             *(file.read_text("utf-8") for file in sorted(SHELL.glob("*.[ch]"))),
         )
         self.token = str(uuid.UUID(bytes=digest))
         if version == 2:
             self.token = f"{{{self.token}}}"
-        self.tables = model_tables(tables, self.token, digest)
+        self.tables = tables(self.token, digest)
         self.description = description(self.token)
 
 

@@ -73,17 +73,8 @@ def chosen_platforms(names: list[str]) -> list[Platform]:
     """The platforms of these names, each once, or of ``all``; `ModelError` for all that do not exist."""
     if names == ["all"]:
         return list(PLATFORMS.values())
-    problems = [
-        cosim.Problem("platforms", f"'{name}' is none; there are {', '.join(PLATFORMS)}, or all of them: all")
-        for name in names
-        if name not in PLATFORMS
-    ]
-    if not names:
-        problems.append(
-            cosim.Problem(
-                "platforms", f"none is named; there are {', '.join(PLATFORMS)}, or all of them: all"
-            )
-        )
-    if problems:
-        raise cosim.ModelError(problems)
+    wrong = [f"'{name}' is none" for name in names if name not in PLATFORMS] if names else ["none is named"]
+    there = f"there are {', '.join(PLATFORMS)}, or all of them: all"
+    if wrong:
+        raise cosim.ModelError([cosim.Problem("platforms", f"{text}; {there}") for text in wrong])
     return [PLATFORMS[name] for name in dict.fromkeys(names)]

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any
 from xml.etree.ElementTree import Element, SubElement
 
 import cosim
+from cosim_fmu.export.diagram import attached_to
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.model_description import as_text, plain_text
-from cosim_fmu.native.body_flanges import frame_members, motion_along, name_of, places_of
+from cosim_fmu.native.body_flanges import frame_members, motion_along, places_of
 from cosim_fmu.native.fmu_array import FmuArray, arrays_of
 
 PLACE = "terminalsAndIcons/terminalsAndIcons.xml"
@@ -45,7 +45,8 @@ def terminals(system: cosim.System, interface: FmuInterface) -> bytes | None:
     for name, own in shown.items():
         part = system.parts.get(name)
         bodies = {place.body for place in places_of(part)}
-        others = [other for other in _attached_to(part) if other not in (name, *bodies)]
+        used = [] if part is None else attached_to(part)
+        others = [other for other in used if other not in (name, *bodies)]
         near = [array for other in others for array in shown.get(other, [])]
         near += motion_along(system, part, shown)
         for kind, (efforts, motions) in KINDS.items():
@@ -86,16 +87,3 @@ def _members(arrays: list[FmuArray], by_unit: Mapping[str, str]) -> Iterator[tup
         member = by_unit.get(array.elements[0].unit)
         if member is not None:
             yield member, array
-
-
-def _attached_to(part: cosim.Component | None) -> list[str]:
-    """Names of the parts that a part was attached to."""
-    if part is None:
-        return []
-    found: dict[str, None] = {}
-    for declaration in part.declarations.values():
-        given: Any = part.values.given.get(declaration.name)
-        if declaration.kind == "attachment" and given is not None:
-            for one in given if isinstance(given, list) else [given]:
-                found[name_of(one)] = None
-    return list(found)

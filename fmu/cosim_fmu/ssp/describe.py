@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from cosim_fmu.ssp.network import Network
+from cosim_fmu.ssp.network import Network, text_of
 from cosim_fmu.ssp.package import Package
 from cosim_fmu.ssp.read_structure import read_ssp
 from cosim_fmu.ssp.structure import (
@@ -48,7 +48,7 @@ def describe_ssp(path: Path) -> str:
     hops = [hop for hops in network.hops.values() for hop in hops]
     if hops:
         lines += ["", "connections"]
-        lines += [f"  {_text(hop.start)} → {_text(hop.end)}" for hop in hops]
+        lines += [f"  {text_of(hop.start)} → {text_of(hop.end)}" for hop in hops]
     problems = [*package.findings, *network.findings, *network.faults]
     if problems:
         lines += ["", "noticed", *(f"  {problem}" for problem in problems)]
@@ -76,7 +76,3 @@ def _kind(element: Node) -> str:
     if isinstance(element, DictionaryReference):
         return f"signal dictionary {element.dictionary}, {connectors}"
     return f"system, {connectors}"
-
-
-def _text(point: tuple[tuple[str, ...], str]) -> str:
-    return ".".join([*point[0], point[1]])

@@ -27,6 +27,11 @@ MOST_ROUTES = 100_000
 GIVES, TAKES, BOTH = "gives", "takes", "both"
 
 
+def text_of(point: Point) -> str:
+    """``plant.mass``."""
+    return ".".join([*point[0], point[1]])
+
+
 @dataclass(frozen=True)
 class Hop:
     """A connection in the direction of the data.
@@ -93,8 +98,7 @@ class Network:
         for hop in (hop for hops in self.hops.values() for hop in hops):
             first = taken.setdefault((hop.end, hop.end_indices), hop)
             if first is not hop:
-                path = ".".join([*hop.end[0], hop.end[1]])
-                text = f"'{path}' has a source already, in {first.place}: it takes one"
+                text = f"'{text_of(hop.end)}' has a source already, in {first.place}: it takes one"
                 self.faults.append(cosim.Problem(hop.place, text))
 
     def _add(self, system: System, place: Place, dictionaries: dict[str, Place]) -> None:

@@ -199,46 +199,44 @@ def _unit(document: Document, element: Element) -> Unit | None:
 
 
 def _values(document: Document, binding: Element, component: str) -> list[Value]:
-    inline = child(binding, "ParameterValues")
-    source = binding.get("source")
-    if source is None:
-        content = first_child(inline)
-        if content is None:
-            document.say(binding, "this parameter binding has neither a source nor values")
-            return []
+    content = first_child(child(binding, "ParameterValues"))
+    inner = _inner(document, binding, content, "ParameterSet", component)
+    if inner is None:
+        document.say(binding, "this parameter binding has neither a source nor values")
+        return []
+    if binding.get("source") is None:
         # units and enumerations of the set itself count, then those of the document around it
-        inner = open_document(document.package, document.name, content, "ParameterSet")
         units = {**document.units, **inner.units}
         enumerations = {**document.enumerations, **inner.enumerations}
-        return parameter_set(replace(inner, units=units, enumerations=enumerations))
-    root, name = _referred(document, binding, source, component)
-    return parameter_set(open_document(document.package, name, root, "ParameterSet"))
+        inner = replace(inner, units=units, enumerations=enumerations)
+    return parameter_set(inner)
 
 
-def _referred(document: Document, element: Element, source: str, component: str) -> tuple[Element, str]:
-    """Root and name of a document that an element refers to."""
+def _inner(
+    document: Document, element: Element, content: Element | None, kind: str, component: str
+) -> Document | None:
+    """The document that an element refers to, or has as its content; None when there is neither."""
+    source, package = element.get("source"), document.package
+    if source is None:
+        return None if content is None else open_document(package, document.name, content, kind)
     try:
         if element.get("sourceBase", "SSD") == "component":
             member = path_of(source, "here")[0]
-            return document.package.read_inside(component, member), f"{component}/{member}"
-        name = document.package.path_of(source, document.name)[0]
-        return document.package.read(name), name
+            name, root = f"{component}/{member}", package.read_inside(component, member)
+        else:
+            name = package.path_of(source, document.name)[0]
+            root = package.read(name)
     except ValueError as error:
         raise ValueError(f"{document.place(element)}: {error}") from None
+    return open_document(package, name, root, kind)
 
 
 def _mapped(document: Document, mapping: Element, values: list[Value], component: str) -> list[Value]:
     """Only what the mapping names, by the names it gives."""
-    source = mapping.get("source")
-    if source is None:
-        content = first_child(mapping)
-        if content is None:
-            document.say(mapping, "this parameter mapping has neither a source nor entries")
-            return values
-        inner = open_document(document.package, document.name, content, "ParameterMapping")
-    else:
-        root, name = _referred(document, mapping, source, component)
-        inner = open_document(document.package, name, root, "ParameterMapping")
+    inner = _inner(document, mapping, first_child(mapping), "ParameterMapping", component)
+    if inner is None:
+        document.say(mapping, "this parameter mapping has neither a source nor entries")
+        return values
     by_name = {value.name: value for value in values}
     found = []
     for entry in children(inner.root, "MappingEntry"):

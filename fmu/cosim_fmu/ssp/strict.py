@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from cosim_fmu.ssp.read_settings import OURS, OURS_NAMESPACE
 from cosim_fmu.ssp.structure import REALS, TYPES
-from cosim_fmu.ssp.xml_document import NAMESPACES, Element, add, child, local_name
+from cosim_fmu.ssp.xml_document import NAMESPACES, Element, add, annotate, child, local_name
 
 TRANSFORMATIONS = (
     "LinearTransformation",
@@ -179,22 +179,9 @@ def _strangers(element: Element) -> str:
         return ""
     for found in odd:
         element.remove(found)
-        _note(holder, "Elements").append(found)
+        annotate(holder, OURS, "cosim:Elements", OURS_NAMESPACE).append(found)
     names = ", ".join(dict.fromkeys(map(local_name, odd)))
     return f"what has no place here is in an annotation: {names}"
-
-
-def _note(element: Element, name: str) -> Element:
-    """A new element of ours in an annotation of an element."""
-    notes = child(element, "Annotations")
-    if notes is None:
-        prefix = element.tag.partition("}")[0] + "}"
-        notes = element.makeelement(f"{prefix}Annotations")
-        element.append(notes)
-    note = add(notes, "ssc:Annotation", type=OURS)
-    made = note.makeelement(f"{{{OURS_NAMESPACE}}}{name}", nsmap={"cosim": OURS_NAMESPACE})
-    note.append(made)
-    return made
 
 
 def _attributes(element: Element) -> str:
@@ -204,7 +191,7 @@ def _attributes(element: Element) -> str:
     holder = element.getparent() if name in BARE else element
     if not odd or holder is None:
         return ""
-    kept = _note(holder, "Attributes")
+    kept = annotate(holder, OURS, "cosim:Attributes", OURS_NAMESPACE)
     for name in odd:
         kept.set(name, element.attrib.pop(name))
     return f"attributes that the standard does not know are in an annotation: {', '.join(odd)}"

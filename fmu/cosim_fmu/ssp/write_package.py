@@ -19,8 +19,18 @@ from cosim_fmu.ssp.export_systems import with_exported_systems
 from cosim_fmu.ssp.package import DEFAULT, DOCUMENTS
 from cosim_fmu.ssp.read_settings import OPENMODELICA, OSP, OURS, OURS_NAMESPACE
 from cosim_fmu.ssp.strict import make_strict
-from cosim_fmu.ssp.write_structure import add_values, new_structure, number_text
-from cosim_fmu.ssp.xml_document import OTHERS, Element, add, child, local_name, parse_document, to_bytes
+from cosim_fmu.ssp.write_structure import add_values, free_place, new_structure, number_text
+from cosim_fmu.ssp.xml_document import (
+    OTHERS,
+    Element,
+    add,
+    annotate,
+    child,
+    child_or_new,
+    local_name,
+    parse_document,
+    to_bytes,
+)
 
 
 def write_ssp(
@@ -61,8 +71,8 @@ def _read_before(loop: Any, until: float | None) -> dict[str, bytes | Path]:
     for name, place in places.items():
         if Path(name).suffix.lower() in DOCUMENTS:
             path = package.file(name)
-            said: list[str] = []
-            root = parse_document(path.read_bytes(), name, partial(_keep, said))
+            said: list[tuple[str, str]] = []
+            root = parse_document(path.read_bytes(), name, lambda *told, said=said: said.append(told))
             mended = bool(said)  # the reader has told it
             say = partial(_say, package, name)
             if name == loop.ssp.variant:
@@ -75,10 +85,6 @@ def _read_before(loop: Any, until: float | None) -> dict[str, bytes | Path]:
     if package.is_single and loop.ssp.variant != DEFAULT:
         files[DEFAULT] = files.pop(loop.ssp.variant)
     return files
-
-
-def _keep(said: list[str], where: str, text: str) -> None:
-    said.append(f"{where}: {text}")
 
 
 def _say(package: Any, name: str, element: Element, text: str) -> None:
@@ -104,11 +110,8 @@ def _places(package: Any) -> dict[str, str]:
     names = _names(package)
     places = {name: name for name in names if not leaves_folder(name)}
     for name in names:
-        path, number, place = PurePosixPath(name), 1, f"resources/{PurePosixPath(name).name}"
-        while name not in places and place in places.values():
-            number += 1
-            place = f"resources/{path.stem}_{number}{path.suffix}"
-        places.setdefault(name, place)
+        if name not in places:
+            places[name] = free_place(PurePosixPath(name), places.values())
     return places
 
 
@@ -178,39 +181,22 @@ def _add_changes(root: Element, loop: Any, until: float | None, settings: Any) -
 
 def _set_experiment(root: Element, loop: Any, until: float | None, settings: Mapping[str, str]) -> None:
     """Times in the default experiment; step and algorithm in annotations that the tools in use read."""
-    experiment = child(root, "DefaultExperiment")
-    if experiment is None:
-        experiment = add(root, "ssd:DefaultExperiment")
+    experiment = child_or_new(root, "ssd:DefaultExperiment")
     experiment.set("startTime", number_text(loop.start))
     if until is not None:
         experiment.set("stopTime", number_text(until))
     if not settings:
         return
-    notes = child(experiment, "Annotations")
-    if notes is None:
-        notes = add(experiment, "ssd:Annotations")
+    notes = child_or_new(experiment, "ssd:Annotations")
     for old in [note for note in notes if note.get("type") == OURS]:
         notes.remove(old)
-    note = add(notes, "ssc:Annotation", type=OURS)
-    made = note.makeelement(f"{{{OURS_NAMESPACE}}}Master", dict(settings), {"cosim": OURS_NAMESPACE})
-    note.append(made)
+    annotate(experiment, OURS, "cosim:Master", OURS_NAMESPACE, **settings)
 
 
 def _add_foreign_steps(root: Element, loop: Any) -> None:
     """The communication step in the annotations of OMSimulator and of the Open Simulation Platform."""
     step = number_text(loop.step)
-    algorithm = _annotation(child(root, "DefaultExperiment"), OSP, "osp", "Algorithm")
+    algorithm = annotate(child(root, "DefaultExperiment"), OSP, "osp:Algorithm", OTHERS["osp"])
     add(algorithm, "osp:FixedStepAlgorithm", baseStepSize=step)
-    outer = _annotation(child(root, "System"), OPENMODELICA, "oms", "Annotations")
+    outer = annotate(child(root, "System"), OPENMODELICA, "oms:Annotations", OTHERS["oms"])
     add(add(outer, "oms:SimulationInformation"), "oms:FixedStepMaster", description="oms-ma", stepSize=step)
-
-
-def _annotation(holder: Element, kind: str, prefix: str, name: str) -> Element:
-    """The element of a new annotation."""
-    notes = child(holder, "Annotations")
-    if notes is None:
-        notes = add(holder, "ssd:Annotations")
-    note = add(notes, "ssc:Annotation", type=kind)
-    made = note.makeelement(f"{{{OTHERS[prefix]}}}{name}", nsmap={prefix: OTHERS[prefix]})
-    note.append(made)
-    return made

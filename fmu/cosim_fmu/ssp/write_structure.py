@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from pathlib import Path
+import itertools
+from collections.abc import Container, Mapping
+from pathlib import Path, PurePath
 from typing import Any
 
 import cosim
@@ -15,7 +16,7 @@ from cosim_fmu.master.wiring.unit_match import conversion_of, definition_of
 from cosim_fmu.ssp.read_parameters import EXPONENTS
 from cosim_fmu.ssp.read_settings import OSP
 from cosim_fmu.ssp.structure import REALS
-from cosim_fmu.ssp.xml_document import OTHERS, Element, add, child, new_root
+from cosim_fmu.ssp.xml_document import OTHERS, Element, add, annotate, child_or_new, new_root
 
 SCALARS = {"Float64": "Real", "Float32": "Real", "Int32": "Integer"}
 """What types of FMI 3.0 are called in SSP 1.0."""
@@ -60,10 +61,7 @@ def add_values(
 
     With the description of the component, elements of an array become one parameter that is an array.
     """
-    bindings = child(holder, "ParameterBindings")
-    if bindings is None:
-        bindings = add(holder, "ssd:ParameterBindings")
-    binding = add(bindings, "ssd:ParameterBinding")
+    binding = add(child_or_new(holder, "ssd:ParameterBindings"), "ssd:ParameterBinding")
     made = new_root("ssv:ParameterSet", {}, version=version, name=name)
     add(binding, "ssd:ParameterValues").append(made)
     parameters = add(made, "ssv:Parameters")
@@ -83,6 +81,12 @@ def add_values(
 def number_text(value: float) -> str:
     """A number that reads back as the same one."""
     return repr(float(value))
+
+
+def free_place(path: PurePath, taken: Container[str]) -> str:
+    """Where a file comes to lie in an archive: in ``resources``, under a name that no other has."""
+    numbered = (f"resources/{path.stem}_{number}{path.suffix}" for number in itertools.count(2))
+    return next(p for p in itertools.chain([f"resources/{path.name}"], numbered) if p not in taken)
 
 
 class _Writer:
@@ -112,11 +116,7 @@ class _Writer:
         wanted = "ModelExchange" if "Model Exchange" in description.kind else "CoSimulation"
         self.interfaces[name] = read_fmu(path, wanted)[1]
         known = next((source for source, file in self.files.items() if file == path), None)
-        source = known or f"resources/{path.name}"
-        number = 1
-        while known is None and source in self.files:
-            number += 1
-            source = f"resources/{path.stem}_{number}{path.suffix}"
+        source = known or free_place(path, self.files)
         self.files[source] = path
         self._sources[name] = source
 
@@ -147,8 +147,8 @@ class _Writer:
             add_values(made, values, "start values", self.version, description)
         every = self.loop.every.get(name, 1)
         if every > 1:
-            note = add(add(made, "ssd:Annotations"), "ssc:Annotation", type=OSP)
-            add(note, "osp:StepSizeHint", value=number_text(every * self.loop.step))
+            step = number_text(every * self.loop.step)
+            annotate(made, OSP, "osp:StepSizeHint", OTHERS["osp"], value=step)
 
     def _connector(
         self, connectors: Element, name: str, variable: Any, connector: str, shape: tuple[int, ...]

@@ -122,6 +122,25 @@ def add(parent: Element, tag: str, **attributes: str) -> Element:
     return etree.SubElement(parent, f"{{{namespace}}}{name}", dict(attributes))
 
 
+def child_or_new(parent: Element, tag: str) -> Element:
+    """The first child of a name, or a new last one; `tag` as for `add`."""
+    found = child(parent, tag.partition(":")[2])
+    return add(parent, tag) if found is None else found
+
+
+def annotate(holder: Element, kind: str, tag: str, namespace: str, **attributes: str) -> Element:
+    """The only element of a new annotation of an element; `tag` is ``prefix:Name``."""
+    notes = child(holder, "Annotations")
+    if notes is None:
+        notes = holder.makeelement(f"{holder.tag.partition('}')[0]}}}Annotations")
+        holder.append(notes)
+    note = add(notes, "ssc:Annotation", type=kind)
+    prefix, _, name = tag.partition(":")
+    made = note.makeelement(f"{{{namespace}}}{name}", attributes, {prefix: namespace})
+    note.append(made)
+    return made
+
+
 def to_bytes(root: Element, *, pretty: bool = False) -> bytes:
     """The document as UTF-8, as SSP asks for."""
     from lxml import etree

@@ -39,7 +39,7 @@ def check_file(path: Path) -> Iterator[Finding]:
     except cosim.FmuError as error:
         yield Finding("error", "archive", str(error).removeprefix(f"{path}: "))
         return
-    yield from static_checks(archive, _read(path))
+    yield from static_checks(archive, _read(archive))
 
 
 def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
@@ -55,7 +55,7 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
         archive = FmuArchive(path)
     except cosim.FmuError:
         return  # `check_file` has said it
-    read = _read(path)
+    read = _read(archive)
     if read is None:
         yield Finding("note", "run", "not run: its model description cannot be read")
         return
@@ -88,9 +88,9 @@ def check_run(path: Path, timeout: float = TIMEOUT) -> Iterator[Finding]:
             remove_folder(folder)
 
 
-def _read(path: Path) -> Any:
+def _read(archive: FmuArchive) -> Any:
     """The model description as fmpy reads it, mended; None when it cannot (what is wrong is a finding)."""
     try:
-        return read_model_description(FmuArchive(path))
+        return read_model_description(archive)[0]
     except Exception:  # fmpy lets all kinds through
         return None

@@ -71,13 +71,14 @@ def _instance(fmu: ForeignFmu, name: str = "instance") -> Iterator[ForeignInstan
         made.free()
 
 
-def _different(fmu: ForeignFmu, one: list[Row], other: list[Row]) -> str:
-    """The first number that is not the same to the last bit, empty when there is none."""
-    for i, (a, b) in enumerate(zip(one, other, strict=True)):
+def _compared(fmu: ForeignFmu, expected: list[Row], rows: list[Row], what: str) -> Found:
+    """What is wrong where a number is not the same to the last bit, with the first of them."""
+    for i, (a, b) in enumerate(zip(expected, rows, strict=True)):
         for variable, x, y in zip(fmu.seen, a, b, strict=True):
             if x != y and not (math.isnan(x) and math.isnan(y)):
-                return f"{variable['name']} is {y!r} instead of {x!r} at point {i + 1}"
-    return ""
+                at = f" at point {i + 1}" if len(rows) > 1 else ""
+                yield "error", f"{what}: {variable['name']} is {y!r} instead of {x!r}{at}"
+                return
 
 
 def functions(fmu: ForeignFmu) -> Found:
@@ -136,10 +137,9 @@ def repetition(fmu: ForeignFmu) -> Found:
         expected = one.begin().steps(0, HALF)
         one.terminate()
     with _instance(fmu) as again:
-        difference = _different(fmu, expected, again.begin().steps(0, HALF))
+        rows = again.begin().steps(0, HALF)
         again.terminate()
-    if difference:
-        yield "error", f"a second instance does not repeat the first: {difference}"
+    yield from _compared(fmu, expected, rows, "a second instance does not repeat the first")
 
 
 def reset(fmu: ForeignFmu) -> Found:
@@ -150,9 +150,8 @@ def reset(fmu: ForeignFmu) -> Found:
         expected = one.begin().steps(0, HALF)
         one.terminate()
         one.reset()
-        difference = _different(fmu, expected, one.begin().steps(0, HALF))
-    if difference:
-        yield "error", f"after a reset it does not repeat itself: {difference}"
+        rows = one.begin().steps(0, HALF)
+    yield from _compared(fmu, expected, rows, "after a reset it does not repeat itself")
 
 
 def two_instances(fmu: ForeignFmu) -> Found:
@@ -168,9 +167,7 @@ def two_instances(fmu: ForeignFmu) -> Found:
             rows += one.steps(i, i + 1)
             if i % 2 == 0:
                 two.steps(i // 2, i // 2 + 1, drive=False)
-    difference = _different(fmu, expected, rows)
-    if difference:
-        yield "error", f"two instances in one process disturb each other: {difference}"
+    yield from _compared(fmu, expected, rows, "two instances in one process disturb each other")
 
 
 def rollback(fmu: ForeignFmu) -> Found:
@@ -183,16 +180,12 @@ def rollback(fmu: ForeignFmu) -> Found:
         state, before = one.save(), one.read()
         expected = one.steps(HALF // 2, HALF)
         one.restore(state)
-        difference = _different(fmu, [before], [one.read()])
-        if difference:
-            yield (
-                "error",
-                f"hidden state: values are not restored: {difference.replace(' at point 1', '')}",
-            )
+        yield from _compared(fmu, [before], [one.read()], "hidden state: values are not restored")
         for times in ("once", "twice"):
-            difference = _different(fmu, expected, one.steps(HALF // 2, HALF))
-            if difference:
-                yield "error", f"hidden state: after restoring {times} the same steps differ: {difference}"
+            what = f"hidden state: after restoring {times} the same steps differ"
+            found = list(_compared(fmu, expected, one.steps(HALF // 2, HALF), what))
+            yield from found
+            if found:
                 break
             one.restore(state)
         one.drop(state)
@@ -203,9 +196,8 @@ def rollback(fmu: ForeignFmu) -> Found:
             one.drop(one.save())
             rows += one.steps(i, i + 1)
     with _instance(fmu) as one:
-        difference = _different(fmu, one.begin().steps(0, HALF), rows)
-    if difference:
-        yield "error", f"saving the state changes the results: {difference}"
+        expected = one.begin().steps(0, HALF)
+    yield from _compared(fmu, expected, rows, "saving the state changes the results")
 
 
 def serialization(fmu: ForeignFmu) -> Found:
@@ -220,9 +212,9 @@ def serialization(fmu: ForeignFmu) -> Found:
     with _instance(fmu, "second") as second:
         second.begin()
         second.restore(second.from_bytes(data, known))
-        difference = _different(fmu, expected, second.steps(HALF // 2, HALF))
-    if difference:
-        yield "error", f"hidden state: a second instance does not go on from serialized bytes: {difference}"
+        rows = second.steps(HALF // 2, HALF)
+    what = "hidden state: a second instance does not go on from serialized bytes"
+    yield from _compared(fmu, expected, rows, what)
     folder = Path(fmu.job["folder"])
     (folder / "state").write_bytes(data)
     (folder / "expected.json").write_text(json.dumps([known, expected]))
@@ -237,9 +229,9 @@ def new_process(fmu: ForeignFmu) -> Found:
     with _instance(fmu) as one:
         one.begin()
         one.restore(one.from_bytes((folder / "state").read_bytes(), known))
-        difference = _different(fmu, expected, one.steps(HALF // 2, HALF))
-    if difference:
-        yield "error", f"hidden state: a new process does not go on from serialized bytes: {difference}"
+        rows = one.steps(HALF // 2, HALF)
+    what = "hidden state: a new process does not go on from serialized bytes"
+    yield from _compared(fmu, expected, rows, what)
 
 
 def evaluation(fmu: ForeignFmu) -> Found:

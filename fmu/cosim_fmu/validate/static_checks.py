@@ -12,7 +12,6 @@ from cosim_fmu.validate.finding import Finding
 
 DESCRIPTION = "modelDescription.xml"
 C_IDENTIFIER = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-PLATFORMS = ("linux64", "win64", "darwin64", "linux32", "win32")
 
 
 def static_checks(archive: FmuArchive, description: Any) -> Iterator[Finding]:
@@ -27,7 +26,7 @@ def static_checks(archive: FmuArchive, description: Any) -> Iterator[Finding]:
     from fmpy.validation import validate_fmu
 
     for text in dict.fromkeys(validate_fmu(str(archive.path))):
-        yield Finding("error", DESCRIPTION, text)
+        yield Finding("error", DESCRIPTION, text.partition(" No terminal matches ")[0])  # grammar's words
     yield from _archive(archive)
     if description is not None:
         yield from (Finding(severity, DESCRIPTION, text) for severity, text in _described(description))

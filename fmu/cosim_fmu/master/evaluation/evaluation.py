@@ -125,12 +125,6 @@ class Evaluation:
         self._reals[words.TIME] = time
         return self._call(words.exchange, remembers=True)
 
-    def complete(self, time: float, states: Any, inputs: Any) -> bool:
-        """Tell that an integrator step has ended; whether an instance wants event mode, or the end."""
-        self._put(time, states, inputs)
-        self._call(words.complete_all)
-        return bool(self._head[words.WANTS])
-
     def end(self) -> None:
         """The instances are about to be freed: nothing may call them any more."""
         self._head[words.FAILED] = 1

@@ -60,23 +60,25 @@ class CalledInPython:
 
     def calls(self) -> NativeCalls:
         """For the compiled loop; a state is saved when it is remembered."""
-        nothing, written = ARRAY_CALL(lambda *words: OK), ARRAY_CALL(self._set)
-        read, stepped, led = ARRAY_CALL(self._get), STEP_CALL(self._step), ARRAY_CALL(self._set_slopes)
-        address = [
-            ctypes.cast(each, ctypes.c_void_p).value or 0 for each in (nothing, written, read, stepped, led)
+        made = [
+            ARRAY_CALL(lambda *words: OK),
+            # what cannot be written is written once more, for its error
+            *(ARRAY_CALL(self._safely(f, keeps=False)) for f in (self._set, self._set_slopes)),
+            *(ARRAY_CALL(self._safely(self._get)), STEP_CALL(self._safely(self._step))),
         ]
+        nothing, written, led, read, stepped = (ctypes.cast(f, ctypes.c_void_p).value or 0 for f in made)
         return NativeCalls(
             instance=0,
-            set=address[1],
-            step=address[3],
-            get=address[2],
+            set=written,
+            step=stepped,
+            get=read,
             input_references=0,
             output_references=0,
             same_size=False,
-            keep=(self, nothing, written, read, stepped, led),
-            set_slopes=address[4],
-            save=address[0],
-            restore=address[0],
+            keep=(self, made),
+            set_slopes=led,
+            save=nothing,
+            restore=nothing,
             state=ctypes.addressof(self._state),
             remember=self._participant.save,
             forget=self._participant.restore,
@@ -89,48 +91,43 @@ class CalledInPython:
         assert error is not None
         return error
 
-    def _set(self, handle: int, references: int, count: int, values: int, size: int) -> int:
-        try:
-            numbers = (REAL * count).from_address(values)
-            given = [_as_type(kind, value) for kind, value in zip(self._types, numbers, strict=True)]
-            self._participant.set(self._inputs, given)
-        except BaseException:
-            return NOT_OK  # it is called once more, for its error
-        return OK
+    def _safely(self, function: Callable[..., None], *, keeps: bool = True) -> Callable[..., int]:
+        """The same for C code, which takes no exception: it is kept, or forgotten."""
 
-    def _set_slopes(self, handle: int, references: int, count: int, orders: int, slopes: int) -> int:
-        try:
-            self._participant.set_slopes(self._inputs, list((REAL * count).from_address(slopes)))
-        except BaseException:
-            return NOT_OK
-        return OK
+        def call(*words: Any) -> int:
+            try:
+                function(*words)
+            except BaseException as error:
+                self.raised = error if keeps else None
+                return NOT_OK
+            return OK
 
-    def _get(self, handle: int, references: int, count: int, values: int, size: int) -> int:
-        try:
-            found = self._coupled.get(self._name, self._reads)
-            for output, value in zip(self._reads, found, strict=True):
-                if isinstance(value, int) and abs(value) > MOST:
-                    text = f"{self._name}.{output} is {value}: beyond 2**53 it is not passed on"
-                    raise cosim.SimulationError(self._coupled.time, text)
-            (REAL * count).from_address(values)[:] = found
-        except BaseException as error:
-            self.raised = error
-            return NOT_OK
-        return OK
+        return call
 
-    def _step(self, handle: int, time: float, size: float, *more: int) -> int:
+    def _set(self, handle: int, references: int, count: int, values: int, size: int) -> None:
+        numbers = (REAL * count).from_address(values)
+        given = [_as_type(kind, value) for kind, value in zip(self._types, numbers, strict=True)]
+        self._participant.set(self._inputs, given)
+
+    def _set_slopes(self, handle: int, references: int, count: int, orders: int, slopes: int) -> None:
+        self._participant.set_slopes(self._inputs, list((REAL * count).from_address(slopes)))
+
+    def _get(self, handle: int, references: int, count: int, values: int, size: int) -> None:
+        found = self._coupled.get(self._name, self._reads)
+        for output, value in zip(self._reads, found, strict=True):
+            if isinstance(value, int) and abs(value) > MOST:
+                text = f"{self._name}.{output} is {value}: beyond 2**53 it is not passed on"
+                raise cosim.SimulationError(self._coupled.time, text)
+        (REAL * count).from_address(values)[:] = found
+
+    def _step(self, handle: int, time: float, size: float, *more: int) -> None:
         coupled = self._coupled
-        try:
-            self._enter()
-            before = coupled.marks()
-            coupled.drive(self._name, self._slopes(self._name))
-            coupled.finish_step(self._name, time, size, self._participant.step)
-            if coupled.marks() != before:
-                self._noticed()
-        except BaseException as error:
-            self.raised = error
-            return NOT_OK
-        return OK
+        self._enter()
+        before = coupled.marks()
+        coupled.drive(self._name, self._slopes(self._name))
+        coupled.finish_step(self._name, time, size, self._participant.step)
+        if coupled.marks() != before:
+            self._noticed()
 
 
 def _as_type(kind: str, value: float) -> Any:

@@ -102,14 +102,14 @@ class CompiledLoop:
         if self._run is compiled_steps.run_steps:
             raise NotCompiledError("nothing is compiled here")
         self.coupled, self.points, self.recorder = coupled, points, recorder
-        self.algorithm, self._check = algorithm, check
+        self._check = check
         self._names = list(coupled.participants)
         self._index = {name: i for i, name in enumerate(self._names)}
         if coupled.joint is not None:
             raise NotCompiledError(f"{', '.join(coupled.joint.names)} are solved jointly")
         if coupled.loops:
             raise NotCompiledError(f"{', '.join(coupled.loops[0].participants)} are iterated")
-        programmed = _programmed(algorithm)
+        self._programmed = programmed = _programmed(algorithm)
         self._memory = ExchangeMemory() if programmed is None else programmed.memory
         self._along = programmed is not None and programmed.looks
         self._goes_back = programmed is not None and programmed.goes_back
@@ -186,7 +186,7 @@ class CompiledLoop:
     def _refusal(self, reasons: dict[str, str]) -> str:
         """Why participants without C functions cannot be called in Python; empty when they can."""
         coupled, why = self.coupled, next(iter(reasons.values()))
-        if len(reasons) == len(self._names) or coupled.ticks or coupled.threads.count > 1:
+        if len(reasons) == len(self._names) or coupled.ticking or coupled.threads.count > 1:
             return why
         for name in reasons:
             variables = coupled.descriptions[name].variables
@@ -283,13 +283,10 @@ class CompiledLoop:
         """What compiled code has left to Python in the communication step `index`."""
         report = self._report
         time = self.points.time(index)
-        if code == compiled_steps.NOT_SETTLED:
-            programmed = _programmed(self.algorithm)
-            assert programmed is not None
+        programmed = self._programmed
+        if programmed is not None and code == compiled_steps.NOT_SETTLED:
             raise self._complaint or programmed.failure(self.coupled, time)
-        if code == compiled_steps.DERIVES:
-            programmed = _programmed(self.algorithm)
-            assert programmed is not None
+        if programmed is not None and code == compiled_steps.DERIVES:
             self.coupled.guarded_algorithm(programmed, programmed.derive, self.coupled)
             return
         self.coupled.begin_step(index)
@@ -312,7 +309,6 @@ class CompiledLoop:
             else:
                 self._do_in_python(index, self._operations[place], code, int(report[STATUS]))
         except StepDiscardedError as error:
-            programmed = _programmed(self.algorithm)
             if programmed is None or not programmed.takes_discarded:
                 raise
             self._complaint = error
@@ -477,13 +473,12 @@ class CompiledLoop:
             attempt = participant.step if left else partial(participant.after_native_step, status)
             coupled.drive(part, self._lines(part))
             coupled.finish_step(part, time, coupled.length(part, time, size), attempt)
-        else:
-            if code in (compiled_steps.SET_FAILED, compiled_steps.READ_FAILED):
-                verb = "Set" if code == compiled_steps.SET_FAILED else "Get"
-                coupled.guarded(part, participant.after_native_access, verb, status)
-            self._call_in_python(call, part)
+            self._take_over(part)
             return
-        self._take_over(part)
+        if code in (compiled_steps.SET_FAILED, compiled_steps.READ_FAILED):
+            verb = "Set" if code == compiled_steps.SET_FAILED else "Get"
+            coupled.guarded(part, participant.after_native_access, verb, status)
+        self._call_in_python(call, part)
 
     def _call_in_python(self, call: int, part: str) -> None:
         """Set or read a participant as the loop in Python does."""

@@ -150,6 +150,10 @@ class CoupledParticipants:
         ``participant.output`` of each connected real output.
     samples : CouplingSamples
         What the exchanges show of the coupling.
+    places : list of (str, int)
+        Where the values of the interface are on the board: participant, and place among what is read.
+    ticking : list of Ticks
+        Whose clocks cut the steps of all.
     interface_owners : list of str
         For each of them the name in `order` that gives it.
     bonds : list of (int, int)
@@ -214,7 +218,7 @@ class CoupledParticipants:
             and descriptions[link.target].variables[link.input].causality != "parameter"  # it jumps
         ]
         self._interface = {port: i for i, port in enumerate(dict.fromkeys(real))}
-        self._ports = [(name, places[name, output]) for name, output in self._interface]
+        self.places = [(name, places[name, output]) for name, output in self._interface]
         self.interface_names: Sequence[str] = [".".join(port) for port in self._interface]
         self.interface_owners: Sequence[str] = [unit_of[name] for name, _ in self._interface]
         sampled = sampled_inputs(self._feeds, self._interface)
@@ -229,7 +233,7 @@ class CoupledParticipants:
         self._tell_inside = {name: p.inside for name, p in participants.items() if isinstance(p, TellsInside)}
         together = all(d.variable_step for d in descriptions.values())
         together = together and all(every == 1 for every in self.every.values())
-        self._ticking: list[Ticks] = [
+        self.ticking: list[Ticks] = [
             p for p in participants.values() if together and isinstance(p, Ticks) and p.ticks_by_time
         ]
         self.refreshes = {name: passes_through(descriptions[name], name, links) for name in participants}
@@ -259,13 +263,7 @@ class CoupledParticipants:
     def _set_inputs(self, name: str, course: Course | None) -> None:
         feeds = self._feeds[name]
         if feeds and not self._rests(name):
-            board = self.board
-            if course is None:
-                values = [link.convert(board[source][place]) for source, place, link in feeds]
-            else:
-                values = self._on_course(name, course)
-            for value, feed in zip(values, feeds, strict=True):
-                _check_passed(self.time, value, feed[2])
+            values = self._converted(name, None if course is None else self._given(name, course))
             self.held[name], self._slopes[name] = values, None
             self.guarded(name, self.participants[name].set, self.input_names[name], values)
             if course is not None and self._followers[name]:
@@ -294,28 +292,18 @@ class CoupledParticipants:
 
     def values(self) -> list[float]:
         """Those of the interface, as a list."""
-        return [self.board[name][place] for name, place in self._ports]
-
-    @property
-    def ticks(self) -> bool:
-        """Whether clocks of participants cut the steps of all."""
-        return bool(self._ticking)
-
-    @property
-    def places(self) -> list[tuple[str, int]]:
-        """Where the values of the interface are on the board: participant, and place among what is read."""
-        return self._ports
+        return [self.board[name][place] for name, place in self.places]
 
     def put(self, values: Vector) -> None:
         """Write values of the interface onto the board."""
-        for (name, place), value in zip(self._ports, values.tolist(), strict=True):
+        for (name, place), value in zip(self.places, values.tolist(), strict=True):
             self.board[name][place] = value
 
     def derivatives(self) -> Vector | None:
         """How the values of the interface depend on each other directly, by directional derivatives."""
         if self.joint is not None:  # what one member answers to the inputs of another they do not tell
             return None
-        found = np.zeros((len(self._ports), len(self._ports)))
+        found = np.zeros((len(self.places), len(self.places)))
         for name, feeds in self._feeds.items():
             description = self.descriptions[name]
             rows = {output: row for (owner, output), row in self._interface.items() if owner == name}
@@ -379,10 +367,10 @@ class CoupledParticipants:
 
         All participants go there together, if they can.
         """
-        if not self._ticking:
+        if not self.ticking:
             return end
         small = 1e-9 * (end - time)
-        ticks = (p.next_tick for p in self._ticking)
+        ticks = (p.next_tick for p in self.ticking)
         return min((tick for tick in ticks if time + small < tick < end - small), default=end)
 
     def take_inside(self) -> list[Inside]:
@@ -417,18 +405,9 @@ class CoupledParticipants:
         del self.events[marks.events :]
         self.statistics.events, self.stop_reason = marks.events, marks.stop_reason
 
-    def _on_course(self, name: str, course: Course) -> list[Any]:
-        """Values of the inputs over a step: the middle, or the start for who follows the slope."""
-        values = []
-        follows = self._followers[name]
-        for source, place, link in self._feeds[name]:
-            at = self._interface.get(link.start)
-            if at is None:
-                values.append(link.convert(self.board[source][place]))
-                continue
-            middle, slope = float(course.middle[at]), float(course.slope[at])
-            values.append(link.convert(middle - 0.5 * course.size * slope if follows else middle))
-        return values
+    def _given(self, name: str, course: Course) -> Vector:
+        """The interface over a step: the middle, or the start for who follows the slope."""
+        return course.middle - 0.5 * course.size * course.slope if self._followers[name] else course.middle
 
     def _set_slopes(self, name: str, course: Course) -> None:
         names, slopes = [], []
@@ -548,13 +527,16 @@ class CoupledParticipants:
             if self._index is None:
                 self.guarded(name, check_values, self.descriptions[name], names, self.board[name])
 
-    def _converted(self, name: str, end: Vector) -> list[Any]:
-        """The connected inputs where these are the values of the interface."""
+    def _converted(self, name: str, interface: Vector | None) -> list[Any]:
+        """The connected inputs, from the board or from values of the interface; finite ones alone."""
         values = []
         for source, place, link in self._feeds[name]:
-            at = self._interface.get(link.start)
-            value = link.convert(self.board[source][place] if at is None else float(end[at]))
-            _check_passed(self.time, value, link)
+            value = self.board[source][place]
+            if interface is not None and link.start in self._interface:
+                value = float(interface[self._interface[link.start]])
+            value = link.convert(value)
+            if fault := link.fault(value):
+                raise CoSimulationError(self.time, fault, link.source)
             values.append(value)
         return values
 
@@ -618,12 +600,6 @@ class CoupledParticipants:
     def _happened(self, cause: cosim.EventCause, time: float, name: str, text: str) -> None:
         self.statistics.events += 1
         self.events.append(cosim.EventRecord(time, cause, "publish", name, (time, time), message=text))
-
-
-def _check_passed(time: float, value: Any, link: Link) -> None:
-    fault = link.fault(value)
-    if fault:
-        raise CoSimulationError(time, fault, link.source)
 
 
 def _checked(tell: Callable[[], Sequence[InnerPoint]]) -> list[InnerPoint]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import cosim
@@ -20,7 +19,7 @@ from cosim_fmu.master.loop.probe_feedthrough import NotFoundOutError, probe_feed
 from cosim_fmu.master.loop.step_threads import StepThreads
 from cosim_fmu.master.participants.same_folder import same_folder
 from cosim_fmu.master.wiring.check_loops import doubtful_outputs
-from cosim_fmu.master.wiring.feedthrough import passes_through
+from cosim_fmu.master.wiring.feedthrough import direct_inputs, passes_through, with_feedthrough
 from cosim_fmu.master.wiring.link import Link
 
 if TYPE_CHECKING:
@@ -131,7 +130,13 @@ def look_into_participants(
                         f"what {', '.join(wanted)} depends on: {error}"
                     )
                 continue
-            found[name] = _with(descriptions[name], wanted, needs)
+            found[name] = with_feedthrough(
+                descriptions[name],
+                {
+                    output: direct_inputs(descriptions[name], output) - frozenset(asked) | needs[output]
+                    for output, asked in wanted.items()
+                },
+            )
             how = "changed inputs" if descriptions[name].can_restore else "directional derivatives"
             remarks += [_sentence(name, output, wanted[output], needs[output], how) for output in wanted]
     return Findings(found, frozenset(refusing), remarks, warnings)
@@ -151,27 +156,6 @@ def _refuses(participant: cosim.Participant, values: Mapping[str, Any], outputs:
     except Exception:
         return True
     return False
-
-
-def _with(
-    description: ParticipantDescription,
-    wanted: Mapping[str, Sequence[str]],
-    needs: Mapping[str, frozenset[str]],
-) -> ParticipantDescription:
-    inputs = frozenset(v.name for v in description.variables.values() if v.causality == "input")
-    outputs = [v.name for v in description.variables.values() if v.causality == "output"]
-    known = dict.fromkeys(outputs, inputs) | dict(description.feedthrough or {})
-    assumed = description.assumed_feedthrough
-    if description.feedthrough is None:
-        assumed = frozenset(outputs)
-    for output, asked in wanted.items():
-        known[output] = known.get(output, inputs) - frozenset(asked) | needs[output]
-    return replace(
-        description,
-        feedthrough=known,
-        assumed_feedthrough=assumed - wanted.keys(),
-        possible_feedthrough=description.possible_feedthrough - wanted.keys(),
-    )
 
 
 def _sentence(name: str, output: str, asked: Sequence[str], needs: frozenset[str], how: str) -> str:

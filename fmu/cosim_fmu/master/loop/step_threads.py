@@ -5,7 +5,6 @@ from __future__ import annotations
 import queue
 import threading
 from collections.abc import Callable, Sequence
-from types import TracebackType
 
 
 class StepThreads:
@@ -42,9 +41,7 @@ class StepThreads:
             thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for _ in self._others:
             self._work.put(None)
         for thread in self._others:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Iterable
-from types import TracebackType
 from typing import Any
 
 import cosim
@@ -57,9 +56,7 @@ class TimeLimit:
             threading.Thread(target=self._wait, name="time limit", daemon=True).start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._ended.set()
 
     def _wait(self) -> None:

@@ -15,6 +15,8 @@ DEEPEST = 200
 """Elements in elements; the deepest of the standards have about ten."""
 LARGEST_DESCRIPTION = 256 * 2**20
 VERSIONS = ("1.0", "2.0", "3.0")
+INTERFACES = ("CoSimulation", "ModelExchange", "ScheduledExecution", "Implementation")
+"""Elements; the last one is that of Co-Simulation of FMI 1.0."""
 BINARY_SUFFIXES = (".so", ".dll", ".dylib")
 
 
@@ -24,21 +26,6 @@ class FmuArchive:
     Parameters
     ----------
     path : str or Path
-
-    Attributes
-    ----------
-    clocks : dict of str to dict
-        Attributes of the clocks of FMI 3.0, as text.
-    intermediate : set of str
-        Variables that may be accessed inside a communication step.
-    starts : dict of str to list of str
-        Start values that are elements of their own (text and binary data of FMI 3.0).
-    negated : set of str
-        Variables of FMI 1.0 that have the negative value of what their value reference names.
-    direct : dict of str to list of str
-        For outputs of FMI 1.0 that tell it, the inputs that they depend on directly.
-    capabilities : dict of str to str
-        Attributes of FMI 1.0's element Capabilities.
 
     Raises
     ------
@@ -72,8 +59,6 @@ class FmuArchive:
         except ValueError as error:
             raise self._error(f"modelDescription.xml cannot be read: {error}") from None
         self._root, self._interfaces = facts.root, facts.interfaces
-        self.clocks, self.intermediate, self.starts = facts.clocks, facts.intermediate, facts.starts
-        self.negated, self.direct, self.capabilities = facts.negated, facts.direct, facts.capabilities
         if self.version == "1.0":
             kind = "CoSimulation" if "Implementation" in self._interfaces else "ModelExchange"
             self._interfaces = {kind: self._root.get("modelIdentifier", "")}
@@ -205,17 +190,8 @@ class _Document:
     def __init__(self) -> None:
         self.root: dict[str, str] = {}
         self.interfaces: dict[str, str] = {}
-        self.clocks: dict[str, dict[str, str]] = {}
-        self.intermediate: set[str] = set()
-        self.starts: dict[str, list[str]] = {}
-        self.negated: set[str] = set()
-        self.direct: dict[str, list[str]] = {}
-        self.capabilities: dict[str, str] = {}
-        self._text: list[str] | None = None
         self.refused = ""
         self._depth = 0
-        self._variable = ""
-        self._clock_types: dict[str, dict[str, str]] = {}
 
     def start(self, tag: str, attributes: dict[str, str]) -> None:
         if self._depth > DEEPEST:
@@ -225,43 +201,12 @@ class _Document:
             self.refused = (
                 "" if tag == "fmiModelDescription" else f"its root is <{tag}>, not <fmiModelDescription>"
             )
-        elif self._depth == 1 and tag in (
-            "CoSimulation",
-            "ModelExchange",
-            "ScheduledExecution",
-            "Implementation",
-        ):
+        elif self._depth == 1 and tag in INTERFACES:
             self.interfaces[tag] = attributes.get("modelIdentifier", "")
-        elif self._depth == 2:
-            self._variable = attributes.get("name", "")
-            if tag == "Clock":
-                declared = self._clock_types.get(attributes.get("declaredType", ""), {})
-                self.clocks[self._variable] = {**declared, **attributes}
-            elif tag == "ClockType":
-                self._clock_types[self._variable] = dict(attributes)
-            if attributes.get("intermediateUpdate") in ("true", "1"):
-                self.intermediate.add(self._variable)
-            if attributes.get("alias") == "negatedAlias":
-                self.negated.add(self._variable)
-        elif self._depth == 3 and tag == "Start":
-            self.starts.setdefault(self._variable, []).append(attributes.get("value", ""))
-        elif self._depth == 3 and tag == "DirectDependency":
-            self.direct.setdefault(self._variable, [])
-        elif self._depth == 3 and tag == "Capabilities":
-            self.capabilities = dict(attributes)
-        elif self._depth == 4 and tag == "Name" and self._variable in self.direct:
-            self._text = []
         self._depth += 1
-
-    def text(self, text: str) -> None:
-        if self._text is not None:
-            self._text.append(text)
 
     def end(self, tag: str) -> None:
         self._depth -= 1
-        if self._text is not None:
-            self.direct[self._variable].append("".join(self._text).strip())
-            self._text = None
 
     def document_type(self, *declaration: object) -> None:
         raise ValueError("it declares a document type (<!DOCTYPE …>), which no FMU needs: refused")
@@ -273,7 +218,6 @@ def _look_at(document: bytes) -> _Document:
     parser = expat.ParserCreate()
     parser.StartElementHandler = facts.start
     parser.EndElementHandler = facts.end
-    parser.CharacterDataHandler = facts.text
     parser.StartDoctypeDeclHandler = facts.document_type
     try:
         parser.Parse(document, True)

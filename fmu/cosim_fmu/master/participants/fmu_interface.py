@@ -84,13 +84,9 @@ class FmuInterface:
         Inputs that can be written inside a communication step.
     shown_inside : frozenset of str
         Other variables that can be read there.
-    structural : frozenset of str
-        Parameters that decide the sizes of arrays.
     offers : tuple of str
         Interfaces of the file: "CoSimulation", "ModelExchange".
     log_categories : tuple of str
-    variable_step : bool
-        Whether it declares that it can vary the communication step.
     inner_step : float or None
         s, of a clock inside that adds it up (`InnerClock`), where that is known: tools that make such FMUs
         do not declare it.
@@ -101,7 +97,6 @@ class FmuInterface:
     guid: str
     identifier: str
     log_categories: tuple[str, ...]
-    variable_step: bool
     version: str = "2.0"
     event_mode: bool = False
     model_exchange: bool = False
@@ -114,7 +109,6 @@ class FmuInterface:
     clocked: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     intermediate: frozenset[str] = frozenset()
     shown_inside: frozenset[str] = frozenset()
-    structural: frozenset[str] = frozenset()
     inner_step: float | None = None
 
 
@@ -138,14 +132,16 @@ def read_interface(
         (units not defined, missing InitialUnknowns, odd variability) are let pass.
     """
     try:
-        return _interface(read_model_description(archive), archive, interface, sizes or {})
+        return _interface(*read_model_description(archive), archive, interface, sizes or {})
     except Exception as error:  # fmpy lets KeyError, TypeError, ValueError … of a bad document through
         raise cosim.FmuError(
             str(archive.path), f"modelDescription.xml cannot be understood: {type(error).__name__}: {error}"
         ) from error
 
 
-def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[str, int]) -> FmuInterface:
+def _interface(
+    read: Any, elements: Mapping[str, Any], archive: FmuArchive, interface: str, sizes: Mapping[str, int]
+) -> FmuInterface:
     steps = interface == "CoSimulation"
     ability = read.coSimulation if steps else read.modelExchange
     third = read.fmiVersion.startswith("3")
@@ -153,15 +149,24 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
     shown = [v for v in read.modelVariables if v.type in TYPES and v.causality != "independent"]
     shapes = {v.name: _shape(v, sizes) for v in shown}
     names = {v.name: _names(v.name, shapes[v.name]) for v in shown}
-    starts = {v.name: archive.starts.get(v.name, v.start) for v in shown}
+    texts = {n: [s.get("value", "") for s in e.findall("Start")] for n, e in elements.items()}
+    starts = {v.name: texts.get(v.name) or v.start for v in shown}
     variables = {
         name: _variable(v, name, i, starts[v.name]) for v in shown for i, name in enumerate(names[v.name])
     }
-    clocks = {name: FmuClock.of(attributes) for name, attributes in archive.clocks.items()}
+    clocks = {name: FmuClock.of(e.attrib) for name, e in elements.items() if e.tag == "Clock"}
     inputs = frozenset(name for name, v in variables.items() if v.causality == "input")
-    intermediate = frozenset(n for v in shown if v.name in archive.intermediate for n in names[v.name])
+    updated = {name for name, e in elements.items() if e.get("intermediateUpdate") in ("true", "1")}
+    intermediate = frozenset(n for v in shown if v.name in updated for n in names[v.name])
+    negated = {name for name, e in elements.items() if e.get("alias") == "negatedAlias"}
     first = read.fmiVersion == "1.0"
-    direct = {n: inputs & {*needed} for v, needed in archive.direct.items() for n in names.get(v, ())}
+    told = {n: e.find("DirectDependency") for n, e in elements.items()}
+    direct = {
+        n: inputs & {"".join(name.itertext()).strip() for name in needed.findall("Name")}
+        for v, needed in told.items()
+        if needed is not None
+        for n in names.get(v, ())
+    }
     feedthrough, assumed = _feedthrough(read, inputs, names, direct)
     saves = ability.canGetAndSetFMUstate
     by_states = not steps and not saves and not clocks and not any(_changes_at_events(v) for v in shown)
@@ -205,16 +210,13 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
     return FmuInterface(
         description=description,
         elements={
-            name: Element(
-                *(v.valueReference, v.type, i, len(names[v.name])), -1 if v.name in archive.negated else 1
-            )
+            name: Element(*(v.valueReference, v.type, i, len(names[v.name])), -1 if v.name in negated else 1)
             for v in shown
             for i, name in enumerate(names[v.name])
         },
         guid=(read.instantiationToken if third else read.guid) or "",
         identifier=ability.modelIdentifier,
         log_categories=tuple(category.name for category in read.logCategories),
-        variable_step=not steps or ability.canHandleVariableCommunicationStepSize,
         version="3.0" if third else read.fmiVersion,
         event_mode=events and steps,
         model_exchange=not steps,
@@ -232,7 +234,6 @@ def _interface(read: Any, archive: FmuArchive, interface: str, sizes: Mapping[st
         },
         intermediate=intermediate & inputs if updates else frozenset(),
         shown_inside=intermediate - inputs if tells else frozenset(),
-        structural=frozenset(v.name for v in shown if v.causality == "structuralParameter"),
         inner_step=description.default_experiment.step if adds else None,
     )
 

@@ -17,7 +17,7 @@ from cosim.kit import InnerPoint, NativeCalls
 from cosim_fmu.binding import modes
 from cosim_fmu.binding.fmi_error import FmiError
 from cosim_fmu.binding.fmu_instance import FmuInstance, SavedState, StepAnswer
-from cosim_fmu.master.participants.fmu_interface import Element, FmuInterface
+from cosim_fmu.master.participants.fmu_interface import FmuInterface
 from cosim_fmu.master.participants.inner_clock import InnerClock
 from cosim_fmu.master.participants.instance_participant import InstanceParticipant
 from cosim_fmu.master.participants.typed_variables import TypedVariables
@@ -165,7 +165,7 @@ class FmuParticipant(InstanceParticipant):
         if self._slopes and math.isnan(self._slopes_since):
             self._slopes_since = time
             self._hold_the_mean(size)
-        end, varies = time + size, self._read_interface().variable_step
+        end, varies = time + size, self.describe().variable_step
         while (tick := min(self._clocks.next_time, self._next_event)) < end - 1e-9 * size:
             if not varies:
                 tick = self._clocks.next_time
@@ -183,7 +183,7 @@ class FmuParticipant(InstanceParticipant):
 
     def _do_steps(self, time: float, size: float) -> float:
         """Communication steps until one gets on; at events at the time where it begins, it does not."""
-        varies = self._read_interface().variable_step
+        varies = self.describe().variable_step
         for _ in range(MOST_EVENT_ITERATIONS):
             following = min(self._clocks.next_time, self._next_event) - time
             if varies and following < size * (1.0 - 1e-9):  # told in event mode just now
@@ -202,7 +202,7 @@ class FmuParticipant(InstanceParticipant):
         told, length = time, self._size(size)
         if self._inner_clock is not None and self._is_given:
             told = self._inner_clock.at(time)
-            if self._read_interface().variable_step:
+            if self.describe().variable_step:
                 length = self._inner_clock.at(time + size) - told
         try:
             answer = self._instance.do_step(told, length, not older)
@@ -219,7 +219,7 @@ class FmuParticipant(InstanceParticipant):
 
     def _size(self, size: float) -> float:
         """An FMU that cannot vary its step gets the very same number each time, not one an ulp away."""
-        if self._read_interface().variable_step:
+        if self.describe().variable_step:
             return size
         if abs(size - self._usual_size) > 1e-9 * size:
             self._usual_size = size
@@ -292,7 +292,7 @@ class FmuParticipant(InstanceParticipant):
         """
         interface = self._read_interface()
         chosen = [interface.elements[name] for name in (*inputs, *reads)]
-        real = self._instance.real
+        real, library = self._instance.real, self._instance.library
         if any(e.size > 1 or e.sign < 0 for e in chosen):
             return None
         self.exit_initialization()
@@ -300,54 +300,37 @@ class FmuParticipant(InstanceParticipant):
             return None
         if self._inner_clock is not None and (inputs or self._is_given):
             return None
-        library = self._instance.library
-        functions = [library.address(name) for name in (f"Set{real}", "DoStep", f"Get{real}")]
-        if not all(functions):
+        step, *functions = (library.address(name) for name in ("DoStep", f"Set{real}", f"Get{real}"))
+        if not (step and all(functions)):
             return None
         self._flags = flags
         self.resume_native()
         self._typed = {}
-        if any(e.type != real for e in chosen):
-            return self._typed_calls(chosen[: len(inputs)], chosen[len(inputs) :], functions[1])
-        written, read = (
-            (c_uint * max(1, len(names)))(*[interface.elements[name].reference for name in names])
-            for names in (inputs, reads)
-        )
+        listed = [chosen[: len(inputs)], chosen[len(inputs) :]]
+        slopes = 0 if interface.intermediate else library.address("SetRealInputDerivatives")
+        if all(e.type == real for e in chosen):
+            kept: Any = [(c_uint * max(1, len(own)))(*(e.reference for e in own)) for own in listed]
+            addresses = [addressof(references) for references in kept]
+        else:
+            try:
+                kept = [
+                    TypedVariables(self._instance, *own) for own in zip(listed, ("Set", "Get"), strict=True)
+                ]
+            except ValueError:
+                return None
+            self._typed, slopes = dict(zip(("Set", "Get"), kept, strict=True)), 0
+            functions, addresses = [each.function for each in kept], [each.address for each in kept]
         self._log.begin()
         return NativeCalls(
             instance=self._instance.component,
             set=functions[0],
-            step=functions[1],
-            get=functions[2],
-            input_references=addressof(written),
-            output_references=addressof(read),
-            same_size=not interface.variable_step,
-            keep=(written, read),
-            set_slopes=0 if interface.intermediate else library.address("SetRealInputDerivatives"),
-            **self._state_calls(),
-        )
-
-    def _typed_calls(
-        self, written: Sequence[Element], read: Sequence[Element], step: int
-    ) -> NativeCalls | None:
-        """As `native_calls`, with integers and booleans."""
-        try:
-            self._typed = {
-                "Set": TypedVariables(self._instance, written, "Set"),
-                "Get": TypedVariables(self._instance, read, "Get"),
-            }
-        except ValueError:
-            return None
-        self._log.begin()
-        return NativeCalls(
-            instance=self._instance.component,
-            set=self._typed["Set"].function,
             step=step,
-            get=self._typed["Get"].function,
-            input_references=self._typed["Set"].address,
-            output_references=self._typed["Get"].address,
-            same_size=not self._read_interface().variable_step,
-            keep=self._typed,
+            get=functions[1],
+            input_references=addresses[0],
+            output_references=addresses[1],
+            same_size=not interface.description.variable_step,
+            keep=kept,
+            set_slopes=slopes,
             **self._state_calls(),
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import weakref
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from contextlib import suppress
 from pathlib import Path
 from typing import Any, ClassVar
@@ -140,8 +140,8 @@ class InstanceParticipant(cosim.Participant):
         sizes : mapping of str to int
             Start values; those of other variables are ignored.
         """
-        interface = self._read_interface()
-        known = {name: value for name, value in sizes.items() if name in interface.structural}
+        structural = self.describe().structural
+        known = {name: value for name, value in sizes.items() if name in structural}
         if known:
             self._interface = read_interface(FmuArchive(self.path), self._interface_wanted, known)
 
@@ -206,13 +206,14 @@ class InstanceParticipant(cosim.Participant):
             self._log.add(OK, f"printed{who}: {line}")
 
     def _set_starts(self, interface: FmuInterface, values: Mapping[str, Any]) -> None:
-        structural = [name for name in values if name in interface.structural]
+        decisive = interface.description.structural
+        structural = [name for name in values if name in decisive]
         if structural:
             self._guard(self._instance.enter_configuration_mode)
             for name in structural:
                 self.set([name], [values[name]])
             self._guard(self._instance.exit_configuration_mode)
-        others = [name for name in values if name not in interface.structural]
+        others = [name for name in values if name not in decisive]
         if others:
             self.set(others, [values[name] for name in others])
 
@@ -240,12 +241,7 @@ class InstanceParticipant(cosim.Participant):
 
     def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         """Read variables: an array when all are real, else a list."""
-        clocks = self._read_interface().clocks
-        others = [name for name in names if name not in clocks] if clocks else names
-        if len(others) == len(names):
-            return self._read(names)
-        found = dict(zip(others, self._read(others) if others else (), strict=True))
-        return [self._clocks.read(name) if name in clocks else found[name] for name in names]
+        return self._values(names, self._clocks.read)
 
     def directional_derivative(
         self, outputs: Sequence[str], inputs: Sequence[str], seed: Sequence[float]
@@ -377,10 +373,15 @@ class InstanceParticipant(cosim.Participant):
 
     def _present(self, names: Sequence[str]) -> list[Any]:
         """Values as the instance has them now, in whatever mode it is."""
+        return list(self._values(names, self._clocks.ticked.__contains__))
+
+    def _values(self, names: Sequence[str], ticks: Callable[[str], bool]) -> NDArray[np.float64] | list[Any]:
         clocks = self._read_interface().clocks
-        others = [name for name in names if name not in clocks]
+        others = [name for name in names if name not in clocks] if clocks else names
+        if len(others) == len(names):
+            return self._read(names)
         found = dict(zip(others, self._read(others) if others else (), strict=True))
-        return [name in self._clocks.ticked if name in clocks else found[name] for name in names]
+        return [ticks(name) if name in clocks else found[name] for name in names]
 
     def _read(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         access = self._access(tuple(names))

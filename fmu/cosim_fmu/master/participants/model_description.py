@@ -28,7 +28,7 @@ OF_TYPES = (
 """Attributes of type definitions that fmpy knows; others make it fail."""
 
 
-def read_model_description(archive: FmuArchive) -> Any:
+def read_model_description(archive: FmuArchive) -> tuple[Any, dict[str, Element]]:
     """What fmpy makes of the model description of a checked archive.
 
     What fmpy, or the standard, does not allow, but does no harm, is mended before: parameters without a
@@ -43,6 +43,8 @@ def read_model_description(archive: FmuArchive) -> Any:
     Returns
     -------
     fmpy.model_description.ModelDescription
+    dict of str to Element
+        Elements of the variables, for what fmpy leaves out. Clocks have the attributes of their types.
 
     Raises
     ------
@@ -54,6 +56,10 @@ def read_model_description(archive: FmuArchive) -> Any:
 
     root = _parse(archive.description)
     variables = _variables(root)
+    for clock in root.findall("ModelVariables/Clock"):
+        kinds = root.findall("TypeDefinitions/ClockType")
+        for kind in (k for k in kinds if k.get("name") == clock.get("declaredType")):
+            clock.attrib.update({**kind.attrib, **clock.attrib})
     types = _mend_types(root)
     for variable, value in variables:
         _mend_variable(variable, value, types, len(variables), archive.version)
@@ -66,15 +72,15 @@ def read_model_description(archive: FmuArchive) -> Any:
         mended.writestr("modelDescription.xml", etree.tostring(root, encoding="utf-8"))
     read = read_model_description(file, validate=False)
     if archive.version == "1.0" and read.coSimulation is not None:  # fmpy leaves them out
-        for name, given in archive.capabilities.items():
-            if hasattr(read.coSimulation, name):
-                setattr(read.coSimulation, name, given in ("true", "1"))
+        for able in root.findall("Implementation/*/Capabilities"):
+            for name in (name for name in able.attrib if hasattr(read.coSimulation, name)):
+                setattr(read.coSimulation, name, able.get(name) in ("true", "1"))
     if third:  # fmpy looks for FMI 2.0's name, without the last letter
         for element, ability in (("ModelExchange", read.modelExchange), ("CoSimulation", read.coSimulation)):
             if ability is not None and (found := root.find(element)) is not None:
                 given = found.get("providesDirectionalDerivatives", "").strip()
                 ability.providesDirectionalDerivative = given in ("true", "1")
-    return read
+    return read, {variable.get("name"): variable for variable, _ in variables}
 
 
 def _parse(document: bytes) -> Element:

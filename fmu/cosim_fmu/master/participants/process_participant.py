@@ -10,8 +10,8 @@ import subprocess
 import sys
 import threading
 import weakref
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from multiprocessing import Pipe
 from pathlib import Path
@@ -128,11 +128,6 @@ class ProcessParticipant(cosim.Participant):
     def path(self) -> Any:
         """The file of an FMU, if it is one."""
         return self._inner.path if isinstance(self._inner, HasFile) else None
-
-    @property
-    def given_up(self) -> str:
-        """Why its process was ended from outside, "" when it was not."""
-        return self._given_up
 
     @property
     def process_id(self) -> int | None:
@@ -337,7 +332,7 @@ class ProcessParticipant(cosim.Participant):
                 self._process.kill()
                 raise held_interrupt()
 
-    def last_printed(self) -> str:
+    def _last_printed(self) -> str:
         """The last line that an FMU has printed, as the end of a sentence; "" when there is none."""
         with suppress(OSError):
             lines = (Path(self._folder) / PRINTED).read_bytes()[-2000:].decode("utf-8", "replace").split("\n")
@@ -352,30 +347,21 @@ class ProcessParticipant(cosim.Participant):
         if process is not None:
             process.kill()
 
-    def _answering(self, name: str) -> _Answering:
-        assert self._process is not None
-        return _Answering(self, self._process, name)
+    @contextmanager
+    def _answering(self, name: str) -> Iterator[None]:
+        """Turn a broken pipe into an error that says how the process ended."""
+        try:
+            yield
+        except (EOFError, OSError):
+            assert self._process is not None
+            why = self._given_up
+            said = "" if why else self._last_printed()
+            raise cosim.CosimError(f"{why or _ending(self._process)} in {name}{said}") from None
 
     def _number(self, token: Any) -> int:
         if not isinstance(token, _SavedElsewhere) or token.process is not self._process:
             raise cosim.CosimError("this state was not saved by this participant")
         return token.number
-
-
-class _Answering:
-    """Turns a broken pipe into an error that says how the process ended."""
-
-    def __init__(self, part: ProcessParticipant, process: subprocess.Popen[bytes], name: str) -> None:
-        self._part, self._process, self._name = part, process, name
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: Any, error: BaseException | None, trace: Any) -> None:
-        if isinstance(error, (EOFError, OSError)):
-            why = self._part.given_up
-            said = "" if why else self._part.last_printed()
-            raise cosim.CosimError(f"{why or _ending(self._process)} in {self._name}{said}") from None
 
 
 def _ending(process: subprocess.Popen[bytes]) -> str:

@@ -137,10 +137,14 @@ class Recorder:
 
     def bind(self, reads: Mapping[str, Sequence[str]], inputs: Mapping[str, Sequence[str]]) -> None:
         """Find the place of each recorded variable on the board or among the held inputs (`sources`)."""
+        places: list[dict[str, dict[str, int]]] = [
+            {name: {variable: i for i, variable in enumerate(given)} for name, given in of_all.items()}
+            for of_all in (reads, inputs)
+        ]
         for port in self.ports:
             name, variable = port
             held = port in self._held
-            place = (inputs if held else reads)[name].index(variable)
+            place = places[held][name][variable]
             if held:
                 self._input_columns[name].append((place, len(self.sources)))
             else:

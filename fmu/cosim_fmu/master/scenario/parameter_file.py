@@ -11,7 +11,6 @@ import cosim
 from cosim_fmu.master.scenario.quantity import Quantity
 from cosim_toml.toml_file import TomlFile
 
-SUFFIXES = (".toml", ".csv", ".ssv")
 LARGEST = 64 * 2**20
 """Bytes."""
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from types import TracebackType
 from typing import TextIO
 
 WIDTH = 28
@@ -38,9 +37,7 @@ class ProgressBar:
         self.show(self._start)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self._stream.write("\n")
         self._stream.flush()
 

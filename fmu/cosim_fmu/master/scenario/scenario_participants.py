@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -101,13 +100,9 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
     except (cosim.CosimError, TypeError, ValueError) as error:
         say((*here, kind), str(error))
     else:
-        _keep_log(made, folder, entry, partial(_say_below, say, here))
+        _keep_log(made, folder, entry, lambda key, text: say((*here, key), text))
         return made
     return None
-
-
-def _say_below(say: Say, above: KeyPath, key: str, text: str) -> None:
-    say((*above, key), text)
 
 
 def _keep_log(

@@ -293,7 +293,7 @@ class CouplingSamples:
         rates = (outputs - begins) / h
         rates[:, self._jumping] = 0.0
         mean_outputs = begins + 0.5 * h * rates
-        mean_outputs -= h**2 / 12.0 * self._curvature(rates, h, start, before)
+        mean_outputs -= h**2 / 12.0 * self._curvature(rates, h, start)
         defects = means - mean_outputs[:, self._sources]
         teeth = (slopes - rates[:, self._sources]) * h**2 / 12.0
         defects -= np.diff(teeth, axis=0, prepend=self._last_tooth[None]) / h
@@ -381,7 +381,7 @@ class CouplingSamples:
         self._count += last.size
         self._thin()
 
-    def _curvature(self, rates: Vector, h: Vector, start: float, before: Vector) -> Vector:
+    def _curvature(self, rates: Vector, h: Vector, start: float) -> Vector:
         """Second derivatives of the outputs where each sample begins; of the first one, where it ends."""
         found = np.zeros_like(rates)
         found[1:] = 2.0 * np.diff(rates, axis=0) / (h[1:] + h[:-1])

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 from cosim.kit import FeedthroughLoop, ParticipantDescription
 from cosim_fmu.master.wiring.graph import closed_path, components
@@ -23,7 +24,28 @@ def direct_inputs(
         return known[output]
     if description.feedthrough is not None and output in description.feedthrough:
         return description.feedthrough[output]
-    return frozenset(name for name, v in description.variables.items() if v.causality == "input")
+    return frozenset(with_causality(description, "input"))
+
+
+def with_causality(description: ParticipantDescription, causality: str) -> list[str]:
+    """The names of its inputs, or outputs."""
+    return [name for name, v in description.variables.items() if v.causality == causality]
+
+
+def with_feedthrough(
+    description: ParticipantDescription, known: Mapping[str, frozenset[str]]
+) -> ParticipantDescription:
+    """The description with the inputs that these outputs depend on directly."""
+    outputs = with_causality(description, "output")
+    assumed = description.assumed_feedthrough if description.feedthrough is not None else frozenset(outputs)
+    return replace(
+        description,
+        feedthrough={name: direct_inputs(description, name) for name in outputs}
+        | dict(description.feedthrough or {})
+        | dict(known),
+        assumed_feedthrough=assumed - known.keys(),
+        possible_feedthrough=description.possible_feedthrough - known.keys(),
+    )
 
 
 def is_assumed(description: ParticipantDescription, output: str) -> bool:
@@ -35,7 +57,9 @@ def is_assumed(description: ParticipantDescription, output: str) -> bool:
 def passes_through(description: ParticipantDescription, name: str, links: Sequence[Link]) -> bool:
     """Whether an output of a participant may depend directly on one of its connected inputs."""
     connected = {link.input for link in links if link.target == name}
-    outputs = [v.name for v in description.variables.values() if v.causality == "output"]
+    if not connected:
+        return False
+    outputs = with_causality(description, "output")
     outputs += [link.output for link in links if link.source == name]
     return any(direct_inputs(description, output) & connected for output in outputs)
 

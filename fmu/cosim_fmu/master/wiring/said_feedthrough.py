@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
 from typing import Any
 
 import cosim
 from cosim.kit import ParticipantDescription
+from cosim_fmu.master.wiring.feedthrough import with_causality, with_feedthrough
 
 NONE = "none"
 
@@ -27,9 +27,8 @@ def with_said_feedthrough(description: ParticipantDescription, said: Any) -> Par
     ValueError
         With a sentence that says what is needed.
     """
-    outputs = [v.name for v in description.variables.values() if v.causality == "output"]
-    inputs = [v.name for v in description.variables.values() if v.causality == "input"]
-    readable = [*outputs, *description.readable]
+    inputs = with_causality(description, "input")
+    readable = [*with_causality(description, "output"), *description.readable]
     if said == NONE:
         given: dict[str, frozenset[str]] = dict.fromkeys(readable, frozenset())
     elif isinstance(said, Mapping):
@@ -43,16 +42,7 @@ def with_said_feedthrough(description: ParticipantDescription, said: Any) -> Par
                 given[element] = frozenset(needed)
     else:
         raise ValueError(f'is {said!r}, needs "none", or inputs by outputs: {{ y = ["u"] }}')
-    assumed = description.assumed_feedthrough
-    if description.feedthrough is None:
-        assumed = frozenset(outputs)
-    known = {name: frozenset(inputs) for name in outputs} | dict(description.feedthrough or {}) | given
-    return replace(
-        description,
-        feedthrough=known,
-        assumed_feedthrough=assumed - given.keys(),
-        possible_feedthrough=description.possible_feedthrough - given.keys(),
-    )
+    return with_feedthrough(description, given)
 
 
 def _elements(description: ParticipantDescription, what: str, name: str, known: list[str]) -> tuple[str, ...]:

@@ -25,6 +25,8 @@ int64_t call(Instance *instance, EntryPoint *entry, double time);
 const Check *failed_check(Instance *instance);
 const char *sentence_of(Instance *instance, const Check *check);
 Status failure(Instance *instance, const char *function, int64_t code);
+Status lost(Instance *instance, const char *function, int64_t code);
+void note_next_event(Instance *instance, Progress *progress);
 Array *begun_arrays(Instance *instance);
 Status compute(Instance *instance, const char *function);
 

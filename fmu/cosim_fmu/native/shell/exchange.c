@@ -90,13 +90,6 @@ Status get_indicators(Instance *instance, const char *function, double *values, 
     return OK;
 }
 
-static void note_next_event(Instance *instance, Progress *progress)
-{
-    double next = *clock_of(instance, instance->model->clock_next_event);
-    progress->next = instance->model->event != NULL && isfinite(next);
-    progress->next_time = progress->next ? next : 0.0;
-}
-
 /* Co-Simulation: the events of this instant, which the last step has left to event mode, and what the host has
    written there. */
 static Status handle_events(Instance *instance, const char *function, Progress *progress)
@@ -107,10 +100,7 @@ static Status handle_events(Instance *instance, const char *function, Progress *
     if (status != OK) return status;
     if (progress->waits || *clock_of(instance, model->clock_jumped) != 0.0) {
         int64_t code = call(instance, model->advance, life->time);
-        if (is_failure(model, code)) {
-            life->mode = FAILED;
-            return failure(instance, function, code);
-        }
+        if (is_failure(model, code)) return lost(instance, function, code);
         progress->event = *clock_of(instance, model->clock_changed) != 0.0;
         progress->stopped = life->ending = code == model->terminated;
         status = announce(instance, function, progress);
@@ -126,15 +116,11 @@ Status update_discrete_states(Instance *instance, const char *function, Progress
     int64_t code;
     memset(progress, 0, sizeof *progress);
     if (need_mode(instance, function, EVENT) != OK) return ERROR;
-    progress->time = life->time;
     progress->stopped = life->ending;
     if (life->ending) return OK;
     if (life->kind == CO_SIMULATION) return handle_events(instance, function, progress);
     code = call(instance, model->event, life->time);
-    if (is_failure(model, code)) {
-        life->mode = FAILED;
-        return failure(instance, function, code);
-    }
+    if (is_failure(model, code)) return lost(instance, function, code);
     progress->stopped = code == model->terminated;
     progress->event = *clock_of(instance, model->clock_changed) != 0.0;
     note_next_event(instance, progress);
@@ -148,11 +134,7 @@ Status completed_step(Instance *instance, const char *function, Progress *progre
     memset(progress, 0, sizeof *progress);
     if (need_mode(instance, function, CONTINUOUS) != OK) return ERROR;
     code = call(instance, model->completed, instance->life.time);
-    if (is_failure(model, code)) {
-        instance->life.mode = FAILED;
-        return failure(instance, function, code);
-    }
-    progress->time = instance->life.time;
+    if (is_failure(model, code)) return lost(instance, function, code);
     progress->stopped = code == model->terminated;
     progress->event = code == model->event_happened;
     return OK;

@@ -28,48 +28,29 @@ static const char *mode_name(int64_t mode)
                                  : "failed";
 }
 
-static void say(Instance *instance, Status status, const char *category, const char *function, const char *format,
-                va_list arguments)
+static const struct {
+    const char *name;
+    int64_t flag;
+} categories[] = {[OK] = {"logProgress", LOG_PROGRESS},
+                  [WARNING] = {"logStatusWarning", LOG_WARNINGS},
+                  [DISCARD] = {"logStatusDiscard", LOG_DISCARDS},
+                  [ERROR] = {"logStatusError", LOG_ERRORS},
+                  {"logAll", LOG_ALL}};
+
+Status say(Instance *instance, Status status, const char *function, const char *format, ...)
 {
     char text[TEXT];
-    int used = snprintf(text, sizeof text, "%s: ", function);
+    va_list arguments;
+    int used;
+    if (!(instance->log & categories[status].flag)) return status;
+    used = snprintf(text, sizeof text, "%s: ", function);
     if (used < 0) used = 0;
     if (used >= TEXT) used = TEXT - 1;
+    va_start(arguments, format);
     (void)vsnprintf(text + used, sizeof text - (size_t)used, format, arguments);
-    instance->report(instance, status, category, text);
-}
-
-Status refuse(Instance *instance, const char *function, const char *format, ...)
-{
-    if (instance->log & LOG_ERRORS) {
-        va_list arguments;
-        va_start(arguments, format);
-        say(instance, ERROR, "logStatusError", function, format, arguments);
-        va_end(arguments);
-    }
-    return ERROR;
-}
-
-Status discard(Instance *instance, const char *function, const char *format, ...)
-{
-    if (instance->log & LOG_DISCARDS) {
-        va_list arguments;
-        va_start(arguments, format);
-        say(instance, DISCARD, "logStatusDiscard", function, format, arguments);
-        va_end(arguments);
-    }
-    return DISCARD;
-}
-
-Status warn(Instance *instance, const char *function, const char *format, ...)
-{
-    if (instance->log & LOG_WARNINGS) {
-        va_list arguments;
-        va_start(arguments, format);
-        say(instance, WARNING, "logStatusWarning", function, format, arguments);
-        va_end(arguments);
-    }
-    return WARNING;
+    va_end(arguments);
+    instance->report(instance, status, categories[status].name, text);
+    return status;
 }
 
 Status need_mode(Instance *instance, const char *function, int64_t modes)
@@ -86,25 +67,16 @@ Status change_mode(Instance *instance, const char *function, int64_t from, int64
 }
 
 /* No category named means all of them. */
-Status set_logging(Instance *instance, const char *function, int on, size_t count, const char *const *categories)
+Status set_logging(Instance *instance, const char *function, int on, size_t count, const char *const *names)
 {
-    static const struct {
-        const char *name;
-        int64_t category;
-    } known[] = {{"logAll", LOG_ALL},
-                 {"logStatusWarning", LOG_WARNINGS},
-                 {"logStatusDiscard", LOG_DISCARDS},
-                 {"logStatusError", LOG_ERRORS},
-                 {"logProgress", LOG_PROGRESS}};
     int64_t chosen = count == 0 ? LOG_ALL : 0;
-    if (count > 0 && categories == NULL) return refuse(instance, function, "no categories are given");
+    if (count > 0 && names == NULL) return refuse(instance, function, "no categories are given");
     for (size_t i = 0; i < count; i++) {
         int64_t found = 0;
-        for (size_t j = 0; j < sizeof known / sizeof known[0]; j++)
-            if (categories[i] != NULL && strcmp(categories[i], known[j].name) == 0) found = known[j].category;
+        for (size_t j = 0; j < sizeof categories / sizeof categories[0]; j++)
+            if (names[i] != NULL && strcmp(names[i], categories[j].name) == 0) found = categories[j].flag;
         if (found == 0)
-            return refuse(instance, function, "there is no log category '%s'",
-                          categories[i] == NULL ? "" : categories[i]);
+            return refuse(instance, function, "there is no log category '%s'", names[i] == NULL ? "" : names[i]);
         chosen |= found;
     }
     instance->log = on ? instance->log | chosen : instance->log & ~chosen;
@@ -132,22 +104,29 @@ static void begin_life(Instance *instance, int64_t kind)
         numbers(instance, model->parameters)[model->replacements[i].index] = model->replacements[i].number;
 }
 
-Instance *make_instance(const Model *model, const char *name, int64_t kind, Report *report, void *host)
+int is_of_kind(const Model *model, int64_t kind) { return (model->kinds & (kind == CO_SIMULATION ? 2 : 1)) != 0; }
+
+Instance *make_instance(const Model *model, const char *function, const char *name, int64_t kind, int logs_all,
+                        Report *report, void *host)
 {
     size_t length = strlen(name) + 1;
     Instance *instance = calloc(1, sizeof *instance);
-    if (instance == NULL) return NULL;
+    if (instance == NULL) {
+        free(host);
+        return NULL;
+    }
     instance->model = model;
     instance->report = report;
     instance->host = host;
-    instance->log = LOG_ALL;
+    instance->log = logs_all ? LOG_ALL : LOG_ERRORS;
     instance->name = malloc(length);
     instance->arrays = new_arrays(model);
+    if (instance->name != NULL) memcpy(instance->name, name, length);
     if (instance->name == NULL || instance->arrays == NULL) {
+        if (instance->name != NULL) (void)refuse(instance, function, "there is no memory");
         free_instance(instance);
         return NULL;
     }
-    memcpy(instance->name, name, length);
     begin_life(instance, kind);
     return instance;
 }
@@ -157,6 +136,7 @@ void free_instance(Instance *instance)
     if (instance == NULL) return;
     forget_begun(instance);
     if (instance->arrays != NULL) free_arrays(instance->model, instance->arrays);
+    free(instance->host);
     free(instance->name);
     free(instance);
 }
@@ -289,6 +269,13 @@ Status failure(Instance *instance, const char *function, int64_t code)
     return refuse(instance, function, "t = %.17g s: a component could not be computed", time);
 }
 
+/* A failure after which the instance can only be reset, or restored. */
+Status lost(Instance *instance, const char *function, int64_t code)
+{
+    instance->life.mode = FAILED;
+    return failure(instance, function, code);
+}
+
 /* The 0th step, and the first step size. */
 static int64_t begin(Instance *instance)
 {
@@ -368,10 +355,7 @@ Status exit_initialization(Instance *instance, const char *function)
     forget_computed(instance);
     if (judge(instance, function) != OK) return ERROR;
     code = begin(instance);
-    if (is_failure(model, code)) {
-        life->mode = FAILED;
-        return failure(instance, function, code);
-    }
+    if (is_failure(model, code)) return lost(instance, function, code);
     life->ending = code == model->terminated;
     life->mode = life->kind == CO_SIMULATION ? STEPPING : EVENT;
     return OK;
@@ -407,14 +391,6 @@ Status check_step(Instance *instance, const char *function, double time, double 
     return OK;
 }
 
-static void tell(Instance *instance, const char *function, const char *format, ...)
-{
-    va_list arguments;
-    va_start(arguments, format);
-    say(instance, OK, "logProgress", function, format, arguments);
-    va_end(arguments);
-}
-
 /* In a communication step that takes long: how far it is. */
 static void tell_progress(Instance *instance, const char *function, double target, int64_t steps)
 {
@@ -428,10 +404,10 @@ static void tell_progress(Instance *instance, const char *function, double targe
     instance->way.told = present;
     passed = difftime(present, instance->way.began);
     if (done > 0.0 && passed > 0.0)
-        tell(instance, function, "at t = %.9g s, on the way to %.9g s, after %.0f s; some %.0f s to go", now, target,
-             passed, passed * (target - now) / done);
+        (void)say(instance, OK, function, "at t = %.9g s, on the way to %.9g s, after %.0f s; some %.0f s to go", now,
+                  target, passed, passed * (target - now) / done);
     else
-        tell(instance, function, "at t = %.9g s, on the way to %.9g s", now, target);
+        (void)say(instance, OK, function, "at t = %.9g s, on the way to %.9g s", now, target);
 }
 
 /* To a time, or one step toward it. */
@@ -439,7 +415,7 @@ Status step_to(Instance *instance, const char *function, double target, int one,
 {
     const Model *model = instance->model;
     Life *life = &instance->life;
-    EntryPoint *entry = one && model->step != NULL ? model->step : model->advance;
+    EntryPoint *entry = one ? model->step : model->advance;
     int64_t *places = instance->arrays[model->places].data, code;
     places[model->places_most] = STEPS_BETWEEN_LOOKS;
     do {
@@ -447,18 +423,12 @@ Status step_to(Instance *instance, const char *function, double target, int one,
         if (code == model->stepped) tell_progress(instance, function, target, one ? 1 : STEPS_BETWEEN_LOOKS);
     } while (!one && code == model->stepped);
     memset(progress, 0, sizeof *progress);
-    life->time = progress->time = *clock_of(instance, model->clock_time);
+    life->time = *clock_of(instance, model->clock_time);
     progress->event = *clock_of(instance, model->clock_changed) != 0.0;
-    if (is_failure(model, code)) {
-        life->mode = FAILED;
-        return failure(instance, function, code);
-    }
+    if (is_failure(model, code)) return lost(instance, function, code);
     if (code == model->terminated) {
         int64_t finished = call(instance, model->finish, 0.0);
-        if (is_failure(model, finished)) {
-            life->mode = FAILED;
-            return failure(instance, function, finished);
-        }
+        if (is_failure(model, finished)) return lost(instance, function, finished);
         progress->stopped = 1;
         life->mode = STOPPED;
         return discard(instance, function, "the model asked to stop at t = %.17g s", life->time);
@@ -473,20 +443,21 @@ void halt_at_jumps(Instance *instance, int halts)
     places[instance->model->places_halts] = halts;
 }
 
+void note_next_event(Instance *instance, Progress *progress)
+{
+    double next = *clock_of(instance, instance->model->clock_next_event);
+    progress->next = isfinite(next);
+    progress->next_time = progress->next ? next : 0.0;
+}
+
 /* What waits at this instant, and when the next event comes. */
 Status announce(Instance *instance, const char *function, Progress *progress)
 {
     const Model *model = instance->model;
     int64_t code = call(instance, model->announce, 0.0);
-    double next;
-    if (is_failure(model, code)) {
-        instance->life.mode = FAILED;
-        return failure(instance, function, code);
-    }
-    next = *clock_of(instance, model->clock_next_event);
+    if (is_failure(model, code)) return lost(instance, function, code);
     progress->waits = code == model->event_happened;
-    progress->next = model->announce != NULL && isfinite(next);
-    progress->next_time = progress->next ? next : 0.0;
+    note_next_event(instance, progress);
     return OK;
 }
 

@@ -51,7 +51,7 @@ struct Instance {
     Array *begun;     /* in initialization mode: what the arrays will be when that mode ends, once it was asked for */
     char *name;
     Report *report;
-    void *host; /* what the FMI layer keeps */
+    void *host; /* what the FMI layer keeps; freed with the instance */
     struct {
         int64_t steps; /* of the integrator since the clock on the wall was looked at */
         time_t began;  /* when the communication step began, and where */
@@ -64,7 +64,6 @@ enum { LOG_WARNINGS = 1, LOG_DISCARDS = 2, LOG_ERRORS = 4, LOG_PROGRESS = 8, LOG
 
 /* What a step or an event brought. */
 typedef struct {
-    double time;        /* where the instance is now */
     int64_t stopped;    /* the model wants the run to end */
     int64_t event;      /* something jumped */
     int64_t waits;      /* an event waits at this instant */
@@ -73,14 +72,17 @@ typedef struct {
     int64_t needs_more; /* another round of the event iteration */
 } Progress;
 
-Instance *make_instance(const Model *model, const char *name, int64_t kind, Report *report, void *host);
+int is_of_kind(const Model *model, int64_t kind);
+Instance *make_instance(const Model *model, const char *function, const char *name, int64_t kind, int logs_all,
+                        Report *report, void *host);
 void free_instance(Instance *instance);
 Status reset(Instance *instance, const char *function);
 
-/* Log and return ERROR, WARNING, DISCARD; `function` is what the host called. */
-Status refuse(Instance *instance, const char *function, const char *format, ...);
-Status warn(Instance *instance, const char *function, const char *format, ...);
-Status discard(Instance *instance, const char *function, const char *format, ...);
+/* Logs a sentence and returns the status; `function` is what the host called. */
+Status say(Instance *instance, Status status, const char *function, const char *format, ...);
+#define refuse(instance, ...) say(instance, ERROR, __VA_ARGS__)
+#define warn(instance, ...) say(instance, WARNING, __VA_ARGS__)
+#define discard(instance, ...) say(instance, DISCARD, __VA_ARGS__)
 Status set_logging(Instance *instance, const char *function, int on, size_t count, const char *const *categories);
 Status need_mode(Instance *instance, const char *function, int64_t modes);
 Status change_mode(Instance *instance, const char *function, int64_t from, int64_t to);
@@ -101,10 +103,11 @@ Status set_real(Instance *instance, const char *function, const uint32_t *refere
                 const double *values);
 Status set_slopes(Instance *instance, const char *function, const uint32_t *references, size_t count,
                   const int32_t *orders, const double *slopes);
+/* Integers and Booleans, in as many bytes as the version of FMI has for one. */
 Status get_whole(Instance *instance, const char *function, int64_t type, const uint32_t *references, size_t count,
-                 int64_t *values);
+                 void *values, size_t width);
 Status set_whole(Instance *instance, const char *function, int64_t type, const uint32_t *references, size_t count,
-                 const int64_t *values);
+                 const void *values, size_t width);
 Status judge(Instance *instance, const char *function);
 Status directional_derivative(Instance *instance, const char *function, const uint32_t *unknowns,
                               size_t unknown_count, const uint32_t *knowns, size_t known_count, const double *seed,
@@ -120,16 +123,13 @@ Status get_indicators(Instance *instance, const char *function, double *values, 
 Status update_discrete_states(Instance *instance, const char *function, Progress *progress);
 Status completed_step(Instance *instance, const char *function, Progress *progress);
 
-/* A saved state is one block of bytes, which is also its serialized form. */
-typedef struct {
-    size_t size;
-    unsigned char *bytes;
-} Saved;
-
-Status save(Instance *instance, const char *function, Saved **saved);
-Status restore(Instance *instance, const char *function, const Saved *saved);
-Status check_bytes(Instance *instance, const char *function, const unsigned char *bytes, size_t size);
-Saved *copy_bytes(const unsigned char *bytes, size_t size);
-void free_saved(Saved *saved);
+/* Saved states, which the host holds without looking into them. What is written to `state` frees or takes the place of
+   what was there. */
+Status save(Instance *instance, const char *function, void **state);
+Status restore(Instance *instance, const char *function, const void *state);
+Status drop(Instance *instance, const char *function, void **state);
+Status size_in_bytes(Instance *instance, const char *function, const void *state, size_t *size);
+Status to_bytes(Instance *instance, const char *function, const void *state, void *bytes, size_t size);
+Status from_bytes(Instance *instance, const char *function, const void *bytes, size_t size, void **state);
 
 #endif

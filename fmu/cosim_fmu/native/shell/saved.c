@@ -12,6 +12,23 @@ static const unsigned char MAGIC[8] = {'C', 'O', 'S', 'I', 'M', 'S', 'T', '1'};
 
 enum { SUM = 8, DIGEST = 16, HEAD = 8 + DIGEST + 8 };
 
+/* One block of bytes, which is also its serialized form. */
+typedef struct {
+    size_t size;
+    unsigned char *bytes;
+} Saved;
+
+static Saved *new_saved(size_t size)
+{
+    Saved *saved = malloc(sizeof *saved);
+    if (saved == NULL) return NULL;
+    saved->size = size;
+    saved->bytes = malloc(size);
+    if (saved->bytes != NULL) return saved;
+    free(saved);
+    return NULL;
+}
+
 static uint64_t checksum(const unsigned char *bytes, size_t size)
 {
     uint64_t sum = 14695981039346656037u; /* FNV-1a, over words */
@@ -39,20 +56,23 @@ static unsigned char *put(unsigned char *at, const void *what, size_t size)
     return at + size;
 }
 
-Status save(Instance *instance, const char *function, Saved **saved)
+Status save(Instance *instance, const char *function, void **state)
 {
     const Model *model = instance->model;
     size_t size = saved_size(instance);
     uint64_t length = size, sum;
+    Saved *saved;
     unsigned char *at;
+    if (state == NULL) return refuse(instance, function, "no place for the state");
     if (need_mode(instance, function, ANY & ~INTERMEDIATE) != OK) return ERROR;
-    if (*saved != NULL && (*saved)->size != size) {
-        free_saved(*saved);
-        *saved = NULL;
+    saved = *state;
+    if (saved != NULL && saved->size != size) {
+        (void)drop(instance, function, state);
+        saved = NULL;
     }
-    if (*saved == NULL) *saved = copy_bytes(NULL, size);
-    if (*saved == NULL) return refuse(instance, function, "there is no memory");
-    at = put((*saved)->bytes, MAGIC, sizeof MAGIC);
+    if (saved == NULL) *state = saved = new_saved(size);
+    if (saved == NULL) return refuse(instance, function, "there is no memory");
+    at = put(saved->bytes, MAGIC, sizeof MAGIC);
     at = put(at, model->digest, DIGEST);
     at = put(at, &length, 8);
     at = put(at, &instance->life, sizeof(Life));
@@ -61,8 +81,36 @@ Status save(Instance *instance, const char *function, Saved **saved)
         at = put(at, &instance->arrays[i].rows, 8);
         at = put(at, instance->arrays[i].data, bytes_of(&instance->arrays[i]));
     }
-    sum = checksum((*saved)->bytes, size - SUM);
+    sum = checksum(saved->bytes, size - SUM);
     (void)put(at, &sum, SUM);
+    return OK;
+}
+
+Status drop(Instance *instance, const char *function, void **state)
+{
+    Saved *saved = state == NULL ? NULL : *state;
+    if (saved == NULL) return OK;
+    free(saved->bytes);
+    free(saved);
+    *state = NULL;
+    return OK;
+}
+
+Status size_in_bytes(Instance *instance, const char *function, const void *state, size_t *size)
+{
+    const Saved *saved = state;
+    if (saved == NULL || size == NULL) return refuse(instance, function, "there is no saved state");
+    *size = saved->size;
+    return OK;
+}
+
+Status to_bytes(Instance *instance, const char *function, const void *state, void *bytes, size_t size)
+{
+    const Saved *saved = state;
+    if (saved == NULL || bytes == NULL) return refuse(instance, function, "there is no saved state");
+    if (size < saved->size)
+        return refuse(instance, function, "the state has %zu bytes, there is room for %zu", saved->size, size);
+    memcpy(bytes, saved->bytes, saved->size);
     return OK;
 }
 
@@ -78,7 +126,7 @@ static int is_sound(const Instance *instance, const Life *life)
 }
 
 /* Looks at everything that can be known without trying. */
-Status check_bytes(Instance *instance, const char *function, const unsigned char *bytes, size_t size)
+static Status check_bytes(Instance *instance, const char *function, const unsigned char *bytes, size_t size)
 {
     const Model *model = instance->model;
     uint64_t length, sum;
@@ -112,9 +160,10 @@ Status check_bytes(Instance *instance, const char *function, const unsigned char
 }
 
 /* Takes it all or nothing. */
-Status restore(Instance *instance, const char *function, const Saved *saved)
+Status restore(Instance *instance, const char *function, const void *state)
 {
     const Model *model = instance->model;
+    const Saved *saved = state;
     Array *arrays, *before = instance->arrays;
     Life life = instance->life;
     const unsigned char *at;
@@ -153,23 +202,15 @@ Status restore(Instance *instance, const char *function, const Saved *saved)
     return OK;
 }
 
-Saved *copy_bytes(const unsigned char *bytes, size_t size)
+Status from_bytes(Instance *instance, const char *function, const void *bytes, size_t size, void **state)
 {
-    Saved *saved = malloc(sizeof *saved);
-    if (saved == NULL) return NULL;
-    saved->size = size;
-    saved->bytes = malloc(size);
-    if (saved->bytes == NULL) {
-        free(saved);
-        return NULL;
-    }
-    if (bytes != NULL) memcpy(saved->bytes, bytes, size);
-    return saved;
-}
-
-void free_saved(Saved *saved)
-{
-    if (saved == NULL) return;
-    free(saved->bytes);
-    free(saved);
+    Saved *saved;
+    if (state == NULL) return refuse(instance, function, "no place for the state");
+    if (check_bytes(instance, function, bytes, size) != OK) return ERROR;
+    saved = new_saved(size);
+    if (saved == NULL) return refuse(instance, function, "there is no memory");
+    memcpy(saved->bytes, bytes, size);
+    (void)drop(instance, function, state);
+    *state = saved;
+    return OK;
 }

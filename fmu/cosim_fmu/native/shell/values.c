@@ -124,19 +124,37 @@ static double present(Instance *instance, const Variable *variable)
     return variable->is_whole ? (double)integers[variable->index] : *place_of(instance, variable);
 }
 
+static int64_t whole_at(const void *values, size_t i, size_t width)
+{
+    if (width == sizeof(int64_t)) return ((const int64_t *)values)[i];
+    return width == sizeof(int32_t) ? ((const int32_t *)values)[i] : ((const int8_t *)values)[i];
+}
+
+static void put_whole(void *values, size_t i, size_t width, int64_t value)
+{
+    if (width == sizeof(int64_t)) ((int64_t *)values)[i] = value;
+    else if (width == sizeof(int32_t)) ((int32_t *)values)[i] = (int32_t)value;
+    else ((int8_t *)values)[i] = (int8_t)value;
+}
+
 Status get_whole(Instance *instance, const char *function, int64_t type, const uint32_t *references, size_t count,
-                 int64_t *values)
+                 void *values, size_t width)
 {
     if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no place for values");
     for (size_t i = 0; i < count; i++) {
         const Variable *variable = find_variable(instance, function, references[i], type);
         const Array *arrays;
+        int64_t value;
         if (variable == NULL) return ERROR;
         arrays = read_from(instance, function, variable);
         if (arrays == NULL) return ERROR;
-        values[i] = variable->is_whole ? ((int64_t *)arrays[variable->array].data)[variable->index]
-                                       : (int64_t)((double *)arrays[variable->array].data)[variable->index];
-        if (type == BOOLEAN) values[i] = values[i] != 0;
+        value = variable->is_whole ? ((int64_t *)arrays[variable->array].data)[variable->index]
+                                   : (int64_t)((double *)arrays[variable->array].data)[variable->index];
+        if (type == BOOLEAN) value = value != 0;
+        if (width == sizeof(int32_t) && (value > INT32_MAX || value < INT32_MIN))
+            return refuse(instance, function, "%s is %lld, which FMI 2.0 cannot hold", variable->name,
+                          (long long)value);
+        put_whole(values, i, width, value);
     }
     return OK;
 }
@@ -231,7 +249,6 @@ static Status try_parameters(Instance *instance, const char *function, const uin
     size_t size;
     int64_t code;
     int changed = 0;
-    if (model->judge == NULL) return OK;
     for (size_t i = 0; i < count; i++) {
         const Variable *variable = &model->variables[references[i]];
         changed = changed || (variable->array == model->parameters && present(instance, variable) != values[i]);
@@ -311,19 +328,23 @@ Status set_real(Instance *instance, const char *function, const uint32_t *refere
     return set_numbers(instance, function, REAL, references, count, values);
 }
 
-/* Integers and Booleans. */
 Status set_whole(Instance *instance, const char *function, int64_t type, const uint32_t *references, size_t count,
-                 const int64_t *values)
+                 const void *values, size_t width)
 {
     double *reals;
     Status status;
     if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no values are given");
-    for (size_t i = 0; i < count; i++)
-        if (values[i] > MOST_WHOLE || values[i] < -MOST_WHOLE)
-            return refuse(instance, function, "%lld is more than is kept exactly", (long long)values[i]);
+    for (size_t i = 0; i < count; i++) {
+        int64_t value = whole_at(values, i, width);
+        if (value > MOST_WHOLE || value < -MOST_WHOLE)
+            return refuse(instance, function, "%lld is more than is kept exactly", (long long)value);
+    }
     reals = malloc((count + 1) * sizeof *reals);
     if (reals == NULL) return refuse(instance, function, "there is no memory");
-    for (size_t i = 0; i < count; i++) reals[i] = (double)values[i];
+    for (size_t i = 0; i < count; i++) {
+        int64_t value = whole_at(values, i, width);
+        reals[i] = type == BOOLEAN ? (double)(value != 0) : (double)value;
+    }
     status = set_numbers(instance, function, type, references, count, reals);
     free(reals);
     return status;
@@ -417,6 +438,7 @@ Status directional_derivative(Instance *instance, const char *function, const ui
     double *work, *before, *moved, *first, *second, step;
     void *marks;
     Status status = OK;
+    if (need_mode(instance, function, INITIALIZING | RUNNING | INTERMEDIATE | STOPPED) != OK) return ERROR;
     if ((unknown_count > 0 && (unknowns == NULL || sensitivity == NULL)) ||
         (known_count > 0 && (knowns == NULL || seed == NULL)))
         return refuse(instance, function, "a list is missing");

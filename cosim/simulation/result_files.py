@@ -1,0 +1,103 @@
+"""Files of results: the plugin that writes or reads one, by the ending of its name."""
+
+from __future__ import annotations
+
+import logging
+import tempfile
+from os import PathLike
+from pathlib import Path
+
+from cosim.contracts.result_sink import ResultSink
+from cosim.errors import CosimError
+from cosim.simulation.result import Result
+
+log = logging.getLogger("cosim.simulation")
+
+
+def result_sink(path: Path, *, reads: bool = False) -> ResultSink:
+    """The registered sink for files with this ending.
+
+    Parameters
+    ----------
+    path : Path
+    reads : bool
+        Whether it has to read them.
+
+    Raises
+    ------
+    CosimError
+        There is none; lists the endings that there are.
+    """
+    from cosim.registration.registry import registry
+
+    sinks = {
+        suffix: entry.cls
+        for entry in registry().entries("result_sink")
+        if not reads or entry.cls.read is not ResultSink.read
+        for suffix in entry.cls.suffixes
+    }
+    found = sinks.get(path.suffix.lower())
+    if found is None:
+        does, known = "reads" if reads else "writes", ", ".join(sorted(sinks))
+        raise CosimError(f"{path}: no plugin {does} results that end in '{path.suffix}'. There are: {known}.")
+    made: ResultSink = found()
+    return made
+
+
+def read_result(path: str | PathLike[str]) -> Result:
+    """Read results that a plugin can read: CSV of ours and of other tools, Parquet.
+
+    Parameters
+    ----------
+    path : path_like
+        The ending says what it is: ``.csv``, ``.parquet`` (a file, or a folder with part files).
+
+    Returns
+    -------
+    Result
+
+    Raises
+    ------
+    CosimError
+        No such file, or one that is none of these, with its line.
+
+    Examples
+    --------
+    >>> read_result("run.xyz")
+    Traceback (most recent call last):
+    ...
+    cosim.errors.CosimError: run.xyz: no plugin reads results that end in '.xyz'. There are: .csv, .parquet.
+    """
+    return result_sink(Path(path), reads=True).read(Path(path))
+
+
+def save_result(sink: ResultSink, result: Result, target: Path, rows: int = 0) -> None:
+    """Write results; where that fails, since a disk is full, elsewhere, and say where.
+
+    Parameters
+    ----------
+    sink : ResultSink
+    result : Result
+    target : Path
+    rows : int
+        How many of its rows the sink has written there before.
+
+    Raises
+    ------
+    CosimError
+        They could not be written to `target`; the message says where they are.
+    """
+    try:
+        if rows:
+            sink.extend(result, target, rows)
+        else:
+            sink.write(result, target)
+        log.info("written %s", target)
+    except (CosimError, OSError) as error:
+        try:
+            folder = Path(tempfile.mkdtemp(prefix="cosim-results-"))
+            spare = folder / f"{target.stem}{target.suffix or '.csv'}"
+            sink.write(result, spare)
+        except (CosimError, OSError):
+            raise error from None  # nor elsewhere
+        raise CosimError(f"{error}. The results are in {spare}") from error

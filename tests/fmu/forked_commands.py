@@ -1,0 +1,39 @@
+"""Commands in forks of one process: Python is started, and all is imported, once (see `command_server`)."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NamedTuple
+
+
+class Done(NamedTuple):
+    """How a command ended, negative when by a signal, and what it wrote."""
+
+    returncode: int
+    stdout: str
+    stderr: str
+
+
+class ForkedCommands:
+    """A process that runs ``cosim`` with the words that it is given."""
+
+    def __init__(self) -> None:
+        words = [sys.executable, str(Path(__file__).with_name("command_server.py"))]
+        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+
+    def run(
+        self, folder: Path, words: Sequence[str], environment: Mapping[str, str] = {}, forks: bool = True
+    ) -> Done:
+        """Run a command in a folder; without a fork, what it compiles and imports is there for all others."""
+        assert self.process.stdin is not None and self.process.stdout is not None
+        print(json.dumps([forks, str(folder), environment, words]), file=self.process.stdin, flush=True)
+        status = int(self.process.stdout.readline())
+        return Done(status, *((folder / name).read_text() for name in ("out", "err")))
+
+    def close(self) -> None:
+        """End it."""
+        self.process.communicate(timeout=10.0)
