@@ -21,6 +21,7 @@ from cosim.model.content import content
 from cosim.model.typed_names import complete_in_ipython
 from cosim.options import check_options, option_names, options_checked
 from cosim.registration.kinds import declared_kinds, kinds_of
+from cosim.registration.registry import registry
 from cosim.system.connection import Connection
 
 if TYPE_CHECKING:
@@ -204,7 +205,6 @@ class Model:
         ModelError
             All faults of the wiring together.
         """
-        from cosim.registration.registry import registry
         from cosim.system.assembly import Assembly
         from cosim.system.system import System
 
@@ -246,8 +246,6 @@ class Model:
     @property
     def solver_id(self) -> str:
         """Which solver it is: what the setting says, or the default; empty where no part asks for one."""
-        from cosim.registration.registry import registry
-
         base = self.solver_base
         if base is None:
             return ""
@@ -255,8 +253,6 @@ class Model:
 
     def _check_settings(self) -> None:
         """`OptionError` for a setting that neither the model nor a solver has."""
-        from cosim.registration.registry import registry
-
         if set(self.settings) <= {*self.ABOUT, *option_names(type(self))}:
             return
         for plugin in registry().plugins:  # a kind of solver may be one that nothing has asked for yet
@@ -389,8 +385,6 @@ class Model:
     @staticmethod
     def exporter(native: bool | None = False, exporter: str | None = None) -> Exporter:
         """The exporter that `export_fmu` takes."""
-        from cosim.registration.registry import registry
-
         chosen = "fmu.fitting" if native is None else "fmu.native" if native else "fmu.pythonfmu"
         made: Exporter = registry().get("exporter", exporter or chosen)()
         return made
@@ -437,8 +431,6 @@ class Model:
 
     def to_dict(self) -> dict[str, Any]:
         """The model as data that JSON can hold; `from_dict` makes the same model of it."""
-        from cosim.registration.registry import registry
-
         return self._data(lambda part: registry().owner(type(part)).id)
 
     def _data(self, type_of: Callable[[Component], Any]) -> dict[str, Any]:
@@ -482,8 +474,6 @@ class Model:
         CosimError
             No installed plugin reads such files, or several do.
         """
-        from cosim.registration.registry import registry
-
         path = Path(path)
         readers = registry().entries("model_reader")
         fitting = [entry for entry in readers if path.suffix.lower() in entry.cls.suffixes]

@@ -9,6 +9,7 @@ from typing import Any
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError
 from cosim.options import check_options, option_names, seconds
+from cosim.registration.registry import registry
 from cosim.step.projection import END_OF_CORRECTIONS, PREPARE
 from cosim.system.system import System
 
@@ -25,8 +26,6 @@ def integrator_options(integrator: str | type[Integrator] | Integrator) -> list[
 def _class_of(integrator: Any) -> Any:
     if not isinstance(integrator, str):
         return integrator
-    from cosim.registration.registry import registry
-
     return registry().get("integrator", integrator)
 
 

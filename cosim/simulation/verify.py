@@ -10,6 +10,7 @@ import numpy as np
 
 from cosim.errors import ModelError, SimulationError
 from cosim.registration.kinds import kinds_of
+from cosim.registration.registry import registry
 from cosim.simulation.chosen_integrator import DEFAULT
 from cosim.simulation.result import Result
 from cosim.simulation.simulate import POINTS, simulate
@@ -131,8 +132,6 @@ def _tightened(given: dict[str, Any], accuracy: float) -> dict[str, Any]:
 
 def _rival_method(given: str, constrained: bool) -> str:
     """Id of the method of the highest order that is as implicit as the given one, and is not that one."""
-    from cosim.registration.registry import registry
-
     own = registry().entry("integrator", given)
     implicit = own.cls.capabilities.implicit
     listed: list[tuple[int, str]] = []
@@ -148,8 +147,6 @@ def _rival_method(given: str, constrained: bool) -> str:
 
 def _with_other_solver(model: Model) -> tuple[str, System] | None:
     """Id of another dynamics solver that takes this model, and the system that it makes of it."""
-    from cosim.registration.registry import registry
-
     base = model.solver_base
     if base is None:
         return None

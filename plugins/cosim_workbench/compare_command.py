@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim_workbench.atomic_file import replaced_file
 from cosim_workbench.comparison import (
     Deviation,
     compare_results,
@@ -17,6 +16,7 @@ from cosim_workbench.comparison import (
     have_common_time,
     spans_differ,
 )
+from cosim_workbench.figure import new_figure, save_figure
 from cosim_workbench.plot import check_plot, require_matplotlib
 from cosim_workbench.wording import counted
 
@@ -117,10 +117,8 @@ def _draw(
 ) -> None:
     """The signal that leaves the band first, around where it does, and over the whole run."""
     require_matplotlib()
-    from matplotlib.figure import Figure
-
     name, unit = deviation.name, reference.unit(deviation.name)
-    figure = Figure(figsize=(8.0, 6.0), layout="constrained")
+    figure = new_figure(8.0, 6.0)
     panels: Any = figure.subplots(2, 1)
     span = float(reference.time[-1] - reference.time[0])
     for panel, width in zip(panels, (math.inf, 0.02 * span), strict=True):
@@ -139,8 +137,7 @@ def _draw(
         panel.grid(True, alpha=0.3)
     panels[0].legend(fontsize="small")
     panels[1].set_xlabel("time in s")
-    with replaced_file(path) as draft:
-        figure.savefig(draft, dpi=120)
+    save_figure(figure, path)
 
 
 def _beside(near: Any) -> Any:

@@ -10,6 +10,7 @@ import numpy as np
 
 import cosim
 from cosim.kit import Entry, RegisteredId
+from cosim_workbench.wording import below_each_other
 
 #: What stands for no bound in parameters is larger.
 ENDLESS = 1e300
@@ -132,8 +133,4 @@ def _default(declaration: Any) -> str:
 
 def _declarations(cls: type[Any]) -> list[str]:
     rows = [tuple(row.values()) for row in _declared(cls)]
-    if not rows:
-        return []
-    widths = [max(len(row[i]) for row in rows) for i in range(3)]
-    cells = ("  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=False)) for row in rows)
-    return ["", *(f"  {text}  {row[3]}".rstrip() for text, row in zip(cells, rows, strict=True))]
+    return ["", *below_each_other(rows)] if rows else []

@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import functools
 import io
+from pathlib import Path
 from typing import Any
+
+from cosim_workbench.atomic_file import replaced_file
 
 
 def new_figure(width: float, height: float) -> Any:
@@ -13,6 +16,13 @@ def new_figure(width: float, height: float) -> Any:
     A notebook shows one only where pyplot was imported; this one also without.
     """
     return _shown_figure()(figsize=(width, height), layout="constrained")
+
+
+def save_figure(figure: Any, path: Path) -> Path:
+    """Write a picture, whole or not at all; its ending says what kind."""
+    with replaced_file(path) as draft:
+        figure.savefig(draft, dpi=120)
+    return path
 
 
 @functools.cache

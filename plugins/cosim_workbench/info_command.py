@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 import cosim
 from cosim.kit import Inspectable, reported_result
 from cosim_workbench.progress import compile_notice
-from cosim_workbench.wording import counted
+from cosim_workbench.wording import below_each_other, counted
 
 LONGEST = 24
 """Of a text that is shown."""
@@ -75,12 +75,12 @@ def describe_model(path: Path) -> Description:
     registry = cosim.registry()
     sizes = f"{system.nq} coordinates q, {system.nu} speeds u, {system.nz} auxiliary states z"
     rows = [[name, registry.owner(type(part)).id] for name, part in model.parts.items()]
-    lines = [f"{model.name}   {counted(len(rows), 'part')}, {sizes}", *_table(rows)]
+    lines = [f"{model.name}   {counted(len(rows), 'part')}, {sizes}", *below_each_other(rows)]
     for title, paths in (("inputs", list(system.inputs)), ("outputs", list(system.outputs))):
         if paths:
             variables = [system.variables[path] for path in paths if path in system.variables]
             cells = [[v.path, _unit(v.unit()), v.description] for v in variables]
-            lines += ["", title, *_table(cells)]
+            lines += ["", title, *below_each_other(cells)]
     if model.connections:
         lines += ["", "connections", *map(_connection, model.connections)]
     if system.dynamics:
@@ -131,7 +131,7 @@ def describe_fmu(path: Path) -> Description:
             for v in chosen
         ]
         if cells:
-            lines += ["", f"{causality}s" if causality != "local" else "locals", *_table(cells)]
+            lines += ["", f"{causality}s" if causality != "local" else "locals", *below_each_other(cells)]
     values = {
         "file": path,
         "kind": description.kind,
@@ -159,7 +159,7 @@ def describe_results(path: Path) -> Description:
             continue
         figures = (column[0], column[-1], column.min(), column.max())
         rows.append([name, *(f"{float(figure):.6g}" for figure in figures)])
-    return "\n".join([heading, *_table(rows)]), values
+    return "\n".join([heading, *below_each_other(rows)]), values
 
 
 def _short(text: str) -> str:
@@ -176,18 +176,8 @@ def _schedule(system: cosim.System) -> list[str]:
         counts[stage.name] = end - first
     counts["at events"] = len(system.blocks) - sum(counts.values())
     rows = [[name, counted(count, "block")] for name, count in counts.items() if count]
-    return [f"schedule   {counted(len(system.blocks), 'block')}", *_table(rows)]
+    return [f"schedule   {counted(len(system.blocks), 'block')}", *below_each_other(rows)]
 
 
 def _unit(unit: str) -> str:
     return "" if unit == "1" else unit
-
-
-def _table(rows: list[list[str]]) -> list[str]:
-    """Rows with their columns below each other."""
-    widths = [max(len(row[i]) for row in rows) for i in range(len(rows[0]))] if rows else []
-    return [
-        "  "
-        + "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True) if width).rstrip()
-        for row in rows
-    ]

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import cosim
 from cosim_workbench.atomic_file import check_folder, replaced_file
-from cosim_workbench.figure import new_figure
+from cosim_workbench.figure import new_figure, save_figure
 from cosim_workbench.interactive_plot import interactive_page
 from cosim_workbench.library import library
 from cosim_workbench.plot_plan import PlotPlan, plot_plan
@@ -41,10 +41,7 @@ class Plot(cosim.ResultSink):
             with replaced_file(path) as draft:
                 draft.write_text(page, "utf-8")
             return path
-        figure = self.show(result, signals)
-        with replaced_file(path) as draft:
-            figure.savefig(draft, dpi=120)
-        return path
+        return save_figure(self.show(result, signals), path)
 
     def show(self, result: cosim.Result, signals: Sequence[str] = ()) -> Any:
         """The figure (`matplotlib.figure.Figure`)."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 from cosim.kit import nearest
 
@@ -29,3 +29,14 @@ def counted(number: int, word: str) -> str:
     ('1 step', '1167 steps')
     """
     return f"{number} {word}{'s' * (number != 1)}"
+
+
+def below_each_other(rows: Sequence[Sequence[str]]) -> list[str]:
+    """Lines of a table; a column without any text takes no room.
+
+    >>> below_each_other([["mass", "", "kg"], ["q", "", "m"]])
+    ['  mass  kg', '  q     m']
+    """
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    cells = ([f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True) if w] for row in rows)
+    return ["  " + "  ".join(row).rstrip() for row in cells]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import atexit
+import functools
 import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -40,15 +42,28 @@ def export(model: cosim.Model, path: Path, **options: Any) -> Path:
     return PythonFmuExporter().export(model, path, **{"all": True, **options})
 
 
+@functools.cache
+def _unpacked(path: Path, changed: int) -> Path:
+    """Where an FMU lies unpacked, once for all instances, as a host does it: it has hundreds of files."""
+    from fmpy import extract
+
+    folder = Path(extract(str(path)))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return folder
+
+
 class Fmu:
-    """An instance of an FMU; what it logs is kept in `messages`."""
+    """An instance of an FMU, in a folder of its own if one is given; what it logs is kept in `messages`."""
 
     def __init__(self, path: Path, folder: Path | None = None, name: str = "instance") -> None:
         from fmpy import extract, read_model_description
         from fmpy.fmi2 import FMU2Slave, defaultCallbacks, fmi2CallbackFunctions, fmi2CallbackLoggerTYPE
 
         self.messages: list[str] = []
-        self.folder = Path(extract(str(path), None if folder is None else str(folder)))
+        own = folder is not None
+        self.folder = (
+            Path(extract(str(path), str(folder))) if own else _unpacked(path, path.stat().st_mtime_ns)
+        )
         self.description = read_model_description(str(path), validate=False)
         self.references = {v.name: v.valueReference for v in self.description.modelVariables}
         self.types = {v.name: v.type for v in self.description.modelVariables}
@@ -94,7 +109,6 @@ class Fmu:
 
     def close(self) -> None:
         self.slave.freeInstance()
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 @contextmanager

@@ -47,31 +47,15 @@ class Fmi2Instance(FmuInstance):
         "deserialize": "DeSerializeFMUstate",
     }
     allowed: ClassVar[Mapping[str, frozenset[str]]] = {
-        "SetDebugLogging": modes.FREEABLE,
+        **modes.since_2(READABLE, SAVING, state_functions),
         "SetupExperiment": frozenset((modes.INSTANTIATED,)),
-        "EnterInitializationMode": frozenset((modes.INSTANTIATED,)),
-        "ExitInitializationMode": frozenset((modes.INITIALIZING,)),
-        "Terminate": modes.RUNNING,
-        "Reset": modes.FREEABLE,
-        "Get": READABLE,
         "Set": modes.INITIALIZED | {modes.INSTANTIATED},
-        **dict.fromkeys(state_functions.values(), SAVING),
-        state_functions["get"]: modes.LIVING,  # what has failed has no state to go back to
-        "GetDirectionalDerivative": READABLE,
         "SetRealInputDerivatives": frozenset((modes.INITIALIZING, modes.STEPPING)),
-        "DoStep": frozenset((modes.STEPPING,)),
         "GetRealStatus": frozenset((modes.STEPPING, modes.FAILED, modes.TERMINATED)),
         "GetBooleanStatus": frozenset((modes.STEPPING, modes.FAILED, modes.TERMINATED)),
         "EnterEventMode": frozenset((modes.CONTINUOUS,)),
         "NewDiscreteStates": frozenset((modes.EVENT,)),
-        "EnterContinuousTimeMode": frozenset((modes.EVENT,)),
-        "CompletedIntegratorStep": frozenset((modes.CONTINUOUS,)),
-        "SetTime": frozenset((modes.EVENT, modes.CONTINUOUS)),
-        "SetContinuousStates": frozenset((modes.CONTINUOUS,)),
-        "GetContinuousStates": READABLE,
         "GetDerivatives": READABLE,
-        "GetEventIndicators": READABLE,
-        "GetNominalsOfContinuousStates": READABLE,
     }
 
     def _instantiation(self) -> str:

@@ -6,6 +6,8 @@ FMI 1.0 has no initialization mode and no event mode; its instance passes throug
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 NEW = "new"
 INSTANTIATED = "instantiated"
 CONFIGURING = "in configuration mode"
@@ -22,3 +24,33 @@ RUNNING = frozenset((EVENT, CONTINUOUS, STEPPING))
 INITIALIZED = RUNNING | {INITIALIZING}
 LIVING = INITIALIZED | {INSTANTIATED, CONFIGURING, TERMINATED}
 FREEABLE = LIVING | {FAILED}
+
+
+def since_2(
+    readable: frozenset[str], saving: frozenset[str], of_states: Mapping[str, str]
+) -> dict[str, frozenset[str]]:
+    """In which modes the functions may be called that FMI 2.0 and 3.0 have alike.
+
+    Parameters
+    ----------
+    readable, saving : frozenset of str
+        Modes in which variables are read, and states restored.
+    of_states : mapping of str to str
+        Functions of saved states by what they do.
+    """
+    reading = ("Get", "GetDirectionalDerivative", "GetContinuousStates", "GetEventIndicators")
+    return {
+        "SetDebugLogging": FREEABLE,
+        "EnterInitializationMode": frozenset((INSTANTIATED,)),
+        "ExitInitializationMode": frozenset((INITIALIZING,)),
+        "Terminate": RUNNING,
+        "Reset": FREEABLE,
+        **dict.fromkeys(of_states.values(), saving),
+        of_states["get"]: LIVING,  # what has failed has no state to go back to
+        "DoStep": frozenset((STEPPING,)),
+        "EnterContinuousTimeMode": frozenset((EVENT,)),
+        "CompletedIntegratorStep": frozenset((CONTINUOUS,)),
+        "SetTime": frozenset((EVENT, CONTINUOUS)),
+        "SetContinuousStates": frozenset((CONTINUOUS,)),
+        **dict.fromkeys((*reading, "GetNominalsOfContinuousStates"), readable),
+    }

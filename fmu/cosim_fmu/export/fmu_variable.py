@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, fields
 from typing import Any
 
+import cosim
+
 ONLY_DESCRIBED = (
     *("dependencies", "initial_dependencies", "derivative_of", "display_unit", "description"),
     *("reinit", "depends_on_time", "initially_on_time", "items", "smallest"),
@@ -88,6 +90,12 @@ class FmuVariable:
     initially_on_time: bool = False
     angle: int | None = None
     items: tuple[str, ...] = ()
+
+    @classmethod
+    def computed(cls, name: str, path: str, offset: int, **more: Any) -> FmuVariable:
+        """A local number of the cache that is there once the derivatives are."""
+        stage = int(cosim.Stage.ACCELERATION)
+        return cls(name, path, "c", offset, stage, "Real", "local", "continuous", "calculated", **more)
 
     @property
     def lower_bound(self) -> float | None:

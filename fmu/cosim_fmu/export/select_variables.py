@@ -147,20 +147,9 @@ def _derivative(system: cosim.System, state: FmuVariable) -> FmuVariable:
     unit = units[int(index["index"]) if index and len(units) > 1 else 0]
     if "(" in unit and parse_unit(unit).factor == 1.0:
         unit = parse_unit(unit).base  # m/s2 for m/(s.s)
-    return FmuVariable(
-        name=f"der({state.name})",
-        path=state.path.replace(base, f"{base}_dot", 1),
-        array="c",
-        offset=state.offset,
-        stage=int(cosim.Stage.ACCELERATION),
-        type="Real",
-        causality="local",
-        variability="continuous",
-        initial="calculated",
-        unit=unit,
-        description=f"rate of {state.name}",
-        derivative_of=state.name,
-    )
+    more = {"unit": unit, "description": f"rate of {state.name}", "derivative_of": state.name}
+    path = state.path.replace(base, f"{base}_dot", 1)
+    return FmuVariable.computed(f"der({state.name})", path, state.offset, **more)
 
 
 @dataclass(frozen=True)

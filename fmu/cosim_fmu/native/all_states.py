@@ -56,18 +56,7 @@ def with_indicators(
     """
     shown = {v.path: v.name for v in variables if v.array == "c"}
     more = [
-        FmuVariable(
-            name=path,
-            path=path,
-            array="c",
-            offset=offset,
-            stage=int(cosim.Stage.ACCELERATION),
-            type="Real",
-            causality="local",
-            variability="continuous",
-            initial="calculated",
-            description="an event where it crosses zero",
-        )
+        FmuVariable.computed(path, path, offset, description="an event where it crosses zero")
         for path, offset in indicators.items()
         if path not in shown
     ]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import math
 from collections.abc import Sequence
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from typing import Any, Self
@@ -42,17 +43,14 @@ class ForeignInstance:
         self.fmu, self.messages = fmu, list[str]()
         self.time, self.stopped, self._next = fmu.start, False, math.inf
         self.instance = new_instance(fmu.library, self._log)
-        folder, events = Path(fmu.job["unpacked"]), fmu.job["event_mode"]
-        self._do(
-            lambda: self.instance.instantiate(
-                name, fmu.job["guid"], folder, event_mode=events, early_return=False
-            )
-        )
+        made = name, fmu.job["guid"], Path(fmu.job["unpacked"])
+        options = {"event_mode": fmu.job["event_mode"], "early_return": False}
+        self._do(partial(self.instance.instantiate, *made, **options))
 
     def begin(self) -> Self:
         """Up to the first step."""
         instance, job = self.instance, self.fmu.job
-        self._do(lambda: instance.setup(self.fmu.start, None, job["tolerance"]))
+        self._do(instance.setup, self.fmu.start, None, job["tolerance"])
         self._do(instance.enter_initialization_mode)
         self._do(instance.exit_initialization_mode)
         self.time, self.stopped, self._next = self.fmu.start, False, math.inf
@@ -83,7 +81,7 @@ class ForeignInstance:
             self.time = time + size
             return
         where = f" at t = {time:.9g}"
-        answer = self._do(lambda: self.instance.do_step(time, size), where)
+        answer = self._do(self.instance.do_step, time, size, where=where)
         if answer.discarded:
             raise FailedCallError(f"{self.instance.name_of('DoStep')}{where}: discarded{self.said()}")
         if answer.event and not answer.terminate and self.fmu.job["event_mode"]:
@@ -103,10 +101,8 @@ class ForeignInstance:
         kind = variables[0]["access"]
         data = (self.instance.c_types[kind] * len(values))(*values)
         names = ", ".join(f"{v['name']} = {x!r}" for v, x in zip(variables, values, strict=True))
-        self._do(
-            lambda: self.instance.set(kind, _references([v["reference"] for v in variables]), data),
-            f"({names})",
-        )
+        references = _references([v["reference"] for v in variables])
+        self._do(self.instance.set, kind, references, data, where=f"({names})")
 
     def get(self, variables: list[dict[str, Any]]) -> Row:
         """Read variables of one type; all elements of an array or none."""
@@ -118,7 +114,7 @@ class ForeignInstance:
             references = [v["reference"] for v in variables]  # aliases
         data = (self.instance.c_types[kind] * len(variables))()
         where = f" of {variables[0]['name']} …"
-        self._do(lambda: self.instance.get(kind, _references(references), data), where)
+        self._do(self.instance.get, kind, _references(references), data, where=where)
         return list(data)
 
     def read(self) -> Row:
@@ -128,7 +124,7 @@ class ForeignInstance:
 
     def set_time(self, time: float) -> None:
         """Model Exchange: s."""
-        self._do(lambda: self.instance.set_time(time))
+        self._do(self.instance.set_time, time)
 
     def states(self) -> Row:
         """The continuous states."""
@@ -145,8 +141,7 @@ class ForeignInstance:
     def put_states(self, values: Row) -> None:
         """Write the continuous states."""
         if values:
-            data = (ctypes.c_double * len(values))(*values)
-            self._do(lambda: self.instance.set_continuous_states(data))
+            self._do(self.instance.set_continuous_states, (ctypes.c_double * len(values))(*values))
 
     def save(self) -> tuple[SavedState, list[Any]]:
         """A saved state, and what has to be known beside."""
@@ -156,20 +151,20 @@ class ForeignInstance:
     def restore(self, state: tuple[SavedState, list[Any]]) -> None:
         """Go back to a saved state."""
         saved, (_, self.time, self._next, self.stopped) = state
-        self._do(lambda: self.instance.restore(saved))
+        self._do(self.instance.restore, saved)
 
     def drop(self, state: tuple[SavedState, list[Any]]) -> None:
         """Free a saved state."""
-        self._do(lambda: self.instance.free_state(state[0]))
+        self._do(self.instance.free_state, state[0])
 
     def to_bytes(self, state: tuple[SavedState, list[Any]]) -> bytes:
         """A saved state, serialized."""
-        found: bytes = self._do(lambda: self.instance.serialize(state[0]))
+        found: bytes = self._do(self.instance.serialize, state[0])
         return found
 
     def from_bytes(self, data: bytes, known: Sequence[Any]) -> tuple[SavedState, list[Any]]:
         """A saved state of serialized bytes, and what was known beside the saved one."""
-        return self._do(lambda: self.instance.deserialize(data, known[0])), list(known)
+        return self._do(self.instance.deserialize, data, known[0]), list(known)
 
     def terminate(self) -> None:
         """End the simulation."""
@@ -192,11 +187,11 @@ class ForeignInstance:
         if status != OK:
             self.messages.append(message.strip())
 
-    def _do(self, action: Any, where: str = "") -> Any:
+    def _do(self, action: Any, *arguments: Any, where: str = "") -> Any:
         """Call something; what goes wrong ends the check."""
         self.messages.clear()
         try:
-            return action()
+            return action(*arguments)
         except FmiError as error:
             raise FailedCallError(f"{error.function}{where}: {error}{self.said()}") from None
 
@@ -228,7 +223,7 @@ class ForeignInstance:
     def _vector(self, function: Any, count: int) -> Row:
         data = (ctypes.c_double * count)()
         if count:
-            self._do(lambda: function(data))
+            self._do(function, data)
         return list(data)
 
 

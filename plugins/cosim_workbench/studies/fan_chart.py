@@ -9,8 +9,7 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim_workbench.atomic_file import replaced_file
-from cosim_workbench.figure import new_figure
+from cosim_workbench.figure import new_figure, save_figure
 from cosim_workbench.plot import PANEL_HEIGHT, WIDTH, check_plot, require_matplotlib
 from cosim_workbench.plot_names import axis_label, listed
 
@@ -33,10 +32,7 @@ class FanChart(cosim.ResultSink):
     def write(self, result: Any, path: Path, names: Sequence[str] = ()) -> Path:
         """Draw an `EnsembleResult` to a file."""
         check_plot(path)
-        figure = self.show(result, names)
-        with replaced_file(path) as draft:
-            figure.savefig(draft, dpi=120)
-        return path
+        return save_figure(self.show(result, names), path)
 
     def show(self, result: Any, names: Sequence[str] = ()) -> Any:
         """The figure (`matplotlib.figure.Figure`)."""

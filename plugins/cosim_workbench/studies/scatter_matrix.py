@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim_workbench.atomic_file import replaced_file
-from cosim_workbench.figure import new_figure
+from cosim_workbench.figure import new_figure, save_figure
 from cosim_workbench.plot import check_plot, require_matplotlib
 from cosim_workbench.plot_names import pretty_unit
 from cosim_workbench.wording import counted
@@ -76,11 +75,7 @@ def scatter_matrix(table: Any, names: Sequence[str], path: str | PathLike[str] |
     figure.align_ylabels(axes[:, 0])
     more = f"; {int(failed.sum())} failed (×)" if failed.any() else ""
     figure.suptitle(f"{counted(len(table), 'point')}{more}", fontsize="medium")
-    if path is None:
-        return figure
-    with replaced_file(Path(path)) as draft:
-        figure.savefig(draft, dpi=120)
-    return Path(path)
+    return figure if path is None else save_figure(figure, Path(path))
 
 
 def _scale(panel: Any, *, has_y: bool, left: bool, right: bool) -> None:

@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_workbench.studies.model_runs import ModelRuns
+from cosim_workbench.studies.model_runs import OUTCOMES, ModelRuns
 from cosim_workbench.studies.points import points_of
 from cosim_workbench.studies.series_parts import SeriesParts
 from cosim_workbench.studies.study_folder import StudyFolder
@@ -26,7 +26,7 @@ from cosim_workbench.studies.variation import read_variation
 Progress = Callable[[int, int, int], Any]
 PART_TIME, SHARE = 1.0, 0.02
 """Rows are written when so much time (s) has gone, or that part of the study's: it is lost in a kill."""
-OUTCOMES, FAILED = ("status", "end", "steps", "events", "reason"), "failed"
+FAILED = "failed"
 SECONDS, SERIES = "seconds", "series"
 """The last columns of a part: wall-clock time of a point, and the file with its values over time."""
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import Course, Exchange, FeedthroughLoop
+from cosim.kit import Exchange, FeedthroughLoop
 from cosim_fmu.master.algorithms import exchange_layout as layout
 from cosim_fmu.master.algorithms.interface_newton import InterfaceNewton
 from cosim_fmu.master.algorithms.programmed_algorithm import Call
@@ -52,25 +52,18 @@ class LoopExchange:
 
     def __init__(self, exchange: Exchange, loop: FeedthroughLoop) -> None:
         self._exchange = exchange
-        self.can_restore = exchange.can_restore
+        self.can_restore, self.restore = exchange.can_restore, exchange.restore
+        self.set_inputs, self.advance = exchange.set_inputs, exchange.advance
         self.order: Sequence[str] = loop.participants
         self.interface_names: Sequence[str] = loop.values
         known = {name: place for place, name in enumerate(exchange.interface_names)}
         self._places = np.array([known[name] for name in loop.values], dtype=np.intp)
         self.interface_owners: Sequence[str] = [exchange.interface_owners[place] for place in self._places]
 
-    def set_inputs(self, name: str, course: Course | None = None) -> None:
-        """As the whole exchange does."""
-        self._exchange.set_inputs(name, course)
-
-    def advance(self, name: str, time: float, size: float) -> None:
-        """As the whole exchange does."""
-        self._exchange.advance(name, time, size)
-
     def advance_all(self, time: float, size: float) -> None:
         """Step the participants of the loop."""
         for name in self.order:
-            self._exchange.advance(name, time, size)
+            self.advance(name, time, size)
 
     def read_outputs(self, name: str, end: Vector | None = None) -> None:
         """As the whole exchange does; `end` are values of the loop."""
@@ -97,7 +90,3 @@ class LoopExchange:
     def save(self, names: Sequence[str] | None = None) -> Any:
         """The state of the participants of the loop."""
         return self._exchange.save(self.order if names is None else names)
-
-    def restore(self, token: Any) -> None:
-        """Go back."""
-        self._exchange.restore(token)

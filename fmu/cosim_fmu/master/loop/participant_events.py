@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any
 
 import cosim
 from cosim.kit import RecordsEvents
@@ -41,18 +40,8 @@ def without_returns(
 
 
 def _named(name: str, event: cosim.EventRecord) -> cosim.EventRecord:
-    return replace(
-        event,
-        handler=f"{name}.{event.handler}",
-        changed=_paths(name, event.changed),
-        before=_values(name, event.before),
-        after=_values(name, event.after),
+    before, after = (
+        {f"{name}.{path}": value for path, value in values.items()} for values in (event.before, event.after)
     )
-
-
-def _paths(name: str, paths: Sequence[str]) -> tuple[str, ...]:
-    return tuple(f"{name}.{path}" for path in paths)
-
-
-def _values(name: str, values: Mapping[str, Any]) -> dict[str, Any]:
-    return {f"{name}.{path}": value for path, value in values.items()}
+    changed = tuple(f"{name}.{path}" for path in event.changed)
+    return replace(event, handler=f"{name}.{event.handler}", changed=changed, before=before, after=after)
