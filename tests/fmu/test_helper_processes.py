@@ -25,7 +25,7 @@ ahead._with_parts = lambda wanted: iter(wanted)
 kernel_cache.folder = lambda: "."
 os.sched_getaffinity = lambda process: {0, 1}
 print("begins", flush=True)
-ahead.compile_ahead([(print, "d>d"), (len, "d>d"), (max, "d>d"), (min, "d>d")])
+ahead.compile_ahead([(f, "d>d") for f in (print, len, max, min, abs, sum, any, all)])  # enough for two
 """
 
 MakeFmu = Callable[..., Path]
