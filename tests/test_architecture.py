@@ -380,3 +380,12 @@ def test_importing_cosim_is_light(statement: str) -> None:
     assert "cosim" in loaded
     assert loaded & HEAVY == set()
     assert {name for name in loaded if name.startswith("cosim_")} == set()
+
+
+def test_a_process_for_an_fmu_loads_no_registry() -> None:
+    """It begins sooner, for each FMU of a run that is in a process of its own."""
+    code = "import cosim_fmu.master.participants.process_worker, sys; print(*sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    loaded = set(done.stdout.split())
+    assert "cosim_fmu.master.participants.open_fmu" in loaded
+    assert "cosim.registration.registry" not in loaded

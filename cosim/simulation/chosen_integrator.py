@@ -9,7 +9,6 @@ from typing import Any
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError
 from cosim.options import check_options, option_names, seconds
-from cosim.registration.registry import registry
 from cosim.step.projection import END_OF_CORRECTIONS, PREPARE
 from cosim.system.system import System
 
@@ -26,6 +25,8 @@ def integrator_options(integrator: str | type[Integrator] | Integrator) -> list[
 def _class_of(integrator: Any) -> Any:
     if not isinstance(integrator, str):
         return integrator
+    from cosim.registration.registry import registry  # a process that runs an FMU alone needs none
+
     return registry().get("integrator", integrator)
 
 

@@ -12,6 +12,7 @@ import cosim
 from cosim import kit
 from cosim_fmu.master import CoSimulation
 from cosim_fmu.master.scenario.scenario import Scenario
+from cosim_fmu.master.wiring.feedthrough import with_feedthrough
 
 LOOP = ["a.y -> b.u", "b.y -> a.u"]
 
@@ -278,3 +279,19 @@ def test_who_refuses_to_be_read_is_read_after_steps_alone(
     )
     exact = loose.simulate(0.2)
     np.testing.assert_allclose(result["plant.y"][-1], exact["plant.y"][-1], atol=5e-3)
+
+
+@pytest.mark.parametrize("known", [None, {"y1": frozenset[str]()}])
+def test_outputs_of_which_nothing_is_known_share_one_set(known: Any) -> None:
+    """An FMU with ten thousand variables would else have as many sets of thousands of inputs."""
+    variables = {
+        f"{name}{i}": kit.ParticipantVariable(f"{name}{i}", kind)
+        for name, kind in (("u", "input"), ("y", "output"))
+        for i in range(4)
+    }
+    found = with_feedthrough(
+        kit.ParticipantDescription("wide", variables, known), {"y0": frozenset(["u3"])}
+    ).feedthrough
+    assert found is not None
+    assert found["y0"] == {"u3"} and found["y1"] == (frozenset() if known else {"u0", "u1", "u2", "u3"})
+    assert found["y2"] == {"u0", "u1", "u2", "u3"} and found["y2"] is found["y3"]

@@ -40,9 +40,11 @@ def with_feedthrough(
     assumed = description.assumed_feedthrough if description.feedthrough is not None else frozenset(outputs)
     return replace(
         description,
-        feedthrough={name: direct_inputs(description, name) for name in outputs}
-        | dict(description.feedthrough or {})
-        | dict(known),
+        feedthrough={
+            **dict.fromkeys(outputs, frozenset(with_causality(description, "input"))),
+            **(description.feedthrough or {}),
+            **known,
+        },
         assumed_feedthrough=assumed - known.keys(),
         possible_feedthrough=description.possible_feedthrough - known.keys(),
     )
