@@ -16,7 +16,7 @@ the Step          its arrays, tables and entry points, for hosts without Python:
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts, what
                   participants may do beside the contract (`InitializationMode` …), `CalledSimulator`
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
-many runs         `OwnProcesses`, an executor; `Job`, `do_in_chunks`: runs for any executor;
+many runs         `OwnProcesses`, `OwnThreads`, executors; `Job`, `do_in_chunks`: runs for any executor;
                   `ExecutorSupport`: what is special about those of a library
 data in files     `data_file` and `text`: options that are no choices; `read_series`, which reads `TimeSeries`
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
@@ -187,10 +187,8 @@ if TYPE_CHECKING:
     from cosim.ensemble.chunks import Job as Job
     from cosim.ensemble.chunks import do_in_chunks as do_in_chunks
     from cosim.ensemble.ensemble_result import EnsembleResult as EnsembleResult
-    from cosim.ensemble.own_processes import LostProcess as LostProcess
-    from cosim.ensemble.own_processes import NewProcess as NewProcess
     from cosim.ensemble.own_processes import OwnProcesses as OwnProcesses
-    from cosim.ensemble.own_processes import answer_to as answer_to
+    from cosim.ensemble.own_threads import OwnThreads as OwnThreads
     from cosim.ensemble.processors import available_processors as available_processors
     from cosim.ensemble.reduction import named_reduction as named_reduction
     from cosim.ensemble.reduction import unit_of_reduction as unit_of_reduction

@@ -79,6 +79,10 @@ class Steps(cosim.Component):
         count_next[0] = count + 1
 
 
+TOGETHER = 12
+"""So many alternatives of a component are in one model: models are what takes time."""
+
+
 def mechanism(name: str, **settings: Any) -> Multibody:
     """Two links on pins, a signal and a time."""
     model = Multibody(name, **settings)
@@ -116,19 +120,21 @@ def values_of(id: str, cls: type[cosim.Component], signal: str = "wave") -> dict
 
 
 def models() -> Iterator[cosim.Model]:
-    """One of each component, with each of its options, on each kind of signal."""
+    """Each component, with each of its options, on each kind of signal."""
     registry = cosim.registry()
     for entry in registry.entries("component"):
         cls = registry.get("component", entry.id)
         signals = SIGNALS if {"source", "first"} & set(cls.declarations) else SIGNALS[:1]
-        for options, signal in itertools.product(alternatives(entry.id, cls), signals):
+        cases = itertools.product(alternatives(entry.id, cls), signals)
+        while several := list(itertools.islice(cases, TOGETHER)):
             model = mechanism("corpus")
-            values = {**values_of(entry.id, cls, signal), **options}
-            if issubclass(cls, Joint):
-                model.body("load", **VALUES["mechanics.rigid_body"])
-                model.add(cls(**{**values, "parent": "tip", "child": "load"}), "part")
-            elif entry.id not in ALONE:
-                model.add(cls(**values), "part")
+            for i, (options, signal) in enumerate(several):
+                values = {**values_of(entry.id, cls, signal), **options}
+                if issubclass(cls, Joint):
+                    model.body(f"load{i}", **VALUES["mechanics.rigid_body"])
+                    model.add(cls(**{**values, "parent": "tip", "child": f"load{i}"}), f"part{i}")
+                elif entry.id not in ALONE:
+                    model.add(cls(**values), f"part{i}")
             yield model
 
 

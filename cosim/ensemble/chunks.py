@@ -12,7 +12,8 @@ from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 from cosim.contracts.executor_support import ExecutorSupport
-from cosim.ensemble.own_processes import LostProcess
+from cosim.ensemble.own_processes import LostProcess, OwnProcesses
+from cosim.ensemble.own_threads import OwnThreads
 from cosim.errors import CosimError
 from cosim.registration.registry import registry
 
@@ -178,10 +179,11 @@ def run_chunk(key: str, data: bytes, arguments: tuple[Any, ...]) -> tuple[Any, f
 
 def support_of(executor: Executor) -> ExecutorSupport:
     """What is known of an executor: that of a plugin which serves it, else of all alike."""
-    for entry in registry().entries("executor_support"):
-        support: ExecutorSupport = entry.cls()
-        if support.serves(executor):
-            return support
+    if not isinstance(executor, (OwnProcesses, OwnThreads)):
+        for entry in registry().entries("executor_support"):
+            support: ExecutorSupport = entry.cls()
+            if support.serves(executor):
+                return support
     return ExecutorSupport()
 
 

@@ -93,6 +93,8 @@ def on_page_markdown(markdown: str, page: Any, config: Any, files: Files) -> str
             return f"{mark}[{text}]({posixpath.relpath(uri, posixpath.dirname(source) or '.')}{hash}{anchor})"
         if there.exists():
             place = there.relative_to(ROOT).as_posix()
+            if place.endswith(text.strip("`")):
+                return f"`{place}`"
             return text if place in text else f"{text} (`{place}`)"
         return match.group(0)  # mkdocs says that it leads nowhere
 

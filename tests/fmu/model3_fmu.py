@@ -9,6 +9,8 @@ from pathlib import Path
 STATES = {"BALL": 2, "VDP": 2, "STAIR": 0, "TURN": 1, "TICK": 1, "DRAIN": 1}
 CLOCK = """<Clock name="tick" valueReference="20" causality="input" intervalVariability="constant"
 resolution="100" intervalCounter="25"/>"""
+ARRAYS = """<Float64 name="pair" valueReference="11" causality="output"><Dimension start="2"/></Float64>
+<Float64 name="kicks" valueReference="12" causality="input" start="0 0"><Dimension start="2"/></Float64>"""
 DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="3.0" modelName="model3" instantiationToken="{{model3}}">
 <ModelExchange modelIdentifier="model3" canGetAndSetFMUState="true" canSerializeFMUState="true"
@@ -25,18 +27,23 @@ needsCompletedIntegratorStep="{steps}"/>
 <Int32 name="count" valueReference="8" causality="output"/>
 <Int32 name="limit" valueReference="9" causality="parameter" start="1000000"/>
 <Int32 name="gear" valueReference="10" causality="input" start="7"/>
-{clock}</ModelVariables>
+{clock}{arrays}</ModelVariables>
 <ModelStructure><Output valueReference="1" dependencies=""/><Output valueReference="2" dependencies=""/>
-<Output valueReference="8" dependencies=""/>{derivatives}{indicators}</ModelStructure></fmiModelDescription>
+<Output valueReference="8" dependencies=""/>{pair}{derivatives}{indicators}</ModelStructure>
+</fmiModelDescription>
 """
 
 
-def make_model3(folder: Path, compiled: Callable[..., Path], kind: str, *macros: str) -> Path:
-    """``BALL.fmu`` or another one in `folder`."""
+def make_model3(
+    folder: Path, compiled: Callable[..., Path], kind: str, *macros: str, arrays: bool = False
+) -> Path:
+    """``BALL.fmu`` or another one in `folder`; that one can show arrays."""
     from fmpy import platform_tuple, sharedLibraryExtension
 
     text = DESCRIPTION.format(
         clock=CLOCK * (kind == "TICK"),
+        arrays=ARRAYS * arrays,
+        pair='<Output valueReference="11" dependencies="5 12"/>' * arrays,
         steps=str(kind == "TURN").lower(),
         derivatives="".join(
             f'<ContinuousStateDerivative valueReference="{3 + i}"/>' for i in range(STATES[kind])

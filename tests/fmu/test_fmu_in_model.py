@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from fmi1_fmu import make_fmi1
 from model3_fmu import make_model3
+from part_fmu import make_part
 from test_model_exchange import height, make_ball, odd_ball
 
 import cosim
@@ -115,6 +116,62 @@ def test_other_versions_of_fmi(tmp_path: Path, compiled: Callable[..., Path]) ->
     assert third["fmu.x"][-1] == pytest.approx(height(1.5), abs=1e-6)
     first = one(make_fmi1(tmp_path, compiled, "ModelExchange")).simulate(until=0.4)
     assert first["fmu.x"][-1] == pytest.approx(height(0.4), abs=1e-7)
+
+
+def test_booleans_and_integers_pass_at_events(tmp_path: Path, compiled: Callable[..., Path]) -> None:
+    """From half a second on a switch holds the force, and the mass rolls on."""
+    model = cosim.Model("switched")
+    model.add(FMU, "part", fmu=make_part(tmp_path, compiled), force=2.0, limit=1.2)
+    model.add("signals.step", "switch", start_time="0.5 s")
+    model.connect("switch.value", "part.held")
+    model.add(Fan, "fan")
+    model.connect("part.high", "fan.height")
+    result = model.simulate(until=1.0, accuracy=1e-9, output_interval=0.05)
+    free = np.minimum(result.time, 0.5)
+    x = 1.0 + free**2 + (result.time - free)
+    assert result["part.x"] == pytest.approx(x, abs=1e-8)
+    assert (result["part.passes"] == (result.time > 0.5))[result.time != 0.5].all()
+    assert (result["part.high"] == (x > 1.2))[abs(x - 1.2) > 1e-6].all()
+    assert len([e for e in result.events if e.cause is cosim.EventCause.SIGNALED]) == 1
+    held = one(make_part(tmp_path, compiled), force=2.0, held=True).simulate(until=1.0)
+    assert held["fmu.x"][-1] == 1.0 and held["fmu.passes"][-1] == 1.0
+
+
+def test_what_is_no_integer_is_refused(tmp_path: Path, compiled: Callable[..., Path]) -> None:
+    model = one(make_model3(tmp_path, compiled, "BALL"))
+    model.add("signals.step", "lever", start_time="0.1 s", height=2.5)
+    model.connect("lever.value", "fmu.gear")
+    with pytest.raises(cosim.CosimError, match="gear is 2.5, needs a value of type Int32"):
+        model.simulate(until=1.5)
+
+
+def test_integers_of_one_fmu_in_another(tmp_path: Path, compiled: Callable[..., Path]) -> None:
+    """The stairs say how far the ball bounces: from the first second on a tenth of its speed."""
+    model = one(make_model3(tmp_path, compiled, "BALL"))
+    model.add(FMU, "stair", fmu=make_model3(tmp_path, compiled, "STAIR"))
+    model.connect("stair.count", "fmu.gear")
+    result = model.simulate(until=1.9, accuracy=1e-9)
+    first = np.sqrt(2.0 / 9.81)
+    assert first < 1.0  # no bounce before: the first has no speed, and so it lies there
+    assert result["fmu.count"][-1] >= 1.0
+    assert result["fmu.x"][-1] == pytest.approx(0.0, abs=1e-6)
+    assert result["stair.count"][-1] == 1.0
+
+
+def test_elements_of_arrays_and_the_other_sign(tmp_path: Path, compiled: Callable[..., Path]) -> None:
+    model = one(make_model3(tmp_path, compiled, "BALL", arrays=True))
+    model.add("signals.step", "kick", start_time="0.1 s", height=3.0)
+    model.add(Fan, "fan")
+    model.connect("kick.value", "fmu.kicks_2")
+    model.connect("fmu.pair_1", "fan.height")
+    result = model.simulate(until=0.3, accuracy=1e-9, output_interval=0.1)
+    late = np.maximum(result.time - 0.1, 0.0)
+    fallen = 1.0 - 0.5 * 9.81 * result.time**2 + 3.0 * late**2
+    assert result["fmu.x"] == pytest.approx(fallen, abs=1e-8)
+    assert (result["fmu.pair_1"] == result["fmu.x"]).all()
+    assert result["fmu.pair_2"][-1] == 3.0
+    first = one(make_fmi1(tmp_path, compiled, "ModelExchange")).simulate(until=0.4)
+    assert (first["fmu.minus_x"] == -first["fmu.x"]).all()
 
 
 @pytest.mark.parametrize("nominal", [1.0, 1e-9])

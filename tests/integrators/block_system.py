@@ -43,6 +43,7 @@ class BlockSystem:
         self.nq = self.nu = 0
         self.projection = np.zeros(11, dtype=np.int64)
         self.variables: dict[str, Any] = {}
+        self.slots_by_name: dict[str, Any] = {}
         self._empty, self._no_ints = np.zeros(1), np.zeros(1, dtype=np.int64)
 
     def derivative_structure(self) -> tuple[Any, Any]:

@@ -229,8 +229,7 @@ def test_an_error_that_a_component_reports_is_held_to_the_accuracy(method) -> No
     free, state = started(method, system, [0.0], initial_step=5.0, accuracy=1e-6)
     free.step(system, state, 10.0)
     assert state.time == 5.0
-    slot = SimpleNamespace(path="felt.step_error", slot=SimpleNamespace(offset=1, size=1))
-    system.variables = {"felt.step_error": slot}
+    system.slots_by_name = {"step_error": [SimpleNamespace(elements=[1])]}
     held, state = started(method, system, [0.0], initial_step=5.0, accuracy=1e-6)
     held.step(system, state, 10.0)
     assert held.statistics.rejections > 0
@@ -239,8 +238,7 @@ def test_an_error_that_a_component_reports_is_held_to_the_accuracy(method) -> No
 
 def test_a_step_ends_where_a_component_is_not_smooth() -> None:
     system = BlockSystem(reports_an_error, 1)
-    slot = SimpleNamespace(offset=1, size=1)
-    system.variables = {"x": SimpleNamespace(path="felt.smooth_until", slot=slot)}
+    system.slots_by_name = {"smooth_until": [SimpleNamespace(elements=[1])]}
     integrator, state = started(DormandPrince, system, [0.0], initial_step=1.0)
     state.c[1] = 0.25
     integrator.step(system, state, 10.0)

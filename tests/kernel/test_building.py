@@ -13,7 +13,7 @@ from building import MODELS, Ball
 import cosim
 from cosim.component import kernel_effects, kernel_rules
 
-SMALLEST = pytest.mark.parametrize("smallest", [4, pytest.param(8, marks=pytest.mark.thorough)])
+SMALLEST = 8
 
 
 def lines_run(name, count):
@@ -38,13 +38,12 @@ def lines_run(name, count):
     return counted
 
 
-@SMALLEST
 @pytest.mark.parametrize("name", MODELS)
-def test_work_grows_with_the_number_of_parts(name, smallest):
-    MODELS[name](smallest).build()  # what is done once for a class
+def test_work_grows_with_the_number_of_parts(name):
+    MODELS[name](SMALLEST).build()  # what is done once for a class
     counts = [math.inf] * 3
     for _ in range(3):  # what other tests left behind only adds lines, and not three times
-        counts = [min(c, lines_run(name, f * smallest)) for c, f in zip(counts, (1, 2, 4), strict=True)]
+        counts = [min(c, lines_run(name, f * SMALLEST)) for c, f in zip(counts, (1, 2, 4), strict=True)]
         small, middle, large = counts
         power = math.log2((large - middle) / (middle - small))
         if power < 1.005:
@@ -54,7 +53,7 @@ def test_work_grows_with_the_number_of_parts(name, smallest):
 
 @pytest.mark.parametrize("name", MODELS)
 def test_schedule_grows_with_the_number_of_parts(name):
-    small, middle, large = (MODELS[name](factor * 8).build().ints.size for factor in (1, 2, 4))
+    small, middle, large = (MODELS[name](factor * SMALLEST).build().ints.size for factor in (1, 2, 4))
     assert large - middle == 2 * (middle - small)
 
 

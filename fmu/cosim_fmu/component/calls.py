@@ -22,15 +22,16 @@ integers_at, reals_at = foreign.integers_at, foreign.reals_at
     LOOSE,  # 1: that is nothing, so that any epoch will do
     LAZY,  # 1: outputs follow the states only when the derivatives have been asked for
     STOPPED,  # 1: it has asked for the end of the run, and stays in event mode
-    SET_TIME, SET_STATES, GET_RATES, GET_INDICATORS, SET_REALS, GET_REALS,
-    STATES_AT, RATES_AT, INDICATORS_AT, INPUTS_AT, INPUT_REFERENCES, OUTPUTS_AT, OUTPUT_REFERENCES,
+    SET_TIME, SET_STATES, GET_RATES, GET_INDICATORS,
+    STATES_AT, RATES_AT, INDICATORS_AT, INPUTS_AT, INPUT_CALLS, OUTPUTS_AT, OUTPUT_CALLS,
     STATES, INDICATORS,
     RESTORE, KEPT_AT, KEPT,  # the function that goes back to a saved state; epochs and states that are kept
     INSTANCE,  # address of the block of `instance_calls`
     SIZE,
-) = range(25)  # fmt: skip
-REFERENCE = 4  # bytes of a value reference
+) = range(23)  # fmt: skip
 REAL = 8
+CALL = 6
+"""Words of the call that writes an input, or reads outputs (`Access.words`)."""
 WARNING, DISCARD = 1, 2
 
 
@@ -96,11 +97,15 @@ def write_input(live, index, value):
     block = integers_at(int(live), SIZE)
     if block[STOPPED] != 0:
         return
-    at = block[INPUTS_AT] + REAL * index
-    reals_at(at, 1)[0] = value
-    references = block[INPUT_REFERENCES] + REFERENCE * index
-    if call_with_array(block[SET_REALS], block[HANDLE], references, 1, at, 1) > WARNING:
+    reals_at(block[INPUTS_AT] + REAL * index, 1)[0] = value
+    if make_call(block[INPUT_CALLS], index) > WARNING:
         raise ValueError("the FMU refuses an input")
+
+
+def make_call(calls, index):
+    """Make one of the calls that lie there."""
+    words = integers_at(calls + 8 * CALL * index, CALL)
+    return call_with_array(words[0], words[1], words[2], words[3], words[4], words[5])
 
 
 def completed_step(live):
@@ -116,14 +121,12 @@ def completed_step(live):
     return True
 
 
-def read_outputs(live, first, count):
-    """Read outputs that follow each other into their buffer."""
+def read_outputs(live, group):
+    """Read the outputs of a group into their buffer."""
     block = integers_at(int(live), SIZE)
     if block[LAZY] != 0 and block[STOPPED] == 0:
         call_with_array(block[GET_RATES], block[HANDLE], block[RATES_AT], block[STATES], 0, 0)
-    at = block[OUTPUTS_AT] + REAL * first
-    references = block[OUTPUT_REFERENCES] + REFERENCE * first
-    if call_with_array(block[GET_REALS], block[HANDLE], references, count, at, count) > WARNING:
+    if make_call(block[OUTPUT_CALLS], group) > WARNING:
         raise ValueError("the FMU does not return its outputs")
 
 

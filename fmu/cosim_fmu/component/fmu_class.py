@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import itertools
 import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -12,9 +13,14 @@ import cosim
 from cosim.kit import parse_unit, run_source
 from cosim_fmu.component.fmu_component import ModelExchangeFmu
 from cosim_fmu.component.fmu_names import identifiers
+from cosim_fmu.master.participants.fmu_interface import Element
 from cosim_fmu.master.participants.unpacked_fmu import identity, read_fmu
 
 DOUBLE = ("Real", "Float64")
+NUMBERS = ("real", "integer", "boolean")
+LARGEST = 64
+"""Elements of an array, each of which is an input or output of its own."""
+WANT = ("        wanted_next[0] = 1", "        return 1")
 POINT = ("t", "z", "scale", "epoch", "live")
 """What kernel functions move the FMU to."""
 
@@ -43,40 +49,58 @@ def _class(file: Any, feedthrough: str) -> type[ModelExchangeFmu]:
     interface = read_fmu(file[0], "ModelExchange")[1]
     description = interface.description
     settable = description.settable or frozenset()
-    plain = [
+    elements, listed = interface.elements, description.variables.values()
+    parameters = [
         v
-        for v in description.variables.values()
-        if (v.causality in ("input", "output") or (v.causality == "parameter" and v.name in settable))
-        and interface.elements[v.name].type in DOUBLE
-        and interface.elements[v.name].size == 1
-        and interface.elements[v.name].sign > 0
+        for v in listed
+        if v.causality == "parameter" and v.name in settable and _is_plain(elements[v.name], 1)
     ]
-    continuous = [v for v in plain if v.name not in description.discrete and v.name not in interface.clocked]
-    own = identifiers([v.name for v in plain])
-    inputs = [v.name for v in continuous if v.causality == "input"]
-    outputs = [v.name for v in continuous if v.causality == "output"]
+    ports = [
+        v
+        for v in listed
+        if v.causality in ("input", "output")
+        and v.type in NUMBERS
+        and v.name not in interface.clocked
+        and elements[v.name].size <= LARGEST
+    ]
+    own = identifiers([v.name for v in (*ports, *parameters)])
+    discrete = [v.name for v in ports if v.type != "real" or v.name in description.discrete]
+    inputs, outputs, discrete_inputs, discrete_outputs = (
+        [v.name for v in ports if v.causality == side and (v.name in discrete) == is_discrete]
+        for is_discrete in (False, True)
+        for side in ("input", "output")
+    )
     follows = _follows(inputs, outputs, description.feedthrough, json.loads(feedthrough))
-    outputs.sort(key=lambda name: follows[name])  # those that follow the same inputs are read at once
-    parameters = [v for v in plain if v.causality == "parameter"]
+
+    def group(name: str) -> tuple[list[str], bool]:
+        """What is alike of outputs that are read at once."""
+        return follows[name], not _is_plain(elements[name])
+
+    outputs.sort(key=group)
+    groups = tuple(tuple(names) for _, names in itertools.groupby(outputs, key=group))
     size, count = max(1, interface.states), interface.indicators
     body: dict[str, Any] = {
         "__doc__": f"{description.kind} '{file[0].stem}'.",
-        "variables": {name: own[name] for name in (*inputs, *outputs, *(v.name for v in parameters))},
+        "variables": own,
         "made_by": ModelExchangeFmu,
         "goes_back": description.can_restore and not (interface.restores_by_states and count),
         "inputs": tuple(inputs),
-        "outputs": tuple(outputs),
+        "groups": groups,
+        "discrete_inputs": tuple(discrete_inputs),
+        "discrete_outputs": tuple(discrete_outputs),
         "follows": follows,
-        "other_starts": frozenset(settable) - {*inputs, *(v.name for v in parameters)},
+        "other_starts": frozenset(settable) - {*inputs, *discrete_inputs, *(v.name for v in parameters)},
         "z": cosim.auxiliary_state(shape=size, start=(0.0,) * size, description="states over `scale`"),
         "scale": cosim.discrete(shape=size, start=(1.0,) * size, invalidates=cosim.Stage.TIME, internal=True),
+        "given": _kept(len(discrete_inputs)),
+        "shown": _kept(len(discrete_outputs)),
         "indicators": cosim.cache_slot(shape=max(1, count)),
     }
-    for v in continuous:
+    for v in ports:
         about: dict[str, Any] = {"unit": _unit(v.unit), "description": _described(v, own)}
         if v.causality == "input":
-            body[own[v.name]] = cosim.input(start=v.start or 0.0, **about)
-        elif v.causality == "output":
+            body[own[v.name]] = cosim.input(start=float(v.start or 0.0), **about)
+        else:
             body[own[v.name]] = cosim.output(**about)
     for v in parameters:
         body[own[v.name]] = cosim.parameter(
@@ -84,8 +108,9 @@ def _class(file: Any, feedthrough: str) -> type[ModelExchangeFmu]:
         )
     body |= _kernels(
         [own[n] for n in inputs],
-        [own[n] for n in outputs],
-        [[own[n] for n in follows[output]] for output in outputs],
+        [([own[n] for n in group], [own[n] for n in follows[group[0]]]) for group in groups],
+        [own[n] for n in discrete_inputs],
+        [own[n] for n in discrete_outputs],
         count,
         interface.wants_steps,
     )
@@ -131,10 +156,22 @@ def _described(variable: Any, own: Mapping[str, str]) -> str:
     return ": ".join(filter(None, (name, variable.description)))
 
 
+def _is_plain(element: Element, largest: int = LARGEST) -> bool:
+    """Whether it is a double with its own sign, or one of an array of doubles."""
+    return element.type in DOUBLE and element.sign > 0 and element.size <= largest
+
+
+def _kept(count: int) -> Any:
+    return cosim.discrete(
+        shape=max(1, count), start=(0.0,) * max(1, count), invalidates=cosim.Stage.TIME, internal=True
+    )
+
+
 def _kernels(
     inputs: Sequence[str],
-    outputs: Sequence[str],
-    follows: Sequence[Sequence[str]],
+    groups: Sequence[tuple[Sequence[str], Sequence[str]]],
+    discrete_inputs: Sequence[str],
+    discrete_outputs: Sequence[str],
     indicators: int,
     wants_steps: bool,
 ) -> dict[str, Any]:
@@ -143,7 +180,7 @@ def _kernels(
         "import cosim",
         "from cosim_fmu.component.calls import *",
         "class Kernels:",
-        *_outputs(inputs, outputs, follows),
+        *_outputs(inputs, groups),
         *_function("derivatives", inputs, ["z_dot", "indicators"]),
         *_written(inputs),
         "        read_rates(live, scale, z_dot, indicators)",
@@ -157,20 +194,33 @@ def _kernels(
             f"    def state_event_{i}(self, state, next_state):",
             "        return self._handle(state, next_state)",
         ]
+    if discrete_outputs:
+        text += ["    @cosim.kernel", f"    def show(shown, {', '.join(discrete_outputs)}):"]
+        text += [f"        {name}[0] = shown[{i}]" for i, name in enumerate(discrete_outputs)]
     if wants_steps:
-        arguments = ", ".join((*POINT, *inputs, "wanted_next"))
         text += [
-            "    wanted = cosim.signal()",
             "    @cosim.on(cosim.EventCause.TIME_ADVANCED, does='unrestricted')",
-            f"    def step_ended({arguments}):",
+            f"    def step_ended({', '.join((*POINT, *inputs, 'wanted_next'))}):",
             "        if not has_instance(live, epoch):",
             "            return 0",
             "        move_to(live, t, z, scale, epoch)",
             *_written(inputs),
             "        if not completed_step(live):",
             "            return 0",
-            "        wanted_next[0] = 1",
-            "        return 1",
+            *WANT,
+        ]
+    if discrete_inputs:  # after all updates of the instant that may change them
+        same = " and ".join(f"given[{i}] == {name}" for i, name in enumerate(discrete_inputs))
+        text += [
+            "    @cosim.on(cosim.EventCause.TIME_ADVANCED, does='discrete')",
+            f"    def inputs_changed(epoch, live, {', '.join(discrete_inputs)}, given, wanted_next):",
+            f"        if not has_instance(live, epoch) or ({same}):",
+            "            return 0",
+            *WANT,
+        ]
+    if wants_steps or discrete_inputs:
+        text += [
+            "    wanted = cosim.signal()",
             "    @cosim.on(wanted, does='unrestricted')",
             "    def step_event(self, state, next_state):",
             "        return self._at_wish(state, next_state)",
@@ -183,18 +233,14 @@ def _written(inputs: Sequence[str]) -> list[str]:
     return [f"        write_input(live, {i}, {name})" for i, name in enumerate(inputs)]
 
 
-def _outputs(inputs: Sequence[str], outputs: Sequence[str], follows: Sequence[Sequence[str]]) -> list[str]:
+def _outputs(inputs: Sequence[str], groups: Sequence[tuple[Sequence[str], Sequence[str]]]) -> list[str]:
     text, first = [], 0
-    while first < len(outputs):
-        last = first
-        while last < len(outputs) and follows[last] == follows[first]:
-            last += 1
-        group = outputs[first:last]
-        text += _function(f"outputs_{first}", follows[first], group)
-        text += [f"        write_input(live, {inputs.index(name)}, {name})" for name in follows[first]]
-        text += [f"        read_outputs(live, {first}, {last - first})"]
+    for place, (group, follows) in enumerate(groups):
+        text += _function(f"outputs_{place}", follows, group)
+        text += [f"        write_input(live, {inputs.index(name)}, {name})" for name in follows]
+        text += [f"        read_outputs(live, {place})"]
         text += [f"        {name}[0] = output(live, {i})" for i, name in enumerate(group, first)]
-        first = last
+        first += len(group)
     return text
 
 

@@ -18,10 +18,12 @@ class ModelExchangeFmu(cosim.Component):
     """A Model Exchange FMU of FMI 1.0, 2.0 or 3.0 among the parts of a model.
 
     Its states, derivatives, inputs, outputs, event indicators and time events join those of the model: one
-    integrator solves several FMUs and the other parts as one system, without communication points. Real
-    inputs, outputs and parameters have the names of the variables, with ``_`` for what Python does not take
-    in names; start values of other variables are given by the names in the FMU. Outputs are evaluated in the
-    order in which the model description lets them depend on inputs; a loop is refused by name.
+    integrator solves several FMUs and the other parts as one system, without communication points. Inputs,
+    outputs (numbers of any type, elements of arrays) and real parameters have the names of the variables,
+    with ``_`` for what Python does not take in names; start values of others have the names in the FMU.
+    Outputs are evaluated in the order in which the model description lets them depend on inputs; a loop is
+    refused by name. Booleans are 0 or 1. Discrete outputs (integers, booleans, discrete reals) change when
+    the FMU is in event mode; discrete inputs that have changed at the end of a step lead it there, at once.
 
     Limits: the FMU runs for one State at a time. A State can be put back as long as the FMU has not been in
     event mode since, or, where it saves its state, over the last `kept_events` events; that of an FMU without
@@ -64,7 +66,9 @@ class ModelExchangeFmu(cosim.Component):
     not_saved: ClassVar[str] = "it is an FMU, which runs in this process alone"
     variables: ClassVar[Mapping[str, str]] = {}
     inputs: ClassVar[tuple[str, ...]] = ()
-    outputs: ClassVar[tuple[str, ...]] = ()
+    groups: ClassVar[tuple[tuple[str, ...], ...]] = ()
+    discrete_inputs: ClassVar[tuple[str, ...]] = ()
+    discrete_outputs: ClassVar[tuple[str, ...]] = ()
     follows: ClassVar[Mapping[str, Sequence[str]]] = {}
 
     fmu = data_file("the FMU")
@@ -84,6 +88,7 @@ class ModelExchangeFmu(cosim.Component):
     def __init__(self, **values: Any) -> None:
         feedthrough = {"feedthrough": values.pop("feedthrough")} if "feedthrough" in values else {}
         own = {self.variables.get(name, name): value for name, value in values.items()}
+        own |= {n: float(v) for n, v in own.items() if isinstance(v, bool) and n not in self.other_starts}
         self.others = {name: own.pop(name) for name in [*own] if name in self.other_starts}
         super().__init__(**{**own, "fmu": str(own["fmu"])})
         self.values.given |= {**self.others, **feedthrough}
@@ -92,7 +97,7 @@ class ModelExchangeFmu(cosim.Component):
         self.keeps_nothing = False
 
     other_starts: ClassVar[frozenset[str]] = frozenset()
-    """Variables that take a start value and are neither a real input nor a real parameter."""
+    """Variables that take a start value and are neither an input nor a real parameter."""
 
     def bind(self, live):
         """Say where the control block lies; compiled code goes on from there."""
@@ -108,6 +113,8 @@ class ModelExchangeFmu(cosim.Component):
         values = {n: float(state[f"{self.name}.{own}"]) for n, own in parameters.items()}
         # what stays as it is declared is not set: an FMU may refuse even that
         values = {n: v for n, v in values.items() if v != self.declarations[parameters[n]].start}
+        discrete = self._discrete(state)
+        values |= {n: v for n, v in discrete.items() if v != self.declarations[self.variables[n]].start}
         given = state.time, {**values, **self.others}, self._inputs(state), self.tolerance or None
         try:
             fmu, states, following = self._started(given, 0 if self.keeps_nothing else self.kept_events)
@@ -116,11 +123,11 @@ class ModelExchangeFmu(cosim.Component):
             fmu, states, following = self._started(given, 0)
         self.running = fmu
         self._end = weakref.finalize(self, fmu.close)  # now: at exit the last made is called first
-        self._take(next_state, states, following, True)
+        self._take(next_state, states, following, True, discrete)
         return wish_to_stop(fmu) or cosim.EventStatus.succeeded()
 
     def _started(self, given: Any, kept_events: int) -> tuple[RunningFmu, Sequence[float], float]:
-        ports = self.inputs, self.outputs, self.block, self.follows
+        ports = self.inputs, self.groups, self.block, self.follows
         fmu = RunningFmu(self.fmu, self.name, *ports, kept_events)
         try:
             return fmu, *fmu.start(*given)
@@ -139,8 +146,11 @@ class ModelExchangeFmu(cosim.Component):
         if next_state[f"{self.name}.epoch"] != state[f"{self.name}.epoch"]:
             return cosim.EventStatus.did_nothing()  # another event of this instant has led through event mode
         fmu = self._fmu(state)
-        found, following, changed = fmu.handle_event(state.time, self._states(state), self._inputs(state))
-        self._take(next_state, found, following, changed)
+        discrete = self._discrete(state)
+        given = zip(discrete.items(), np.atleast_1d(state[f"{self.name}.given"]), strict=False)
+        news = {name: value for (name, value), last in given if value != last}
+        found = fmu.handle_event(state.time, self._states(state), self._inputs(state), news)
+        self._take(next_state, *found, discrete)
         return wish_to_stop(fmu)
 
     def _at_wish(self, state: Any, next_state: Any) -> cosim.EventStatus | None:
@@ -152,9 +162,20 @@ class ModelExchangeFmu(cosim.Component):
             raise cosim.FmuError(str(self.fmu), "runs for another State: initialize the simulation again")
         return fmu
 
-    def _take(self, next_state: Any, states: Sequence[float], following: float, rescale: bool) -> None:
+    def _take(
+        self,
+        next_state: Any,
+        states: Sequence[float],
+        following: float,
+        rescale: bool,
+        given: Mapping[str, float],
+    ) -> None:
         fmu = self.running
         assert fmu is not None
+        if given:
+            next_state[f"{self.name}.given"] = [*given.values()]
+        if self.discrete_outputs:
+            next_state[f"{self.name}.shown"] = [float(x) for x in fmu.get(self.discrete_outputs)]
         if len(states):
             if rescale:
                 next_state[f"{self.name}.scale"] = scales(fmu.model.nominals())
@@ -170,6 +191,9 @@ class ModelExchangeFmu(cosim.Component):
 
     def _inputs(self, state: Any) -> list[float]:
         return [float(state[f"{self.name}.{self.variables[name]}"]) for name in self.inputs]
+
+    def _discrete(self, state: Any) -> dict[str, float]:
+        return {n: float(state[f"{self.name}.{self.variables[n]}"]) for n in self.discrete_inputs}
 
     def close(self) -> None:
         """Terminate and free the instance, as the end of the component does."""

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 TAKEN = (
     {"t", "name", "values", "side", "state", "next_state", "self", "declarations", "kernels", "handlers"}
     | {"z", "scale", "epoch", "live", "indicators", "next_event", "fmu", "feedthrough", "tolerance"}
-    | {"kept_events", "wanted"}
+    | {"kept_events", "wanted", "given", "shown"}
     | {"derivatives", "bind", "arguments", "signals", "switch", "conditions", "smoothness"}
 )
 DERIVED = re.compile(r"_(dot\d?|next|ring|state|rate)$")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import functools
 import itertools
 import math
 import secrets
@@ -34,8 +35,10 @@ class RunningFmu(InstanceParticipant):
     ----------
     path : str
     name : str
-    inputs, outputs : sequence of str
-        Real variables that are connected, in the order of the control block.
+    inputs : sequence of str
+        Continuous ones, in the order of the control block.
+    groups : sequence of sequence of str
+        Continuous outputs, those together that are read at once.
     block : ndarray of int
         See `calls`; filled by `start`.
     follows : mapping of str to sequence of str
@@ -51,7 +54,7 @@ class RunningFmu(InstanceParticipant):
         path: Any,
         name: str,
         inputs: Sequence[str],
-        outputs: Sequence[str],
+        groups: Sequence[Sequence[str]],
         block: NDArray[np.int64],
         follows: Mapping[str, Sequence[str]],
         kept_events: int = 0,
@@ -60,7 +63,8 @@ class RunningFmu(InstanceParticipant):
         self._kept_states: dict[int, FmuState] = {}
         self._table = np.zeros((max(0, kept_events), 2), dtype=np.int64)  # epoch, address of the state
         self._seen = 0  # the epoch that Python's half of the instance is in
-        self.inputs, self.outputs, self.block, self.follows = tuple(inputs), tuple(outputs), block, follows
+        self.inputs, self.groups, self.block, self.follows = tuple(inputs), groups, block, follows
+        self.outputs = tuple(name for group in groups for name in group)
         self._buffers: list[Any] = []
         self.model: Any = None  # FmuModel
 
@@ -97,14 +101,12 @@ class RunningFmu(InstanceParticipant):
     def _fill(self, states: int, indicators: int) -> None:
         """Write the control block."""
         instance, block, interface = self._instance, self.block, self._read_interface()
-        library, real = instance.library, instance.real
+        library = instance.library
         functions = {
             calls.SET_TIME: "SetTime",
             calls.SET_STATES: "SetContinuousStates",
             calls.GET_RATES: instance.rates_function,
             calls.GET_INDICATORS: "GetEventIndicators",
-            calls.SET_REALS: f"Set{real}",
-            calls.GET_REALS: f"Get{real}",
         }
         for place, function in functions.items():
             block[place] = library.address(function)
@@ -112,12 +114,18 @@ class RunningFmu(InstanceParticipant):
             calls.STATES_AT: (ctypes.c_double * max(1, states))(),
             calls.RATES_AT: (ctypes.c_double * max(1, states))(),
             calls.INDICATORS_AT: (ctypes.c_double * max(1, indicators))(),
-            calls.INPUTS_AT: (ctypes.c_double * max(1, len(self.inputs)))(),
+            calls.INPUTS_AT: (ctypes.c_double * max(1, len(self.inputs)))(*self._first[1]),
             calls.OUTPUTS_AT: (ctypes.c_double * max(1, len(self.outputs)))(),
-            calls.INPUT_REFERENCES: self._references(self.inputs),
-            calls.OUTPUT_REFERENCES: self._references(self.outputs),
         }
-        self._buffers = list(buffers.values())
+        elements = interface.elements
+        rows = []  # an array is written whole with each of its elements
+        for name in self.inputs:
+            same = elements[name].reference
+            whole = [n for n in self.inputs if elements[n].size > 1 and elements[n].reference == same]
+            rows.append(whole or [name])
+        buffers[calls.INPUT_CALLS] = self._calls("Set", rows, self.inputs, buffers[calls.INPUTS_AT])
+        buffers[calls.OUTPUT_CALLS] = self._calls("Get", self.groups, self.outputs, buffers[calls.OUTPUTS_AT])
+        self._buffers += buffers.values()
         for place, buffer in buffers.items():
             block[place] = ctypes.addressof(buffer)
         block[calls.STATES], block[calls.INDICATORS] = states, indicators
@@ -132,9 +140,14 @@ class RunningFmu(InstanceParticipant):
         block[calls.HANDLE] = instance.component
         self.next_epoch()
 
-    def _references(self, names: Sequence[str]) -> Any:
-        elements = self._read_interface().elements
-        return (ctypes.c_uint32 * max(1, len(names)))(*[elements[name].reference for name in names])
+    def _calls(self, verb: str, rows: Sequence[Sequence[str]], names: Sequence[str], values: Any) -> Any:
+        """The calls that write or read the variables of each row, whose values lie as the names do."""
+        words = []
+        for row in rows:
+            access = Access(self._instance, row, self._read_interface().elements, verb)
+            self._buffers.append(access)
+            words += access.words(ctypes.addressof(values) + calls.REAL * names.index(row[0]))
+        return (ctypes.c_int64 * max(1, len(words)))(*words)
 
     def next_epoch(self) -> int:
         """The instance has been in event mode: States from before fit no more, but for what is kept."""
@@ -181,11 +194,12 @@ class RunningFmu(InstanceParticipant):
         return int(self.block[calls.EPOCH])
 
     def handle_event(
-        self, time: float, states: Sequence[float], inputs: Sequence[float]
+        self, time: float, states: Sequence[float], inputs: Sequence[float], discrete: Mapping[str, float]
     ) -> tuple[Sequence[float], float, bool]:
-        """Event mode; see `FmuModel.leave_event_mode`."""
+        """Event mode, with discrete inputs that have changed; see `FmuModel.leave_event_mode`."""
+        write = functools.partial(self._write_discrete, discrete) if discrete else None
         found: tuple[Sequence[float], float, bool] = self._guard(
-            self.model.handle_event, time, states, inputs, what="an event"
+            self.model.handle_event, time, states, inputs, write, what="an event"
         )
         self.next_epoch()
         self.block[calls.STOPPED] = int(self.model.asked_to_stop)

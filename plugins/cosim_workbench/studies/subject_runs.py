@@ -13,6 +13,7 @@ import cosim
 from cosim.kit import (
     Job,
     OwnProcesses,
+    OwnThreads,
     StudySubject,
     available_processors,
     do_in_chunks,
@@ -20,7 +21,6 @@ from cosim.kit import (
     unit_of_reduction,
 )
 from cosim_workbench.studies.objective import read_objectives
-from cosim_workbench.studies.own_threads import OwnThreads
 from cosim_workbench.studies.point_runner import PointRunner, Row, failed_row
 from cosim_workbench.wording import unknown
 

@@ -1,6 +1,6 @@
 /* Small models for FMI 3.0 Model Exchange; one of them is chosen by a macro. Every function checks the mode.
 
-BALL   h' = v, v' = push - 9.81; bounces at h = 0 with `gear` tenths of its speed; stops after `limit` bounces
+BALL   h' = v, v' = push + kicks[0] + 2 kicks[1] - 9.81, pair = (h, 2 push + kicks[1]); bounces at h = 0 with `gear` tenths of its speed; stops after `limit` bounces
 VDP    x' = v, v' = mu (1 - x^2) v - x
 STAIR  no states; `count` goes up at every whole second, by time events; stops at `limit`
 TURN   x' = `rate`, taken back by `nominal` at the end of an integrator step beyond it, `count` goes up
@@ -36,7 +36,7 @@ enum { STATES = 2, INDICATORS = 0 };
 enum { STATES = 1, INDICATORS = 0 };
 #endif
 
-typedef struct { double time, x[2], rate[2], input, parameter, nominal; int32_t whole[3]; bool ticks; } Data;
+typedef struct { double time, x[2], rate[2], input, parameter, nominal, kicks[2]; int32_t whole[3]; bool ticks; } Data;
 typedef struct { Data d; int mode; void *environment; Log log; } Model;
 
 static Status check(Model *m, int modes, const char *name) {
@@ -49,7 +49,7 @@ static Status check(Model *m, int modes, const char *name) {
 static Status rates(Data *d) {
 #if defined(BALL)
     d->rate[0] = d->x[1];
-    d->rate[1] = d->input - 9.81;
+    d->rate[1] = d->input + d->kicks[0] + 2.0 * d->kicks[1] - 9.81;
 #elif defined(VDP)
     static double hidden = 0.0;
     hidden += 1e-9;
@@ -190,19 +190,24 @@ EXPORT Status fmi3GetNumberOfContinuousStates(Model *m, size_t *n) { *n = STATES
 EXPORT Status fmi3GetNumberOfEventIndicators(Model *m, size_t *n) { *n = INDICATORS; return OK; }
 
 EXPORT Status fmi3GetFloat64(Model *m, const Reference r[], size_t n, double v[], size_t total) {
+    size_t k = 0;
     rates(&m->d);
     for (size_t i = 0; i < n; i++) {
-        if (r[i] > 7 || total != n) return Error;
-        v[i] = (&m->d.time)[r[i]];
+        if (r[i] > 7 && r[i] != 11) return Error;
+        v[k++] = r[i] == 11 ? m->d.x[0] : (&m->d.time)[r[i]];
+        if (r[i] == 11) v[k++] = 2.0 * m->d.input + m->d.kicks[1];
     }
-    return OK;
+    return k == total ? OK : Error;
 }
 EXPORT Status fmi3SetFloat64(Model *m, const Reference r[], size_t n, const double v[], size_t total) {
+    size_t k = 0;
     for (size_t i = 0; i < n; i++) {
-        if (r[i] != 5) IN(NEW | INITIALIZATION);
-        (&m->d.time)[r[i]] = v[i];
+        if (r[i] != 5 && r[i] != 12) IN(NEW | INITIALIZATION);
+        if (r[i] == 12) m->d.kicks[0] = v[k++];
+        if (r[i] == 12) m->d.kicks[1] = v[k++];
+        else (&m->d.time)[r[i]] = v[k++];
     }
-    return OK;
+    return k == total ? OK : Error;
 }
 EXPORT Status fmi3GetInt32(Model *m, const Reference r[], size_t n, int32_t v[], size_t total) {
     for (size_t i = 0; i < n; i++) v[i] = m->d.whole[r[i] - 8];

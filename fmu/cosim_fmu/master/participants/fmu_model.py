@@ -132,11 +132,15 @@ class FmuModel:
         self.compute_all()
         return not np.array_equal(before, after, equal_nan=True)
 
-    def handle_event(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], float, bool]:
-        """Event mode until nothing changes; see `leave_event_mode`."""
+    def handle_event(
+        self, time: float, states: Any, inputs: Any, write: Callable[[], None] | None = None
+    ) -> tuple[Sequence[float], float, bool]:
+        """Event mode, where `write` sets discrete inputs, until nothing changes; see `leave_event_mode`."""
         self.settle(time, states, inputs)
         self.note(time)
         self.instance.enter_event_mode()
+        if write is not None:
+            write()
         found = self.leave_event_mode(time)
         self.compute_all()
         self.note(time)

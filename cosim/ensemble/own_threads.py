@@ -11,7 +11,8 @@ from concurrent.futures import Executor, Future
 from contextlib import suppress
 from typing import Any
 
-from cosim.kit import LostProcess, NewProcess, answer_to, end_with_parent
+from cosim.ensemble.own_processes import LostProcess, NewProcess, answer_to
+from cosim.helper_process import end_with_parent
 
 
 class OwnThreads(Executor):

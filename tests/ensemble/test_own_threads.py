@@ -9,7 +9,7 @@ import pytest
 from ensemble_parts import Lost, ends_its_process, sends_what_cannot_be_sent, sleeps
 
 from cosim.ensemble.chunks import Job, do_in_chunks, support_of
-from cosim_workbench.studies.own_threads import OwnThreads
+from cosim.ensemble.own_threads import OwnThreads
 
 
 def test_threads_of_one_process_take_tasks_side_by_side():
