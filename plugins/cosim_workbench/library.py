@@ -40,7 +40,7 @@ def pandas() -> Any:
 def arrow() -> Any:
     """The library for Parquet, with its module ``parquet``."""
     library("pyarrow.parquet", "Parquet", "parquet", "pyarrow")
-    return importlib.import_module("pyarrow")
+    return library("pyarrow", "Parquet", "parquet")
 
 
 def arrow_table(
