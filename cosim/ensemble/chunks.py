@@ -100,7 +100,7 @@ def do_in_chunks(
         What the runner has raised.
     """
     support, sizes = job.support, ChunkSize(chunk, most)
-    workers = support.workers(job.executor)
+    workers = max(1, support.workers(job.executor))
     tells_who = getattr(job.executor, "tells_who", False)
     at = 0
     suspects: list[tuple[Span, int]] = []

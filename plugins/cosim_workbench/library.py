@@ -39,9 +39,8 @@ def pandas() -> Any:
 
 def arrow() -> Any:
     """The library for Parquet, with its module ``parquet``."""
-    found = library("pyarrow", "Parquet", "parquet")
-    importlib.import_module("pyarrow.parquet")
-    return found
+    library("pyarrow.parquet", "Parquet", "parquet", "pyarrow")
+    return library("pyarrow", "Parquet", "parquet")
 
 
 def arrow_table(

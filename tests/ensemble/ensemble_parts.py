@@ -134,6 +134,13 @@ class Bounded(cosim.Component):
         level_dot[0] = positive * count * table[5]
 
 
+class Spans:
+    """A runner: its answers are the numbers of the runs."""
+
+    def run_chunk(self, first, last):
+        return list(range(first, last))
+
+
 class Lost:
     """A runner: run 2 is killed from outside twice, run 7 crashes, run 9 is killed each time."""
 

@@ -3,10 +3,10 @@
 import os
 import threading
 import time
-from concurrent.futures import BrokenExecutor
+from concurrent.futures import BrokenExecutor, Executor, ThreadPoolExecutor
 
 import pytest
-from ensemble_parts import Lost, ends_its_process, sends_what_cannot_be_sent, sleeps
+from ensemble_parts import Lost, Spans, ends_its_process, sends_what_cannot_be_sent, sleeps
 
 import cosim
 from cosim.ensemble.chunks import Job, do_in_chunks
@@ -61,6 +61,25 @@ def test_a_run_fails_where_it_ends_its_process_not_where_that_is_killed(chunk, t
     assert is_whole and sorted(taken) == [run for run in range(12) if run not in (7, 9)]
     assert sorted(failed) == [7, 9]
     assert "with SIGSEGV" in failed[7] and "with SIGKILL" in failed[9]
+
+
+@pytest.mark.parametrize("said", [{"count": 0}, {"count": abs}, {"_max_workers": None}])
+def test_executors_that_say_little_of_their_workers_get_work(said):
+    began = time.monotonic()
+    with ThreadPoolExecutor(1) as threads:
+        pool = Executor()
+        pool.submit = threads.submit
+        vars(pool).update(said)
+        taken = []
+        is_whole = do_in_chunks(
+            Job(Spans(), pool),
+            3,
+            lambda first, last: (first, last),
+            lambda first, last, found: taken.extend(found),
+            lambda run, reason: None,
+            lambda: time.monotonic() - began < 30.0,
+        )
+    assert is_whole and sorted(taken) == [0, 1, 2]
 
 
 def test_processes_that_do_not_begin_are_an_error(monkeypatch):

@@ -43,3 +43,12 @@ class TestBdf(IntegratorContract):
         integrator, state = self.started(system, fixed_step=0.3)
         go_to(integrator, system, state, 1.0)
         assert float(np.abs(state.y - powers(1.0, 1)).max()) <= 1e-12
+
+
+def test_a_method_that_derives_from_another_has_its_estimate() -> None:
+    class Longer(Trapezoid):
+        """Steps of another length."""
+
+        step_share = (1.0, 1 / 2)
+
+    assert Longer().error_order == Trapezoid().error_order == 3

@@ -476,3 +476,14 @@ def test_the_first_step_is_neither_rejected_nor_tiny(method) -> None:
         integrator.step(system, state, 10.0)
         assert integrator.statistics.rejections == 0
         assert first > 1e-7
+
+
+def test_an_author_may_say_what_the_order_of_the_estimate_is() -> None:
+    class Careful(DormandPrince):
+        """Its steps are chosen for a smaller exponent."""
+
+        @property
+        def error_order(self) -> int:
+            return super().error_order - 1
+
+    assert (DormandPrince().error_order, Careful().error_order) == (5, 4)

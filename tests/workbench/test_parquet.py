@@ -150,8 +150,11 @@ def test_no_column_of_times(tmp_path: Path) -> None:
         cosim.read_result(tmp_path / "x.parquet")
 
 
-def test_without_pyarrow_it_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pyarrow", None)
+@pytest.mark.parametrize("missing", ["pyarrow", "pyarrow.parquet"])
+def test_without_pyarrow_it_says_what_to_install(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, missing: str
+) -> None:
+    monkeypatch.setitem(sys.modules, missing, None)
     with pytest.raises(cosim.CosimError, match="pip install"):
         some().to_parquet(tmp_path / "x.parquet")
 

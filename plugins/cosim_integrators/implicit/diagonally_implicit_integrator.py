@@ -29,8 +29,11 @@ class DiagonallyImplicitIntegrator(ImplicitIntegrator):
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls.order, cls.vectors = cls.tableau.order, cls.tableau.stages
-        if "error_order" not in vars(cls):
-            cls.error_order = cls.tableau.error_order + 1  # one more than that of the embedded method
         cls.shifts = (1.0, 0.0, 0.0)
         cls.method = cls.tableau.flat()
         cls.capabilities = replace(cls.capabilities, dense_order=cls.tableau.dense_order)
+
+    @property
+    def error_order(self) -> int:
+        """One more than the order of the embedded method; subclasses may have another."""
+        return self.tableau.error_order + 1

@@ -69,8 +69,6 @@ class CompiledIntegrator(Integrator):
     tune_function : function or None
         ``tune(settings, coefficients)`` writes those coefficients that depend on the accuracy. Without it a
         method whose `coefficients` do has to be exported anew for another accuracy.
-    error_order : int
-        The exponent of the step in the error estimate; 0: the order.
 
     Notes
     -----
@@ -91,7 +89,6 @@ class CompiledIntegrator(Integrator):
     restart_function: ClassVar[Callable[..., Any]] = restart_steps
     complete_function: ClassVar[Callable[..., Any] | None] = None
     tune_function: ClassVar[Callable[..., Any] | None] = None
-    error_order: int = 0
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
@@ -113,6 +110,11 @@ class CompiledIntegrator(Integrator):
     @abstractmethod
     def work_size(self, ny: int) -> int:
         """How many numbers the method needs in `work` beyond the header and three vectors."""
+
+    @property
+    def error_order(self) -> int:
+        """The exponent of the step in the error estimate; a class may have it as a number."""
+        return self.order
 
     def memory_size(self, ny: int) -> int:
         """Two numbers: the next step and the error of the last one."""
@@ -316,7 +318,7 @@ class CompiledIntegrator(Integrator):
         """Compile, and make room for this system."""
         self._counts += self._work[COUNTS]
         self._system, self._ny, self._called = system, int(system.ny), {}
-        self._settings = method_settings(self, system, self.error_order or self.order)
+        self._settings = method_settings(self, system, self.error_order)
         self._coefficients = self.coefficients(system)
         if (tune := type(self).tune_function) is not None:
             compiled(tune, layout.TUNE_SIGNATURE)(self._settings, self._coefficients)

@@ -65,7 +65,7 @@ class ExplicitRungeKutta(CompiledIntegrator):
             return
         if not isinstance(tableau, ButcherTableau):
             raise ContractError(f"{cls.__name__}: tableau is {tableau!r}, must be a ButcherTableau(...)")
-        cls.order, cls.error_order = tableau.order, tableau.control_order
+        cls.order = tableau.order
         if "complete_function" not in cls.__dict__:
             cls.complete_function = complete_explicit_step if tableau.extra else None
         cls.capabilities = replace(
@@ -82,6 +82,11 @@ class ExplicitRungeKutta(CompiledIntegrator):
         super().__init__(**options)
         self._arrays: tuple[Any, Any] = ((), ())
         self._scratch = (np.zeros(0), np.zeros(0))
+
+    @property
+    def error_order(self) -> int:
+        """One more than the order of the embedded method; of two estimates, that of their mixture."""
+        return self.tableau.control_order
 
     def coefficients(self, system: System) -> Vector:
         """The tableau as one flat array."""

@@ -37,7 +37,6 @@ class ModelRuns:
     units : dict of str to str
     workers : int
         Threads or processes unless an executor is given.
-    needs_processes : bool
     message : str
         Empty: how a model is run follows from its parts.
     """
