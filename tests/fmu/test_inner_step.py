@@ -84,3 +84,20 @@ def test_readings() -> None:
     assert [clock.at(-1.0 + i * 0.1) for i in range(41)] == total != sums.tolist()
     assert clock.at(-1.0 + 3 * 0.1) == total[3]
     assert clock.at(0.05) == 0.05 and clock.at(0.1 + 1e-9) == 0.1 + 1e-9
+
+
+def test_step_that_is_discarded_just_before_its_end(make_fmu: MakeFmu) -> None:
+    """It has come as far as it says; what has come to its end, as its own clock counts, is none to discard."""
+    fmu, eight = make_fmu("heavy"), InnerClock(0.1).at(0.8)
+    assert 0.3 < 3 * 0.1 and eight < 0.8 == 8 * 0.1 - 0.1 + 0.1
+    for at in (0.3, 0.3 - 1e-13):
+        result = CoSimulation({"m": fmu}, step=0.1, starts={"m.return_at": at}).simulate(0.5)
+        assert at in result.time and result.time[-1] == 0.5
+    ours, its_own = open_fmu(fmu), open_fmu(fmu, inner_step=0.1)
+    for part in (ours, its_own):
+        part.initialize(0.0, None, {"return_at": eight})
+    assert ours.step(8 * 0.1 - 0.1, 0.1) == eight
+    with pytest.raises(cosim.FmuError, match="was discarded"):
+        its_own.step(8 * 0.1 - 0.1, 0.1)
+    ours.close()
+    its_own.close()
