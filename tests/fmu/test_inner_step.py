@@ -87,7 +87,7 @@ def test_readings() -> None:
 
 
 def test_step_that_is_discarded_just_before_its_end(make_fmu: MakeFmu) -> None:
-    """It has come as far as it says; what has come to its end, as its own clock counts, is none to discard."""
+    """It comes as far as it says; one that comes to its end, as its own clock counts, is refused."""
     fmu, eight = make_fmu("heavy"), InnerClock(0.1).at(0.8)
     assert 0.3 < 3 * 0.1 and eight < 0.8 == 8 * 0.1 - 0.1 + 0.1
     for at in (0.3, 0.3 - 1e-13):
