@@ -101,3 +101,23 @@ def test_step_that_is_discarded_just_before_its_end(make_fmu: MakeFmu) -> None:
         its_own.step(8 * 0.1 - 0.1, 0.1)
     ours.close()
     its_own.close()
+
+
+def test_steps_that_are_repeated_are_not_counted_from_the_start() -> None:
+    """Each of a thousand exchanges of ten steps is made three times: the sum goes on from where it begins."""
+
+    class Counted(float):
+        added = 0
+
+        def __radd__(self, other: float) -> float:
+            Counted.added += 1
+            return other + float(self)
+
+    clock, plain = InnerClock(0.001), InnerClock(0.001)
+    clock.step = Counted(0.001)
+    ends = [plain.at(i * 0.01) for i in range(1001)]
+    for i in range(1000):
+        for _ in range(3):
+            assert (clock.at(i * 0.01), clock.at((i + 1) * 0.01)) == (ends[i], ends[i + 1])
+    assert Counted.added == 3 * 10_000
+    assert [clock.at(i * 0.01) for i in (500, 3, 4, 1000)] == [ends[i] for i in (500, 3, 4, 1000)]

@@ -40,6 +40,7 @@ class InnerClock:
             text = f'is {step!r}, needs a time greater than 0: 0.01 (s) or "10 ms"'
             raise cosim.ModelError.of("options.inner_step", text)
         self._start, self._count, self._sum = start, 0, start
+        self._before = 0, start  # where a step begins that may be repeated
 
     def at(self, time: float) -> float:
         """Its sum where `time` (s) is one of its steps; else `time`."""
@@ -48,7 +49,9 @@ class InnerClock:
         if abs(self._start + count * self.step - time) > rounding:
             return time
         if count < self._count:
-            self._count, self._sum = 0, self._start
+            self._count, self._sum = self._before if self._before[0] <= count else (0, self._start)
+        elif count > self._count:
+            self._before = self._count, self._sum
         for _ in range(count - self._count):
             self._sum += self.step
         self._count = count
