@@ -127,6 +127,14 @@ def test_too_few_exchanges_say_nothing() -> None:
     assert "--verify" in str(report)
 
 
+def test_values_that_explode_are_told() -> None:
+    """Held over ten of its time constants, the circuit grows a hundredfold at each exchange."""
+    report = CoSimulation(circuit(), LC, step=10.0).simulate(700.0).coupling
+    assert report.verdict == "unknown"
+    assert "e+138: the exchange is unstable" in report.advice
+    assert "unstable" not in CoSimulation(circuit(), LC, step=10.0).simulate(200.0).coupling.advice
+
+
 def test_a_run_that_does_not_begin_says_nothing() -> None:
     class Broken(Block):
         def initialize(self, *given: object) -> None:

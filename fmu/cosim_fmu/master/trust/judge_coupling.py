@@ -19,6 +19,9 @@ from cosim_fmu.master.wiring.feedthrough import direct_inputs
 
 Vector = NDArray[np.float64]
 VERIFY = "run it with --verify (CoSimulation.verify)"
+OTHER = "try another algorithm, then a smaller step"
+LARGEST = 1e60
+"""No value that is meant is larger."""
 
 
 def judge_coupling(
@@ -49,6 +52,11 @@ def judge_coupling(
     if not collected.inputs:
         how = "no real values are exchanged" if coupled.joint is None else "all is solved jointly"
         return CouplingReport([], verdict="fine", how=how)
+    sizes = np.abs(samples.outputs).max(axis=0)
+    if sizes.max() > LARGEST:
+        largest = f"{coupled.interface_names[int(sizes.argmax())]} reaches {sizes.max():.2g}"
+        why = f"{largest}: the exchange is unstable, or a participant has failed and does not say so; {OTHER}"
+        return CouplingReport([], _energy(coupled, samples), "unknown", why)
     found = estimated_errors(samples, sources, parts)
     if found is None:
         few = samples.times.size <= LEAST
