@@ -72,8 +72,8 @@ class ModelExchangeFmu(cosim.Component):
     follows: ClassVar[Mapping[str, Sequence[str]]] = {}
 
     fmu = data_file("the FMU")
-    tolerance = cosim.option(0.0)
-    kept_events = cosim.option(100)
+    tolerance = cosim.option(0.0, description="that the FMU is told; 0: its own")
+    kept_events = cosim.option(100, description="events over which its state is kept; 0: none")
     epoch = cosim.discrete(dtype=int, invalidates=cosim.Stage.TIME, internal=True)
     next_event = cosim.timer(description="when the FMU wants event mode next")
     live = cosim.cache_slot(description="where the control block lies")
