@@ -33,10 +33,12 @@ class Oscillator(cosim.Component):
 
 
 class Stone(cosim.Component):
-    """It falls onto a floor above zero, and stays there."""
+    """It falls onto a floor above zero, and stays there unless it bounces; the witness declares its rate."""
 
     height = cosim.position(unit="m", start=0.3)
     speed = cosim.speed(unit="m/s")
+    level = cosim.parameter(unit="m", default=0.0726)
+    restitution = cosim.parameter(default=0.0)
 
     @cosim.kernel
     def derivatives(speed, height_dot, speed_dot):
@@ -44,40 +46,16 @@ class Stone(cosim.Component):
         speed_dot[0] = -9.81
 
     @cosim.witness(direction="falling")
-    def floor(height):
-        return height - 0.0726
+    def floor(height, level):
+        return height - level
 
     @floor.rate
     def floor_rate(speed):
         return speed
 
     @cosim.on(floor, does="unrestricted")
-    def land(speed_next):
-        speed_next[0] = 0.0
-
-
-class Bouncer(cosim.Component):
-    """A ball on a floor, the rate of whose witness is declared."""
-
-    height = cosim.position(unit="m", start=1.0)
-    speed = cosim.speed(unit="m/s")
-
-    @cosim.kernel
-    def derivatives(speed, height_dot, speed_dot):
-        height_dot[0] = speed
-        speed_dot[0] = -9.81
-
-    @cosim.witness(direction="falling")
-    def floor(height):
-        return height
-
-    @floor.rate
-    def floor_rate(speed):
-        return speed
-
-    @cosim.on(floor, does="unrestricted")
-    def bounce(speed, speed_next):
-        speed_next[0] = -0.5 * speed
+    def land(speed, restitution, speed_next):
+        speed_next[0] = -restitution * speed
 
 
 class BouncingBall(cosim.Component):

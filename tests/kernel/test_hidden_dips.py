@@ -57,7 +57,7 @@ def test_dips_of_a_fiftieth_of_the_step_are_found_wherever_they_are(how):
 COUNTING = """
 import cosim
 from cosim.step import crossing
-from kernel_parts import BouncingBall, Bouncer, system_of
+from kernel_parts import BouncingBall, Stone, system_of
 
 looks, look = [], crossing.look_with_rates
 crossing.look_with_rates = lambda *given: looks.append(1) or look(*given)
@@ -105,7 +105,10 @@ def counted_looks(script):
 LONG_STEPS = {"accuracy": 1e-8, "integrator": "integrators.runge_kutta_4", "fixed_step": 0.03125}
 
 
-PILING_UP = [("BouncingBall()", {"accuracy": 1e-9}), ("Bouncer(height=0.127)", LONG_STEPS)]
+PILING_UP = [
+    ("BouncingBall()", {"accuracy": 1e-9}),
+    ("Stone(height=0.127, level=0.0, restitution=0.5)", LONG_STEPS),
+]
 
 
 @pytest.mark.parametrize(("part", "options"), PILING_UP, ids=["error control", "fixed steps"])
