@@ -12,11 +12,11 @@ import numpy as np
 import cosim
 from cosim import kit
 from cosim.compiled import copies, native
-from cosim.ensemble.reduction import KNOWN
-from cosim.step import batch
 from cosim.step.arrays import PARTS
 from cosim.step.assembling import MEET_SIGNATURE, meet_constraints
 from cosim.step.sliding_field import sliding_field
+from cosim_ensembles import batch
+from cosim_ensembles.reduction import KNOWN
 from cosim_fmu.lowering.program import Program
 from cosim_fmu.master.algorithms import next_request
 from cosim_fmu.master.evaluation import by_address, system_calls
