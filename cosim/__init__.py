@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from cosim.component.kernel_function import witness as witness
     from cosim.contracts.command import Command as Command
     from cosim.contracts.describer import Describer as Describer
+    from cosim.contracts.ensemble import Ensemble as Ensemble
     from cosim.contracts.exporter import Exporter as Exporter
     from cosim.contracts.file_schema import FileSchema as FileSchema
     from cosim.contracts.integrator import Integrator as Integrator
@@ -41,7 +42,6 @@ if TYPE_CHECKING:
     from cosim.contracts.model_table import ModelTable as ModelTable
     from cosim.contracts.participant import Participant as Participant
     from cosim.contracts.result_sink import ResultSink as ResultSink
-    from cosim.ensemble.ensemble import Ensemble as Ensemble
     from cosim.errors import ContractError as ContractError
     from cosim.errors import CosimError as CosimError
     from cosim.errors import FmuError as FmuError

@@ -16,8 +16,8 @@ the Step          its arrays, tables and entry points, for hosts without Python:
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts, what
                   participants may do beside the contract (`InitializationMode` …), `CalledSimulator`
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
-many runs         `OwnProcesses`, `OwnThreads`, executors; `Job`, `do_in_chunks`: runs for any executor;
-                  `ExecutorSupport`: what is special about those of a library
+many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; `ExecutorSupport`: what is
+                  special about executors of a library; the Step in batches: `BoundStep`, `arrays_at` …
 data in files     `data_file` and `text`: options that are no choices; `read_series`, which reads `TimeSeries`
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind; `ContractKit`: the checks of a kind
@@ -43,6 +43,8 @@ if TYPE_CHECKING:
     from cosim.compiled.fingerprint import environment as environment
     from cosim.compiled.foreign import call_with_array as call_with_array
     from cosim.compiled.foreign import call_with_interval as call_with_interval
+    from cosim.compiled.foreign import integers_at as integers_at
+    from cosim.compiled.foreign import reals_at as reals_at
     from cosim.compiled.fresh import part_name as part_name
     from cosim.compiled.kernel_cache import keep as keep
     from cosim.compiled.kernel_cache import kept as kept
@@ -77,6 +79,7 @@ if TYPE_CHECKING:
     from cosim.compiled.walker import call_dense as call_dense
     from cosim.compiled.walker import call_step as call_step
     from cosim.compiled.walker import plain_address as plain_address
+    from cosim.compiled.walker import plain_blocks as plain_blocks
     from cosim.compiled.walker import repeat_walk as repeat_walk
     from cosim.compiled.walker import walk as walk
     from cosim.component.arguments import Argument as Argument
@@ -86,6 +89,7 @@ if TYPE_CHECKING:
     from cosim.component.declarations import attachment as attachment
     from cosim.component.declarations import data_file as data_file
     from cosim.component.declarations import text as text
+    from cosim.component.kernel_rules import check_rules as check_rules
     from cosim.component.run_source import run_source as run_source
     from cosim.component.values import NUMERIC as NUMERIC
     from cosim.component.values import words_of as words_of
@@ -93,7 +97,9 @@ if TYPE_CHECKING:
     from cosim.contracts.capabilities import Capabilities as Capabilities
     from cosim.contracts.contract_kit import ContractKit as ContractKit
     from cosim.contracts.dense_output import DenseOutput as DenseOutput
+    from cosim.contracts.ensemble_result import EnsembleResult as EnsembleResult
     from cosim.contracts.executor_support import ExecutorSupport as ExecutorSupport
+    from cosim.contracts.failed_run import FailedRun as FailedRun
     from cosim.contracts.integrator import Vector as Vector
     from cosim.contracts.master_algorithm import Course as Course
     from cosim.contracts.master_algorithm import Exchange as Exchange
@@ -184,14 +190,6 @@ if TYPE_CHECKING:
     from cosim.contracts.step_code import StepReason as StepReason
     from cosim.contracts.step_statistics import StepStatistics as StepStatistics
     from cosim.contracts.study_subject import StudySubject as StudySubject
-    from cosim.ensemble.chunks import Job as Job
-    from cosim.ensemble.chunks import do_in_chunks as do_in_chunks
-    from cosim.ensemble.ensemble_result import EnsembleResult as EnsembleResult
-    from cosim.ensemble.own_processes import OwnProcesses as OwnProcesses
-    from cosim.ensemble.own_threads import OwnThreads as OwnThreads
-    from cosim.ensemble.processors import available_processors as available_processors
-    from cosim.ensemble.reduction import named_reduction as named_reduction
-    from cosim.ensemble.reduction import unit_of_reduction as unit_of_reduction
     from cosim.errors import OptionError as OptionError
     from cosim.errors import nearest as nearest
     from cosim.helper_process import end_with_parent as end_with_parent
@@ -210,7 +208,9 @@ if TYPE_CHECKING:
     from cosim.registration.plugin_record import PluginRecord as PluginRecord
     from cosim.registration.registry import Registry as Registry
     from cosim.registration.registry import use_registry as use_registry
+    from cosim.simulation.bound_step import BoundStep as BoundStep
     from cosim.simulation.called_by_address import CalledSimulator as CalledSimulator
+    from cosim.simulation.chosen_integrator import chosen_integrator as chosen_integrator
     from cosim.simulation.event_log import EventLog as EventLog
     from cosim.simulation.event_record import Finding as Finding
     from cosim.simulation.file_digest import file_digest as file_digest
@@ -223,27 +223,41 @@ if TYPE_CHECKING:
     from cosim.simulation.reported_result import reported_result as reported_result
     from cosim.simulation.result_files import result_sink as result_sink
     from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
+    from cosim.simulation.simulate import MOST_POINTS as MOST_POINTS
+    from cosim.simulation.simulate import POINTS as POINTS
     from cosim.simulation.simulate import choose_signals as choose_signals
+    from cosim.simulation.simulate import end_of_run as end_of_run
     from cosim.simulation.statistics import Statistics as Statistics
     from cosim.simulation.verification import Agreement as Agreement
     from cosim.simulation.verification import Verification as Verification
     from cosim.simulation.verification import VerifiedRun as VerifiedRun
+    from cosim.step import codes as codes
     from cosim.step import layout as layout
     from cosim.step.accuracy import set_accuracy as set_accuracy
+    from cosim.step.arrays import ADDRESS as ADDRESS
+    from cosim.step.arrays import ARRAY_WIDTH as ARRAY_WIDTH
     from cosim.step.arrays import ARRAYS as ARRAYS
     from cosim.step.arrays import CONSTANT as CONSTANT
     from cosim.step.arrays import ENTRY_SIGNATURE as ENTRY_SIGNATURE
+    from cosim.step.arrays import LENGTH as LENGTH
     from cosim.step.arrays import PARTS as PARTS
+    from cosim.step.arrays import ROLES as ROLES
+    from cosim.step.arrays import SCRATCH as SCRATCH
+    from cosim.step.arrays import STATE as STATE
     from cosim.step.arrays import Arrays as Arrays
+    from cosim.step.arrays import arrays_at as arrays_at
+    from cosim.step.choice import choice_of as choice_of
     from cosim.step.codes import EVENT as EVENT
     from cosim.step.codes import FAILED as FAILED
     from cosim.step.codes import GROW as GROW
+    from cosim.step.codes import REACHED as REACHED
     from cosim.step.codes import SENTENCES as SENTENCES
     from cosim.step.codes import STEPPED as STEPPED
     from cosim.step.codes import TERMINATED as TERMINATED
     from cosim.step.dense_lu import lu_factor as lu_factor
     from cosim.step.dense_lu import lu_solve as lu_solve
     from cosim.step.entries import ENTRIES as ENTRIES
+    from cosim.step.event_entries import EventEntries as EventEntries
     from cosim.step.held_tables import HeldTables as HeldTables
     from cosim.step.larger import larger as larger
     from cosim.step.layout import ROWS_HEADER as ROWS_HEADER
@@ -261,6 +275,12 @@ if TYPE_CHECKING:
     from cosim.step.projection import project_error as project_error
     from cosim.step.projection import worth_projecting as worth_projecting
     from cosim.step.recording import CHOICE_HEADER as CHOICE_HEADER
+    from cosim.step.recording import SLACK as SLACK
+    from cosim.step.recording import VALUES as VALUES
+    from cosim.step.recording import record_now as record_now
+    from cosim.step.run import advance as advance
+    from cosim.step.run import finish as finish
+    from cosim.step.run import initialize as initialize
     from cosim.step.sliding_field import sliding_field as sliding_field
     from cosim.step.tables import Tables as Tables
     from cosim.step.whole_way import whole_way as whole_way

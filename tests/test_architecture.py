@@ -21,6 +21,7 @@ PACKAGES = {
 PUBLIC = {
     "cosim_mechanics.spatial",
     "cosim_mechanics.contracts",
+    "cosim_ensembles.kit",
     "cosim_integrators.kit",
     "cosim_measures.sampled",
     "cosim_measures.still",
@@ -44,7 +45,6 @@ LAYERS = (
     ("cosim.system",),
     ("cosim.step",),
     ("cosim.simulation",),
-    ("cosim.ensemble",),
     ("cosim.model",),
     ("cosim.command_line",),
     ("cosim.cli", "cosim.kit"),
@@ -176,7 +176,17 @@ def _allowed(package: str, file: str, found: Import) -> bool:
 
 
 def test_these_packages_exist() -> None:
-    parts = ("mechanics", "dynamics", "measures", "integrators", "signals", "toml", "workbench", "fmu")
+    parts = (
+        "mechanics",
+        "dynamics",
+        "measures",
+        "integrators",
+        "ensembles",
+        "signals",
+        "toml",
+        "workbench",
+        "fmu",
+    )
     assert set(PACKAGES) == {"cosim", *(f"cosim_{part}" for part in parts)}
 
 

@@ -4,7 +4,7 @@ import doctest
 import importlib
 import pkgutil
 
-PLUGINS = ["dynamics", "fmu", "integrators", "measures", "mechanics", "workbench"]
+PLUGINS = ["dynamics", "ensembles", "fmu", "integrators", "measures", "mechanics", "workbench"]
 PACKAGES = ["cosim", *(f"cosim_{plugin}" for plugin in PLUGINS)]
 
 

@@ -27,8 +27,8 @@ from cosim.system.connection import Connection
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from cosim.contracts.ensemble_result import EnsembleResult
     from cosim.contracts.exporter import Exporter
-    from cosim.ensemble.ensemble_result import EnsembleResult
     from cosim.simulation.result import Result
     from cosim.simulation.verification import Verification
     from cosim.system.system import System
@@ -416,7 +416,7 @@ class Model:
         -------
         EnsembleResult
         """
-        from cosim.ensemble.ensemble import Ensemble
+        from cosim.contracts.ensemble import Ensemble
 
         known = {**self.simulation, **settings}
         if until is not None:

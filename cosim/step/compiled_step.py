@@ -217,7 +217,7 @@ class CompiledStep:
             grown[:kept] = array[:kept]
             mine[name] = grown
         self._state = state
-        self._gather()
+        self.gather()
         if started and not state.is_believed and check_state(self.arrays) != REACHED:
             raise StateError(
                 "the bytes of this State are damaged (its agenda, its histories or its holds are of no run)"
@@ -227,7 +227,7 @@ class CompiledStep:
         self.places[layout.TOUCHED] = 0
         self._fixed["scratch"][tables.program[layout.WINDOW]] = np.nan
 
-    def _gather(self) -> None:
+    def gather(self) -> None:
         assert self._state is not None
         made, before = {**self._fixed, **self._state._arrays}, self.arrays
         self.arrays = Arrays(*map(made.__getitem__, Arrays._fields))
@@ -243,7 +243,7 @@ class CompiledStep:
         self._fixed["choice"], self._fixed["rows"] = choice, rows
         self.places[layout.RECORDING], self.places[layout.ROWS_USED] = mode, 0
         if self._state is not None:
-            self._gather()
+            self.gather()
 
     # calls
 
@@ -274,7 +274,7 @@ class CompiledStep:
             longer = np.zeros(int(self.places[layout.NEEDED]))
             longer[: own["h"].size] = own["h"]
             own["h"] = longer
-            self._gather()
+            self.gather()
         self.stage_out(state)
         return int(code)
 

@@ -36,6 +36,7 @@ PACKAGES = (
     "cosim_mechanics.testing",
     "cosim_dynamics",
     "cosim_integrators.kit",
+    "cosim_ensembles.kit",
     "cosim_workbench",
     "cosim_workbench.studies",
     "cosim_fmu",

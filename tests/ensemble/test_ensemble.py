@@ -284,7 +284,7 @@ def test_values_over_time_go_to_parts_and_come_back(where, tmp_path, monkeypatch
     from concurrent.futures import ThreadPoolExecutor
 
     pytest.importorskip("pyarrow")
-    monkeypatch.setattr("cosim.ensemble.ensemble_result.AT_ONCE", 80)  # quantiles in several passes
+    monkeypatch.setattr("cosim_ensembles.batch_result.AT_ONCE", 80)  # quantiles in several passes
     model = cosim.Model("fuse")
     model.add(Fuse, "fuse")
     values = {"fuse.power": np.linspace(0.1, 2.0, 40)}

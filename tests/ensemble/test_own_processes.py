@@ -9,8 +9,8 @@ import pytest
 from ensemble_parts import Lost, Spans, ends_its_process, sends_what_cannot_be_sent, sleeps
 
 import cosim
-from cosim.ensemble.chunks import Job, do_in_chunks
-from cosim.ensemble.own_processes import OwnProcesses
+from cosim_ensembles.chunks import Job, do_in_chunks
+from cosim_ensembles.own_processes import OwnProcesses
 
 
 def test_a_lost_process_is_the_answer_to_its_own_task_alone():
@@ -46,7 +46,7 @@ def test_an_error_in_the_block_does_not_wait_for_what_is_under_way():
 
 @pytest.mark.parametrize("chunk", [1, pytest.param(5, marks=pytest.mark.thorough)])
 def test_a_run_fails_where_it_ends_its_process_not_where_that_is_killed(chunk, tmp_path, monkeypatch):
-    monkeypatch.setattr("cosim.ensemble.chunks.MOST_KILLS", 2)
+    monkeypatch.setattr("cosim_ensembles.chunks.MOST_KILLS", 2)
     taken, failed = [], {}
     with OwnProcesses(2) as pool:
         is_whole = do_in_chunks(
@@ -83,7 +83,7 @@ def test_executors_that_say_little_of_their_workers_get_work(said):
 
 
 def test_processes_that_do_not_begin_are_an_error(monkeypatch):
-    monkeypatch.setattr("cosim.ensemble.own_processes.NewProcess.wait_for_it", _ended)
+    monkeypatch.setattr("cosim_ensembles.own_processes.NewProcess.wait_for_it", _ended)
     with OwnProcesses(1) as pool, pytest.raises(cosim.CosimError, match="cannot be started"):
         pool.submit(abs, 1).result()
 

@@ -8,8 +8,8 @@ from concurrent.futures import BrokenExecutor
 import pytest
 from ensemble_parts import Lost, ends_its_process, sends_what_cannot_be_sent, sleeps
 
-from cosim.ensemble.chunks import Job, do_in_chunks, support_of
-from cosim.ensemble.own_threads import OwnThreads
+from cosim_ensembles.chunks import Job, do_in_chunks, support_of
+from cosim_ensembles.own_threads import OwnThreads
 
 
 def test_threads_of_one_process_take_tasks_side_by_side():
@@ -53,7 +53,7 @@ def test_an_error_in_the_block_does_not_wait():
 
 
 def test_what_ends_the_process_is_found_by_doing_it_alone(tmp_path, monkeypatch):
-    monkeypatch.setattr("cosim.ensemble.chunks.MOST_KILLS", 2)
+    monkeypatch.setattr("cosim_ensembles.chunks.MOST_KILLS", 2)
     taken, failed = [], {}
     with OwnThreads(2) as pool:
         assert do_in_chunks(

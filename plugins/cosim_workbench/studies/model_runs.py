@@ -52,7 +52,7 @@ class ModelRuns:
         known = {**model.simulation, **settings}
         self._settings = {key: value for key, value in known.items() if key != "threads"}
         if objectives is None:
-            recorded = cosim.Ensemble(self.system, **{**known, "reduce": None}).plan.columns
+            recorded = cosim.Ensemble(self.system, **{**known, "reduce": None}).columns
             objectives = [f"last({name})" for name in recorded]
         reductions, self._of_results = read_objectives(objectives)
         if not self._of_results and not keeps_series:
@@ -61,7 +61,7 @@ class ModelRuns:
             known["signals"] = choose_signals(self.system, None)
         self._ensemble = cosim.Ensemble(self.system, **{**known, "reduce": reductions})
         self.objectives = [*reductions, *self._of_results]
-        self.units = self._ensemble.plan.units() | {r.name: r.unit for r in self._ensemble.plan.reductions}
+        self.units = self._ensemble.units
         self.workers = self._ensemble.threads
         self.message = ""
 
@@ -73,7 +73,7 @@ class ModelRuns:
 
     def description(self) -> dict[str, Any]:
         """What makes results the same: the system, its start values, how it is run."""
-        start = hashlib.sha256(self._ensemble.plan.start.to_bytes()).hexdigest()
+        start = hashlib.sha256(self._ensemble.start.to_bytes()).hexdigest()
         settings = {key: repr(value) for key, value in sorted(self._settings.items())}
         return {"model": self.system.digest, "start": start, "settings": settings}
 

@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim.kit import StudySubject, named_reduction
+from cosim.kit import StudySubject
+from cosim_ensembles.kit import named_reduction
 from cosim_workbench.studies.objective import Functions, Reductions
 
 Row = dict[str, Any]

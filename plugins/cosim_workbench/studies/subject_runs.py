@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import (
+from cosim.kit import StudySubject
+from cosim_ensembles.kit import (
     Job,
     OwnProcesses,
     OwnThreads,
-    StudySubject,
     available_processors,
     do_in_chunks,
     named_reduction,

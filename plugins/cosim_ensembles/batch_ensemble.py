@@ -1,4 +1,4 @@
-"""Ensemble: many runs of one system."""
+"""Many runs of one system, in batches."""
 
 from __future__ import annotations
 
@@ -11,25 +11,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosim.contracts.integrator import Integrator
-from cosim.ensemble.block import Block
-from cosim.ensemble.changes import Changes
-from cosim.ensemble.compiled_runs import CompiledRuns
-from cosim.ensemble.ensemble_result import EnsembleResult
-from cosim.ensemble.in_executor import run_in_executor
-from cosim.ensemble.own_processes import OwnProcesses
-from cosim.ensemble.plan import Plan
-from cosim.ensemble.processors import available_processors
-from cosim.ensemble.python_parts import python_parts
-from cosim.ensemble.run_queue import RunQueue
-from cosim.ensemble.simulator_runs import SimulatorRuns
-from cosim.errors import CosimError, ModelError
-from cosim.options import check_callable
-from cosim.simulation.chosen_integrator import chosen_integrator
-from cosim.simulation.simulate import end_of_run
-from cosim.stage import Stage
-from cosim.system.state import State
-from cosim.system.system import System
+import cosim
+from cosim import CosimError, Integrator, ModelError, Stage, State, System
+from cosim.kit import check_callable, chosen_integrator, end_of_run
+from cosim_ensembles.batch_result import BatchResult
+from cosim_ensembles.block import Block
+from cosim_ensembles.changes import Changes
+from cosim_ensembles.compiled_runs import CompiledRuns
+from cosim_ensembles.in_executor import run_in_executor
+from cosim_ensembles.own_processes import OwnProcesses
+from cosim_ensembles.plan import Plan
+from cosim_ensembles.processors import available_processors
+from cosim_ensembles.python_parts import python_parts
+from cosim_ensembles.run_queue import RunQueue
+from cosim_ensembles.simulator_runs import SimulatorRuns
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -43,61 +38,8 @@ SERIES_PARTS = "workbench.series_parts"
 """Id of the result sink that writes values over time in parts."""
 
 
-class Ensemble:
-    """Many runs of one system that differ in parameters, start values or inputs.
-
-    In threads, on all processors: many States over one System in compiled code, which holds no lock. Systems
-    with handlers or elements in Python, and integrators of libraries, run in processes.
-
-    Parameters
-    ----------
-    system : System
-    until : float or str
-        End of each run, s, or text with a unit.
-    integrator : str, class or Integrator
-    accuracy : float
-    output_interval : float, optional
-        Of the common grid, s; a 500th of the run unless given. At an instant with events the value is that
-        after them.
-    signals : sequence of str, optional
-        As for `simulate`: what is recorded over time; with `reduce` nothing is unless it is asked for here.
-    reduce : sequence or mapping, optional
-        Numbers to keep of each run in place of values over time: ``"max(engine.z)"`` (also last, first, min,
-        mean, rms, span, integral, and ``"quantile(engine.z, 0.95)"``), or a kernel function with its signals:
-        ``(overshoot, "engine.z")`` is called with times and values. Of a mapping the keys are the names. They
-        see the points of the grid.
-    state : State, optional
-        Where runs start, but for what differs; not initialized.
-    threads : int, optional
-        As many as there are processors unless given. The bytes of results do not depend on it.
-    endless_events : str
-        As for `Simulator`.
-    **options
-        For the integrator.
-
-    Attributes
-    ----------
-    system : System
-    in_python : list of str
-        What of it is Python, so that it does not run in threads; empty where nothing is.
-
-    Examples
-    --------
-    >>> import cosim
-    >>> class Decay(cosim.Component):
-    ...     '''Decays at a constant rate.'''
-    ...     level = cosim.auxiliary_state(start=1.0)
-    ...     rate = cosim.parameter(unit="1/s", default=1.0)
-    ...     @cosim.kernel
-    ...     def derivatives(level, rate, level_dot):
-    ...         level_dot[0] = -rate * level
-    >>> model = cosim.Model("decay")
-    >>> decay = model.add(Decay, "decay")
-    >>> ensemble = cosim.Ensemble(model.build(), until=1.0, reduce=["last(decay.level)"])
-    >>> result = ensemble.run({"decay.rate": [0.0, 1.0, 2.0]})
-    >>> result["last(decay.level)"].round(4).tolist()
-    [1.0, 0.3679, 0.1353]
-    """
+class BatchEnsemble(cosim.Ensemble):
+    """Does the runs of `cosim.Ensemble`: batches in threads, or chunks for the workers of an executor."""
 
     def __init__(
         self,
@@ -125,6 +67,7 @@ class Ensemble:
         }
         self._options = options
         self.plan = Plan(system, until, accuracy, output_interval, signals, reduce, state, endless_events)
+        self.start, self.columns, self.units = self.plan.start, self.plan.columns, self.plan.units()
         self.in_python = python_parts(system, self._integrator())
         self._runs: list[CompiledRuns | SimulatorRuns] = []
         self.job: Any = None  # what an executor was sent last
@@ -147,43 +90,8 @@ class Ensemble:
         executor: Executor | None = None,
         chunk: int | None = None,
         parts: Any = None,
-        each: Callable[[int, EnsembleResult], Any] | None = None,
-    ) -> EnsembleResult:
-        """Do the runs.
-
-        Parameters
-        ----------
-        values : mapping of str to sequence
-            Paths of parameters, start values or inputs of the system, with a value for each run: a number, a
-            text with a unit, or an array of the variable's shape.
-        count : int, optional
-            How many runs, where nothing differs.
-        progress : callable, optional
-            Called with how many runs have ended, and how many there are; answering False stops.
-        executor : concurrent.futures.Executor, optional
-            Runs in its workers instead, in chunks; those of other libraries need an `ExecutorSupport`.
-        chunk : int, optional
-            Runs in a chunk for an executor; by their measured time unless given.
-        parts : path_like, optional
-            A new folder into which values over time are written as runs end, in parts of Parquet, by whoever
-            does the runs: workers of a cluster need the folder, too. Memory does not grow with the number of
-            runs then. Or what such a folder is written by (`cosim_workbench.studies.SeriesParts`).
-        each : callable, optional
-            Called as some runs have ended, every few seconds and in any order, with the number of the first
-            one and the result of these; values over time are there alone then.
-
-        Returns
-        -------
-        EnsembleResult
-
-        Raises
-        ------
-        ModelError
-            Every value that cannot be taken, with its run.
-        KeyboardInterrupt, CosimError
-            Ctrl-C; an executor that takes no more work. Their attribute `result` holds the runs that have
-            ended.
-        """
+        each: Callable[[int, BatchResult], Any] | None = None,
+    ) -> BatchResult:
         check_callable(progress, "progress", "how many runs have ended, and how many there are")
         changes = Changes(self.system, values or {}, count)
         if parts is not None and not hasattr(parts, "add"):
@@ -194,13 +102,13 @@ class Ensemble:
         try:
             message = self._do(changes, block, progress, executor, chunk, parts, each)
         except (KeyboardInterrupt, CosimError) as error:
-            done = EnsembleResult(self.plan, changes.given, block, str(error) or "interrupted", parts)
+            done = BatchResult(self.plan, changes.given, block, str(error) or "interrupted", parts)
             error.result = done  # type: ignore[union-attr]
             raise
         finally:
             if parts is not None:
                 parts.remove_others(block.parts.values())
-        return EnsembleResult(self.plan, changes.given, block, message, parts)
+        return BatchResult(self.plan, changes.given, block, message, parts)
 
     def _do(
         self,
@@ -210,7 +118,7 @@ class Ensemble:
         executor: Executor | None,
         chunk: int | None,
         parts: Any,
-        each: Callable[[int, EnsembleResult], Any] | None,
+        each: Callable[[int, BatchResult], Any] | None,
     ) -> str:
         """Do the runs wherever they can be done; why they were stopped, or done elsewhere."""
         message = ""
@@ -219,7 +127,7 @@ class Ensemble:
             block.take(first, last, found)
             if each is not None:
                 some = Block.of(found)
-                each(first, EnsembleResult(self.plan, changes.some(first, last).given, some, parts=parts))
+                each(first, BatchResult(self.plan, changes.some(first, last).given, some, parts=parts))
 
         if executor is not None:
             stopped = run_in_executor(self, changes, block, executor, progress, chunk, parts, take)
@@ -260,7 +168,7 @@ class Ensemble:
     def _write_part(self, changes: Changes, block: Block, parts: Any) -> None:
         """Have the values over time of a block written to a file in place of being kept."""
         if block.series is not None:
-            name = parts.add(EnsembleResult(self.plan, changes.given, block))
+            name = parts.add(BatchResult(self.plan, changes.given, block))
             block.series, block.parts = None, {0: name} if name else {}
 
     def _run_in_parts(
@@ -353,11 +261,9 @@ class Ensemble:
 
 
 def _series_parts(folder: Path) -> Any:
-    from cosim.registration.registry import registry
-
-    made: Any = registry().get("result_sink", SERIES_PARTS)
+    made: Any = cosim.registry().get("result_sink", SERIES_PARTS)
     return made(folder)
 
 
-def _unpickled(system: System, settings: dict[str, Any], start: State) -> Ensemble:
-    return Ensemble(system, state=start, threads=1, **settings)
+def _unpickled(system: System, settings: dict[str, Any], start: State) -> BatchEnsemble:
+    return BatchEnsemble(system, state=start, threads=1, **settings)

@@ -5,18 +5,26 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.compiled.native import compile_function, function_address, is_plain
-from cosim.contracts.integrator import Integrator
-from cosim.ensemble.block import Block
-from cosim.ensemble.changes import Changes
-from cosim.ensemble.failed_run import FailedRun
-from cosim.ensemble.plan import Plan
-from cosim.simulation.bound_step import BoundStep
-from cosim.step import batch, layout
-from cosim.step.arrays import ROLES, SCRATCH, STATE, Arrays
-from cosim.step.choice import choice_of
-from cosim.step.codes import GROW, REACHED
-from cosim.system.state import State
+from cosim import Integrator, State
+from cosim.kit import (
+    GROW,
+    REACHED,
+    ROLES,
+    SCRATCH,
+    STATE,
+    Arrays,
+    BoundStep,
+    FailedRun,
+    choice_of,
+    compile_function,
+    function_address,
+    is_plain,
+)
+from cosim.kit import step_layout as layout
+from cosim_ensembles import batch
+from cosim_ensembles.block import Block
+from cosim_ensembles.changes import Changes
+from cosim_ensembles.plan import Plan
 
 KEPT = ("rows", "log")  # scratch that is written before it is read
 SCRATCHES = [name for name, role in ROLES.items() if role == SCRATCH and name not in KEPT]
@@ -80,13 +88,13 @@ class CompiledRuns:
         for name, pristine in self._pristine.items():
             getattr(step.arrays, name)[:] = pristine
         for name in STATES:
-            source = start._arrays[name]
-            state._arrays[name][: source.size] = source
-            state._arrays[name][source.size :] = 0
-        self._history = start._arrays["h"].size
-        state._arrays["c"][:] = 0
+            source = start.arrays[name]
+            state.arrays[name][: source.size] = source
+            state.arrays[name][source.size :] = 0
+        self._history = start.arrays["h"].size
+        state.arrays["c"][:] = 0
         cache = state.system.new_cache()
-        state._arrays["c"][: cache.size] = cache
+        state.arrays["c"][: cache.size] = cache
         step.bind(state)
         self._images = {name: getattr(step.arrays, name).copy() for name in RESET}
         self._images["h"] = self._images["h"][: self._history]
@@ -146,17 +154,17 @@ class CompiledRuns:
         """Give `h` twice the length that is needed, so that later runs need not ask."""
         used = int(self._step.head[batch.HISTORY + 1])
         longer = np.zeros(2 * needed)
-        longer[:used] = self._state._arrays["h"][:used]
-        self._state._arrays["h"] = longer
-        self._step._gather()
+        longer[:used] = self._state.arrays["h"][:used]
+        self._state.arrays["h"] = longer
+        self._step.gather()
         self._step.head[batch.HISTORY + 1] = used
 
     def _keep_failure(self, run: int, code: int) -> None:
         """Why a run could not go on, and its State, while that can be seen."""
         state, step, bound = self._state, self._step, self._bound
-        room = state._arrays["h"]
-        state._arrays["h"] = room[: int(step.head[batch.HISTORY + 1])].copy()
-        step._gather()
+        room = state.arrays["h"]
+        state.arrays["h"] = room[: int(step.head[batch.HISTORY + 1])].copy()
+        step.gather()
         step.stage_out(state)
         bound.findings.clear()
         bound.handlers.answers.clear()
@@ -164,5 +172,5 @@ class CompiledRuns:
         error = bound.failure(code, self.plan.until)
         failed = FailedRun(run, error.time, error.reason, state.to_bytes())
         self._block.failures[run] = failed
-        state._arrays["h"] = room
-        step._gather()
+        state.arrays["h"] = room
+        step.gather()

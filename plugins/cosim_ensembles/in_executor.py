@@ -8,14 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from cosim.ensemble.block import Block
-from cosim.ensemble.changes import Changes
-from cosim.ensemble.chunks import Job, do_in_chunks
-from cosim.ensemble.failed_run import FailedRun
-from cosim.step import codes
+from cosim.kit import FailedRun, codes
+from cosim_ensembles.block import Block
+from cosim_ensembles.changes import Changes
+from cosim_ensembles.chunks import Job, do_in_chunks
 
 Ensemble = Any
-"""`cosim.ensemble.ensemble.Ensemble`, which imports this."""
+"""`cosim_ensembles.batch_ensemble.BatchEnsemble`, which imports this."""
 
 
 def run_in_executor(

@@ -5,18 +5,12 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.compiled.silent import compiled
-from cosim.contracts.integrator import Integrator
-from cosim.ensemble.block import Block
-from cosim.ensemble.changes import Changes
-from cosim.ensemble.failed_run import FailedRun
-from cosim.ensemble.plan import Plan
-from cosim.errors import SimulationError
-from cosim.simulation.simulator import Simulator
-from cosim.simulation.status import Reason
-from cosim.step import codes
-from cosim.step.batch import REDUCTION_SIGNATURE
-from cosim.system.state import State
+from cosim import Integrator, Reason, SimulationError, Simulator, State
+from cosim.kit import FailedRun, codes, compiled
+from cosim_ensembles.batch import REDUCTION_SIGNATURE
+from cosim_ensembles.block import Block
+from cosim_ensembles.changes import Changes
+from cosim_ensembles.plan import Plan
 
 
 class SimulatorRuns:

@@ -9,11 +9,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from cosim.component.kernel_rules import check_rules
-from cosim.ensemble.quantile import quantile_of
-from cosim.errors import LookUpError, ModelError
-from cosim.system.system import System
-from cosim.unit_text import unit_product
+from cosim import LookUpError, ModelError, System
+from cosim.kit import check_rules, unit_product
+from cosim_ensembles.quantile import quantile_of
 
 CALL = re.compile(r"^\s*(?P<name>\w+)\s*\(\s*(?P<signal>[^(),]+?)\s*(?:,\s*(?P<number>[^(),]+?)\s*)?\)\s*$")
 Spec = str | Callable[..., float] | Sequence[Any]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cosim.ensemble.failed_run import FailedRun
+from cosim.kit import FailedRun
 
 NOT_RUN = -1
 """The code of a run that was not done."""

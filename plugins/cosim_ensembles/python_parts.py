@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from cosim.contracts.integrator import Integrator
-from cosim.step.event_entries import EventEntries
-from cosim.step.method import prepared
-from cosim.system.system import System
+from cosim import Integrator, System
+from cosim.kit import EventEntries, prepared
 
 
 def python_parts(system: System, integrator: Integrator) -> list[str]:

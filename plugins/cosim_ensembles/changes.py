@@ -9,11 +9,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.component.declarations import Declaration
-from cosim.errors import CosimError, ModelError, Problem, StateError
-from cosim.step.arrays import Arrays
-from cosim.system.state import State
-from cosim.system.system import System
+from cosim import CosimError, ModelError, Problem, State, StateError, System
+from cosim.kit import Arrays, Declaration
 
 
 class Changes:

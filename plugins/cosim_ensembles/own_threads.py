@@ -11,8 +11,8 @@ from concurrent.futures import Executor, Future
 from contextlib import suppress
 from typing import Any
 
-from cosim.ensemble.own_processes import LostProcess, NewProcess, answer_to
-from cosim.helper_process import end_with_parent
+from cosim.kit import end_with_parent
+from cosim_ensembles.own_processes import LostProcess, NewProcess, answer_to
 
 
 class OwnThreads(Executor):

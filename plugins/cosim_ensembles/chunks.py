@@ -11,11 +11,10 @@ from concurrent.futures import FIRST_COMPLETED, CancelledError, Executor, Future
 from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
-from cosim.contracts.executor_support import ExecutorSupport
-from cosim.ensemble.own_processes import LostProcess, OwnProcesses
-from cosim.ensemble.own_threads import OwnThreads
-from cosim.errors import CosimError
-from cosim.registration.registry import registry
+from cosim import CosimError, registry
+from cosim.kit import ExecutorSupport
+from cosim_ensembles.own_processes import LostProcess, OwnProcesses
+from cosim_ensembles.own_threads import OwnThreads
 
 CHUNK_TIME = 2.0  # s that a chunk takes, so that sending it costs little beside it
 FIRST_CHUNK = 1  # runs, before their time is known

@@ -12,14 +12,28 @@ from __future__ import annotations
 
 import math
 
-from cosim.compiled.foreign import integers_at, reals_at
-from cosim.compiled.walker import plain_blocks
-from cosim.step import layout as ix
-from cosim.step.arrays import ADDRESS, ARRAY_WIDTH, ARRAYS, LENGTH, arrays_at
-from cosim.step.codes import FAILED, GROW, REACHED, STEPPED, TERMINATED
-from cosim.step.layout import POINT, ROWS_HEADER
-from cosim.step.recording import VALUES, record_now
-from cosim.step.run import advance, finish, initialize
+from cosim.kit import (
+    ADDRESS,
+    ARRAY_WIDTH,
+    ARRAYS,
+    FAILED,
+    GROW,
+    LENGTH,
+    REACHED,
+    ROWS_HEADER,
+    STEPPED,
+    TERMINATED,
+    VALUES,
+    advance,
+    arrays_at,
+    finish,
+    initialize,
+    integers_at,
+    plain_blocks,
+    reals_at,
+    record_now,
+)
+from cosim.kit import step_layout as ix
 
 (
     NEXT, LAST, PHASE,  # the run that is next or has begun, the one behind the last, how far it is
@@ -141,7 +155,7 @@ def go_on(a, o, until):
             o[PHASE] = ADVANCING
         if code != REACHED:
             return code
-        a.rows[POINT] = 1.0
+        a.rows[ix.POINT] = 1.0
         a.places[ix.ROWS_USED] = 0
         a.places[ix.RECORDING] = ix.ON_GRID_ALONE
         code = record_now(a)

@@ -13,8 +13,8 @@ from concurrent.futures import BrokenExecutor, Executor, Future
 from contextlib import suppress
 from typing import Any
 
-from cosim.errors import CosimError
-from cosim.helper_process import end_with_parent
+from cosim import CosimError
+from cosim.kit import end_with_parent
 
 Task = tuple["Future[Any]", bytes]
 MOST_STARTS = 5

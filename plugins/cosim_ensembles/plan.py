@@ -9,13 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.ensemble.reduction import Reduction, read_reductions
-from cosim.errors import ModelError, StateError
-from cosim.simulation.shortest_interval import shortest_interval
-from cosim.simulation.simulate import MOST_POINTS, POINTS, choose_signals
-from cosim.step.recording import SLACK
-from cosim.system.state import State
-from cosim.system.system import System
+from cosim import ModelError, State, StateError, System
+from cosim.kit import MOST_POINTS, POINTS, SLACK, choose_signals, shortest_interval
+from cosim_ensembles.reduction import Reduction, read_reductions
 
 MOST_NUMBERS = 2**21
 """Values over time that are kept at once where they go to files: 16 MB."""
@@ -100,9 +96,10 @@ class Plan:
         return max(1, MOST_NUMBERS // (self.points * len(self.columns)))
 
     def units(self) -> dict[str, str]:
-        """Of the recorded paths."""
+        """Of the recorded paths, and of the reductions."""
         found = {path: self.system.signal(path).units for path in self.signals}
-        return {path: units[0] if len(set(units)) == 1 else "1" for path, units in found.items()}
+        recorded = {path: units[0] if len(set(units)) == 1 else "1" for path, units in found.items()}
+        return recorded | {r.name: r.unit for r in self.reductions}
 
     def _grid(self) -> NDArray[np.float64]:
         """The times at which the Step records on the grid alone."""

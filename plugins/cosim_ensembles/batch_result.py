@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.ensemble.block import NOT_RUN, Block
-from cosim.ensemble.failed_run import FailedRun
-from cosim.ensemble.plan import Plan
-from cosim.errors import LookUpError
-from cosim.simulation.result import Result
-from cosim.step import codes
+import cosim
+from cosim import LookUpError, Result
+from cosim.kit import EnsembleResult, FailedRun, codes
+from cosim_ensembles.block import NOT_RUN, Block
+from cosim_ensembles.plan import Plan
 
 FAN_CHART = "workbench.fan_chart"
 """Id of the result sink that draws quantiles over time."""
@@ -24,8 +23,8 @@ AT_ONCE = 2**24
 OK, TERMINATED, FAILED, LEFT_OUT = "ok", "terminated", "failed", "not run"
 
 
-class EnsembleResult:
-    """Arrays over runs; made by `Ensemble.run`.
+class BatchResult(EnsembleResult):
+    """What `BatchEnsemble.run` has left.
 
     Parameters
     ----------
@@ -35,22 +34,6 @@ class EnsembleResult:
     message : str
     parts : SeriesParts, optional
         What reads values over time that were written to files.
-
-    Attributes
-    ----------
-    time : ndarray, shape (times,), s
-        The common grid.
-    inputs : dict of str to ndarray
-        What differed, in SI.
-    ends : ndarray, shape (runs,), s
-        Where each run ended.
-    steps, events : ndarray of int64, shape (runs,)
-    failures : list of FailedRun
-        In order of the runs.
-    message : str
-        Why the ensemble ended before its end, or was not run in threads; empty where neither.
-    parts : dict of int to str
-        By the first run in it, the names of the files with values over time, where these are not kept here.
     """
 
     def __init__(
@@ -58,7 +41,7 @@ class EnsembleResult:
     ) -> None:
         self.time = plan.times
         self.inputs = dict(inputs)
-        self.units = plan.units() | {r.name: r.unit for r in plan.reductions}
+        self.units = plan.units()
         self.message = message
         self.ends, self.codes = block.ends, block.codes
         self.steps, self.events = block.counts[:, 0], block.counts[:, 1]
@@ -77,12 +60,10 @@ class EnsembleResult:
 
     @property
     def names(self) -> list[str]:
-        """Reductions and recorded signals."""
         return [*self._reduced, *self.signals]
 
     @property
     def signals(self) -> list[str]:
-        """Paths of what was recorded over time; empty where reductions were kept alone."""
         return list(self._signals) if self._has_series else []
 
     @property
@@ -91,29 +72,19 @@ class EnsembleResult:
 
     @property
     def is_done(self) -> NDArray[np.bool_]:
-        """Which runs have reached their end, shape (runs,)."""
         return (self.codes == codes.REACHED) | (self.codes == codes.TERMINATED)
 
     @property
     def status(self) -> NDArray[np.str_]:
-        """How each run ended: "ok", "terminated" (a handler asked to stop), "failed", "not run"."""
         found = np.where(self.codes == codes.REACHED, OK, FAILED)
         found = np.where(self.codes == codes.TERMINATED, TERMINATED, found)
         return np.where(self.codes == NOT_RUN, LEFT_OUT, found)
 
     @property
     def values(self) -> NDArray[np.float64]:
-        """All recorded numbers, shape (runs, times, columns); NaN where a run has not got."""
         return self._between(0, sum(last - first for first, last in self._signals.values()))
 
     def __getitem__(self, name: str) -> NDArray[np.float64]:
-        """A reduction, shape (runs,); a signal, (runs, times) or (runs, times, size); an input, (runs, …).
-
-        Raises
-        ------
-        LookUpError
-            With the nearest name.
-        """
         if name in self._reduced:
             return self._reduced[name]
         if name in self._signals and self._has_series:
@@ -141,22 +112,12 @@ class EnsembleResult:
         return found
 
     def last(self, name: str) -> NDArray[np.float64]:
-        """A signal at the end of each run, shape (runs,) or (runs, size); NaN where a run failed."""
         if name not in self._signals:
             raise LookUpError("signal", name, self._signals)
         first, last = self._signals[name]
         return self._final[:, first] if last == first + 1 else self._final[:, first:last]
 
     def quantiles(self, name: str, shares: Sequence[float] = (0.05, 0.25, 0.5, 0.75, 0.95)) -> NDArray[Any]:
-        """Quantiles over the runs that have reached their end, linear between two of them.
-
-        Of values over time that are in files, those at some times are read for all runs, then those at the
-        next ones: at most 128 MB at once, or what all runs have at one time.
-
-        Returns
-        -------
-        ndarray, shape (shares,) of a reduction, (shares, times, …) of a signal
-        """
         if name not in self._signals or name in self._reduced or self._reader is None:
             return _quantiles(self[name][self.is_done], shares)
         first, last = self._signals[name]
@@ -167,7 +128,6 @@ class EnsembleResult:
         )
 
     def run(self, number: int) -> Result:
-        """One run as a `Result`, up to where it got."""
         series = self.values[number] if self._reader is None else self._run_of_files(number)
         there = self.time <= self.ends[number] if np.isfinite(self.ends[number]) else self.time < -np.inf
         signals = {}
@@ -185,10 +145,6 @@ class EnsembleResult:
         return found
 
     def table(self) -> dict[str, NDArray[Any]]:
-        """A column for each input, each reduction (or last value), and how each run ended.
-
-        ``pandas.DataFrame(result.table())`` makes a table of it.
-        """
         columns: dict[str, NDArray[Any]] = {"run": np.arange(len(self))}
         reasons = {f.run: f.reason for f in self.failures}
         for source in (self.inputs, self._reduced or {name: self.last(name) for name in self._signals}):
@@ -201,18 +157,7 @@ class EnsembleResult:
         return columns
 
     def plot(self, *names: str, path: str | PathLike[str] | None = None) -> Any:
-        """Draw signals over time as fan charts: the median of all runs, and bands of quantiles.
-
-        Parameters
-        ----------
-        *names : str
-            Signals; the first ones that move unless given.
-        path : path_like, optional
-            Where to write the picture; without it the figure is returned.
-        """
-        from cosim.registration.registry import registry
-
-        chart = registry().get("result_sink", FAN_CHART)()
+        chart = cosim.registry().get("result_sink", FAN_CHART)()
         return chart.show(self, names) if path is None else chart.write(self, Path(path), names)
 
 

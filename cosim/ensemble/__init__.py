@@ -1,1 +1,0 @@
-"""Many runs of one system: in threads, in compiled code."""

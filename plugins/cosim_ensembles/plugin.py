@@ -1,0 +1,13 @@
+"""What this package registers."""
+
+from __future__ import annotations
+
+import cosim
+from cosim_ensembles.batch_ensemble import BatchEnsemble
+
+cosim_contract = "1.0"
+
+
+@cosim.hookimpl
+def cosim_register(register: cosim.Register) -> None:
+    register("ensembles.batch", BatchEnsemble)
