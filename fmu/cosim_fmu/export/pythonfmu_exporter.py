@@ -139,7 +139,7 @@ class PythonFmuExporter(cosim.Exporter):
             unnamed = {**archive, DESCRIPTION: finish_model_description(begun, interface, tool, "")}
             guid = f"{{{uuid.UUID(bytes=_digest(unnamed)[:16])}}}"
             archive[DESCRIPTION] = finish_model_description(begun, interface, tool, guid)
-            write_archive(target, archive)
+            write_archive(target, archive, level=4)  # in half of the time, and three hundredths larger
         self.summary = "FMU that runs Python (FMI 2.0 Co-Simulation)"
         return target
 
@@ -178,7 +178,7 @@ def _build(own: Mapping[str, bytes], bundle: Bundle, interface: FmuInterface) ->
 
     Packages that this process holds are put in afterwards: nothing of theirs is read from the FMU here.
     """
-    carried = {package.name: package.files() for package in bundle.packages.values()}
+    carried = {package.name: package.files for package in bundle.packages.values()}
     code = Path(slave.__file__).read_bytes()
     everything = {**own, **{name: data for files in carried.values() for name, data in files.items()}}
     name = f"cosim_slave_{_digest({**everything, '': code + SCRIPT.encode()})[:8].hex()}"
