@@ -190,6 +190,7 @@ if TYPE_CHECKING:
     from cosim.contracts.step_code import StepReason as StepReason
     from cosim.contracts.step_statistics import StepStatistics as StepStatistics
     from cosim.contracts.study_subject import StudySubject as StudySubject
+    from cosim.contracts.verification import Verification as Verification
     from cosim.errors import OptionError as OptionError
     from cosim.errors import nearest as nearest
     from cosim.helper_process import end_with_parent as end_with_parent
@@ -203,6 +204,7 @@ if TYPE_CHECKING:
     from cosim.options import seconds as seconds
     from cosim.registration.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
     from cosim.registration.kinds import declared_kinds as declared_kinds
+    from cosim.registration.kinds import kinds_of as kinds_of
     from cosim.registration.late_names import late_names as late_names
     from cosim.registration.plugin_record import Entry as Entry
     from cosim.registration.plugin_record import PluginRecord as PluginRecord
@@ -210,6 +212,7 @@ if TYPE_CHECKING:
     from cosim.registration.registry import use_registry as use_registry
     from cosim.simulation.bound_step import BoundStep as BoundStep
     from cosim.simulation.called_by_address import CalledSimulator as CalledSimulator
+    from cosim.simulation.chosen_integrator import DEFAULT as DEFAULT
     from cosim.simulation.chosen_integrator import chosen_integrator as chosen_integrator
     from cosim.simulation.event_log import EventLog as EventLog
     from cosim.simulation.event_record import Finding as Finding
@@ -228,9 +231,6 @@ if TYPE_CHECKING:
     from cosim.simulation.simulate import choose_signals as choose_signals
     from cosim.simulation.simulate import end_of_run as end_of_run
     from cosim.simulation.statistics import Statistics as Statistics
-    from cosim.simulation.verification import Agreement as Agreement
-    from cosim.simulation.verification import Verification as Verification
-    from cosim.simulation.verification import VerifiedRun as VerifiedRun
     from cosim.step import codes as codes
     from cosim.step import layout as layout
     from cosim.step.accuracy import set_accuracy as set_accuracy
