@@ -19,7 +19,7 @@ from cosim_ensembles import batch
 from cosim_ensembles.reduction import KNOWN
 from cosim_fmu.lowering.program import Program
 from cosim_fmu.master.algorithms import next_request
-from cosim_fmu.master.evaluation import by_address, system_calls
+from cosim_fmu.master.evaluation import by_address, loop_calls, system_calls
 from cosim_fmu.master.loop import compiled_steps
 from cosim_fmu.master.participants import typed_calls
 from cosim_mechanics import Joint, Multibody
@@ -194,5 +194,6 @@ def ask_for_all() -> None:
             kit.c_address(called, by_address.SIGNATURE)
     kit.compile_function(compiled_steps.advance, compiled_steps.ADVANCE_SIGNATURE)
     kit.compile_function(next_request.next_request, next_request.SIGNATURE)
+    kit.compile_function(loop_calls.next_point, loop_calls.NEXT_SIGNATURE)
     with contextlib.suppress(cosim.ContractError):
         kit.CalledSimulator(next(runs()))

@@ -1,6 +1,7 @@
 """The index of installed plugins: a start that needs none of them imports none."""
 
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -80,6 +81,36 @@ def test_a_changed_file_is_seen(place: Place) -> None:
     (place.package / "lamp.py").unlink()
     text, _ = place.overview()
     assert "plugin 'lamps' (acme-lamps 1.0) did not load: ModuleNotFoundError" in text
+
+
+def test_places_that_hold_nothing_of_it_do_not_matter(place: Place, tmp_path: Path) -> None:
+    first, _ = place.overview()
+    for name in ("before", "behind"):
+        (tmp_path / name).mkdir()
+    words = [str(tmp_path / "before"), place.environment["PYTHONPATH"], str(tmp_path / "behind")]
+    place.environment["PYTHONPATH"] = os.pathsep.join(words)
+    assert place.overview() == (first, False)
+
+
+@pytest.mark.parametrize("package", ["acme_lamps", "acme_switches"])
+def test_a_package_that_comes_first_takes_the_place_of_another(
+    place: Place, tmp_path: Path, package: str
+) -> None:
+    """The plugin's own, and one that only a base class comes from."""
+    derived = 'from acme_switches import Lamp as Base\nclass Lamp(Base):\n    """Switch a lamp."""\n'
+    (place.package / "lamp.py").write_text(derived)
+    here, there = tmp_path / "site" / "acme_switches", tmp_path / "other" / package
+    here.mkdir()
+    (here / "__init__.py").write_text(LAMP.replace("{summary}", "switch a lamp"))
+    text, imported = place.overview()
+    assert imported and "switch a lamp" in text
+    shutil.copytree(tmp_path / "site" / package, there, ignore=shutil.ignore_patterns("__pycache__"))
+    file = there / ("lamp.py" if package == "acme_lamps" else "__init__.py")
+    file.write_text(LAMP.replace("{summary}", "switch another lamp"))
+    paths = [str(tmp_path / "other"), place.environment["PYTHONPATH"]]
+    place.environment["PYTHONPATH"] = os.pathsep.join(paths)
+    text, imported = place.overview()
+    assert imported and "switch another lamp" in text
 
 
 def test_a_plugin_that_fails_is_not_in_an_index(place: Place) -> None:

@@ -1,13 +1,15 @@
 """An index of what installed plugins register: a start imports none of them before it is needed.
 
 What a plugin registers is kept beside compiled kernels, with the files that decide about it: the modules of
-its own package, and those of the base classes. When one of them has changed, the plugin is loaded and its
-part is made again. A plugin that fails is loaded at each start: its fault is told as it is now.
+its own package, and those of the base classes. When one of them has changed, or their packages are found at
+another place, the plugin is loaded and its part is made again. A plugin that fails is loaded at each start:
+its fault is told as it is now.
 """
 
 from __future__ import annotations
 
 import hashlib
+import importlib.util
 import json
 import os
 import sys
@@ -38,32 +40,40 @@ def _indexed(candidate: Candidate) -> PluginRecord:
 
 
 def _digest(candidate: Candidate) -> str:
-    """What a plugin is kept under: who claims it, and where modules are looked for."""
+    """What a plugin is kept under: who claims it, and where it is."""
     about = (candidate.name, candidate.value, candidate.distribution, candidate.version)
-    told = [__version__, sys.version, sys.path, about]
+    told = [__version__, sys.version, _place(_top(candidate.value)), about]
     return hashlib.sha256(json.dumps(told).encode()).hexdigest()
 
 
 def _written(record: PluginRecord) -> bytes:
     rows = [[e.id, e.known.target, e.known.kinds, e.known.name, e.known.summary] for e in record.entries]
-    files = {path: _stamp(path) for path in sorted(set(_files(record)))}
-    return json.dumps({"files": files, "contract": record.contract, "entries": rows}).encode()
+    modules = sorted(_modules(record))
+    files = {path: _stamp(path) for path in sorted(set(_files(modules)))}
+    places = {package: _place(package) for package in sorted({_top(name) for name in modules})}
+    told = {"files": files, "places": places, "contract": record.contract, "entries": rows}
+    return json.dumps(told).encode()
 
 
-def _files(record: PluginRecord) -> Iterator[str]:
+def _modules(record: PluginRecord) -> set[str]:
     """What decides about a record: the package of the plugin, as far as it is imported, and all bases."""
     package = _top(record.value)
     names = {name for name in sys.modules if _top(name) == package}
-    names |= {base.__module__ for entry in record.entries for base in entry.cls.__mro__}
-    for name in names:
+    return names | {base.__module__ for entry in record.entries for base in entry.cls.__mro__}
+
+
+def _files(modules: list[str]) -> Iterator[str]:
+    for name in modules:
         path = getattr(sys.modules.get(name), "__file__", None)
         if path:
             yield path
 
 
 def _read(content: bytes, candidate: Candidate) -> PluginRecord | None:
-    """The record, None where a file has changed since."""
+    """The record, None where a file has changed since, or another package would be imported."""
     told: dict[str, Any] = json.loads(content)
+    if any(_place(package) != place for package, place in told["places"].items()):
+        return None
     if any(_stamp(path) != stamp for path, stamp in told["files"].items()):
         return None
     owner = candidate.name, candidate.distribution, candidate.version
@@ -81,6 +91,17 @@ def _stamp(path: str) -> list[int] | None:
     except OSError:
         return None
     return [status.st_mtime_ns, status.st_size]
+
+
+def _place(package: str) -> list[str] | None:
+    """Where a package would be imported from, None where there is none."""
+    try:
+        found = importlib.util.find_spec(package)
+    except (ImportError, ValueError):
+        return None
+    if found is None:
+        return None
+    return [found.origin] if found.origin else list(found.submodule_search_locations or ())
 
 
 def _top(name: str) -> str:

@@ -23,6 +23,7 @@ import types
 import warnings
 
 from cosim.compiled.native import is_plain
+from cosim.registration.registry import registry
 
 SECONDS = 300.0
 OF_A_TEST = "PYTEST_CURRENT_TEST"
@@ -174,6 +175,7 @@ def main() -> None:
     """Answer orders, one in each line, about modules that are loaded where they are first asked about."""
     sys.path[:] = json.loads(sys.argv[1])
     answers, sys.stdout = sys.stdout, sys.stderr  # what is printed is no answer
+    registry()  # once, and not in each fork
     modules: dict[str, types.ModuleType] = {}
     answer = answer_in_a_fork if hasattr(os, "fork") else answer_to
     for line in sys.stdin:

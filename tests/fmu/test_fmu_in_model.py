@@ -17,6 +17,7 @@ from test_model_exchange import height, make_ball, odd_ball
 import cosim
 from cosim.testing.other_mode import results_in_other_mode
 from cosim_fmu.binding.fmu_instance import FmuInstance
+from cosim_fmu.master.participants.instance_participant import InstanceParticipant
 from cosim_workbench.component_schema import component_schema
 
 FMU = "fmu.model_exchange"
@@ -225,6 +226,55 @@ class AboveAFan:
     def run(cls) -> list[str]:
         result = above_a_fan(FMU, fmu=os.environ["BALL"]).simulate(until=1.2)
         return [np.concatenate([result["ball.h"], result["fan.thrust"]]).tobytes().hex()]
+
+
+ENDS = """<TypeDefinitions><SimpleType name="Ends"><Enumeration><Item name="early" value="2"/>
+<Item name="late" value="1000000"/></Enumeration></SimpleType></TypeDefinitions><ModelVariables>
+<ScalarVariable name="file.name" valueReference="0" causality="parameter" variability="fixed">
+<String start="a.txt"/></ScalarVariable>
+<ScalarVariable name="loud" valueReference="1" causality="parameter" variability="fixed">
+<Boolean start="true"/></ScalarVariable>"""
+
+
+def with_choices(path: Path) -> Path:
+    """That ball, with an enumeration, a text and a truth value among its parameters."""
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    text = files["modelDescription.xml"].decode().replace("<ModelVariables>", ENDS)
+    text = text.replace('<Integer start="1000000"/>', '<Enumeration declaredType="Ends" start="1000000"/>')
+    for old, new in ((6, 8), (8, 10), (9, 11), (2, 4), (1, 3)):  # two variables stand before the others
+        text = text.replace(f'index="{old}" ', f'index="{new}" ').replace(
+            f'index="{old}"/>', f'index="{new}"/>'
+        )
+        text = text.replace(f'derivative="{old}"/>', f'derivative="{new}"/>')
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, text if name == "modelDescription.xml" else data)
+    return path
+
+
+def test_parameters_that_are_no_real_numbers_are_options(
+    tmp_path: Path, compiled: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = with_choices(odd_ball(tmp_path, compiled, "TAKES_ALL"))
+    given: list[dict[str, Any]] = []
+    set_start = InstanceParticipant.initialize
+
+    def seen(self: InstanceParticipant, start: float, stop: Any, values: Any, tolerance: Any = None) -> None:
+        given.append(dict(values))
+        set_start(self, start, stop, values, tolerance)
+
+    monkeypatch.setattr(InstanceParticipant, "initialize", seen)
+    for end in ("early", 2, np.int64(2)):
+        model = one(path, stop_after=end, file_name="b.txt", loud=0, push=1.0)
+        assert model.simulate(until=5.0).time[-1] < 5.0
+        assert given.pop() == {"stop_after": 2, "file.name": "b.txt", "loud": False, "push": 1.0}
+    assert one(path, stop_after="late", **{"file.name": "a.txt"}).simulate(until=0.1).time[-1] == 0.1
+    assert given == [{"push": 0.0}]  # nothing has changed
+    with pytest.raises(cosim.ModelError) as caught:
+        one(path, stop_after="soon", loud="yes", file_name=3)
+    said = "stop_after is 'soon', needs one of 'early', 'late'", "loud is 'yes', needs bool", "file_name is 3"
+    assert all(text in str(caught.value) for text in said)
 
 
 @pytest.mark.parametrize("kept", [0, 1])

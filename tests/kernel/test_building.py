@@ -26,9 +26,7 @@ def lines_run(name, count):
         return trace
 
     before = sys.gettrace()
-    # Finalizers of what other tests left run inside a build otherwise, and their lines are counted.
-    gc.collect()
-    gc.disable()
+    gc.disable()  # finalizers of what other tests left would run inside a build, and their lines be counted
     sys.settrace(trace)
     try:
         model.build()

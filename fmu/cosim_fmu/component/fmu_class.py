@@ -6,11 +6,12 @@ import functools
 import itertools
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.kit import parse_unit, run_source
+from cosim.kit import parse_unit, run_source, text
 from cosim_fmu.component.fmu_component import ModelExchangeFmu
 from cosim_fmu.component.fmu_names import identifiers
 from cosim_fmu.master.participants.fmu_interface import Element
@@ -18,6 +19,7 @@ from cosim_fmu.master.participants.unpacked_fmu import identity, read_fmu
 
 DOUBLE = ("Real", "Float64")
 NUMBERS = ("real", "integer", "boolean")
+OF_OPTIONS: dict[str, type] = {"integer": int, "boolean": bool, "string": str}
 LARGEST = 64
 """Elements of an array, each of which is an input or output of its own."""
 WANT = ("        wanted_next[0] = 1", "        return 1")
@@ -55,6 +57,14 @@ def _class(file: Any, feedthrough: str) -> type[ModelExchangeFmu]:
         for v in listed
         if v.causality == "parameter" and v.name in settable and _is_plain(elements[v.name], 1)
     ]
+    chosen = [
+        v
+        for v in listed
+        if v.causality == "parameter"
+        and v.name in settable
+        and v.type in OF_OPTIONS
+        and elements[v.name].size == 1
+    ]
     ports = [
         v
         for v in listed
@@ -63,7 +73,7 @@ def _class(file: Any, feedthrough: str) -> type[ModelExchangeFmu]:
         and v.name not in interface.clocked
         and elements[v.name].size <= LARGEST
     ]
-    own = identifiers([v.name for v in (*ports, *parameters)])
+    own = identifiers([v.name for v in (*ports, *parameters, *chosen)])
     discrete = [v.name for v in ports if v.type != "real" or v.name in description.discrete]
     inputs, outputs, discrete_inputs, discrete_outputs = (
         [v.name for v in ports if v.causality == side and (v.name in discrete) == is_discrete]
@@ -89,7 +99,10 @@ def _class(file: Any, feedthrough: str) -> type[ModelExchangeFmu]:
         "discrete_inputs": tuple(discrete_inputs),
         "discrete_outputs": tuple(discrete_outputs),
         "follows": follows,
-        "other_starts": frozenset(settable) - {*inputs, *discrete_inputs, *(v.name for v in parameters)},
+        "other_starts": frozenset(settable)
+        - {*inputs, *discrete_inputs, *(v.name for v in (*parameters, *chosen))},
+        "chosen": {own[v.name]: v.name for v in chosen},
+        "items": {own[name]: dict(items) for name, items in description.enumerations.items() if name in own},
         "z": cosim.auxiliary_state(shape=size, start=(0.0,) * size, description="states over `scale`"),
         "scale": cosim.discrete(shape=size, start=(1.0,) * size, invalidates=cosim.Stage.TIME, internal=True),
         "given": _kept(len(discrete_inputs)),
@@ -106,6 +119,8 @@ def _class(file: Any, feedthrough: str) -> type[ModelExchangeFmu]:
         body[own[v.name]] = cosim.parameter(
             unit=_unit(v.unit), default=v.start or 0.0, description=_described(v, own)
         )
+    for v in chosen:
+        body[own[v.name]] = _option(v.type, v.start, body["items"].get(own[v.name]), _described(v, own))
     body |= _kernels(
         [own[n] for n in inputs],
         [([own[n] for n in group], [own[n] for n in follows[group[0]]]) for group in groups],
@@ -138,6 +153,16 @@ def _follows(
                     )
         known |= said
     return {name: [i for i in inputs if i in known.get(name, inputs)] for name in outputs}
+
+
+def _option(kind: str, start: Any, items: Mapping[str, int] | None, about: str) -> Any:
+    """Of a parameter that is no real number; an enumeration is one of the names of its items."""
+    names = {value: name for name, value in (items or {}).items()}
+    if len(names) == len(items or {}) and start in names:
+        return cosim.option(names[start], choices=tuple(names.values()), description=about)
+    if kind == "string":
+        return replace(text(about), start=start or "")
+    return cosim.option(OF_OPTIONS[kind](start or 0), description=about)
 
 
 def _unit(unit: str) -> str | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import weakref
 from collections.abc import Mapping, Sequence
+from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
@@ -19,8 +20,9 @@ class ModelExchangeFmu(cosim.Component):
 
     Its states, derivatives, inputs, outputs, event indicators and time events join those of the model: one
     integrator solves several FMUs and the other parts as one system, without communication points. Inputs,
-    outputs (numbers of any type, elements of arrays) and real parameters have the names of the variables,
-    with ``_`` for what Python does not take in names; start values of others have the names in the FMU.
+    outputs (numbers of any type, elements of arrays) and parameters have the names of the variables, with
+    ``_`` for what Python does not take in names; start values of others have the names in the FMU.
+    Parameters that are no real numbers (integers, booleans, text, items of enumerations by name) are options.
     Outputs are evaluated in the order in which the model description lets them depend on inputs; a loop is
     refused by name. Booleans are 0 or 1. Discrete outputs (integers, booleans, discrete reals) change when
     the FMU is in event mode; discrete inputs that have changed at the end of a step lead it there, at once.
@@ -88,7 +90,11 @@ class ModelExchangeFmu(cosim.Component):
     def __init__(self, **values: Any) -> None:
         feedthrough = {"feedthrough": values.pop("feedthrough")} if "feedthrough" in values else {}
         own = {self.variables.get(name, name): value for name, value in values.items()}
-        own |= {n: float(v) for n, v in own.items() if isinstance(v, bool) and n not in self.other_starts}
+        for name, value in own.items():
+            if name in self.chosen:
+                own[name] = self._as_declared(name, value)
+            elif isinstance(value, bool) and name not in self.other_starts:
+                own[name] = float(value)
         self.others = {name: own.pop(name) for name in [*own] if name in self.other_starts}
         super().__init__(**{**own, "fmu": str(own["fmu"])})
         self.values.given |= {**self.others, **feedthrough}
@@ -97,7 +103,20 @@ class ModelExchangeFmu(cosim.Component):
         self.keeps_nothing = False
 
     other_starts: ClassVar[frozenset[str]] = frozenset()
-    """Variables that take a start value and are neither an input nor a real parameter."""
+    """Variables that take a start value and are neither an input nor a parameter with a name in the model."""
+    chosen: ClassVar[Mapping[str, str]] = {}
+    """The parameters that are no real numbers: name in the model, and in the FMU."""
+    items: ClassVar[Mapping[str, Mapping[str, int]]] = {}
+    """Of those that are enumerations."""
+
+    def _as_declared(self, name: str, value: Any) -> Any:
+        """A value of one of `chosen`: the name of an item also by its number, integers of any kind."""
+        declared = self.declarations[name]
+        if declared.options["choices"] and isinstance(value, Integral):
+            return {number: item for item, number in self.items[name].items()}.get(int(value), value)
+        if type(declared.start) is bool and isinstance(value, (Integral, np.bool_)) and value in (0, 1):
+            return bool(value)
+        return int(value) if type(declared.start) is int and isinstance(value, Integral) else value
 
     def bind(self, live):
         """Say where the control block lies; compiled code goes on from there."""
@@ -115,6 +134,9 @@ class ModelExchangeFmu(cosim.Component):
         values = {n: v for n, v in values.items() if v != self.declarations[parameters[n]].start}
         discrete = self._discrete(state)
         values |= {n: v for n, v in discrete.items() if v != self.declarations[self.variables[n]].start}
+        options = {own: self.values.options[own] for own in self.chosen}
+        changed = {own: value for own, value in options.items() if value != self.declarations[own].start}
+        values |= {self.chosen[n]: self.items.get(n, {}).get(value, value) for n, value in changed.items()}
         given = state.time, {**values, **self.others}, self._inputs(state), self.tolerance or None
         try:
             fmu, states, following = self._started(given, 0 if self.keeps_nothing else self.kept_events)

@@ -99,8 +99,9 @@ class Bundle:
         self._problems: list[cosim.Problem] = []
         self._shipped_by = _shipped_by()
         known = list(self.known)
-        self._owners = {
-            _top(e.cls.__module__): (e.distribution, "" if e.version == "?" else e.version) for e in known
+        self._owners = {  # without importing what is not used
+            _top(e.target.partition(":")[0]): (e.distribution, "" if e.version == "?" else e.version)
+            for e in known
         }
         self._plugins = {e.distribution for e in known if e.distribution}
         framework = self._owners.get("cosim_fmu", ("cosim-framework", cosim.__version__))
@@ -228,8 +229,12 @@ def _top_level(distribution: importlib.metadata.Distribution) -> Iterable[str]:
         files = [str(file) for file in distribution.files or ()]
     else:
         files = [row[0] for row in csv.reader(record.splitlines()) if row]
-    tops = (file.partition("/") for file in files if inspect.getmodulename(file))
-    return {top if slash else str(inspect.getmodulename(top)) for top, slash, _ in tops}
+    found: set[str] = set()
+    for file in files:
+        top, slash, _ = file.partition("/")
+        if top not in found and (name := inspect.getmodulename(file)):
+            found.add(top if slash else name)
+    return found
 
 
 def _top(module: str) -> str:

@@ -92,7 +92,12 @@ static int *integer(Ball *b, unsigned r) {
 ACCESS(Real, double, real)
 ACCESS(Integer, int, integer)
 #define NOTHING(name) EXPORT int name(Component c, const unsigned *r, size_t n, void *v) { return n ? ERROR : OK; }
-NOTHING(fmi2GetBoolean) NOTHING(fmi2GetString) NOTHING(fmi2SetBoolean) NOTHING(fmi2SetString)
+NOTHING(fmi2GetBoolean) NOTHING(fmi2GetString)
+#ifdef TAKES_ALL
+#undef NOTHING
+#define NOTHING(name) EXPORT int name(Component c, const unsigned *r, size_t n, void *v) { return OK; }
+#endif
+NOTHING(fmi2SetBoolean) NOTHING(fmi2SetString)
 
 EXPORT int fmi2EnterEventMode(Component c) {
     ((Ball *)c)->mode = EVENT;

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.kit import compile_function
 from cosim_fmu.master.evaluation import loop_calls, system_calls
 from cosim_fmu.master.evaluation.access import Access
 from cosim_fmu.master.wiring.link import Link
 
 Port = tuple[str, str]
+Vector = NDArray[np.float64]
+FEW = 20
+"""Values of a loop that is solved at once in plain Python."""
 
 
 class SolvedLoop:
@@ -37,28 +41,63 @@ class SolvedLoop:
         self.row[loop_calls.REALS_AT] = self._reals.ctypes.data
         self.row[loop_calls.SUBSTITUTES] = int(not is_real)
 
-    def _vector(self, which: int) -> NDArray[np.float64]:
+    def _vector(self, which: int) -> Vector:
         count = len(self._names)
         return self._reals[which * count : (which + 1) * count]
 
     @property
-    def _inverse(self) -> NDArray[np.float64]:
+    def _inverse(self) -> Vector:
         first, count = loop_calls.VECTORS * len(self._names) + 2, len(self._names)
         return self._reals[first : first + count * count]
 
-    def why(self) -> str:
-        """Why it had no solution last."""
-        if self.row[loop_calls.SUBSTITUTES]:
-            return f"the loop {self._path} does not settle in {loop_calls.MOST_SWEEPS} substitutions"
-        why = {
+    def solve(self, first: Vector, passed: Callable[[Vector], Vector]) -> bool:
+        """Search in Python, without what is remembered; whether a solution has been found.
+
+        Parameters
+        ----------
+        first : ndarray
+            Values to begin with.
+        passed : callable
+            What the loop makes of values; the last ones that it gets are the solution.
+        """
+        at = int(self.row.ctypes.data)
+        next_point = loop_calls.next_point
+        if len(self._names) > FEW:
+            next_point = compile_function(next_point, loop_calls.NEXT_SIGNATURE)
+        loop_calls.begin(at, first)
+        while (asked := next_point(at, 1)) == loop_calls.TRY:
+            loop_calls.take(at, passed(self._vector(loop_calls.TRIED).copy()), True)
+        return bool(asked == loop_calls.SOLVED)
+
+    @property
+    def steps(self) -> int:
+        """Of Newton's method, in the last search."""
+        return int(self.row[loop_calls.STEPS])
+
+    @property
+    def off(self) -> dict[str, float]:
+        """By how much each value was off where the last search gave up."""
+        ends = zip(self._names, self._vector(loop_calls.LOST_X), self._vector(loop_calls.LOST_G), strict=True)
+        return {name: abs(b - a) for name, a, b in ends}
+
+    @property
+    def reason(self) -> str:
+        """Why the last search gave up."""
+        return {
             loop_calls.NO_REASON: "none was found there, and one at another point since",
-            loop_calls.NOT_FINITE: "a value is not finite",
-            loop_calls.SINGULAR: "its Jacobian is singular, so that there is none or many",
+            loop_calls.NOT_FINITE: "an output is not finite",
+            loop_calls.SINGULAR: "its Jacobian is singular, so that it has no solution or many",
             loop_calls.NOT_FOUND: f"{loop_calls.MOST_STEPS} Newton steps did not find any",
         }[int(self.row[loop_calls.REASON])]
-        ends = zip(self._names, self._vector(loop_calls.LOST_X), self._vector(loop_calls.LOST_G), strict=True)
-        off = ", ".join(f"{name} by {abs(b - a):.3g}" for name, a, b in ends)
-        return f"the loop {self._path} has no solution that can be found: {why}; off at the end: {off}"
+
+    def why(self) -> str:
+        """Why it had no solution last, in a sentence."""
+        if self.row[loop_calls.SUBSTITUTES]:
+            return f"the loop {self._path} does not settle in {loop_calls.MOST_SWEEPS} substitutions"
+        off = ", ".join(f"{name} by {value:.3g}" for name, value in self.off.items())
+        return (
+            f"the loop {self._path} has no solution that can be found: {self.reason}; off at the end: {off}"
+        )
 
     def memory(self) -> list[list[float]]:
         """Where the next search begins: saved with the states, for the same bits afterwards."""

@@ -40,6 +40,7 @@ LEAST = 2.0**-26
 MOVE, LEAST_MOVE = 2.0**-20, 2.0**-40
 """By which part of its size a value is moved for differences, and by how much at least."""
 REAL = 8
+NEXT_SIGNATURE = "ii>i"
 
 
 def reals_needed(count):
@@ -129,7 +130,7 @@ def judge(row, remembers):
     loop[STEPS] += 1
     falls = now[0] <= 0.1 * now[1]
     now[1] = min(now[1], now[0])
-    if loop[INVERTED] == 0 or (not falls and loop[IS_FRESH] == 0):
+    if loop[INVERTED] == 0 or not falls:
         loop[IS_FRESH] = 1
         loop[PHASE] = DIFFERENTIATING
         loop[COLUMN] = 0

@@ -11,6 +11,8 @@ from numpy.typing import NDArray
 
 from cosim.kit import ParticipantDescription
 from cosim_fmu.master.co_simulation_error import CoSimulationError
+from cosim_fmu.master.evaluation.exchange_program import SolvedLoop
+from cosim_fmu.master.evaluation.loop_calls import MOST_STEPS
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
 from cosim_fmu.master.wiring.feedthrough import Port, instant_graph, path_text
 from cosim_fmu.master.wiring.graph import closed_path, components
@@ -18,9 +20,7 @@ from cosim_fmu.master.wiring.link import Link
 
 TOLERANCE = 1e-10
 MOST_SWEEPS = 40
-MOST_NEWTON_STEPS, MOST_HALVINGS = 40, 12
 LARGEST_NEWTON_LOOP = 200
-MOST_CONDITION = 1e7  # differences have about nine digits
 
 Vector = NDArray[np.float64]
 
@@ -37,8 +37,7 @@ def make_consistent(
     that it depends on directly have been set, and its value is passed on at once. So one pass is enough
     without closed loops. A closed loop of direct feedthrough is iterated (first by substitution, which also
     settles the loops that only seem to be there because an FMU does not tell its dependencies,
-    then, when all its values are real, by Newton's method with differences, damped) to a relative change
-    of 1e-10.
+    to a relative change of 1e-10; then, when all its values are real, by Newton's method: `loop_calls`).
 
     Parameters
     ----------
@@ -85,25 +84,26 @@ class _Loop:
     ) -> None:
         self.coupled, self.outputs, self.outgoing, self.path = coupled, outputs, outgoing, path
         self.given = given
-        self.residuals: dict[Port, float] = {}
-        self.reason = ""
-        self.sweeps = self.newton_steps = 0
+        self.residuals: dict[str, float] = {}
+        self.sweeps = 0
 
     def solve(self) -> None:
         first: list[Any] = [_read(self.coupled, port) for port in self.outputs]
         if self._substitute(first):
             return
-        real = all(isinstance(value, float) for value in first)
-        if real and len(first) <= LARGEST_NEWTON_LOOP and self._newton(first):
-            return
-        shown = ", ".join(f"{'.'.join(port)} by {r:.3g}" for port, r in self.residuals.items())
-        counts = f"{self.sweeps} substitutions"
-        if self.newton_steps:
-            counts += f" and {self.newton_steps} Newton steps"
+        counts, why = f"{self.sweeps} substitutions", ""
+        if all(isinstance(value, float) for value in first) and len(first) <= LARGEST_NEWTON_LOOP:
+            names = [".".join(port) for port in self.outputs]
+            loop = SolvedLoop(path_text(self.path), names, 0, is_real=True)
+            if loop.solve(np.array([v if math.isfinite(v) else 0.0 for v in first]), self._pass):
+                return
+            counts += f" and {loop.steps} Newton steps" * (loop.steps > 0)
+            why, self.residuals = f": {loop.reason}" * (loop.steps < MOST_STEPS), loop.off
+        shown = ", ".join(f"{name} by {r:.3g}" for name, r in self.residuals.items())
         raise CoSimulationError(
             self.coupled.time,
             f"the values at the start are not consistent: the loop {path_text(self.path)} does not converge "
-            f"in {counts}{self.reason}; at the end it changed {shown}. "
+            f"in {counts}{why}; at the end it changed {shown}. "
             "Give other start values, or break the loop with a delay.",
         )
 
@@ -130,47 +130,10 @@ class _Loop:
         self.residuals = {}
         small = True
         for port, old, new in zip(self.outputs, before, after, strict=True):
-            if isinstance(new, float):
-                self.residuals[port] = abs(new - old)
-                small = small and abs(new - old) <= TOLERANCE * max(1.0, abs(new))
-            else:
-                self.residuals[port] = float(new != old)
-                small = small and new == old
+            off = abs(new - old) if isinstance(new, float) else float(new != old)
+            self.residuals[".".join(port)] = off
+            small = small and off <= (TOLERANCE * max(1.0, abs(new)) if isinstance(new, float) else 0.0)
         return small
-
-    def _newton(self, first: Sequence[float]) -> bool:
-        """Solve G(x) = x for the outputs x; G is one pass: set all inputs of the loop, read all outputs."""
-        x = np.array([value if math.isfinite(value) else 0.0 for value in first])
-        g = self._pass(x)
-        for self.newton_steps in range(1, MOST_NEWTON_STEPS + 1):
-            if not np.all(np.isfinite(g)):
-                self.reason = ": an output is not finite"
-                return False
-            if self._converged(list(map(float, x)), list(map(float, g))):
-                return True
-            step = self._newton_step(x, g)
-            if step is None:
-                self.reason = ": its Jacobian is singular, so that it has no solution or many"
-                return False
-            size = float(np.linalg.norm(g - x))
-            begin = x
-            for halvings in range(MOST_HALVINGS + 1):
-                x = begin + step * 0.5**halvings
-                g = self._pass(x)
-                if np.all(np.isfinite(g)) and float(np.linalg.norm(g - x)) < size:
-                    break  # the residual is smaller; where no part makes it so, the smallest is taken
-        return False
-
-    def _newton_step(self, x: Vector, g: Vector) -> Vector | None:
-        slope = np.empty((x.size, x.size))
-        for j in range(x.size):
-            shifted = x.copy()
-            shifted[j] += 1e-6 * max(1.0, abs(x[j]))
-            slope[:, j] = (self._pass(shifted) - g) / (shifted[j] - x[j])
-        matrix = np.eye(x.size) - slope
-        if not np.all(np.isfinite(matrix)) or np.linalg.cond(matrix) > MOST_CONDITION:
-            return None
-        return np.asarray(np.linalg.solve(matrix, g - x), dtype=np.float64)
 
     def _pass(self, x: Vector) -> Vector:
         for port, value in zip(self.outputs, x, strict=True):

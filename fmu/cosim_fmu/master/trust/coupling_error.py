@@ -7,6 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim_fmu.master.trust.coupling_report import FINE
 from cosim_fmu.master.trust.coupling_samples import Samples
 from cosim_fmu.master.trust.identified_coupling import Answer, IdentifiedCoupling, Method
 from cosim_fmu.master.trust.resampled import resampled
@@ -29,7 +30,8 @@ MOST_APART = 4.0
 SAFETY = 2.5
 """Bar over estimate, calibrated: `benchmarks/masters/error_bars.py`."""
 TRUSTED, MOST_MISSED = 0.02, 4.0
-"""Where equations miss the run by less (of the range), the misfit adds at most so often their answer."""
+"""Where equations miss the run by less (of the range), the misfit adds at most so often their answer; where
+they miss it by more, a misfit beyond that says nothing."""
 UNKNOWN_FROM = 0.5
 """Of the range: equations that miss the run by more say nothing, and neither do larger bars."""
 
@@ -97,9 +99,10 @@ def estimated_errors(
         missed = np.minimum(missed, MOST_MISSED * middle)
     bars = SAFETY * (middle + missed)
     with np.errstate(all="ignore"):
-        if max(float((bars / ranges).max()), misses.min()) < UNKNOWN_FROM:
-            return bars, True
-    return np.minimum(bars, SAFETY * ranges), False
+        is_small = max(float((bars / ranges).max()), misses.min()) < UNKNOWN_FROM
+    # a bar that the misfit makes would stay as it is with a smaller step
+    is_explained = (missed <= MOST_MISSED * middle) | (bars <= FINE * ranges)
+    return np.minimum(bars, SAFETY * ranges), bool(is_small and is_explained.all())
 
 
 def _relative(answer: Answer, ranges: Vector) -> float:

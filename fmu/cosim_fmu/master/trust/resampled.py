@@ -49,8 +49,6 @@ def resampled(samples: Samples, sources: NDArray[np.intp], most: int) -> Resampl
     most : int
         Intervals of the grid; as many as there are samples, if these are fewer.
     """
-    from scipy.interpolate import CubicSpline
-
     times = samples.times
     count = min(most, times.size - 1)
     grid = np.linspace(times[0], times[-1], count + 1)
@@ -60,6 +58,8 @@ def resampled(samples: Samples, sources: NDArray[np.intp], most: int) -> Resampl
     if count == times.size - 1 and np.allclose(grid, times, rtol=0.0, atol=1e-9 * interval):
         outputs, inputs, defects, teeth = samples.outputs, samples.inputs, samples.defects, samples.teeth
     else:
+        from scipy.interpolate import CubicSpline
+
         outputs, inputs = (CubicSpline(times, column)(grid) for column in (samples.outputs, samples.inputs))
         straight = [
             np.array([np.interp(grid, times, column) for column in columns.T]).reshape(-1, count + 1).T
