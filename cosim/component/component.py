@@ -163,7 +163,10 @@ class Component:
     @classmethod
     def _collect(cls) -> None:
         for name, value in vars(cls).items():
-            if isinstance(value, Declaration) and (name in RESERVED or name in vars(Component)):
+            is_reserved = isinstance(value, Declaration) and name in RESERVED
+            if is_reserved or (
+                isinstance(value, (Declaration, KernelFunction, Handler)) and name in vars(Component)
+            ):
                 raise ContractError(f"{cls.__name__}: the name '{name}' is taken; choose another")
             if isinstance(value, Declaration) and value.kind == "parameter":
                 check_default(value)

@@ -88,7 +88,9 @@ def read_values(declarations: Mapping[str, Declaration], given: Mapping[str, Any
             problems.append(Problem(name, str(error)))
     if not problems:
         values.declarations = _with_lengths(values, problems)
-        values.numbers = {name: numbers.reshape(-1) for name, numbers in values.numbers.items()}
+        for name, numbers in values.numbers.items():
+            if numbers.ndim != 1:
+                values.numbers[name] = numbers.reshape(-1)
     if problems:
         raise ModelError(problems)
     return values
@@ -164,8 +166,10 @@ def _default_numbers(declaration: Declaration) -> NDArray[np.float64]:
     """`_read_shaped` of the default, read once for each declaration."""
     key = id(declaration)
     if key not in _defaults:
-        _defaults[key] = declaration, _read_shaped(declaration, declaration.start)
-    return _defaults[key][1].copy()
+        numbers = _read_shaped(declaration, declaration.start)
+        numbers.flags.writeable = False  # all parts share it
+        _defaults[key] = declaration, numbers
+    return _defaults[key][1]
 
 
 def check_default(declaration: Declaration) -> None:

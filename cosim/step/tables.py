@@ -466,12 +466,12 @@ def past_rows(system: System, looked_at: set[int] | None) -> tuple[list[list[int
     `looked_at` in the cache; none where that is None. Both lists are empty where a block that reads histories
     does more than write results of its own.
     """
-    region_of = system.assembly.layout.region_of
+    layout_of = system.assembly.layout
     rings = {slot.offset for slot in system.rings}
     first, last = system.derivative_range
 
     def regions(*slots: Slot) -> set[int]:
-        return {region_of(s.offset) for s in slots if s.array == "c" and s.size}
+        return set(layout_of.regions_of(slots))
 
     blocks = {i: system.blocks[i] for i in range(first, last)}
     rows = [
@@ -495,7 +495,7 @@ def past_rows(system: System, looked_at: set[int] | None) -> tuple[list[list[int
     for i, block in blocks.items():
         if i not in rows and i not in waiting:
             read |= regions(*block.reads, *block.adds)
-    written = [s for i in rows for s in blocks[i].writes if s.size and region_of(s.offset) in read]
+    written = [s for i in rows for s in blocks[i].writes if s.size and layout_of.region_of(s.offset) in read]
     found = [offset for s in written for offset in range(s.offset, s.offset + s.size)]
     return [[i, int(i in waiting)] for i in sorted({*rows, *waiting})], found
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from array import array
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -65,7 +66,7 @@ class Assembly:
         self.handlers: dict[tuple[str, str], Block] = {}
         self.free_inputs: dict[str, Slot] = {}
         self.input_courses: dict[str, tuple[Slot, Slot]] = {}  # slope, and time of the value
-        self.start: dict[str, list[float]] = {a: [] for a in "pdk"}
+        self.start = {a: array("d") for a in "pdk"}
         self.discrete_stage: dict[tuple[str, int], Stage] = {}
         self.instances: list[Any] = list(self.parts_by_name.values())
         self._plans: dict[tuple[type, str], RowPlan] = {}
@@ -90,12 +91,12 @@ class Assembly:
             self.dynamics = solver.choice
             self._raise()
         self._zero_accumulators()
-        written = self._regions(slot for block in self.blocks for slot in block.writes)
+        written = set(self.layout.regions_of(slot for block in self.blocks for slot in block.writes))
         self._check_results(written)
         self._mark_unknown(written)
         self._check_sources(written)
         self._raise()
-        self.graph = Graph(self.blocks, self.layout.region_of, self.base_stage)
+        self.graph = Graph(self.blocks, self.layout.region_of, self.layout.regions_of, self.base_stage)
 
     # what a solver uses
 
@@ -168,11 +169,10 @@ class Assembly:
                     for i in range(size):
                         self.discrete_stage[slot.array, slot.offset + i] = _invalidated(part, declaration)
                 elif kind in CACHE_KINDS:
-                    layout.slots[key] = layout.allocate("c", size, f"{name}.{declaration.name}")
+                    layout.slots[key] = layout.allocate("c", size, key)
                     if kind == "input":
-                        layout.slots[name, f"{declaration.name}_dot"] = layout.allocate(
-                            "c", size, f"{name}.{declaration.name}_dot"
-                        )
+                        rate = name, f"{declaration.name}_dot"
+                        layout.slots[rate] = layout.allocate("c", size, rate)
                 elif kind == "history":
                     count, room = self.elements.get(name, 1), HISTORY_ENTRIES * HISTORY_WIDTH
                     layout.slots[key] = layout.allocate("h", count * room, "")
@@ -182,10 +182,10 @@ class Assembly:
                     for i in range(ring.size):
                         self.discrete_stage["k", ring.offset + i] = Stage.TIME
 
-    def constant(self, array: str, numbers: Any) -> Slot:
+    def constant(self, kind: str, numbers: Any) -> Slot:
         """A stretch of p, d or k with these start values."""
-        slot = self.layout.allocate(array, len(numbers), "")
-        self.start[array].extend(float(n) for n in numbers)
+        slot = self.layout.allocate(kind, len(numbers), "")
+        self.start[kind].extend(map(float, numbers))
         return slot
 
     def base_stage(self, slot: Slot) -> Stage:
@@ -202,14 +202,15 @@ class Assembly:
 
     def _make_blocks(self) -> None:
         for part in self.parts_by_name.values():
+            owner = (part.name,)  # the blocks of a part share it
             for name, kernel in part.kernels.items():
                 if kernel.applies_to(partial(self.holds, part)):
-                    self._make_block(part, name, kernel)
+                    self._make_block(part, name, kernel, owner)
             for name, handler in part.handlers.items():
                 if not handler.function.is_python:
                     self.handlers[part.name, name] = self._handler_block(part, name, handler.function)
 
-    def _make_block(self, part: Component, name: str, kernel: KernelFunction) -> None:
+    def _make_block(self, part: Component, name: str, kernel: KernelFunction, owner: tuple[str]) -> None:
         plan = self._plan(part, name, kernel)
         try:
             choices = self._row_choices(part, plan)
@@ -241,10 +242,10 @@ class Assembly:
                 writes,
                 of_names(slots, plan.adds),
                 name,
-                (part.name,) * count,
+                owner * count,
                 kernel.is_python,
                 True,
-                tells_flows=plan.flows if count == 1 else None,
+                tells_flows=plan.tells_flows if count == 1 else None,
             )
             if kernel.role == "update":
                 kept = [d.options["of"] for d in part.declarations.values() if d.kind == "history"]
@@ -415,11 +416,6 @@ class Assembly:
                         Block(copies.zero, rows, Stage.INSTANCE, (), (slot,), (), label, mergeable=True)
                     )
 
-    def _regions(self, slots: Iterable[Slot]) -> set[int]:
-        """The regions of the cache in which slots lie."""
-        region_of = self.layout.region_of
-        return {region_of(offset) for array, offset, size in slots if array == "c" and size}
-
     def _check_results(self, written: set[int]) -> None:
         """Derivatives of states, and outputs, that no function writes."""
         for name, part in self.parts_by_name.items():
@@ -449,8 +445,8 @@ class Assembly:
         """Whatever a component reads from the cache has to be computed by another; said once for each."""
         if self._problems:
             return
-        known = written | self._regions(slot for block in self.blocks for slot in block.adds)
-        known |= self._regions((*self.nan_slots, self.side, *self.smoothness.values()))
+        known = written | set(self.layout.regions_of(slot for block in self.blocks for slot in block.adds))
+        known.update(self.layout.regions_of((*self.nan_slots, self.side, *self.smoothness.values())))
         updates = (block for blocks in self.updates.values() for block in blocks)
         for block in (*self.blocks, *updates, *self.handlers.values()):
             for slot in block.reads if block.owners else ():
@@ -459,7 +455,7 @@ class Assembly:
                 region = self.layout.region_of(slot.offset)
                 if region not in known:
                     known.add(region)
-                    name = self.layout.region_names[region]
+                    name = self.layout.region_name(region)
                     reader = f"{block.owners[0]} ({block.label})"
                     self.problem(
                         name.partition(".")[0], f"{reader} reads {name}, which nothing here computes"

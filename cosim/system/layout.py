@@ -26,7 +26,8 @@ class Layout:
         By part and declared name; derivatives are under ``<name>_dot``.
     regions : list of int
         Starts of the allocations in the cache, rising.
-    region_names : list of str
+    region_names : list of str, or of (str, str)
+        What is allocated there, or its part and declared name: text is made of it where it is shown.
     """
 
     nq: int = 0
@@ -35,9 +36,9 @@ class Layout:
     sizes: dict[str, int] = field(default_factory=lambda: dict.fromkeys("ypdkhc", 0))
     slots: dict[tuple[str, str], Slot] = field(default_factory=dict)
     regions: list[int] = field(default_factory=list)
-    region_names: list[str] = field(default_factory=list)
+    region_names: list[str | tuple[str, str]] = field(default_factory=list)
 
-    def allocate(self, array: str, size: int, name: str) -> Slot:
+    def allocate(self, array: str, size: int, name: str | tuple[str, str]) -> Slot:
         """A new stretch at the end of an array."""
         slot = Slot(array, self.sizes[array], size)
         self.sizes[array] += size
@@ -52,6 +53,16 @@ class Layout:
         """Index of the allocation in the cache that holds this offset."""
         return bisect.bisect_right(self.regions, offset) - 1
 
+    def regions_of(self, slots: Iterable[Slot]) -> list[int]:
+        """Those in which these slots lie, of those in the cache that are not empty."""
+        starts, found = self.regions, bisect.bisect_right
+        return [found(starts, offset) - 1 for array, offset, size in slots if array == "c" and size]
+
+    def region_name(self, region: int) -> str:
+        """What lies there, for people."""
+        name = self.region_names[region]
+        return name if isinstance(name, str) else ".".join(name)
+
     def allocate_states(self, parts: Iterable[tuple[str, dict[str, Declaration]]]) -> None:
         """Y = [q | u | z] and, at the same offsets of the cache, its derivatives."""
         listed = list(parts)
@@ -61,7 +72,7 @@ class Layout:
             for part, declaration in _of_kind(listed, kind):
                 self.slots[part, declaration.name] = self.allocate("y", declaration.size, "")
                 dot = f"{declaration.name}_dot"
-                self.slots[part, dot] = self.allocate("c", declaration.size, f"{part}.{dot}")
+                self.slots[part, dot] = self.allocate("c", declaration.size, (part, dot))
             counts.append(self.sizes["y"] - before)
         self.nq, self.nu, self.nz = counts
 

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosim.component.component import Component
-from cosim.component.values import words_of
 from cosim.contracts.measure import Measure
 from cosim.system.signals import NOT_READABLE, main_output_or_none
 from cosim.system.variable import Variable
@@ -44,18 +43,11 @@ def list_variables(system: System) -> list[Variable]:
                 f"{name}.{declaration.name}" if kind != "measure" else name,
                 kind,
                 slot,
-                declaration.shape,
                 units(part, declaration),
                 system.stage_of(slot),
                 numbers,
-                declaration.minimum,
-                declaration.maximum,
                 _about_measure(part) if kind == "measure" else declaration.description,
-                declaration.nominal,
-                int if kind == "integer" and declaration.dtype is float else declaration.dtype,
-                declaration.diagnostic,
-                words_of(declaration),
-                declaration.elements,
+                declaration,
             )
             found.append(variable)
             if isinstance(part, Measure) and declaration.name == "value" and kind != "measure":
@@ -67,7 +59,7 @@ def list_variables(system: System) -> list[Variable]:
             text = f"{part.declarations[slot_name].description or slot_name}, element {element}"
             text = text_of[0].format(part=name) if text_of else text
             stage, text = system.stage_of(slot), intern(text)
-            found.append(Variable(f"{name}.{alias}", "cache", slot, (), (unit,), stage, description=text))
+            found.append(Variable(f"{name}.{alias}", "cache", slot, (unit,), stage, description=text))
     return found
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Callable, Iterable, Sequence
 
+from cosim.system.layout import Layout
 from cosim.system.schedule import Block
 
 
@@ -14,12 +16,11 @@ class NeededBlocks:
     ----------
     blocks : sequence of Block
         Of the schedule, in order.
-    region_of : callable
-        From a cache offset to the index of the allocation that it lies in.
+    layout : Layout
     """
 
-    def __init__(self, blocks: Sequence[Block], region_of: Callable[[int], int]) -> None:
-        self._blocks, self._region_of = blocks, region_of
+    def __init__(self, blocks: Sequence[Block], layout: Layout) -> None:
+        self._blocks, self._layout = blocks, layout
         self._made = [self._regions(block, "writes", "adds") for block in blocks]
         self._read = [self._regions(block, "reads", "adds") for block in blocks]
 
@@ -40,7 +41,7 @@ class NeededBlocks:
         return self._found(indices, range(ny), is_always)
 
     def _found(self, indices: range, offsets: Iterable[int], is_always: Callable[[Block], bool]) -> list[int]:
-        needed = {self._region_of(offset) for offset in offsets}
+        needed = {self._layout.region_of(offset) for offset in offsets}
         found = []
         for i in reversed(indices):
             if not needed.isdisjoint(self._made[i]) or is_always(self._blocks[i]):
@@ -48,6 +49,6 @@ class NeededBlocks:
                 needed.update(self._read[i])
         return found[::-1]
 
-    def _regions(self, block: Block, *effects: str) -> tuple[int, ...]:
-        slots = [slot for effect in effects for slot in getattr(block, effect)]
-        return tuple({self._region_of(slot.offset) for slot in slots if slot.array == "c" and slot.size})
+    def _regions(self, block: Block, *effects: str) -> array[int]:
+        found = {n for effect in effects for n in self._layout.regions_of(getattr(block, effect))}
+        return array("i", found)

@@ -56,6 +56,7 @@ class RowPlan:
         self._lengths = [a.name for a in adapter.lengths(self.arguments)]
         self._tells_time = any(a.role == "time" for a in self.arguments)
         self._flows = None if kernel.is_python else flows_of(kernel.function)
+        self.tells_flows = self.flows  # one bound method for all blocks
         self.stage = max([Stage.EMPTY, *(_least_stage(cls, a) for a in self.arguments)])
 
     def flows(self, block: Block) -> Flows:

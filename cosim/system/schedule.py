@@ -7,9 +7,9 @@ become one *block*.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cache, cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -103,6 +103,16 @@ class Block:
         """
         return () if self.tells_flows is None else self.tells_flows(self)
 
+    def give_up_rows(self) -> None:
+        """Keep how many rows there are: those themselves stand in the block that this one was merged into."""
+        object.__setattr__(self, "rows", _without_numbers(self.rows.shape[0]))
+
+
+@cache
+def _without_numbers(count: int) -> NDArray[np.int64]:
+    """Rows of no width."""
+    return np.zeros((count, 0), dtype=np.int64)
+
 
 def behind(block: Block, flows: Flows, slot: Slot) -> tuple[Slot, ...]:
     """What a block computes that from, of its results; `flows` are its own."""
@@ -127,14 +137,15 @@ class Graph:
     ----------
     blocks : sequence of Block
         In order of declaration, which decides wherever the dependencies do not.
-    region_of : callable
-        From a cache offset to the index of the allocation that it lies in.
+    region_of, regions_of : callable
+        From a cache offset to the index of the allocation that it lies in; from slots to those in the cache.
     base_stage : callable
         Stage at which a slot outside the cache becomes known.
     """
 
     blocks: Sequence[Block]
     region_of: Callable[[int], int]
+    regions_of: Callable[[Iterable[Slot]], list[int]]
     base_stage: Callable[[Slot], Stage]
     predecessors: list[tuple[int, ...]] = field(default_factory=list)
     adders: dict[int, list[int]] = field(default_factory=dict)
@@ -142,27 +153,23 @@ class Graph:
 
     def __post_init__(self) -> None:
         for i, block in enumerate(self.blocks):
-            for region in self._regions(block.writes):
+            for region in self.regions_of(block.writes):
                 self.writers[region] = i
-            for region in self._regions(block.adds):
+            for region in self.regions_of(block.adds):
                 self.adders.setdefault(region, []).append(i)
         for i, block in enumerate(self.blocks):
             before: set[int] = set()
-            for region in self._regions(block.reads):
+            for region in self.regions_of(block.reads):
                 if region in self.writers:
                     before.add(self.writers[region])
                 if region in self.adders:
                     before.update(self.adders[region])
             before.update(
-                self.writers[region] for region in self._regions(block.adds) if region in self.writers
+                self.writers[region] for region in self.regions_of(block.adds) if region in self.writers
             )
             if not block.owners:
                 before.discard(i)  # a solver reads what it has written itself
             self.predecessors.append(tuple(before))
-
-    def _regions(self, slots: Sequence[Slot]) -> list[int]:
-        """The regions of the cache in which slots lie."""
-        return [self.region_of(offset) for array, offset, size in slots if array == "c" and size]
 
     def order(self) -> list[list[Block]]:
         """For each stage the merged blocks in order.
@@ -186,12 +193,15 @@ class Graph:
             result[stage].append(self._merge(members, stage))
         return result
 
-    def stage_of_region(self) -> dict[int, Stage]:
-        """The stage at which each region of the cache is complete."""
+    def stage_of_region(self, regions: int) -> list[Stage]:
+        """The stage at which each region of the cache is complete; MODEL where nothing computes it."""
         stages = self.stages
-        found = {region: stages[i] for region, i in self.writers.items()}
+        found = [Stage.MODEL] * regions
+        for region, i in self.writers.items():
+            found[region] = stages[i]
         for region, adders in self.adders.items():
-            found[region] = max([stages[i] for i in adders] + [found.get(region, Stage.EMPTY)])
+            before = [found[region]] if region in self.writers else []
+            found[region] = max([stages[i] for i in adders] + before)
         return found
 
     def regions_behind(self, stop: Slot) -> set[int]:
@@ -204,21 +214,21 @@ class Graph:
             i = pending.pop()
             if i not in seen:
                 seen.add(i)
-                found.update(self._regions(self.blocks[i].reads))
+                found.update(self.regions_of(self.blocks[i].reads))
                 pending += self.predecessors[i]
         return found
 
     def followers(self, starts: Sequence[Slot]) -> set[int]:
         """Regions of the cache that depend on one of these slots at the same instant, their own as well."""
-        found = set(self._regions(starts))
+        found = set(self.regions_of(starts))
         follows = [False] * len(self.blocks)
         for i in self.sequence if found else ():
             block = self.blocks[i]
             follows[i] = any(follows[j] for j in self.predecessors[i]) or any(
-                region in found for region in self._regions(block.reads)
+                region in found for region in self.regions_of(block.reads)
             )
             if follows[i]:
-                found.update(self._regions((*block.writes, *block.adds)))
+                found.update(self.regions_of((*block.writes, *block.adds)))
         return found
 
     def sources(self, stop: Slot, updates: Sequence[Block] = ()) -> set[Slot]:
@@ -260,10 +270,12 @@ class Graph:
 
     def _merge(self, members: list[int], stage: Stage) -> Block:
         blocks = [self.blocks[i] for i in members]
-        first = blocks[0]
+        first, rows = blocks[0], np.concatenate([b.rows for b in blocks])
+        for block in blocks:
+            block.give_up_rows()
         return Block(
             first.function,
-            np.concatenate([b.rows for b in blocks]),
+            rows,
             stage,
             tuple(s for b in blocks for s in b.reads),
             tuple(s for b in blocks for s in b.writes),

@@ -36,6 +36,7 @@ from cosim.system.projection import Projection
 from cosim.system.schedule import Block, Slot
 from cosim.system.signals import Signal, main_output
 from cosim.system.state import State
+from cosim.system.variable import Variable
 
 if TYPE_CHECKING:
     Model = Any
@@ -80,20 +81,18 @@ class System:
         Where they stand in the table once more, one after the other, behind all others.
     projection : ndarray of int64, shape (11,)
         Which rows at the end of the table correct a solution, see `cosim.step.projection`.
-    variables : dict of str to Variable
     inputs : list of str
         Paths of the inputs that nothing in the model is connected to.
     dynamics : str
         One line of the dynamics solver about how the equations of motion are solved; empty without joints.
     solver : DynamicsSolver or None
         The one that made their blocks.
-    digest : str
-        Hexadecimal; equal for systems whose States are interchangeable.
     """
 
     def __init__(self, assembly: Assembly, model: Model | None = None) -> None:
         self.assembly = assembly
         self._signals: dict[str, Signal] = {}
+        self._written_as: dict[str, Declaration] = {}
         self.model = model
         self._starts = {} if model is None else dict(model.starts)
         self.parts: Mapping[str, Component] = dict(assembly.parts_by_name)
@@ -116,15 +115,13 @@ class System:
         self._schedule(assembly)
         self.inputs = list(assembly.free_inputs)
         self.dynamics, self.solver = assembly.dynamics, assembly.solver
-        self._region_stage = assembly.graph.stage_of_region()
+        self._region_stage = assembly.graph.stage_of_region(len(layout.regions))
         self.side = assembly.side.offset
         self._smoothness = self._list_smoothness()
         self.handler_stage = {
             key: max([Stage.ACCELERATION, *(self.stage_of(s) for s in block.reads if s.size)])
             for key, block in assembly.handlers.items()
         }
-        self.variables = {v.path: v for v in list_variables(self)}
-        self.digest = self._digest()
         self._swaps = self._list_swaps()
         self._walk = native.compile_function(walker.walk, walker.WALK_SIGNATURE)
 
@@ -175,7 +172,7 @@ class System:
             rows.append(numbers.reshape(-1))
             start += numbers.size
         self.derivative_range = (self._stage_range[Stage.TIME][0], self._stage_range[Stage.ACCELERATION][1])
-        self._needed = NeededBlocks(blocks, assembly.layout.region_of)
+        self._needed = NeededBlocks(blocks, assembly.layout)
         self.inner_blocks = self._needed.of_derivatives(range(*self.derivative_range), self.ny)
         self.inner_range = (len(table), len(table) + len(self.inner_blocks))
         self.table: NDArray[np.int64] = np.vstack([table, table[self.inner_blocks]])
@@ -363,7 +360,7 @@ class System:
     def stage_of(self, slot: Slot) -> Stage:
         """The stage at which a slot can be read."""
         if slot.array == "c":
-            return self._region_stage.get(self.assembly.layout.region_of(slot.offset), Stage.MODEL)
+            return self._region_stage[self.assembly.layout.region_of(slot.offset)]
         return Stage.EMPTY
 
     def read(self, state: State, path: str) -> Any:
@@ -391,10 +388,13 @@ class System:
 
     def numbers_of(self, path: str, value: Any) -> NDArray[np.float64]:
         """A value as it is written to a variable, flat and in SI; `StateError` where it cannot be."""
-        signal = self.signal(path)
-        declaration = replace(signal.declaration, units=signal.units)
-        if self.written_slot(path).size != declaration.size:
-            declaration = _element(declaration, path, signal.units[0])
+        declaration = self._written_as.get(path)
+        if declaration is None:
+            signal = self.signal(path)
+            declaration = replace(signal.declaration, units=signal.units)
+            if self.written_slot(path).size != declaration.size:
+                declaration = _element(declaration, path, signal.units[0])
+            self._written_as[path] = declaration
         try:
             return read_numbers(declaration, value)
         except (TypeError, ValueError) as error:
@@ -588,7 +588,14 @@ class System:
             path for path, place in places.items() if any((place.array, i) in read for i in place.elements)
         }
 
-    def _digest(self) -> str:
+    @cached_property
+    def variables(self) -> dict[str, Variable]:
+        """All that can be named, by path."""
+        return {v.path: v for v in list_variables(self)}
+
+    @cached_property
+    def digest(self) -> str:
+        """Hexadecimal; equal for systems whose States are interchangeable."""
         digest = hashlib.sha256()
         for v in self.variables.values():
             digest.update(f"{v.path} {v.kind} {v.slot} {v.shape}\n".encode())
@@ -597,7 +604,8 @@ class System:
             digest.update(f"{n} {type(p).__module__}.{type(p).__qualname__} {options}\n".encode())
         for b in self.blocks:
             digest.update(f"{b.label} {b.stage} {b.owners}\n".encode())
-        digest.update(f"{sorted(self.assembly.layout.sizes.items())}\n{self.ints.tolist()}".encode())
+        digest.update(f"{sorted(self.assembly.layout.sizes.items())}\n".encode())
+        digest.update(self.ints.tobytes())
         return digest.hexdigest()[:32]
 
     def export_fmu(self, path: Any, **options: Any) -> Any:

@@ -4,12 +4,19 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from cosim.component.declarations import Declaration
+from cosim.component.values import words_of
 from cosim.stage import Stage
 from cosim.system.schedule import Slot
+
+ALIAS = Declaration("cache")
+"""Of a name for one element: what it is follows from nothing but the name."""
 
 
 class Variable(NamedTuple):
     """A named quantity of a system.
+
+    What all variables of one declaration have in common is read from that: large systems have many.
 
     Attributes
     ----------
@@ -20,41 +27,64 @@ class Variable(NamedTuple):
         "output", "measure" or "cache".
     slot : Slot
         Where it lies in the State.
-    shape : tuple of int
     units : tuple of str
     stage : Stage
         At which it can be read; for a variable that can be written, the stage that a write invalidates.
     start : tuple of float
         Value in the default State; empty for what is computed.
-    minimum, maximum : float or None
     description : str
-    nominal : float or None
-        Its usual magnitude.
-    dtype : type
-        float, int (a count) or bool (a switch).
-    diagnostic : bool
-        Whether it tells how well the computation goes rather than what is computed.
-    words : tuple of str
-        What its numbers, from 1, stand for; empty where they are numbers.
-    elements : tuple of str
-        What each element is; empty where that is not said.
+    declaration : Declaration
     """
 
     path: str
     kind: str
     slot: Slot
-    shape: tuple[int, ...]
     units: tuple[str, ...]
     stage: Stage
     start: tuple[float, ...] = ()
-    minimum: float | None = None
-    maximum: float | None = None
     description: str = ""
-    nominal: float | None = None
-    dtype: type = float
-    diagnostic: bool = False
-    words: tuple[str, ...] = ()
-    elements: tuple[str, ...] = ()
+    declaration: Declaration = ALIAS
+
+    @property
+    def shape(self) -> tuple[int, ...]:
+        """Of its values."""
+        return self.declaration.shape
+
+    @property
+    def minimum(self) -> float | None:
+        """Lower bound."""
+        return self.declaration.minimum
+
+    @property
+    def maximum(self) -> float | None:
+        """Upper bound."""
+        return self.declaration.maximum
+
+    @property
+    def nominal(self) -> float | None:
+        """Its usual magnitude."""
+        return self.declaration.nominal
+
+    @property
+    def dtype(self) -> type:
+        """float, int (a count) or bool (a switch)."""
+        declared = self.declaration.dtype
+        return int if self.kind == "integer" and declared is float else declared
+
+    @property
+    def diagnostic(self) -> bool:
+        """Whether it tells how well the computation goes rather than what is computed."""
+        return self.declaration.diagnostic
+
+    @property
+    def words(self) -> tuple[str, ...]:
+        """What its numbers, from 1, stand for; empty where they are numbers."""
+        return words_of(self.declaration)
+
+    @property
+    def elements(self) -> tuple[str, ...]:
+        """What each element is; empty where that is not said."""
+        return self.declaration.elements
 
     def unit(self, index: int = 0) -> str:
         """Unit of one element."""

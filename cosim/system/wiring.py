@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Sequence
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -99,7 +100,7 @@ class Wiring:
                 slot = assembly.layout.slots[name, quantity]
                 if slot.array in assembly.start:
                     numbers = np.resize(part.values.numbers[quantity], slot.size)
-                    assembly.start[slot.array][slot.offset : slot.offset + slot.size] = numbers.tolist()
+                    assembly.start[slot.array][slot.offset : slot.offset + slot.size] = array("d", numbers)
 
     def signal(self, path: str) -> Signal:
         """What a path stands for."""

@@ -70,7 +70,7 @@ def test_it_does_so_where_communication_steps_are_long(follows: bool, iterations
     """A line that misses the tolerance becomes shorter; inputs held again and again err by first order."""
     matrices = [[-1.0]], [[0.9]], [[1.0]], [[0.0]]
     exact = expm(10.0 * np.array([[-1.0, 0.9], [0.9, -1.0]])) @ [3.0, -1.0]
-    tolerances, errors = [1e-3, 1e-4, 1e-5, 1e-6], []
+    tolerances, errors = [3e-3, 3e-4, 3e-5, 3e-6], []
     for tolerance in tolerances:
         parts = {
             name: LinearParticipant(matrices, ["u"], ["y"], [start], follows)
@@ -172,10 +172,13 @@ def rate_of_growth(cut: Cut, algorithm: str, step: float) -> float:
 )
 def test_limit_of_stability_is_that_of_the_closed_form(cut: Cut, algorithm: str) -> None:
     edge = first_above_one(lambda step: radius(amplification(cut, step, algorithm)), 0.02)
-    for step in (0.85 * edge, 1.2 * edge):
-        expected = radius(amplification(cut, step, algorithm))
-        assert rate_of_growth(cut, algorithm, step) == pytest.approx(expected, rel=5e-4)
-    assert rate_of_growth(cut, algorithm, 0.85 * edge) < 1.0 < rate_of_growth(cut, algorithm, 1.2 * edge)
+    below, above = (
+        (radius(amplification(cut, step, algorithm)), rate_of_growth(cut, algorithm, step))
+        for step in (0.85 * edge, 1.2 * edge)
+    )
+    for expected, found in (below, above):
+        assert found == pytest.approx(expected, rel=5e-4)
+    assert below[1] < 1.0 < above[1]
 
 
 def test_limit_of_stability_of_an_implicit_coupling() -> None:

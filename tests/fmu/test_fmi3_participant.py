@@ -11,7 +11,7 @@ from test_master_coupling import Block
 
 import cosim
 from cosim_fmu.master import CoSimulation, CoSimulationError
-from cosim_fmu.master.loop.compiled_loop import NotCompiledError
+from cosim_fmu.master.loop.not_compiled_error import NotCompiledError
 from cosim_fmu.master.participants.fmu_participant import FmuParticipant
 from cosim_fmu.master.participants.open_fmu import open_fmu
 

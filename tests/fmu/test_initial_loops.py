@@ -131,6 +131,10 @@ def test_a_loop_in_a_step_that_does_not_settle_names_values_and_iterations(algor
 
     parts = {"a": Jumper({"y": jump}, ["u"]), "b": Jumper({"y": lambda t, u: u}, ["u"])}
     loop = CoSimulation(parts, [("a.y", "b.u"), ("b.y", "a.u")], algorithm, 0.1)
-    with pytest.raises(cosim.SimulationError, match=r"did not settle in \d+ iterations of .*a\.y: .* gives"):
+    with pytest.raises(
+        cosim.SimulationError, match=r"did not settle in \d+ iterations of .*a\.y: .* gives"
+    ) as told:
         loop.simulate(0.5)
+    assert ("or interface_newton" in str(told.value)) == (algorithm == "waveform_iteration")
+    assert "a value that switches within the step settles in no number of them" in str(told.value)
     assert loop.result is not None and loop.result.time.tolist() == [0.0]

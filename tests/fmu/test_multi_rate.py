@@ -9,7 +9,7 @@ from test_master_coupling import Block
 
 import cosim
 from cosim_fmu.master import CoSimulation
-from cosim_fmu.master.loop.compiled_loop import NotCompiledError
+from cosim_fmu.master.loop.not_compiled_error import NotCompiledError
 
 MakeFmu = Callable[..., Path]
 LINKS = [("slow.x", "fast.x_other"), ("fast.x", "slow.x_other"), ("fast.v", "slow.v_other")]

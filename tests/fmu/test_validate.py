@@ -1,8 +1,6 @@
 """`cosim validate`: ours are clean, each defect of a naughty one is found, hostile files are refused."""
 
 import stat
-import subprocess
-import sys
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -14,6 +12,7 @@ from fmi1_fmu import make_fmi1
 from model3_fmu import make_model3
 from test_model_exchange import DESCRIPTION
 
+from cosim.cli import main
 from cosim_fmu.validate.check_fmu import check_file, check_run
 from cosim_fmu.validate.finding import Finding
 
@@ -165,20 +164,17 @@ def test_a_bomb_is_not_unpacked(make_fmu: Make, tmp_path: Path) -> None:
     assert [f.severity for f in findings] == ["error"] and "times as much: refused" in findings[0].text
 
 
-def test_the_command(make_fmu: Make, tmp_path: Path) -> None:
+def test_the_command(make_fmu: Make, capsys: pytest.CaptureFixture[str]) -> None:
     crashing, good = make_fmu("naughty", name="bad", macros=("CRASHES",)), make_fmu("gain", name="good")
 
-    def validate(*arguments: str) -> subprocess.CompletedProcess[str]:
-        command = [sys.executable, "-m", "cosim", "validate", *arguments]
-        return subprocess.run(command, capture_output=True, text=True, cwd=tmp_path)
+    def validate(*arguments: str) -> tuple[int, str, str]:
+        return main(["validate", *arguments]), *capsys.readouterr()
 
-    both = validate(str(crashing), str(good))
-    assert both.returncode == 1, both.stderr
-    assert "error    repetition: the process was killed by SIGSEGV" in both.stdout
-    assert str(good) in both.stdout
-    static = validate("--static", str(crashing))
-    assert (static.returncode, static.stdout.splitlines()) == (0, [str(crashing), "  no findings"]), (
-        static.stdout
-    )
-    wrong = validate(str(good), "--timeout", "0 s")
-    assert wrong.returncode == 2 and "needs more than 0" in wrong.stderr
+    status, said, errors = validate(str(crashing), str(good))
+    assert status == 1, errors
+    assert "error    repetition: the process was killed by SIGSEGV" in said
+    assert str(good) in said
+    status, said, _ = validate("--static", str(crashing))
+    assert (status, said.splitlines()) == (0, [str(crashing), "  no findings"]), said
+    status, _, errors = validate(str(good), "--timeout", "0 s")
+    assert status == 2 and "needs more than 0" in errors

@@ -546,6 +546,14 @@ def test_reserved_names(name):
         type("Part", (cosim.Component,), {"__doc__": "Test.", name: cosim.parameter()})
 
 
+@pytest.mark.parametrize("name", ["switch", "signals", "arguments"])
+def test_names_that_no_function_may_have(name):
+    handler = cosim.on(cosim.EventCause.TIME_ADVANCED, does="discrete")(lambda self, state, next_state: None)
+    for function in (handler, cosim.kernel(lambda x, y: None), cosim.witness(lambda x: x)):
+        with pytest.raises(cosim.ContractError, match=f"'{name}' is taken"):
+            type("Part", (cosim.Component,), {"__doc__": "Test.", name: function})
+
+
 def test_signals_name_declared_slots():
     with pytest.raises(cosim.ContractError, match=r"names X_GB\[20\]"):
         type(

@@ -47,23 +47,24 @@ def check_place(path: Path, suffix: str) -> None:
         raise cosim.CosimError(f"{path}: cannot be written ({reason}); choose another folder") from error
 
 
-def write_archive(path: Path, files: Mapping[str, bytes | Path]) -> None:
+def write_archive(path: Path, files: Mapping[str, bytes | Path], level: int = 6) -> None:
     """Write a zip archive: names sorted, one date, one set of permissions.
 
-    Contents are bytes or files. The file appears under its name when it is complete; one that was there
-    before stays until then.
+    Contents are bytes or files, packed as well as zlib's `level` does it. The file appears under its name
+    when it is complete; one that was there before stays until then.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(suffix=".part", prefix=f".{path.name}.", dir=path.parent)
     part = Path(name)
     try:
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w", compresslevel=6) as archive:
+        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w") as archive:
             for entry in sorted(files):
                 info = zipfile.ZipInfo(entry, EPOCH)
                 info.create_system, info.external_attr = 3, 0o644 << 16
                 info.compress_type = zipfile.ZIP_DEFLATED
-                contents = files[entry]
-                archive.writestr(info, contents.read_bytes() if isinstance(contents, Path) else contents)
+                given = files[entry]
+                content = given.read_bytes() if isinstance(given, Path) else given
+                archive.writestr(info, content, compresslevel=level)
         part.chmod(0o644)
         part.replace(path)
     except BaseException:

@@ -16,7 +16,7 @@ from pathlib import Path
 
 import cosim
 from cosim.kit import Entry
-from cosim_fmu.export.slave import is_left_out, package_digest, source_files
+from cosim_fmu.export.slave import digest_of, is_left_out
 
 OURS = ("cosim", "cosim_fmu")
 LICENCE = re.compile(r"(LICEN[CS]E|COPYING|NOTICE)", re.IGNORECASE)
@@ -51,9 +51,14 @@ class Package:
             "name": self.name,
             "distribution": self.distribution,
             "version": self.version,
-            "digest": package_digest(self.source),
+            "digest": digest_of(sorted(self.modules().items())),
         }
 
+    def modules(self) -> dict[str, bytes]:
+        """The Python files among its files."""
+        return {name: content for name, content in self.files.items() if name.endswith(".py")}
+
+    @functools.cached_property
     def files(self) -> dict[str, bytes]:
         """Its files, by their names in the folder ``resources``."""
         if self.source.is_file():
@@ -165,16 +170,16 @@ class Bundle:
         distribution, version = self._owners.get(name) or ("", "")
         if not distribution and distributions:
             distribution, version = distributions[0], _version(distributions[0])
-        self.packages[name] = Package(name, source, distribution, version)
-        for path in source_files(source):
-            text = path.read_text("utf-8")
+        package = self.packages[name] = Package(name, source, distribution, version)
+        for file, content in package.modules().items():
+            text = content.decode()
             if all(self._is_settled(mentioned, name) for mentioned in _mentioned(text)):
                 continue  # as in nearly all files: to understand them takes most of an export's time
             for imported, is_needed in _imports(text):
                 if self._is_standard(imported) or imported == name:
                     continue
                 if is_needed or imported in self._owners or not self._shipped_by.get(imported):
-                    self._add(imported, f"{name} ({path.name})")
+                    self._add(imported, f"{name} ({file.rpartition('/')[2]})")
 
     def _add_inner(self, module: str, follow: bool) -> None:
         """Require what functions of a class's module import, and of the modules that it imports.
@@ -284,7 +289,8 @@ def _imports(source: str) -> Iterator[tuple[str, bool]]:
         yield _top(found.name), not (found.in_function or found.may_fail)
 
 
-def _mentioned(source: str) -> set[str]:
+@functools.cache
+def _mentioned(source: str) -> frozenset[str]:
     r"""Top-level names that a file may import: all that it does, and what looks so in its strings.
 
     Examples
@@ -295,7 +301,7 @@ def _mentioned(source: str) -> set[str]:
     names = set()
     for package, several in IMPORTS.findall(source.replace("\\\n", " ")):
         names |= {_top(name.split()[0]) for name in [package, *several.split(",")] if name.strip()}
-    return names
+    return frozenset(names)
 
 
 def _inner_imports(module: str, seen: set[str], follow: bool) -> set[str]:

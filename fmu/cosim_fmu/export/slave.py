@@ -52,7 +52,7 @@ import json  # noqa: E402
 import linecache  # noqa: E402
 import logging  # noqa: E402
 import traceback  # noqa: E402
-from collections.abc import Callable, Iterator, Sequence  # noqa: E402
+from collections.abc import Callable, Iterable, Iterator, Sequence  # noqa: E402
 from contextlib import contextmanager  # noqa: E402
 from functools import partialmethod  # noqa: E402
 from hashlib import sha256  # noqa: E402
@@ -88,10 +88,16 @@ def answers_errors(resources: Path) -> bool:
 
 def package_digest(source: Path) -> str:
     """SHA-256 of the Python files of a package or of a module, with their relative paths."""
+    files = source_files(source)
+    return digest_of((path.relative_to(source.parent).as_posix(), path.read_bytes()) for path in files)
+
+
+def digest_of(files: Iterable[tuple[str, bytes]]) -> str:
+    """SHA-256 of names and contents."""
     digest = sha256()
-    for path in source_files(source):
-        digest.update(path.relative_to(source.parent).as_posix().encode() + b"\0")
-        digest.update(path.read_bytes() + b"\0")
+    for name, content in files:
+        digest.update(name.encode() + b"\0")
+        digest.update(content + b"\0")
     return digest.hexdigest()
 
 
@@ -106,7 +112,8 @@ def source_files(source: Path) -> list[Path]:
 def is_left_out(path: Path) -> bool:
     """Whether a file of a package, relative to the folder that holds the package, stays out of an FMU."""
     is_kit = path.parts[0].partition("_")[0] == FRAMEWORK and path.parts[1:2] == ("testing",)
-    return "__pycache__" in path.parts or is_kit or path.suffix == ".pyc"
+    is_text = path.parts[0] == FRAMEWORK and path.suffix == ".z"  # LLVM's, of which native FMUs are made
+    return "__pycache__" in path.parts or is_kit or is_text or path.suffix == ".pyc"
 
 
 def create_instance(resources: Path) -> Any:

@@ -26,18 +26,17 @@ def reported_alone(program: Program, texts: Mapping[str, str]) -> list[int]:
     slots, (first, last) = arrays["slots"], system.derivative_range
     if slots.size > MOVE and slots[PREPARE] != slots[MOVE]:
         return []  # constraints are corrected by blocks that say nowhere what they read
-    region_of = system.assembly.layout.region_of
+    layout_of = system.assembly.layout
     reports = range(last, int(arrays["program"][layout.REPORTS]))
 
     def regions(block: Block, *kinds: str) -> set[int]:
-        found = [slot for kind in kinds for slot in getattr(block, kind)]
-        return {region_of(slot.offset) for slot in found if slot.array == "c" and slot.size}
+        return {region for kind in kinds for region in layout_of.regions_of(getattr(block, kind))}
 
     # Numbers that are no offsets are taken for some, too: that only leaves more to be computed.
     slots = np.delete(slots, [INNER_FIRST, INNER_LAST])
     looked_at = np.concatenate([np.arange(system.ny), slots, _listed(arrays["program"]), arrays["probe"]])
     size = arrays["c"].size
-    needed = {region_of(int(offset)) for offset in looked_at if 0 <= offset < size}
+    needed = {layout_of.region_of(int(offset)) for offset in looked_at if 0 <= offset < size}
     for i, block in enumerate(system.blocks):
         if i not in reports and not first <= i < last:
             needed |= regions(block, "reads", "adds")

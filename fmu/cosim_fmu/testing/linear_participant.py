@@ -42,6 +42,7 @@ class LinearParticipant(cosim.Participant):
         self.a, self.b = a.reshape(len(start), len(start)), b.reshape(len(start), len(inputs))
         self.c, self.d = c.reshape(len(outputs), len(start)), d.reshape(len(outputs), len(inputs))
         self.inputs, self.outputs, self.start, self.follows = list(inputs), list(outputs), start, follows
+        self._places = {name: i for i, name in enumerate([*outputs, *(f"x{i}" for i in range(len(start)))])}
         self._maps: dict[float, tuple[Matrix, Matrix, Matrix]] = {}
         self._begin({})
 
@@ -110,9 +111,8 @@ class LinearParticipant(cosim.Participant):
 
     def get(self, names: Sequence[str]) -> list[float]:
         """Outputs and states."""
-        y = self.c @ self.x + self.d @ self.u
-        values = {**dict(zip(self.outputs, y, strict=True)), **{f"x{i}": v for i, v in enumerate(self.x)}}
-        return [float(values[name]) for name in names]
+        values = [*(self.c @ self.x + self.d @ self.u).tolist(), *self.x.tolist()]
+        return [values[self._places[name]] for name in names]
 
     def save(self) -> Any:
         """States and inputs."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -29,6 +31,8 @@ class InterfaceNewton(WaveformIteration):
     **options
         `tolerance`, `absolute_tolerance`, `iterations`, `hold`: see `WaveformIteration`.
     """
+
+    more_likely: ClassVar[str] = "a smaller step"
 
     def __init__(
         self,

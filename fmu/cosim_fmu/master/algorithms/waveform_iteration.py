@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import ClassVar
 
 import numpy as np
 
@@ -47,6 +48,9 @@ class WaveformIteration(ProgrammedAlgorithm):
     """
 
     restores: bool = True
+
+    more_likely: ClassVar[str] = "a smaller step, a smaller relaxation, or interface_newton"
+    """What settles more easily."""
 
     def __init__(
         self,
@@ -116,5 +120,6 @@ class WaveformIteration(ProgrammedAlgorithm):
         )
         return (
             f"the interface did not settle in {self.most} iterations of {type(self).__name__}: {said}. "
-            "Take a smaller step, a smaller relaxation, or interface_newton"
+            f"Take {self.more_likely}; a value that switches within the step settles in no number of them: "
+            "take gauss_seidel or adaptive"
         )

@@ -12,7 +12,7 @@ from cosim.kit import ParticipantDescription, ResultStream, file_digest
 from cosim_fmu.master.checkpoint.memory import memory_of, put_back
 from cosim_fmu.master.checkpoint.tree_bytes import LARGEST, from_bytes, to_bytes
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
-from cosim_fmu.master.loop.coupled_participants import Drive
+from cosim_fmu.master.loop.drive import Drive
 from cosim_fmu.master.loop.participant_events import events_inside
 from cosim_fmu.master.participants.file_paths import file_paths
 

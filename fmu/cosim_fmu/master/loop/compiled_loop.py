@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import NativeCalls, StepsNatively, StepsTypesNatively, compile_function
+from cosim.kit import StepsNatively, compile_function
 from cosim_fmu.master.algorithms import exchange_layout as layout
 from cosim_fmu.master.algorithms.exchange_layout import ADVANCE, SET
 from cosim_fmu.master.algorithms.exchange_memory import ExchangeMemory
@@ -37,21 +37,20 @@ from cosim_fmu.master.loop.compiled_steps import (
     UNDER_WAY,
     WATCHED,
 )
-from cosim_fmu.master.loop.coupled_participants import CoupledParticipants, Drive, Marks
+from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
+from cosim_fmu.master.loop.drive import Drive
 from cosim_fmu.master.loop.levels import levels
+from cosim_fmu.master.loop.marks import Marks
+from cosim_fmu.master.loop.native_participants import native_participants
+from cosim_fmu.master.loop.not_compiled_error import NotCompiledError
 from cosim_fmu.master.recording.recorder import Recorder
 from cosim_fmu.master.step_discarded import StepDiscardedError
 
 SECONDS_AT_ONCE = 0.04
 """Of wall time, between two looks at Ctrl-C and the progress."""
 
-NUMBERS = ("real", "integer", "boolean")
 MOST_VALUES_AT_ONCE = 1 << 17
 """1 MB: what waits to be written is copied several times."""
-
-
-class NotCompiledError(Exception):
-    """Why a co-simulation goes on in Python; no error."""
 
 
 class _Remembered(NamedTuple):
@@ -118,9 +117,14 @@ class CompiledLoop:
         self._advance = compile_function(compiled_steps.advance, compiled_steps.ADVANCE_SIGNATURE)
         self._flags = np.zeros((len(self._names), FLAGS))
         self._flags[:, -1] = np.inf
-        _check_worth(coupled, points)
         self._report = np.zeros(compiled_steps.REPORT, dtype=np.int64)
-        self._calls = self._found_calls()
+        found = native_participants(coupled, points, self._flags, self._along, self._goes_back)
+        self._in_python = {
+            name: CalledInPython(coupled, name, self._lines, self._notice, self._enter)
+            for name, calls in found.items()
+            if calls is None
+        }
+        self._calls = {name: calls or self._in_python[name].calls() for name, calls in found.items()}
         self._first_input = _starts([len(coupled.input_names[n]) for n in self._names])
         self._first_output = _starts([len(coupled.reads[n]) for n in self._names])
         slots = self._first_input[-1]
@@ -158,43 +162,6 @@ class CompiledLoop:
         self._complaint: cosim.CosimError | None = None
         self._watched_step: int | None = None
         self._levels = self._shared_levels()
-
-    def _found_calls(self) -> dict[str, NativeCalls]:
-        """Of each participant; its methods of Python where it has no C functions."""
-        coupled, found, reasons = self.coupled, dict[str, NativeCalls](), dict[str, str]()
-        self._in_python: dict[str, CalledInPython] = {}
-        mapped = [link for link in coupled.links if link.table is not None or link.widens is bool]
-        if mapped:
-            raise NotCompiledError(f"{mapped[0]} is mapped")
-        for i, name in enumerate(self._names):
-            try:
-                found[name] = _native_calls(coupled, name, self._flags[i], self._along, self._goes_back)
-            except _NoFunctionsError as reason:
-                reasons[name] = str(reason)
-            except BaseException:
-                _leave(found)
-                raise
-        refusal = self._refusal(reasons) if reasons else ""
-        if refusal:
-            _leave(found)
-            raise NotCompiledError(refusal)
-        for name in reasons:
-            called = CalledInPython(coupled, name, self._lines, self._notice, self._enter)
-            self._in_python[name], found[name] = called, called.calls()
-        return {name: found[name] for name in self._names}
-
-    def _refusal(self, reasons: dict[str, str]) -> str:
-        """Why participants without C functions cannot be called in Python; empty when they can."""
-        coupled, why = self.coupled, next(iter(reasons.values()))
-        if len(reasons) == len(self._names) or coupled.ticking or coupled.threads.count > 1:
-            return why
-        for name in reasons:
-            variables = coupled.descriptions[name].variables
-            names = [*coupled.input_names[name], *coupled.reads[name]]
-            other = [n for n in names if variables[n].type not in NUMBERS]
-            if other:
-                return f"{name}.{other[0]} is {variables[other[0]].type}"
-        return ""
 
     def _enter(self) -> None:
         """A participant is called in Python in the step under way."""
@@ -604,59 +571,6 @@ def _programmed(algorithm: cosim.MasterAlgorithm) -> ProgrammedAlgorithm | None:
     if not algorithm.fixed_sequence:
         raise NotCompiledError(f"{type(algorithm).__name__} does not do the same in every step")
     return None
-
-
-def _leave(found: dict[str, NativeCalls]) -> None:
-    """These participants are called in Python after all."""
-    for calls in found.values():
-        if calls.leave is not None:
-            calls.leave()
-
-
-class _NoFunctionsError(Exception):
-    """Why a participant is called in Python."""
-
-
-def _native_calls(
-    coupled: CoupledParticipants, name: str, flags: NDArray[np.float64], along: bool, goes_back: bool
-) -> NativeCalls:
-    participant = coupled.participants[name]
-    if not isinstance(participant, StepsNatively):
-        raise _NoFunctionsError(f"{name} is a {coupled.descriptions[name].kind}")
-    variables = coupled.descriptions[name].variables
-    names = [*coupled.input_names[name], *coupled.reads[name]]
-    known = ("real", *(participant.native_types if isinstance(participant, StepsTypesNatively) else ()))
-    other = [n for n in names if variables[n].type not in known]
-    if other:
-        raise _NoFunctionsError(f"{name}.{other[0]} is {variables[other[0]].type}")
-    try:
-        calls = participant.native_calls(coupled.input_names[name], coupled.reads[name], flags)
-    except cosim.FmuError as error:
-        raise CoSimulationError(coupled.time, str(error), name) from error
-    except cosim.ModelError as error:
-        first = error.problems[0]
-        text = f"{name}: {first.where}: {first.text}"
-        raise (NotCompiledError if first.where == "inside" else _NoFunctionsError)(text) from error
-    if calls is None:
-        raise _NoFunctionsError(
-            f"{name} has no solver of its own, arrays, types other than Float64, or lacks a function"
-        )
-    if along and coupled.follows_lines(name) and not calls.set_slopes:
-        raise _NoFunctionsError(f"{name} takes slopes of its inputs in Python")
-    if goes_back and not (calls.save and calls.restore and calls.state):
-        raise _NoFunctionsError(f"{name} saves its state in Python")
-    return calls
-
-
-def _check_worth(coupled: CoupledParticipants, points: CommunicationPoints) -> None:
-    """Refuse short runs of participants whose preparation takes as long as many steps in Python."""
-    natives = {n: p for n, p in coupled.participants.items() if isinstance(p, StepsNatively)}
-    least = {name: p.least_native_steps for name, p in natives.items() if p.least_native_steps > 0}
-    if least and points.count * sum(1.0 / steps for steps in least.values()) < 1.0:
-        name = next(iter(least))
-        kind = coupled.descriptions[name].kind
-        text = f"{name} is a {kind}, and {points.count} steps are too few to load compiled code"
-        raise NotCompiledError(text)
 
 
 def _starts(sizes: Sequence[int]) -> list[int]:

@@ -17,12 +17,16 @@ from cosim.kit import Course, FeedthroughLoop, InnerPoint, ParticipantDescriptio
 from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
+from cosim_fmu.master.loop.drive import Drive
+from cosim_fmu.master.loop.inside import Inside
+from cosim_fmu.master.loop.interface_derivatives import interface_derivatives
+from cosim_fmu.master.loop.marks import Marks
 from cosim_fmu.master.loop.step_threads import StepThreads
 from cosim_fmu.master.step_discarded import StepDiscarded, StepDiscardedError
 from cosim_fmu.master.stop_requested import StopRequested
 from cosim_fmu.master.trust.coupling_samples import CouplingSamples, sampled_inputs
 from cosim_fmu.master.wiring.check_values import check_values
-from cosim_fmu.master.wiring.feedthrough import direct_inputs, passes_through
+from cosim_fmu.master.wiring.feedthrough import passes_through
 from cosim_fmu.master.wiring.link import Link
 
 if TYPE_CHECKING:
@@ -31,55 +35,6 @@ if TYPE_CHECKING:
 MOST_EARLY_RETURNS = 10_000
 
 Vector = NDArray[np.float64]
-
-
-class Drive(NamedTuple):
-    """What the connected inputs of a participant do over a step.
-
-    Attributes
-    ----------
-    time : float
-        When the step began, s.
-    values : sequence
-        Then, in the order of the inputs.
-    slopes : sequence of float or None
-        Per s; None when all are held.
-    """
-
-    time: float
-    values: Sequence[Any]
-    slopes: Sequence[float] | None = None
-
-    def at(self, time: float) -> Sequence[Any]:
-        """The inputs at a time of the step (s)."""
-        if self.slopes is None:
-            return self.values
-        past = time - self.time
-        return [v + s * past if s else v for v, s in zip(self.values, self.slopes, strict=True)]
-
-
-class Inside(NamedTuple):
-    """What is known of a participant at an instant between two communication points.
-
-    Attributes
-    ----------
-    name : str
-    point : InnerPoint
-    inputs : sequence
-        The connected inputs at that instant.
-    """
-
-    name: str
-    point: InnerPoint
-    inputs: Sequence[Any]
-
-
-class Marks(NamedTuple):
-    """What had happened in the coupling when a state was saved."""
-
-    events: int
-    stop_reason: str
-    inside: int
 
 
 class _Saved(NamedTuple):
@@ -303,41 +258,10 @@ class CoupledParticipants:
         """How the values of the interface depend on each other directly, by directional derivatives."""
         if self.joint is not None:  # what one member answers to the inputs of another they do not tell
             return None
-        found = np.zeros((len(self.places), len(self.places)))
-        for name, feeds in self._feeds.items():
-            description = self.descriptions[name]
-            rows = {output: row for (owner, output), row in self._interface.items() if owner == name}
-            for _, _, link in feeds:
-                column = self._interface.get(link.start)
-                outputs = [y for y in rows if link.input in direct_inputs(description, y)]
-                if column is None or not outputs:
-                    continue
-                if not description.has_derivatives:
-                    return None
-                told = self._derivative(name, outputs, link)
-                if told is None:
-                    return None
-                for output, value in zip(outputs, told, strict=True):
-                    found[rows[output], column] += value
-        return found if np.all(np.isfinite(found)) else None
-
-    def _derivative(self, name: str, outputs: Sequence[str], link: Link) -> Sequence[float] | None:
-        """Of outputs by an input; None where the participant cannot tell, here and now: differences can."""
-        participant = self.participants[name]
-        token = participant.save() if self.descriptions[name].can_restore else None
-        try:
-            found: Sequence[float] = self.guarded(
-                name, participant.directional_derivative, outputs, [link.input], [link.factor]
-            )
-        except CoSimulationError:
-            try:
-                participant.restore(token)  # an instance goes on after an error from a saved state alone
-            except Exception:
-                token = None
-            if token is None:
-                raise
-            return None
-        return found
+        links = [link for feeds in self._feeds.values() for *_, link in feeds]
+        return interface_derivatives(
+            self.participants, self.descriptions, links, self._interface, self.guarded
+        )
 
     def watch(self, where: str) -> None:
         """Ask the participants for what is read of them, at "events" or "steps" inside their steps."""

@@ -15,8 +15,9 @@ from cosim_fmu.master.checkpoint.snapshot import Snapshot, check_serializes, ide
 from cosim_fmu.master.loop.begin import begin
 from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
-from cosim_fmu.master.loop.compiled_loop import CompiledLoop, NotCompiledError
+from cosim_fmu.master.loop.compiled_loop import CompiledLoop
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
+from cosim_fmu.master.loop.not_compiled_error import NotCompiledError
 from cosim_fmu.master.loop.pace import Pace
 from cosim_fmu.master.loop.participant_events import events_inside, in_order, without_returns
 from cosim_fmu.master.loop.printed_in_calls import printed_in_calls

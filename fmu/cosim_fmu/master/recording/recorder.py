@@ -11,7 +11,8 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription, ResultStream, matches
-from cosim_fmu.master.loop.coupled_participants import Drive, Inside
+from cosim_fmu.master.loop.drive import Drive
+from cosim_fmu.master.loop.inside import Inside
 from cosim_fmu.master.recording.derived_signal import DerivedSignal
 from cosim_fmu.master.recording.inner_rows import InnerRow, InputCourse, row_before, with_inner_rows
 from cosim_fmu.master.recording.text_numbers import TextNumbers

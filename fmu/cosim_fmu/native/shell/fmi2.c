@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instance.h"
+#define FMI_EXPORT FMI2_EXPORT
+#define FMI_STATUS fmi2Status
+#define FMI_ERROR fmi2Error
+#include "hands_on.h"
 
 typedef struct {
     fmi2CallbackFunctions callbacks; /* a copy: hosts have them on their stacks */
@@ -27,22 +30,6 @@ static void report(Instance *instance, Status status, const char *category, cons
     format[used] = '\0';
     callbacks->logger(callbacks->componentEnvironment, instance->name, (fmi2Status)status, category, format);
 }
-
-/* Of an instance that is none, nothing can be said. */
-#define INSTANCE(component) \
-    Instance *instance = component; \
-    if (instance == NULL) return fmi2Error
-
-static fmi2Status answer(Status status) { return (fmi2Status)status; }
-
-/* A function of the standard that another file answers, which finds its `instance` and its own name as `function`. */
-#define HANDS_ON(name, parameters, call) \
-    FMI2_EXPORT fmi2Status name parameters \
-    { \
-        const char *function = #name; \
-        INSTANCE(component); \
-        return answer(call); \
-    }
 
 /* Made, logged, ended */
 
@@ -76,145 +63,145 @@ FMI2_EXPORT fmi2Component fmi2Instantiate(fmi2String name, fmi2Type type, fmi2St
     return make_instance(&cosim_model, "fmi2Instantiate", name, kind, logging, report, host);
 }
 
-FMI2_EXPORT void fmi2FreeInstance(fmi2Component component)
+FMI2_EXPORT void fmi2FreeInstance(fmi2Component given)
 {
-    free_instance(component);
+    free_instance(given);
 }
 
-HANDS_ON(fmi2SetDebugLogging, (fmi2Component component, fmi2Boolean on, size_t count, const fmi2String categories[]),
+HANDS_ON(fmi2SetDebugLogging, (fmi2Component given, fmi2Boolean on, size_t count, const fmi2String categories[]),
          set_logging(instance, function, on, count, categories))
 
-FMI2_EXPORT fmi2Status fmi2Reset(fmi2Component component)
+FMI2_EXPORT fmi2Status fmi2Reset(fmi2Component given)
 {
-    INSTANCE(component);
+    INSTANCE(given);
     host_of(instance)->last = fmi2OK;
     return answer(reset(instance, "fmi2Reset"));
 }
 
-HANDS_ON(fmi2Terminate, (fmi2Component component), terminate(instance, function))
+HANDS_ON(fmi2Terminate, (fmi2Component given), terminate(instance, function))
 
 /* Initialization */
 
-HANDS_ON(fmi2SetupExperiment, (fmi2Component component, fmi2Boolean has_tolerance, fmi2Real tolerance, fmi2Real start,
+HANDS_ON(fmi2SetupExperiment, (fmi2Component given, fmi2Boolean has_tolerance, fmi2Real tolerance, fmi2Real start,
                                fmi2Boolean has_stop, fmi2Real stop),
          set_up(instance, function, start, has_stop, stop, has_tolerance, tolerance))
-HANDS_ON(fmi2EnterInitializationMode, (fmi2Component component),
+HANDS_ON(fmi2EnterInitializationMode, (fmi2Component given),
          change_mode(instance, function, INSTANTIATED, INITIALIZING))
-HANDS_ON(fmi2ExitInitializationMode, (fmi2Component component), exit_initialization(instance, function))
+HANDS_ON(fmi2ExitInitializationMode, (fmi2Component given), exit_initialization(instance, function))
 
 /* Values */
 
-HANDS_ON(fmi2GetReal, (fmi2Component component, const fmi2ValueReference references[], size_t count, fmi2Real values[]),
+HANDS_ON(fmi2GetReal, (fmi2Component given, const fmi2ValueReference references[], size_t count, fmi2Real values[]),
          get_real(instance, function, references, count, values))
-HANDS_ON(fmi2SetReal, (fmi2Component component, const fmi2ValueReference references[], size_t count,
+HANDS_ON(fmi2SetReal, (fmi2Component given, const fmi2ValueReference references[], size_t count,
                        const fmi2Real values[]),
          set_real(instance, function, references, count, values))
 
 HANDS_ON(fmi2GetInteger,
-         (fmi2Component component, const fmi2ValueReference references[], size_t count, fmi2Integer values[]),
+         (fmi2Component given, const fmi2ValueReference references[], size_t count, fmi2Integer values[]),
          get_whole(instance, function, INTEGER, references, count, values, sizeof *values))
 HANDS_ON(fmi2SetInteger,
-         (fmi2Component component, const fmi2ValueReference references[], size_t count, const fmi2Integer values[]),
+         (fmi2Component given, const fmi2ValueReference references[], size_t count, const fmi2Integer values[]),
          set_whole(instance, function, INTEGER, references, count, values, sizeof *values))
 HANDS_ON(fmi2GetBoolean,
-         (fmi2Component component, const fmi2ValueReference references[], size_t count, fmi2Boolean values[]),
+         (fmi2Component given, const fmi2ValueReference references[], size_t count, fmi2Boolean values[]),
          get_whole(instance, function, BOOLEAN, references, count, values, sizeof *values))
 HANDS_ON(fmi2SetBoolean,
-         (fmi2Component component, const fmi2ValueReference references[], size_t count, const fmi2Boolean values[]),
+         (fmi2Component given, const fmi2ValueReference references[], size_t count, const fmi2Boolean values[]),
          set_whole(instance, function, BOOLEAN, references, count, values, sizeof *values))
 
 /* No model has text: every value reference is wrong for it. */
 HANDS_ON(fmi2GetString,
-         (fmi2Component component, const fmi2ValueReference references[], size_t count, fmi2String values[]),
+         (fmi2Component given, const fmi2ValueReference references[], size_t count, fmi2String values[]),
          count == 0 ? OK : refuse(instance, function, "this FMU has no String variables"))
 HANDS_ON(fmi2SetString,
-         (fmi2Component component, const fmi2ValueReference references[], size_t count, const fmi2String values[]),
+         (fmi2Component given, const fmi2ValueReference references[], size_t count, const fmi2String values[]),
          count == 0 ? OK : refuse(instance, function, "this FMU has no String variables"))
 
-HANDS_ON(fmi2GetDirectionalDerivative, (fmi2Component component, const fmi2ValueReference unknowns[],
+HANDS_ON(fmi2GetDirectionalDerivative, (fmi2Component given, const fmi2ValueReference unknowns[],
                                         size_t unknown_count, const fmi2ValueReference knowns[], size_t known_count,
                                         const fmi2Real seed[], fmi2Real sensitivity[]),
          directional_derivative(instance, function, unknowns, unknown_count, knowns, known_count, seed, sensitivity))
 
 /* The whole state */
 
-HANDS_ON(fmi2GetFMUstate, (fmi2Component component, fmi2FMUstate *state), save(instance, function, state))
-HANDS_ON(fmi2SetFMUstate, (fmi2Component component, fmi2FMUstate state), restore(instance, function, state))
-HANDS_ON(fmi2FreeFMUstate, (fmi2Component component, fmi2FMUstate *state), drop(instance, function, state))
-HANDS_ON(fmi2SerializedFMUstateSize, (fmi2Component component, fmi2FMUstate state, size_t *size),
+HANDS_ON(fmi2GetFMUstate, (fmi2Component given, fmi2FMUstate *state), save(instance, function, state))
+HANDS_ON(fmi2SetFMUstate, (fmi2Component given, fmi2FMUstate state), restore(instance, function, state))
+HANDS_ON(fmi2FreeFMUstate, (fmi2Component given, fmi2FMUstate *state), drop(instance, function, state))
+HANDS_ON(fmi2SerializedFMUstateSize, (fmi2Component given, fmi2FMUstate state, size_t *size),
          size_in_bytes(instance, function, state, size))
-HANDS_ON(fmi2SerializeFMUstate, (fmi2Component component, fmi2FMUstate state, fmi2Byte bytes[], size_t size),
+HANDS_ON(fmi2SerializeFMUstate, (fmi2Component given, fmi2FMUstate state, fmi2Byte bytes[], size_t size),
          to_bytes(instance, function, state, bytes, size))
-HANDS_ON(fmi2DeSerializeFMUstate, (fmi2Component component, const fmi2Byte bytes[], size_t size, fmi2FMUstate *state),
+HANDS_ON(fmi2DeSerializeFMUstate, (fmi2Component given, const fmi2Byte bytes[], size_t size, fmi2FMUstate *state),
          from_bytes(instance, function, bytes, size, state))
 
 /* Co-Simulation */
 
-FMI2_EXPORT fmi2Status fmi2DoStep(fmi2Component component, fmi2Real time, fmi2Real size, fmi2Boolean no_return)
+FMI2_EXPORT fmi2Status fmi2DoStep(fmi2Component given, fmi2Real time, fmi2Real size, fmi2Boolean no_return)
 {
     Progress progress;
     Status status;
-    INSTANCE(component);
+    INSTANCE(given);
     status = check_step(instance, "fmi2DoStep", time, size);
     if (status == OK && time + size > instance->life.time)
         status = step_to(instance, "fmi2DoStep", time + size, 0, &progress);
     return host_of(instance)->last = answer(status);
 }
 
-HANDS_ON(fmi2CancelStep, (fmi2Component component),
+HANDS_ON(fmi2CancelStep, (fmi2Component given),
          refuse(instance, function, "no step is pending: fmi2DoStep returns when it is done"))
 
-FMI2_EXPORT fmi2Status fmi2GetStatus(fmi2Component component, fmi2StatusKind kind, fmi2Status *value)
+FMI2_EXPORT fmi2Status fmi2GetStatus(fmi2Component given, fmi2StatusKind kind, fmi2Status *value)
 {
-    INSTANCE(component);
+    INSTANCE(given);
     if (kind != fmi2DoStepStatus || value == NULL)
         return answer(discard(instance, "fmi2GetStatus", "there is no such status"));
     *value = host_of(instance)->last;
     return fmi2OK;
 }
 
-FMI2_EXPORT fmi2Status fmi2GetRealStatus(fmi2Component component, fmi2StatusKind kind, fmi2Real *value)
+FMI2_EXPORT fmi2Status fmi2GetRealStatus(fmi2Component given, fmi2StatusKind kind, fmi2Real *value)
 {
-    INSTANCE(component);
+    INSTANCE(given);
     if (kind != fmi2LastSuccessfulTime || value == NULL)
         return answer(discard(instance, "fmi2GetRealStatus", "there is no such status"));
     *value = instance->life.time;
     return fmi2OK;
 }
 
-HANDS_ON(fmi2GetIntegerStatus, (fmi2Component component, fmi2StatusKind kind, fmi2Integer *value),
+HANDS_ON(fmi2GetIntegerStatus, (fmi2Component given, fmi2StatusKind kind, fmi2Integer *value),
          discard(instance, function, "there is no such status"))
 
-FMI2_EXPORT fmi2Status fmi2GetBooleanStatus(fmi2Component component, fmi2StatusKind kind, fmi2Boolean *value)
+FMI2_EXPORT fmi2Status fmi2GetBooleanStatus(fmi2Component given, fmi2StatusKind kind, fmi2Boolean *value)
 {
-    INSTANCE(component);
+    INSTANCE(given);
     if (kind != fmi2Terminated || value == NULL)
         return answer(discard(instance, "fmi2GetBooleanStatus", "there is no such status"));
     *value = instance->life.mode == STOPPED;
     return fmi2OK;
 }
 
-HANDS_ON(fmi2GetStringStatus, (fmi2Component component, fmi2StatusKind kind, fmi2String *value),
+HANDS_ON(fmi2GetStringStatus, (fmi2Component given, fmi2StatusKind kind, fmi2String *value),
          discard(instance, function, "no step is pending"))
-HANDS_ON(fmi2SetRealInputDerivatives, (fmi2Component component, const fmi2ValueReference references[], size_t count,
+HANDS_ON(fmi2SetRealInputDerivatives, (fmi2Component given, const fmi2ValueReference references[], size_t count,
                                        const fmi2Integer orders[], const fmi2Real values[]),
          set_slopes(instance, function, references, count, orders, values))
 
 HANDS_ON(fmi2GetRealOutputDerivatives,
-         (fmi2Component component, const fmi2ValueReference references[], size_t count, const fmi2Integer orders[],
+         (fmi2Component given, const fmi2ValueReference references[], size_t count, const fmi2Integer orders[],
           fmi2Real values[]),
          count == 0 ? OK : refuse(instance, function, "outputs have no derivatives here"))
 
 /* Model Exchange */
 
-HANDS_ON(fmi2EnterEventMode, (fmi2Component component), change_mode(instance, function, CONTINUOUS, EVENT))
-HANDS_ON(fmi2EnterContinuousTimeMode, (fmi2Component component), change_mode(instance, function, EVENT, CONTINUOUS))
+HANDS_ON(fmi2EnterEventMode, (fmi2Component given), change_mode(instance, function, CONTINUOUS, EVENT))
+HANDS_ON(fmi2EnterContinuousTimeMode, (fmi2Component given), change_mode(instance, function, EVENT, CONTINUOUS))
 
-FMI2_EXPORT fmi2Status fmi2NewDiscreteStates(fmi2Component component, fmi2EventInfo *info)
+FMI2_EXPORT fmi2Status fmi2NewDiscreteStates(fmi2Component given, fmi2EventInfo *info)
 {
     Progress progress;
     Status status;
-    INSTANCE(component);
+    INSTANCE(given);
     if (info == NULL) return answer(refuse(instance, "fmi2NewDiscreteStates", "no place for the answer"));
     status = update_discrete_states(instance, "fmi2NewDiscreteStates", &progress);
     info->newDiscreteStatesNeeded = progress.needs_more != 0;
@@ -226,12 +213,12 @@ FMI2_EXPORT fmi2Status fmi2NewDiscreteStates(fmi2Component component, fmi2EventI
     return answer(status);
 }
 
-FMI2_EXPORT fmi2Status fmi2CompletedIntegratorStep(fmi2Component component, fmi2Boolean no_return,
+FMI2_EXPORT fmi2Status fmi2CompletedIntegratorStep(fmi2Component given, fmi2Boolean no_return,
                                                    fmi2Boolean *enter_event_mode, fmi2Boolean *terminate_simulation)
 {
     Progress progress;
     Status status;
-    INSTANCE(component);
+    INSTANCE(given);
     if (enter_event_mode == NULL || terminate_simulation == NULL)
         return answer(refuse(instance, "fmi2CompletedIntegratorStep", "no place for the answer"));
     status = completed_step(instance, "fmi2CompletedIntegratorStep", &progress);
@@ -240,14 +227,14 @@ FMI2_EXPORT fmi2Status fmi2CompletedIntegratorStep(fmi2Component component, fmi2
     return answer(status);
 }
 
-HANDS_ON(fmi2SetTime, (fmi2Component component, fmi2Real time), set_time(instance, function, time))
-HANDS_ON(fmi2SetContinuousStates, (fmi2Component component, const fmi2Real values[], size_t count),
+HANDS_ON(fmi2SetTime, (fmi2Component given, fmi2Real time), set_time(instance, function, time))
+HANDS_ON(fmi2SetContinuousStates, (fmi2Component given, const fmi2Real values[], size_t count),
          set_states(instance, function, values, count))
 
 #define VECTOR(name, function, modes) \
-    FMI2_EXPORT fmi2Status name(fmi2Component component, fmi2Real values[], size_t count) \
+    FMI2_EXPORT fmi2Status name(fmi2Component given, fmi2Real values[], size_t count) \
     { \
-        INSTANCE(component); \
+        INSTANCE(given); \
         if (need_mode(instance, #name, modes) != OK) return fmi2Error; \
         return answer(function(instance, #name, values, count)); \
     }

@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "instance.h"
+#define FMI_EXPORT FMI3_EXPORT
+#define FMI_STATUS fmi3Status
+#define FMI_ERROR fmi3Error
+#include "hands_on.h"
 
 typedef struct {
     fmi3InstanceEnvironment environment;
@@ -21,22 +24,6 @@ static void report(Instance *instance, Status status, const char *category, cons
     const Host *host = host_of(instance);
     if (host->log != NULL) host->log(host->environment, (fmi3Status)status, category, text);
 }
-
-/* Of an instance that is none, nothing can be said. */
-#define INSTANCE(given) \
-    Instance *instance = given; \
-    if (instance == NULL) return fmi3Error
-
-static fmi3Status answer(Status status) { return (fmi3Status)status; }
-
-/* A function of the standard that another file answers, which finds its `instance` and its own name as `function`. */
-#define HANDS_ON(name, parameters, call) \
-    FMI3_EXPORT fmi3Status name parameters \
-    { \
-        const char *function = #name; \
-        INSTANCE(given); \
-        return answer(call); \
-    }
 
 /* Made, logged, ended */
 
