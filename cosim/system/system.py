@@ -92,6 +92,7 @@ class System:
     def __init__(self, assembly: Assembly, model: Model | None = None) -> None:
         self.assembly = assembly
         self._signals: dict[str, Signal] = {}
+        self._written_as: dict[str, Declaration] = {}
         self.model = model
         self._starts = {} if model is None else dict(model.starts)
         self.parts: Mapping[str, Component] = dict(assembly.parts_by_name)
@@ -387,10 +388,13 @@ class System:
 
     def numbers_of(self, path: str, value: Any) -> NDArray[np.float64]:
         """A value as it is written to a variable, flat and in SI; `StateError` where it cannot be."""
-        signal = self.signal(path)
-        declaration = replace(signal.declaration, units=signal.units)
-        if self.written_slot(path).size != declaration.size:
-            declaration = _element(declaration, path, signal.units[0])
+        declaration = self._written_as.get(path)
+        if declaration is None:
+            signal = self.signal(path)
+            declaration = replace(signal.declaration, units=signal.units)
+            if self.written_slot(path).size != declaration.size:
+                declaration = _element(declaration, path, signal.units[0])
+            self._written_as[path] = declaration
         try:
             return read_numbers(declaration, value)
         except (TypeError, ValueError) as error:

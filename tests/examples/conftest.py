@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import shutil
 import sys
 import tomllib
@@ -12,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import cosim
 from cosim import kit
 
 
@@ -19,9 +21,16 @@ from cosim import kit
 class Installed:
     """A distribution in a folder of its own, which is in ``sys.path``."""
 
+    name: str
     site: Path
-    registry: kit.Registry
-    """What is installed, and this distribution."""
+
+    @functools.cached_property
+    def registry(self) -> kit.Registry:
+        """What is installed, and this distribution."""
+        (own,) = distributions(path=[str(self.site)], name=self.name)
+        points = [point for point in own.entry_points if point.group == "cosim"]
+        others = [record for record in cosim.registry().plugins if record.distribution != self.name]
+        return kit.Registry([*others, *kit.Registry.discover(points).plugins])
 
 
 Install = Callable[[Path], Installed]
@@ -36,11 +45,7 @@ def install(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Install]:
         site = tmp_path_factory.mktemp("site")
         name = _copy(project, site)
         sys.path.insert(0, str(site))
-        (own,) = distributions(path=[str(site)], name=name)
-        others = [d for d in distributions() if d.name != name]
-        # A folder that is twice in the path lists its distributions twice.
-        points = {(p.name, p.value): p for d in [*others, own] for p in d.entry_points if p.group == "cosim"}
-        return Installed(site, kit.Registry.discover(points.values()))
+        return Installed(name, site)
 
     yield do
     added = {path for path in sys.path if path not in before}

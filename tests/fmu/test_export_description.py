@@ -304,6 +304,27 @@ def test_the_process_is_left_as_it_was(tmp_path: Path) -> None:
     assert {name for name in set(sys.modules) - modules if "slave_" in name} == set()
 
 
+MODULES = """
+import sys
+from pathlib import Path
+from cosim_mechanics import Multibody
+model = Multibody("cart", gravity=(0.0, 0.0, 0.0))
+model.joint("slider", name="rail", child=model.body("cart", mass=1.0, inertia=(1.0, 1.0, 1.0)))
+for name in ("first", "second"):
+    model.export_fmu(Path(sys.argv[1]) / f"{name}.fmu", outputs=["cart.x"])
+files = {name: getattr(module, "__file__", None) or "" for name, module in sys.modules.items()}
+print([name for name, file in files.items() if file.endswith(".py") and not Path(file).is_file()])
+print("cosim_signals" in files, "cosim_mechanics.forces.coupled_bushing" in files)
+"""
+
+
+def test_no_module_is_left_of_a_folder_that_is_gone(tmp_path: Path) -> None:
+    """In a process that has imported no more than the model needs."""
+    words = [sys.executable, "-c", MODULES, str(tmp_path)]
+    done = subprocess.run(words, cwd=Path(__file__).parent, capture_output=True, text=True)
+    assert done.stdout.splitlines() == ["[]", "True False"], done.stderr
+
+
 def test_the_archive(oscillator_fmu: Path) -> None:
     with zipfile.ZipFile(oscillator_fmu) as archive:
         names = archive.namelist()

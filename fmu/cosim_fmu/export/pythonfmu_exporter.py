@@ -7,8 +7,9 @@ import sys
 import tempfile
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
 from hashlib import sha256
+from importlib import import_module
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -176,8 +177,12 @@ def _mended_platforms() -> list[str]:
 def _build(own: Mapping[str, bytes], bundle: Bundle, interface: FmuInterface) -> dict[str, bytes]:
     """The archive that pythonfmu makes around our resources; building it instantiates the model once.
 
-    Packages that this process holds are put in afterwards: nothing of theirs is read from the FMU here.
+    Packages that this process holds are put in afterwards: nothing of theirs is read from the FMU here. It
+    holds all that can be imported, else the instance would leave some behind, of a folder that is gone.
     """
+    for package in bundle.packages:
+        with suppress(Exception):  # the instance imports it as well, and says why it cannot
+            import_module(package)
     carried = {package.name: package.files for package in bundle.packages.values()}
     code = Path(slave.__file__).read_bytes()
     everything = {**own, **{name: data for files in carried.values() for name, data in files.items()}}
