@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from cosim.contracts.model_table import ModelTable as ModelTable
     from cosim.contracts.participant import Participant as Participant
     from cosim.contracts.result_sink import ResultSink as ResultSink
+    from cosim.contracts.verification import verify as verify
     from cosim.errors import ContractError as ContractError
     from cosim.errors import CosimError as CosimError
     from cosim.errors import FmuError as FmuError
@@ -71,7 +72,6 @@ if TYPE_CHECKING:
     from cosim.simulation.status import Reason as Reason
     from cosim.simulation.status import Severity as Severity
     from cosim.simulation.status import SimulatorStatus as SimulatorStatus
-    from cosim.simulation.verify import verify as verify
     from cosim.stage import Stage as Stage
     from cosim.system.state import State as State
     from cosim.system.system import System as System

@@ -14,7 +14,7 @@ solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is gi
 histories         the functions that look inside a history (`append_to_history`, `delayed_value` …)
 the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts, what
-                  participants may do beside the contract (`InitializationMode` …), `CalledSimulator`
+                  participants may do beside the contract (`InitializationMode` …)
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; `ExecutorSupport`: what is
                   special about executors of a library; the Step in batches: `BoundStep`, `arrays_at` …
@@ -190,6 +190,7 @@ if TYPE_CHECKING:
     from cosim.contracts.step_code import StepReason as StepReason
     from cosim.contracts.step_statistics import StepStatistics as StepStatistics
     from cosim.contracts.study_subject import StudySubject as StudySubject
+    from cosim.contracts.verification import Verification as Verification
     from cosim.errors import OptionError as OptionError
     from cosim.errors import nearest as nearest
     from cosim.helper_process import end_with_parent as end_with_parent
@@ -203,13 +204,14 @@ if TYPE_CHECKING:
     from cosim.options import seconds as seconds
     from cosim.registration.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
     from cosim.registration.kinds import declared_kinds as declared_kinds
+    from cosim.registration.kinds import kinds_of as kinds_of
     from cosim.registration.late_names import late_names as late_names
     from cosim.registration.plugin_record import Entry as Entry
     from cosim.registration.plugin_record import PluginRecord as PluginRecord
     from cosim.registration.registry import Registry as Registry
     from cosim.registration.registry import use_registry as use_registry
     from cosim.simulation.bound_step import BoundStep as BoundStep
-    from cosim.simulation.called_by_address import CalledSimulator as CalledSimulator
+    from cosim.simulation.chosen_integrator import DEFAULT as DEFAULT
     from cosim.simulation.chosen_integrator import chosen_integrator as chosen_integrator
     from cosim.simulation.event_log import EventLog as EventLog
     from cosim.simulation.event_record import Finding as Finding
@@ -228,15 +230,13 @@ if TYPE_CHECKING:
     from cosim.simulation.simulate import choose_signals as choose_signals
     from cosim.simulation.simulate import end_of_run as end_of_run
     from cosim.simulation.statistics import Statistics as Statistics
-    from cosim.simulation.verification import Agreement as Agreement
-    from cosim.simulation.verification import Verification as Verification
-    from cosim.simulation.verification import VerifiedRun as VerifiedRun
     from cosim.step import codes as codes
     from cosim.step import layout as layout
     from cosim.step.accuracy import set_accuracy as set_accuracy
     from cosim.step.arrays import ADDRESS as ADDRESS
     from cosim.step.arrays import ARRAY_WIDTH as ARRAY_WIDTH
     from cosim.step.arrays import ARRAYS as ARRAYS
+    from cosim.step.arrays import COMPUTED as COMPUTED
     from cosim.step.arrays import CONSTANT as CONSTANT
     from cosim.step.arrays import ENTRY_SIGNATURE as ENTRY_SIGNATURE
     from cosim.step.arrays import LENGTH as LENGTH
@@ -244,6 +244,7 @@ if TYPE_CHECKING:
     from cosim.step.arrays import ROLES as ROLES
     from cosim.step.arrays import SCRATCH as SCRATCH
     from cosim.step.arrays import STATE as STATE
+    from cosim.step.arrays import WHOLE_HEAD as WHOLE_HEAD
     from cosim.step.arrays import Arrays as Arrays
     from cosim.step.arrays import arrays_at as arrays_at
     from cosim.step.choice import choice_of as choice_of
@@ -274,6 +275,7 @@ if TYPE_CHECKING:
     from cosim.step.projection import project_end as project_end
     from cosim.step.projection import project_error as project_error
     from cosim.step.projection import worth_projecting as worth_projecting
+    from cosim.step.realize import realize as realize
     from cosim.step.recording import CHOICE_HEADER as CHOICE_HEADER
     from cosim.step.recording import SLACK as SLACK
     from cosim.step.recording import VALUES as VALUES
@@ -283,6 +285,7 @@ if TYPE_CHECKING:
     from cosim.step.run import initialize as initialize
     from cosim.step.sliding_field import sliding_field as sliding_field
     from cosim.step.tables import Tables as Tables
+    from cosim.step.touched import lower_stage as lower_stage
     from cosim.step.whole_way import whole_way as whole_way
     from cosim.system.assembly import Assembly as Assembly
     from cosim.system.history_buffer import FULL as FULL

@@ -22,6 +22,7 @@ from cosim_fmu.master.algorithms import next_request
 from cosim_fmu.master.evaluation import by_address, loop_calls, system_calls
 from cosim_fmu.master.loop import compiled_steps
 from cosim_fmu.master.participants import typed_calls
+from cosim_fmu.master.participants.called_simulator import CalledSimulator
 from cosim_mechanics import Joint, Multibody
 
 VALUES: dict[str, dict[str, Any]] = {
@@ -196,4 +197,4 @@ def ask_for_all() -> None:
     kit.compile_function(next_request.next_request, next_request.SIGNATURE)
     kit.compile_function(loop_calls.next_point, loop_calls.NEXT_SIGNATURE)
     with contextlib.suppress(cosim.ContractError):
-        kit.CalledSimulator(next(runs()))
+        CalledSimulator(next(runs()))

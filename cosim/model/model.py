@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 
     from cosim.contracts.ensemble_result import EnsembleResult
     from cosim.contracts.exporter import Exporter
+    from cosim.contracts.verification import Verification
     from cosim.simulation.result import Result
-    from cosim.simulation.verification import Verification
     from cosim.system.system import System
 
 log = logging.getLogger("cosim.model")
@@ -348,7 +348,7 @@ class Model:
         **settings
             As for `simulate`.
         """
-        from cosim.simulation.verify import verify
+        from cosim.contracts.verification import verify
 
         return verify(self, **{**self.simulation, **settings})
 

@@ -78,6 +78,8 @@ ARRAYS = tuple((name, LETTERS[name], ROLES[name]) for name in Arrays._fields)
 
 ADDRESS, LENGTH, ARRAY_WIDTH = range(3)
 """Of each array, in a head."""
+WHOLE_HEAD = ARRAY_WIDTH * len(ARRAYS) + 4
+"""Length of a head, with room for four numbers of who calls the Step by addresses."""
 
 ENTRY_SIGNATURE = "".join(LETTERS.values()) + "f>i"
 """Of every entry point: all arrays, a time; the answer is one of `codes`."""

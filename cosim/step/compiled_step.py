@@ -27,8 +27,7 @@ from cosim.contracts.integrator import Integrator
 from cosim.errors import StateError
 from cosim.stage import Stage
 from cosim.step import layout, recording
-from cosim.step.arrays import ADDRESS, ARRAY_WIDTH, LENGTH, OPTIONAL, Arrays
-from cosim.step.by_address import HEAD
+from cosim.step.arrays import ADDRESS, ARRAY_WIDTH, LENGTH, OPTIONAL, WHOLE_HEAD, Arrays
 from cosim.step.codes import GROW, REACHED
 from cosim.step.entries import CALLED, enter
 from cosim.step.method import prepared
@@ -86,7 +85,7 @@ class CompiledStep:
     arrays : Arrays
         Those of the State that is bound.
     head : ndarray of int64
-        Their addresses and lengths, and what `by_address` keeps there.
+        Their addresses and lengths, and room for who calls the Step by addresses.
     method : PythonMethod or None
         Where the steps of the integrator are Python.
     """
@@ -161,7 +160,7 @@ class CompiledStep:
         if self.method is None:
             integrator.use_work(self._fixed["work"])
         self.arrays: Any = (None,) * len(Arrays._fields)
-        self.head = np.zeros(HEAD, dtype=np.int64)
+        self.head = np.zeros(WHOLE_HEAD, dtype=np.int64)
         self._head_address = program[layout.HEAD] = address_of(self.head)
         self.places: Any = places
 

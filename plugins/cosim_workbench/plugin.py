@@ -24,6 +24,7 @@ from cosim_workbench.profile_command import ProfileCommand
 from cosim_workbench.results_csv import ResultsCsv
 from cosim_workbench.run_command import RunCommand
 from cosim_workbench.schema_command import SchemaCommand
+from cosim_workbench.second_opinion import SecondOpinion
 from cosim_workbench.simulation_table import SimulationTable
 from cosim_workbench.starts_table import StartsTable
 from cosim_workbench.studies.calibrate_command import CalibrateCommand
@@ -68,4 +69,5 @@ def cosim_register(register: cosim.Register) -> None:
     register("workbench.series_parts", SeriesParts)
     register("workbench.dask", DaskSupport)
     register("workbench.sweep", SweepCommand)
+    register("workbench.second_opinion", SecondOpinion)
     register("workbench.calibrate", CalibrateCommand)

@@ -12,8 +12,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import CalledSimulator, InnerPoint, NativeCalls, ParticipantDescription
+from cosim.kit import InnerPoint, NativeCalls, ParticipantDescription
 from cosim_fmu.lowering.refusals import method_refusals, system_refusals
+from cosim_fmu.master.participants.called_simulator import CalledSimulator
 from cosim_fmu.master.participants.integrator_options import check_options
 from cosim_fmu.master.participants.system_interface import describe_system
 from cosim_fmu.master.stop_requested import StopRequested

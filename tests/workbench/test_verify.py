@@ -7,8 +7,9 @@ import pytest
 from kernel_parts import BouncingBall, Oscillator
 
 import cosim
-from cosim.simulation import verify
-from cosim.simulation.verification import Verification, VerifiedRun
+from cosim_workbench import second_opinion
+from cosim_workbench.run_comparison import VerifiedRun
+from cosim_workbench.second_opinion import SecondOpinion
 
 TIMES = np.linspace(0.0, 1.0, 11)
 
@@ -76,7 +77,7 @@ def test_a_fixed_step_that_is_too_long_is_the_odd_one_out():
 def test_the_odd_one_out_is_the_one_without_which_the_others_agree():
     x = np.sin(TIMES)
     runs = [run_of("a", x), run_of("b", x + 1e-9), run_of("c", x + 1e-3)]
-    (found,) = Verification(runs, 1e-8, TIMES).agreements
+    (found,) = SecondOpinion(runs, 1e-8, TIMES).agreements
     assert found.odd == "c"
     assert found.digits == pytest.approx(-math.log10(1e-3 / (math.sin(1.0) + 1e-3)), abs=1e-6)
     assert found.digits_without == pytest.approx(9.0, abs=0.1)
@@ -88,22 +89,22 @@ def test_the_residual_of_the_energies_is_compared_on_their_scale():
         units = dict.fromkeys(signals, "J")
         return VerifiedRun(name, "a method", cosim.Result(TIMES, signals, units))
 
-    found = Verification([run("one", 1e-6), run("other", -1e-8)], 1e-6, TIMES)
+    found = SecondOpinion([run("one", 1e-6), run("other", -1e-8)], 1e-6, TIMES)
     assert found.is_confirmed
     assert found.agreements[1].digits == pytest.approx(6.3, abs=0.1)
-    assert not Verification([run("one", 1e-3), run("other", 0.0)], 1e-6, TIMES).is_confirmed
+    assert not SecondOpinion([run("one", 1e-3), run("other", 0.0)], 1e-6, TIMES).is_confirmed
 
 
 def test_nan_in_one_run_alone_agrees_to_nothing():
     x = np.sin(TIMES)
     gone = np.where(TIMES > 0.5, math.nan, x)
-    assert Verification([run_of("a", x), run_of("b", gone)], 1e-6, TIMES).agreements[0].digits == 0.0
-    assert Verification([run_of("a", gone), run_of("b", gone)], 1e-6, TIMES).agreements[0].digits == 15.0
+    assert SecondOpinion([run_of("a", x), run_of("b", gone)], 1e-6, TIMES).agreements[0].digits == 0.0
+    assert SecondOpinion([run_of("a", gone), run_of("b", gone)], 1e-6, TIMES).agreements[0].digits == 15.0
 
 
 def test_a_run_that_fails_is_no_confirmation():
     x = np.sin(TIMES)
-    found = Verification([run_of("a", x), run_of("b", x[:], "it ended")], 1e-6, TIMES)
+    found = SecondOpinion([run_of("a", x), run_of("b", x[:], "it ended")], 1e-6, TIMES)
     assert not found.is_confirmed
     assert found.verdict == "Not confirmed: b failed."
     assert "failed: it ended" in str(found)
@@ -146,7 +147,7 @@ def test_constraints_are_solved_by_another_solver_too():
 def test_another_method_that_is_off_by_itself_is_set_aside(monkeypatch, stays):
     """As where a method of a high order steps over a short contact."""
 
-    as_it_is = verify.simulate
+    as_it_is = second_opinion.simulate
 
     def simulate(system, **options):
         result = as_it_is(system, **options)
@@ -155,7 +156,7 @@ def test_another_method_that_is_off_by_itself_is_set_aside(monkeypatch, stays):
             result.signals["oscillator.x"] = result["oscillator.x"] + 1e-4
         return result
 
-    monkeypatch.setattr(verify, "simulate", simulate)
+    monkeypatch.setattr(second_opinion, "simulate", simulate)
     found = oscillator().verify(until=1.0, accuracy=1e-8)
     assert found.is_confirmed != stays
     assert [run.method.split()[-1] for run in found.set_aside] == ([] if stays else ["1e-09"])

@@ -7,12 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.compiled.native import c_address
-from cosim.simulation.simulator import Simulator
-from cosim.simulation.status import SimulatorStatus
-from cosim.stage import Stage
-from cosim.step import by_address, layout
-from cosim.step.arrays import ARRAY_WIDTH, ARRAYS, LENGTH
+from cosim import Simulator, SimulatorStatus, Stage
+from cosim.kit import ARRAY_WIDTH, ARRAYS, LENGTH, c_address
+from cosim.kit import step_layout as layout
+from cosim_fmu.master.participants import system_calls_by_address as by_address
 
 HISTORY = [name for name, _, _ in ARRAYS].index("h")
 

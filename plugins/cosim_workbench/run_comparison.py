@@ -10,8 +10,8 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.cause import EventCause
-from cosim.simulation.result import Result
+from cosim import EventCause, Result
+from cosim.kit import Verification
 
 Reals = NDArray[np.float64]
 SMALL = 1e-3  # of the largest signal of the same unit: below it, a signal is judged by that
@@ -70,7 +70,7 @@ class Agreement:
     digits_without: float = math.nan
 
 
-class Verification:
+class RunComparison(Verification):
     """A run beside others of the same model that ought to be the same.
 
     Parameters
@@ -83,15 +83,6 @@ class Verification:
         Times at which they are compared, after the events of that instant.
     set_aside : sequence of VerifiedRun
         Runs that are not compared: the same with a smaller tolerance is among `runs`, and agrees with them.
-
-    Attributes
-    ----------
-    runs : list of VerifiedRun
-    set_aside : list of VerifiedRun
-    agreements : list of Agreement
-        One for each signal and element, in the order in which they were recorded.
-    expected : float
-        Digits below which a signal is in doubt.
     """
 
     def __init__(
@@ -119,12 +110,10 @@ class Verification:
 
     @property
     def doubtful(self) -> list[Agreement]:
-        """Signals that agree to fewer digits than the accuracy lets expect."""
         return [agreement for agreement in self.agreements if agreement.digits < self.expected]
 
     @property
     def is_confirmed(self) -> bool:
-        """Whether every run came to its end, with the same events, and no signal is in doubt."""
         counts = {run.events for run in self.runs}
         failed = any(run.failure for run in self.runs)
         return bool(self.agreements) and not failed and not self.doubtful and len(counts) == 1
@@ -149,7 +138,6 @@ class Verification:
 
     @property
     def verdict(self) -> str:
-        """One sentence."""
         if self.is_confirmed:
             least = min(agreement.digits for agreement in self.agreements)
             return f"All signals agree to {least:.1f} digits at least."

@@ -7,15 +7,28 @@ from __future__ import annotations
 
 import math
 
-from cosim.compiled.foreign import integers_at, reals_at
-from cosim.step.arrays import ADDRESS, ARRAY_WIDTH, ARRAYS, COMPUTED, LENGTH, STATE, arrays_at
-from cosim.step.codes import REACHED, STEPPED
-from cosim.step.layout import INSTANCE, JUMPED, MOST, ROWS_USED, TIME
-from cosim.step.realize import realize
-from cosim.step.run import advance
-from cosim.step.touched import lower_stage
+from cosim.kit import (
+    ADDRESS,
+    ARRAY_WIDTH,
+    ARRAYS,
+    COMPUTED,
+    LENGTH,
+    REACHED,
+    STATE,
+    STEPPED,
+    WHOLE_HEAD,
+    advance,
+    arrays_at,
+    integers_at,
+    lower_stage,
+    realize,
+    reals_at,
+)
+from cosim.kit import step_layout as layout
 
-BOUND, ANSWER, LINES, LINES_AT, HEAD = range(ARRAY_WIDTH * len(ARRAYS), ARRAY_WIDTH * len(ARRAYS) + 5)
+INSTANCE, JUMPED, MOST = layout.INSTANCE, layout.JUMPED, layout.MOST
+ROWS_USED, TIME = layout.ROWS_USED, layout.TIME
+BOUND, ANSWER, LINES, LINES_AT = range(ARRAY_WIDTH * len(ARRAYS), WHOLE_HEAD)
 """Whether the arrays are those of the present State; what the Step answered last; how many inputs may run
 along lines, and where their rows are: places in `d` of value, slope and time."""
 
@@ -42,7 +55,7 @@ STRIDE = 1 << 40  # steps in one call
 
 def called_step(handle, start, length, flag, first, second, third, fourth):
     """Advance to ``start + length``; DONE, or NOT_DONE: Python goes on with what is in ``head[ANSWER]``."""
-    head = integers_at(handle, HEAD)
+    head = integers_at(handle, WHOLE_HEAD)
     if head[BOUND] == 0:
         head[ANSWER] = STEPPED
         return NOT_DONE
@@ -57,7 +70,7 @@ def called_step(handle, start, length, flag, first, second, third, fourth):
 
 def called_set(handle, inputs, count, values, size):
     """Write inputs; what is the same as before is not written again."""
-    head = integers_at(handle, HEAD)
+    head = integers_at(handle, WHOLE_HEAD)
     if head[BOUND] == 0:
         return NOT_DONE
     a = arrays_at(handle)
@@ -77,7 +90,7 @@ def called_set(handle, inputs, count, values, size):
 
 def called_slopes(handle, inputs, count, orders, slopes):
     """Let inputs run along lines, from their values now on; per s."""
-    head = integers_at(handle, HEAD)
+    head = integers_at(handle, WHOLE_HEAD)
     if head[BOUND] == 0:
         return NOT_DONE
     a = arrays_at(handle)
@@ -102,7 +115,7 @@ def called_slopes(handle, inputs, count, orders, slopes):
 
 def called_save(handle, state, no, arrays, more):
     """Copy all that changes in a run to the address that lies at `state`."""
-    head = integers_at(handle, HEAD)
+    head = integers_at(handle, WHOLE_HEAD)
     if head[BOUND] == 0:
         return NOT_DONE
     copy_arrays(head, integers_at(state, 1)[0], True)
@@ -111,7 +124,7 @@ def called_save(handle, state, no, arrays, more):
 
 def called_restore(handle, state, no, arrays, more):
     """Copy it back from the address `state`."""
-    head = integers_at(handle, HEAD)
+    head = integers_at(handle, WHOLE_HEAD)
     if head[BOUND] == 0:
         return NOT_DONE
     copy_arrays(head, state, False)
@@ -151,7 +164,7 @@ def hold_lines(a, rows):
 
 def called_get(handle, outputs, count, values, size):
     """Read variables, realized with the present inputs."""
-    head = integers_at(handle, HEAD)
+    head = integers_at(handle, WHOLE_HEAD)
     if head[BOUND] == 0:
         return NOT_DONE
     a = arrays_at(handle)
