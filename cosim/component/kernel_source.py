@@ -87,7 +87,7 @@ def _top_level_names(source: str) -> frozenset[str]:
 
 
 def statements(tree: ast.AST) -> Iterator[ast.AST]:
-    """A tree and the statements in it, in the order of `ast.walk`, which takes most of its time for expressions."""
+    """A tree and the statements in it, in the order of `ast.walk`, which spends its time on expressions."""
     left = deque([tree])
     while left:
         node = left.popleft()

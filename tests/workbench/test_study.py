@@ -237,7 +237,7 @@ def test_a_study_that_is_killed_goes_on(tmp_path):
     write_model(tmp_path)
     run = {"cwd": tmp_path, "env": environment()}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    whole = subprocess.Popen(command("whole"), **run, **pipes)  # beside the others: it sleeps most of its time
+    whole = subprocess.Popen(command("whole"), **run, **pipes)  # beside the others: it sleeps mostly
     chance, kills = random.Random(1), 0
     for _ in range(many(2)):
         begun = subprocess.Popen(command("killed", "-q"), **run, stderr=subprocess.DEVNULL)
