@@ -121,7 +121,7 @@ def hull(
     station: tuple[float, ...] = (0.1, 0, 0),
     sea: tuple[float, ...] = (0, 0, 0),
 ) -> cosim.Model:
-    """A body: pushed at a station, where its motion is measured, and moved by a wrench at another, `sea`."""
+    """A body: pushed at a station, where its motion is measured, and moved by a wrench at its origin."""
     model = Multibody("hull", gravity=(0, 0, -9.81))
     body = model.body("hull", mass=10.0, inertia=(1, 2, 3))
     model.joint("free", child=body)
