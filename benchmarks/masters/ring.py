@@ -130,8 +130,11 @@ ALGORITHMS: dict[str, tuple[str, dict[str, Any]]] = {
     "gauss_seidel": ("gauss_seidel", {}),
     "gauss_seidel, extrapolation = 1": ("gauss_seidel", {"extrapolation": 1}),
     "waveform_iteration": ("waveform_iteration", {}),
-    "adaptive": ("adaptive", {"tolerance": 1e-6}),
-    "adaptive, iterations = 2": ("adaptive", {"tolerance": 1e-6, "iterations": 2}),
+    "adaptive": ("adaptive", {"tolerance": 1e-6, "absolute_tolerance": 1e-6}),
+    "adaptive, iterations = 2": (
+        "adaptive",
+        {"tolerance": 1e-6, "absolute_tolerance": 1e-6, "iterations": 2},
+    ),
     "interface_newton": ("interface_newton", {}),
     "jacobi, correction = bonds": ("jacobi", {"correction": "bonds"}),
     "adaptive, control = energy": ("adaptive", {"tolerance": 1e-6, "control": "energy"}),

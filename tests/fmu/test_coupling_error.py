@@ -149,6 +149,19 @@ def test_values_that_explode_are_told() -> None:
         CoSimulation(circuit(), LC, step=10.0).simulate(5000.0)
 
 
+@pytest.mark.parametrize("order", [1, 2])
+def test_extrapolation_that_explodes_does_not_warn(order: int) -> None:
+    parts = {
+        name: Block({"y": lambda t, u: 1.0 if t == 0.0 else -1e20 * u}, ["u"], feedthrough={"y": frozenset()})
+        for name in "ab"
+    }
+    loop = CoSimulation(
+        parts, [("a.y", "b.u"), ("b.y", "a.u")], "jacobi", 0.1, options={"extrapolation": order}
+    )
+    with pytest.raises(cosim.CosimError, match=r"not passed on to .*: the exchange is unstable; try another"):
+        loop.simulate(10.0)
+
+
 def test_a_run_that_does_not_begin_says_nothing() -> None:
     class Broken(Block):
         def initialize(self, *given: object) -> None:
