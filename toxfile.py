@@ -12,6 +12,7 @@ from tox.session.state import State
 def tox_add_core_config(core_conf: ConfigSet, state: State) -> None:
     """Say what the command line leaves open: `-e` and `--parallel` decide for themselves."""
     options = state.conf.options
-    is_plain = options.command == "legacy" and options.env.is_default_list
+    # A version of tox that says it in another way runs one environment after the other.
+    is_plain = options.command == "legacy" and getattr(options.env, "is_default_list", False)
     if is_plain and not options.parallel:
         options.parallel, options.parallel_live = 2, True

@@ -58,7 +58,8 @@ class MachineCode:
         optimizer: Optimizer | None = None,
     ) -> None:
         made_of = [list(texts), sorted(visible), sorted(exported), sorted(allowed)]
-        digest = hashlib.sha256(json.dumps([made_of, _made_with()]).encode()).hexdigest()
+        passes = optimizer.passes if optimizer else optimizing.PASSES
+        digest = hashlib.sha256(json.dumps([made_of, passes, _made_with()]).encode()).hexdigest()
         kept = kernel_cache.kept(digest)
         if kept is None:
             kept = _optimized(_linked(*made_of), optimizer).encode()

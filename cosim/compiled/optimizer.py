@@ -49,6 +49,8 @@ class Optimizer:
     ----------
     processor : str
         As LLVM calls it.
+    passes : int, optional
+        How often a module is optimized.
 
     Raises
     ------
@@ -56,8 +58,9 @@ class Optimizer:
         The process cannot be started.
     """
 
-    def __init__(self, processor: str) -> None:
-        numbers = (UNROLLED, PASSES, LENGTH)
+    def __init__(self, processor: str, passes: int = PASSES) -> None:
+        self.passes = passes
+        numbers = (UNROLLED, passes, LENGTH)
         command = [sys.executable, "-P", "-c", OPTIMIZING, processor, *map(str, numbers)]
         places = os.pathsep.join(place for place in sys.path if place)
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process lives)

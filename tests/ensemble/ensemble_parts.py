@@ -121,6 +121,14 @@ def sleeps(seconds):
     time.sleep(seconds)
 
 
+MEETING = threading.Barrier(3)
+
+
+def meets():
+    """Come back when three threads of this process are here at once."""
+    MEETING.wait(60.0)
+
+
 class Bounded(cosim.Component):
     """Has numbers of all sorts of bounds."""
 
