@@ -85,7 +85,7 @@ if TYPE_CHECKING:
     from cosim.component.arguments import Argument as Argument
     from cosim.component.attachment import Attachment as Attachment
     from cosim.component.attachment import Offer as Offer
-    from cosim.component.declarations import Declaration as Declaration
+    from cosim.component.declaration import Declaration as Declaration
     from cosim.component.declarations import attachment as attachment
     from cosim.component.declarations import data_file as data_file
     from cosim.component.declarations import text as text

@@ -115,6 +115,7 @@ def syntax(source: str) -> list[ast.AST]:
 @functools.cache
 def imports_of(source: str, file: str) -> list[Import]:
     found, left = [], [(syntax(source)[0], False)]
+    has_guard = "TYPE_CHECKING" in source
     while left:
         node, inside = left.pop()
         if isinstance(node, ast.Import):
@@ -124,7 +125,7 @@ def imports_of(source: str, file: str) -> list[Import]:
             names = tuple(alias.name for alias in node.names)
             found.append(Import(file, node.lineno, node.module or "", names, inside))
         elif isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef) or (
-            isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
+            has_guard and isinstance(node, ast.If) and "TYPE_CHECKING" in ast.unparse(node.test)
         ):
             inside = True
         # Expressions hold none: they are not looked at.

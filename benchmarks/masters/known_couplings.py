@@ -30,8 +30,8 @@ ALGORITHMS: list[tuple[str, dict[str, Any]]] = [
     ("waveform_iteration", {"hold": "end"}),
     ("waveform_iteration", {"hold": "mean"}),
     ("interface_newton", {}),
-    ("adaptive", {"tolerance": 1e-3}),
-    ("adaptive", {"tolerance": 1e-5}),
+    ("adaptive", {"tolerance": 1e-3, "absolute_tolerance": 1e-6}),
+    ("adaptive", {"tolerance": 1e-5, "absolute_tolerance": 1e-6}),
 ]
 FASTEST_GROWTH = 1.0  # per s, of systems that are not stable
 

@@ -21,6 +21,7 @@ import tempfile
 import time
 from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -72,6 +73,8 @@ def integration(path: Path, count: int, steps: int) -> Measured:
 
 
 def links(count: int, shape: str) -> list[tuple[str, str]]:
+    if shape == "pairs":
+        return [(f"n{i}.y", f"n{i ^ 1}.u") for i in range(count)]
     last = count if shape == "ring" else count - 1
     return [(f"n{i}.y", f"n{(i + 1) % count}.u") for i in range(last)]
 
@@ -120,28 +123,36 @@ def peer(name: str, script: str) -> Callable[[Path, int, int], Measured]:
     return run
 
 
-ALGORITHMS: dict[str, tuple[str, dict[str, float]]] = {
+ALGORITHMS: dict[str, tuple[str, dict[str, Any]]] = {
     "jacobi": ("jacobi", {}),
     "jacobi, extrapolation = 1": ("jacobi", {"extrapolation": 1}),
     "jacobi, extrapolation = 2": ("jacobi", {"extrapolation": 2}),
     "gauss_seidel": ("gauss_seidel", {}),
     "gauss_seidel, extrapolation = 1": ("gauss_seidel", {"extrapolation": 1}),
     "waveform_iteration": ("waveform_iteration", {}),
-    "adaptive": ("adaptive", {"tolerance": 1e-6}),
-    "adaptive, iterations = 2": ("adaptive", {"tolerance": 1e-6, "iterations": 2}),
+    "adaptive": ("adaptive", {"tolerance": 1e-6, "absolute_tolerance": 1e-6}),
+    "adaptive, iterations = 2": (
+        "adaptive",
+        {"tolerance": 1e-6, "absolute_tolerance": 1e-6, "iterations": 2},
+    ),
     "interface_newton": ("interface_newton", {}),
+    "jacobi, correction = bonds": ("jacobi", {"correction": "bonds"}),
+    "adaptive, control = energy": ("adaptive", {"tolerance": 1e-6, "control": "energy"}),
 }
+"""The last two over pairs with a power bond each, in place of rings."""
 
 
-def each_exchange(path: Path, count: int, steps: int, algorithm: str, options: dict[str, float]) -> float:
+def each_exchange(path: Path, count: int, steps: int, algorithm: str, options: dict[str, Any]) -> float:
     """µs of an exchange and FMU of a ring, everything included."""
+    bonded = {"correction", "control"} & set(options)
     loop = CoSimulation(
         {f"n{i}": path for i in range(count)},
-        links(count, "ring"),
+        links(count, "pairs" if bonded else "ring"),
         algorithm,
         STEP,
         starts={"n0.y": 2.0},
         options=options,
+        bonds=[[f"n{i}.y", f"n{i + 1}.y"] for i in range(0, count, 2)] if bonded else [],
     )
     result = loop.simulate(steps * STEP, record=["n0.y"])
     assert result.statistics["loop"] == "compiled", result.statistics["loop"]

@@ -13,8 +13,8 @@ PIECE = re.compile(
     r'(?P<name>[@%$]"[^"]*"|^"[^"]*"(?=:))|(?P<string>"[^"]*")|(?P<comment> *;[^\n]*)', re.MULTILINE
 )
 
-# All others hold neither strings nor comments: few lines have to be looked at closely.
-LINE = re.compile(r'^[^";\n]*[";].*', re.MULTILINE)
+SIGNS = '";'
+"""Lines without one of them, nearly all, hold neither strings nor comments."""
 
 
 def without_strings(text: str) -> str:
@@ -48,4 +48,12 @@ def with_code_edited(text: str, edit: Callable[[str], str]) -> str:
 
 
 def _with_pieces(text: str, changed: Callable[[re.Match[str]], str]) -> str:
-    return LINE.sub(lambda line: PIECE.sub(changed, line[0]), text)
+    done, at = [], 0  # where the text begins, or the end of a line
+    next_of = {sign: text.find(sign) for sign in SIGNS}
+    while found := [place for place in next_of.values() if place >= 0]:
+        first, last = text.rfind("\n", at, min(found)) + 1, text.find("\n", min(found))
+        last = len(text) if last < 0 else last
+        done += [text[at:first], PIECE.sub(changed, text[first:last])]
+        at = last
+        next_of |= {sign: text.find(sign, at) for sign in SIGNS if 0 <= next_of[sign] < at}
+    return "".join([*done, text[at:]])

@@ -7,7 +7,6 @@ import pickle
 from typing import Any
 
 from cosim.compiled import kernel_cache
-from cosim.compiled.numba_target import numba_target
 
 log = logging.getLogger("cosim.native")
 
@@ -16,14 +15,14 @@ def kept_code(digest: str) -> Any:
     """What numba made of the function of this digest once, or None."""
     from numba.core.compiler import CompileResult
     from numba.core.compiler_lock import global_compiler_lock
+    from numba.core.registry import cpu_target
 
     content = kernel_cache.kept(digest)
     if content is None:
         return None
-    target = numba_target()
+    target = cpu_target.target_context  # not made ready for compiling, which takes longer than to load this
     try:
         with global_compiler_lock:
-            target.refresh()
             result = CompileResult._rebuild(target, *pickle.loads(content))  # noqa: S301
             target.insert_user_function(result.entry_point, result.fndesc, [result.library])
     except Exception as error:

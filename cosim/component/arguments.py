@@ -10,7 +10,8 @@ from functools import cached_property
 from inspect import signature
 
 from cosim.component.attachment import Offer
-from cosim.component.declarations import RING, Declaration
+from cosim.component.declaration import Declaration
+from cosim.component.declarations import RING
 from cosim.component.kernel_effects import (
     Effects,
     effects_of,

@@ -8,7 +8,7 @@ from inspect import Parameter, Signature
 from typing import Any, ClassVar
 
 from cosim.component.arguments import Argument, clashing_names, known_names, resolve, switch_argument
-from cosim.component.declarations import Declaration
+from cosim.component.declaration import Declaration
 from cosim.component.kernel_function import Handler, KernelFunction
 from cosim.component.kernel_source import where
 from cosim.component.unit_rules import check_rule_names, check_unit, settle_unit_rules

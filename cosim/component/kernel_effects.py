@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from cosim.compiled.fingerprint import environment
 from cosim.component.kernel_loops import loop_indices
-from cosim.component.kernel_source import definition_of
+from cosim.component.kernel_source import definition_of, statements
 
 
 @dataclass(frozen=True)
@@ -46,13 +46,27 @@ class Effects:
     passed_on: frozenset[str] = frozenset()
 
 
+READ = (
+    ast.Subscript,
+    ast.Assign,
+    ast.AnnAssign,
+    ast.AugAssign,
+    ast.For,
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.Compare,
+    ast.Call,
+)
+
+
 @functools.cache
 def effects_of(function: types.FunctionType) -> Effects:
     """Which arguments the function writes, adds to, assigns or takes elements of."""
     tree = definition_of(function)
     found = _Reading(tuple(a.arg for a in tree.args.args), environment(function))
     for node in ast.walk(ast.Module(tree.body, [])):
-        found.read(node)
+        if isinstance(node, READ):
+            found.read(node)
     found.read_loops(tree)
     return Effects(
         found.arguments,
@@ -186,7 +200,7 @@ def _constant_index(index: ast.expr) -> int | None:
 @functools.cache
 def line_of_returned_value(function: types.FunctionType) -> int:
     """The first line that returns something other than None; 0 where none does."""
-    for node in ast.walk(definition_of(function)):
+    for node in statements(definition_of(function)):
         value = node.value if isinstance(node, ast.Return) else None
         if value is not None and not (isinstance(value, ast.Constant) and value.value is None):
             return value.lineno

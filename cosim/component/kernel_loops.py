@@ -5,6 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
+from cosim.component.kernel_source import statements
+
 LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise)
 CONDITIONAL = (ast.If, ast.IfExp, ast.While, ast.BoolOp, ast.Assert, ast.Try, ast.Match)
 Span = tuple[int, int]
@@ -23,6 +25,8 @@ def loop_indices(tree: ast.AST, constants: Mapping[str, object]) -> Iterator[tup
     constants : mapping of str to object
         What the names of its module stand for.
     """
+    if not any(isinstance(node, ast.For) for node in statements(tree)):
+        return
     numbers = {n: (v, v) for n, v in constants.items() if isinstance(v, int) and not isinstance(v, bool)}
     own = {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)}
     yield from _reached(tree, {n: span for n, span in numbers.items() if n not in own}, in_loop=False)

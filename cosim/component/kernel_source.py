@@ -6,8 +6,12 @@ import ast
 import functools
 import inspect
 import types
+from collections import deque
+from collections.abc import Iterator
 
 from cosim.errors import ContractError
+
+HOLD_STATEMENTS = ("body", "handlers", "orelse", "finalbody", "cases")
 
 
 @functools.cache
@@ -50,7 +54,7 @@ def where(function: types.FunctionType, line: int | None = None) -> str:
 @functools.cache
 def _definitions(source: str) -> dict[int, ast.FunctionDef]:
     """The functions of a file by the line at which each begins, decorators included."""
-    found = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    found = [node for node in statements(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
     return {min([node.lineno, *(d.lineno for d in node.decorator_list)]): node for node in found}
 
 
@@ -58,7 +62,7 @@ def _definitions(source: str) -> dict[int, ast.FunctionDef]:
 def _class_bodies(source: str) -> dict[int, dict[str, str]]:
     """Assignments of each class body, by the line at which a function in it begins."""
     found: dict[int, dict[str, str]] = {}
-    for node in ast.walk(ast.parse(source)):
+    for node in statements(ast.parse(source)):
         if isinstance(node, ast.ClassDef):
             single = [
                 s for s in node.body if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name)
@@ -80,6 +84,16 @@ def _top_level_names(source: str) -> frozenset[str]:
         else:
             found.update(bound_names(statement))
     return frozenset(found)
+
+
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """A tree and the statements in it, in the order of `ast.walk`, which spends its time on expressions."""
+    left = deque([tree])
+    while left:
+        node = left.popleft()
+        for name in HOLD_STATEMENTS:
+            left.extend(getattr(node, name, ()))
+        yield node
 
 
 def bound_names(tree: ast.AST) -> set[str]:

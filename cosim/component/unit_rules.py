@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import NamedTuple
 
-from cosim.component.declarations import Declaration
+from cosim.component.declaration import Declaration
 from cosim.errors import ContractError, UnitError, nearest
 from cosim.units import parse_unit
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.component.declarations import Declaration
+from cosim.component.declaration import Declaration
 from cosim.errors import ContractError, CosimError, ModelError, Problem, nearest
 from cosim.unit_text import coherent
 from cosim.units import parse_quantity, parse_unit, unit_of_quantity

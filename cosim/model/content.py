@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from cosim.component.component import Component
-from cosim.component.declarations import Declaration
+from cosim.component.declaration import Declaration
 
 ITSELF = (
     *(type, types.ModuleType, types.FunctionType, types.BuiltinFunctionType, types.MethodType),

@@ -11,7 +11,7 @@ from cosim.compiled.checked_view import checked_view
 from cosim.compiled.debugging import is_debugging
 from cosim.component.arguments import Argument
 from cosim.component.attachment import Attachment
-from cosim.component.declarations import Declaration
+from cosim.component.declaration import Declaration
 from cosim.component.kernel_effects import returns_value
 from cosim.component.kernel_function import KernelFunction
 

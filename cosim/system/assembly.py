@@ -13,7 +13,7 @@ from cosim.compiled import copies
 from cosim.component.arguments import Argument, known_names
 from cosim.component.attachment import Attachment
 from cosim.component.component import OF_STATE, Component
-from cosim.component.declarations import Declaration
+from cosim.component.declaration import Declaration
 from cosim.component.kernel_function import UPDATES_AT, KernelFunction
 from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem

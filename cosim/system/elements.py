@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.component.component import Component
-from cosim.component.declarations import Declaration
+from cosim.component.declaration import Declaration
 from cosim.errors import CosimError
 from cosim.system.signals import PATH, main_output
 

@@ -6,7 +6,7 @@ import bisect
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from cosim.component.declarations import Declaration
+from cosim.component.declaration import Declaration
 from cosim.system.schedule import Slot
 
 STATE_KINDS = ("position", "speed", "auxiliary")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from cosim.component.component import Component
-from cosim.component.declarations import Declaration
+from cosim.component.declaration import Declaration
 from cosim.errors import LookUpError, ModelError
 from cosim.system.layout import Layout
 from cosim.system.schedule import Slot

@@ -18,7 +18,7 @@ from cosim.cause import EventCause
 from cosim.compiled import native, walker
 from cosim.compiled.ahead import compile_ahead
 from cosim.component.component import Component
-from cosim.component.declarations import Declaration
+from cosim.component.declaration import Declaration
 from cosim.component.values import read_numbers
 from cosim.errors import LookUpError, ModelError, SimulationError, StageError, StateError
 from cosim.html_table import html_table

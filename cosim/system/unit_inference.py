@@ -11,7 +11,7 @@ import numpy as np
 from cosim.component.arguments import known_names
 from cosim.component.attachment import Attachment
 from cosim.component.component import Component
-from cosim.component.declarations import Declaration
+from cosim.component.declaration import Declaration
 from cosim.component.unit_rules import read_rule
 from cosim.errors import CosimError, UnitError
 from cosim.system.signals import Place

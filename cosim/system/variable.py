@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cosim.component.declarations import Declaration
+from cosim.component.declaration import Declaration
 from cosim.component.values import words_of
 from cosim.stage import Stage
 from cosim.system.schedule import Slot

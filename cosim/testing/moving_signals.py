@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 import cosim
-from cosim.component.declarations import Declaration
+from cosim.component.declaration import Declaration
 from cosim.unit_text import unit_product
 
 

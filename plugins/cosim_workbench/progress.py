@@ -17,7 +17,7 @@ INTERVAL = 0.05
 PATIENCE = 2.0
 """s, between two lines about what an export is doing."""
 
-LONG_WORK = ("compiling: ", "lowering", "building")
+LONG_WORK = ("compiling: ", "lowering", "optimizing", "building")
 """What records of long work begin with."""
 
 Advance = Callable[[float], "bool | None"]
@@ -89,15 +89,20 @@ class _Notice(logging.Filter):
     def __init__(self, stream: TextIO | None, level: int) -> None:
         super().__init__()
         self._stream, self._level, self._said = stream, level, False
-        self._shown = wall.perf_counter()
+        self._begun = self._shown = wall.perf_counter()
+        self._work = ""
 
     def filter(self, record: logging.LogRecord) -> bool:
         text = record.getMessage() if record.levelno == logging.INFO else ""
         if not self._said and "compil" in text:
             self._said = True
             self._print(NOTICE)
-        elif text.startswith(LONG_WORK) and wall.perf_counter() > self._shown + PATIENCE:
-            self._print(text)
+        elif text.startswith(LONG_WORK):
+            work, now = text.partition(" ")[0], wall.perf_counter()
+            # Another kind of work is said at once: nothing more may be heard until it is done.
+            if now > (self._shown if work == self._work else self._begun) + PATIENCE:
+                self._work = work
+                self._print(text)
         return record.levelno >= self._level
 
     def _print(self, text: str) -> None:

@@ -1,19 +1,22 @@
 """The models of the examples as native FMUs: they do what the run in Python does."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from driven import check_fmus, check_ways
+from driven_examples import EXAMPLES, NAMES, made
+from native_tools import needs_compiler
 
 import cosim
 from cosim import kit
 from cosim_fmu.native.platforms import own_platform
 from cosim_fmu.validate.check_fmu import check_file, check_run
 
+pytestmark = needs_compiler
 Install = Callable[[Path], Any]
-EXAMPLES = Path(__file__).parents[2] / "examples"
 MODELS = [
     "engine_mount/engine_mount",
     "engine_mount/plant",
@@ -23,30 +26,29 @@ MODELS = [
 ]
 
 
+@pytest.fixture(scope="module", autouse=True)
+def plugins(install: Install) -> Iterator[None]:
+    """Those of the examples are installed, here and for the processes that this one starts."""
+    install(EXAMPLES / "engine_mount" / "plugin")
+    with kit.use_registry(install(EXAMPLES / "third_party_plugin").registry):
+        yield
+
+
 @pytest.fixture(params=MODELS)
-def model(request: pytest.FixtureRequest, install: Install) -> Any:
-    with kit.use_registry(install(EXAMPLES / "engine_mount" / "plugin").registry):
-        yield cosim.Model.from_file(EXAMPLES / f"{request.param}.toml")
+def model(request: pytest.FixtureRequest) -> Any:
+    return cosim.Model.from_file(EXAMPLES / f"{request.param}.toml")
 
 
 @pytest.mark.thorough
-def test_machine_code_gives_the_bits_of_the_run_in_python(model: cosim.Model, tmp_path: Path) -> None:
-    from fmpy import read_model_description, simulate_fmu
+@pytest.mark.parametrize("name", NAMES)
+def test_machine_code_gives_the_bits_of_the_run_in_python(name: str, tmp_path: Path) -> None:
+    check_fmus(made(name), tmp_path)
 
-    results = []
-    for native in (True, False):
-        path = model.export_fmu(tmp_path / f"{native}.fmu", native=native, all=True)
-        listed = read_model_description(path).modelVariables
-        shown = [v.name for v in listed if v.causality in ("output", "local") and v.type == "Real"]
-        results.append(
-            simulate_fmu(
-                str(path), fmi_type="CoSimulation", stop_time=0.2, output_interval=0.002, output=sorted(shown)
-            )
-        )
-    theirs, ours = results
-    assert theirs.dtype.names == ours.dtype.names and len(ours) == 101
-    for name in ours.dtype.names:
-        assert theirs[name].tobytes() == ours[name].tobytes(), name
+
+@pytest.mark.parametrize("names", [["controller"], pytest.param(NAMES, marks=pytest.mark.thorough)])
+def test_examples_give_the_same_bytes_however_they_are_compiled(names: list[str]) -> None:
+    """With the test above: code that came with the package, code made here, plain Python and native FMU."""
+    check_ways("driven_examples", names)
 
 
 @pytest.mark.thorough

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from driven import Driven
 from event_parts import Ball, Clockwork
 from export_random import Lag, Sampler, Swing
 from test_random_constraints import chosen, coordinates
@@ -87,17 +87,7 @@ PARTS = {Lag: "entry", Swing: "push", Sampler: "entry", Clockwork: "drive", Ball
 MOVING = {"prescribed_motion", "prescribed_speed", "prescribed_acceleration"}
 
 
-@dataclass
-class RandomModel:
-    """A model, the settings of its runs, what drives it from outside, and what may be tuned."""
-
-    model: cosim.Model
-    settings: dict[str, Any]
-    inputs: list[str]
-    tuned: list[str]
-
-
-def random_model(seed: int) -> RandomModel:
+def made(seed: int) -> Driven:
     """The same for the same seed."""
     rng = np.random.default_rng([2024, seed])
     model = _bodies(seed, rng)
@@ -122,7 +112,7 @@ def random_model(seed: int) -> RandomModel:
     kinds = {d.kind for part in model.parts.values() for d in part.declarations.values()}
     if "position" not in kinds and settings["integrator"] == "integrators.semi_implicit_euler":
         settings["integrator"] = "integrators.runge_kutta_4"
-    return RandomModel(model, settings, free, tuned)
+    return Driven(model, settings, seed, free, tuned)
 
 
 def _bodies(seed: int, rng: np.random.Generator) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -87,19 +88,29 @@ KINDS = [
 ]
 
 
-def written(kind: str, version: int, folder: Path, **options: Any) -> Path:
-    path = folder / "mixer.fmu"
-    if kind == "python":
-        return export(mixer(), path, **options)
-    return export_native(mixer(), path, fmi=version, **options)
+Written = Callable[[str, int], Path]
+
+
+@pytest.fixture(scope="module")
+def written(tmp_path_factory: pytest.TempPathFactory) -> Written:
+    """The FMU of a kind; each is made once."""
+    folder = tmp_path_factory.mktemp("mixers")
+
+    def write(kind: str, version: int) -> Path:
+        path = folder / f"{kind}{version}.fmu"
+        if path.exists():
+            return path
+        return export(mixer(), path) if kind == "python" else export_native(mixer(), path, fmi=version)
+
+    return write
 
 
 @pytest.mark.parametrize(("kind", "version"), KINDS)
-def test_they_are_enumerations_with_items(kind: str, version: int, tmp_path: Path) -> None:
+def test_they_are_enumerations_with_items(kind: str, version: int, written: Written) -> None:
     from fmpy import read_model_description
     from fmpy.validation import validate_fmu
 
-    path = written(kind, version, tmp_path)
+    path = written(kind, version)
     assert validate_fmu(str(path)) == []
     read = {v.name: v for v in read_model_description(str(path)).modelVariables}
     law, ends = read["mixer.law"], read["mixer.ends" if version == 3 else "mixer.ends[2]"]
@@ -114,8 +125,8 @@ def test_they_are_enumerations_with_items(kind: str, version: int, tmp_path: Pat
 
 
 @pytest.mark.parametrize(("kind", "version"), KINDS[:2])
-def test_hosts_set_and_read_numbers_of_items(kind: str, version: int, tmp_path: Path) -> None:
-    with running(written(kind, version, tmp_path)) as fmu:
+def test_hosts_set_and_read_numbers_of_items(kind: str, version: int, written: Written) -> None:
+    with running(written(kind, version)) as fmu:
         fmu.types = {n: "Integer" if t == "Enumeration" else t for n, t in fmu.types.items()}
         fmu.start(**{"mixer.law": 3})
         assert (fmu["mixer.law"], fmu["mixer.mixed"]) == (3, 1202.0)
@@ -132,8 +143,8 @@ def test_hosts_set_and_read_numbers_of_items(kind: str, version: int, tmp_path: 
 
 
 @pytest.mark.parametrize(("kind", "version"), KINDS)
-def test_a_co_simulation_sets_them_by_their_words(kind: str, version: int, tmp_path: Path) -> None:
-    path = written(kind, version, tmp_path, outputs=["mixer.mixed"])
+def test_a_co_simulation_sets_them_by_their_words(kind: str, version: int, written: Written) -> None:
+    path = written(kind, version)
     loop = CoSimulation({"m": path}, [], "jacobi", 0.1, starts={"m.mixer.law": "square root"})
     assert loop.simulate(0.2)["m.mixer.mixed"][-1] == 1202.0
 

@@ -89,7 +89,7 @@ def test_processes_that_compile_ahead(seed: int, tmp_path: Path) -> None:
 
 WAITS = """
 import time
-from cosim.kit import {executor}
+from cosim_ensembles.kit import {executor}
 
 if __name__ == "__main__":
     with {executor}(2) as pool:

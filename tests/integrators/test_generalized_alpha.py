@@ -90,11 +90,9 @@ def test_second_order_with_quaternions(rho: float) -> None:
 def stiff_pair(stiffness: float) -> tuple[cosim.System, float]:
     """Two slides, one of which a coupler moves three times as far; the frequency, rad/s."""
     model = Multibody("slides", gravity=(0, 0, 0))
-    for name in ("one", "two"):
+    for name, q in (("one", 1e-3), ("two", 3e-3)):
         model.body(name, mass=1.0, inertia=(0.1, 0.1, 0.1))
-        model.joint("slider", child=name)
-    model.parts["one_joint"].values.numbers["q"][:] = 1e-3
-    model.parts["two_joint"].values.numbers["q"][:] = 3e-3
+        model.joint("slider", child=name, q=q)
     model.add("mechanics.coordinate_spring", "spring", coordinate="one_joint", stiffness=stiffness)
     model.add(
         "mechanics.coordinate_coupler", "coupler", coordinate1="one_joint", coordinate2="two_joint", ratio=3.0

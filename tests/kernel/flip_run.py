@@ -15,6 +15,7 @@ from pathlib import Path
 import cache_run
 
 from cosim import kit
+from cosim.compiled.numba_target import get_ready
 from cosim.registration.registry import registry
 
 
@@ -56,11 +57,8 @@ def expected_answer(path):
 if __name__ == "__main__":
     warnings.simplefilter("ignore")  # of forks beside threads, of which there are none that matter
     logging.disable()
-    from numba.core.registry import cpu_target
-
     registry()
-    cpu_target.target_context.refresh()
-    cpu_target.typing_context.refresh()
+    get_ready()
     root = Path(os.environ["COSIM_CACHE_DIR"])
     expected = expected_answer(root / "expected")
     kernels = root / "kernels"

@@ -53,10 +53,12 @@ def test_a_long_export_says_what_it_does(capsys: Captured, monkeypatch: pytest.M
         log.info("lowering 1 of 40 functions")  # too early to be worth a line
         monkeypatch.setattr("cosim_workbench.progress.PATIENCE", -1.0)
         log.info("lowering 12 of 40 functions")
-        log.info("building the library for x86_64-linux")
+        log.info("optimizing 40 functions as a whole")
+        log.info("building library 1 of 2, for x86_64-linux")
         log.info("compiled force")
-    expected = ["lowering 12 of 40 functions", "building the library for x86_64-linux", NOTICE]
-    assert capsys.readouterr() == ("", "\n".join([*expected, ""]))
+    said = ["lowering 12 of 40 functions", "optimizing 40 functions as a whole"]
+    said += ["building library 1 of 2, for x86_64-linux", NOTICE, ""]
+    assert capsys.readouterr() == ("", "\n".join(said))
 
 
 def test_what_else_is_logged_is_as_without_the_notice(caplog: pytest.LogCaptureFixture) -> None:

@@ -236,9 +236,8 @@ def rows_of(folder):
 def test_a_study_that_is_killed_goes_on(tmp_path):
     write_model(tmp_path)
     run = {"cwd": tmp_path, "env": environment()}
-    whole = subprocess.run(command("whole"), **run, capture_output=True, text=True)
-    assert whole.returncode == 0, whole.stderr
-    assert "60 points" in whole.stdout and "table → whole/table.csv" in whole.stdout
+    pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+    whole = subprocess.Popen(command("whole"), **run, **pipes)  # beside the others: it sleeps mostly
     chance, kills = random.Random(1), 0
     for _ in range(many(2)):
         begun = subprocess.Popen(command("killed", "-q"), **run, stderr=subprocess.DEVNULL)
@@ -257,6 +256,9 @@ def test_a_study_that_is_killed_goes_on(tmp_path):
     done = subprocess.run(command("killed"), **run, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     assert kills >= 1
+    said, complaint = whole.communicate(timeout=60)
+    assert whole.returncode == 0, complaint
+    assert "60 points" in said and "table → whole/table.csv" in said
     assert rows_of(tmp_path / "killed") == rows_of(tmp_path / "whole")
     parts = [part.read_text("utf-8").splitlines()[1:] for part in (tmp_path / "killed").glob("part-*.csv")]
     points = [row.partition(",")[0] for part in parts for row in part]

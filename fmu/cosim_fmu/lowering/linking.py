@@ -60,6 +60,7 @@ def machine_code(program: Program, entries: Sequence[str], raised: int) -> Machi
         places = known if signature == ENTRY_SIGNATURE else None
         calls.append(entry_point(f"cosim_{entry}", lowered, signature, raised, places))
         offered.append(f"cosim_{entry}")
+    log.info("optimizing %d functions as a whole", count)
     return MachineCode(["\n".join(calls), *texts.values()], offered)
 
 

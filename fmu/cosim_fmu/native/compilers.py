@@ -6,6 +6,7 @@ import hashlib
 import importlib.metadata
 import importlib.util
 import json
+import logging
 import shutil
 import subprocess
 import sys
@@ -19,6 +20,7 @@ import cosim
 from cosim.kit import MachineCode, keep, kept
 from cosim_fmu.native.platforms import PLATFORMS, Platform, Target, own_platform
 
+log = logging.getLogger("cosim.native")
 FLAGS = (
     "-std=c11",
     "-O2",
@@ -127,8 +129,10 @@ class OwnCompiler(Compiler):
     def build(self, parts: Library, folder: Path) -> Path:
         """LLVM writes the object file of the compiled functions, the compiler the rest."""
         objects = [folder / "code.o"]
+        log.info("building machine code of the functions")
         objects[0].write_bytes(parts.code.object_file())
-        for source in parts.sources:
+        for i, source in enumerate(parts.sources):
+            log.info("building C file %d of %d, %s", i + 1, len(parts.sources), source.name)
             objects.append(folder / f"{source.stem}.o")
             objects[-1].write_bytes(self._object_file(source, parts.headers, folder))
         library = folder / f"library{parts.suffix}"

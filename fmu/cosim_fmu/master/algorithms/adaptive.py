@@ -10,7 +10,7 @@ from cosim.kit import Exchange, FeedthroughLoop
 from cosim_fmu.master.algorithms import exchange_layout as layout
 from cosim_fmu.master.algorithms.continued import continued
 from cosim_fmu.master.algorithms.exchange_memory import ExchangeMemory
-from cosim_fmu.master.algorithms.exchange_tolerances import allowed, check_tolerances
+from cosim_fmu.master.algorithms.exchange_tolerances import USUAL, allowed, check_tolerances
 from cosim_fmu.master.algorithms.next_request import SMALLEST_PART
 from cosim_fmu.master.algorithms.programmed_algorithm import Call, ProgrammedAlgorithm
 
@@ -33,9 +33,9 @@ class Adaptive(ProgrammedAlgorithm):
     ----------
     tolerance : float
         Of one exchange, relative to each value of the interface, > 0.
-    absolute_tolerance : float or mapping of str to float
+    absolute_tolerance : float or mapping of str to float, optional
         The error that is allowed however small a value is, > 0, in its unit; or one for each
-        ``participant.output`` that is not to have 1e-6.
+        ``participant.output`` that is not to have a hundredth of `tolerance`.
     iterations : int
         So many times at most an exchange is repeated along the line to what came out of it, until both agree
         to a tenth of the tolerance: some five times more accurate, and stiff couplings stay stable. It needs
@@ -56,7 +56,7 @@ class Adaptive(ProgrammedAlgorithm):
     def __init__(
         self,
         tolerance: float = 1e-4,
-        absolute_tolerance: float | Mapping[str, float] = 1e-6,
+        absolute_tolerance: float | Mapping[str, float] | None = None,
         iterations: int = 0,
         control: str = "values",
     ) -> None:
@@ -86,7 +86,9 @@ class Adaptive(ProgrammedAlgorithm):
     def tightened(self) -> Adaptive:
         """With a tenth of both tolerances."""
         given = self._absolute
-        tenth = {n: 0.1 * v for n, v in given.items()} if isinstance(given, Mapping) else 0.1 * given
+        tenth = (
+            {n: 0.1 * v for n, v in given.items()} if isinstance(given, Mapping) else given and 0.1 * given
+        )
         return Adaptive(0.1 * self.tolerance, tenth, self.iterations, self.controlled)
 
     def course_of_inputs(self, stepped: bool) -> str:
@@ -105,7 +107,8 @@ class Adaptive(ProgrammedAlgorithm):
         counts[layout.BY_ENERGY] = self.controlled == "energy"
         numbers[layout.TOLERANCE] = self.tolerance
         numbers[layout.NEXT] = math.inf
-        if not isinstance(self._absolute, Mapping):
+        numbers[layout.ABSOLUTE] = USUAL * self.tolerance
+        if isinstance(self._absolute, (int, float)):
             numbers[layout.ABSOLUTE] = self._absolute
 
     def initialize(self, exchange: Exchange, time: float) -> None:
@@ -117,7 +120,7 @@ class Adaptive(ProgrammedAlgorithm):
             There are no power bonds, or an absolute tolerance is given for what is no connected output.
         """
         super().initialize(exchange, time)
-        self.memory.row(layout.ALLOWED)[:] = allowed(self._absolute, exchange.interface_names)
+        self.memory.row(layout.ALLOWED)[:] = allowed(self.tolerance, self._absolute, exchange.interface_names)
         self.memory.row(layout.HELD)[:] = exchange.interface_held
 
     def calls(self, order: Sequence[str], loops: Sequence[FeedthroughLoop] = ()) -> list[Call]:

@@ -7,29 +7,30 @@ from collections.abc import Mapping, Sequence
 
 import cosim
 
-USUAL = 1e-6
-"""The absolute tolerance of a value for which none is given, in its unit."""
+USUAL = 1e-2
+"""The absolute tolerance of a value for which none is given, over the relative one: errors fall with both."""
 
 
-def check_tolerances(tolerance: float, absolute_tolerance: float | Mapping[str, float]) -> None:
+def check_tolerances(tolerance: float, absolute_tolerance: float | Mapping[str, float] | None) -> None:
     """Refuse what is no tolerance.
 
     Parameters
     ----------
     tolerance : float
         Relative to each value of the interface, > 0.
-    absolute_tolerance : float or mapping of str to float
+    absolute_tolerance : float or mapping of str to float, optional
         The error that is allowed however small a value is, > 0, in its unit; or one for each name of the
-        interface that is not to have `USUAL`.
+        interface that is not to have `USUAL` of the relative one.
 
     Raises
     ------
     ModelError
     """
-    by_name = absolute_tolerance if isinstance(absolute_tolerance, Mapping) else {}
-    usual = USUAL if isinstance(absolute_tolerance, Mapping) else absolute_tolerance
-    given = {"tolerance": tolerance, "absolute_tolerance": usual}
-    given |= {f"absolute_tolerance.{name}": value for name, value in by_name.items()}
+    given = {"tolerance": tolerance}
+    if isinstance(absolute_tolerance, Mapping):
+        given |= {f"absolute_tolerance.{name}": value for name, value in absolute_tolerance.items()}
+    elif absolute_tolerance is not None:
+        given["absolute_tolerance"] = absolute_tolerance
     problems = [
         cosim.Problem(name, f"is {value!r}, needs a number greater than 0")
         for name, value in given.items()
@@ -39,7 +40,9 @@ def check_tolerances(tolerance: float, absolute_tolerance: float | Mapping[str, 
         raise cosim.ModelError(problems)
 
 
-def allowed(absolute_tolerance: float | Mapping[str, float], names: Sequence[str]) -> list[float]:
+def allowed(
+    tolerance: float, absolute_tolerance: float | Mapping[str, float] | None, names: Sequence[str]
+) -> list[float]:
     """The absolute tolerance of each value of the interface.
 
     Raises
@@ -47,8 +50,9 @@ def allowed(absolute_tolerance: float | Mapping[str, float], names: Sequence[str
     ModelError
         One is given for a name that is none of them.
     """
+    usual = USUAL * tolerance
     if not isinstance(absolute_tolerance, Mapping):
-        return [float(absolute_tolerance)] * len(names)
+        return [usual if absolute_tolerance is None else float(absolute_tolerance)] * len(names)
     wrong = [
         cosim.Problem(f"absolute_tolerance.{name}", str(cosim.LookUpError("connected output", name, names)))
         for name in absolute_tolerance
@@ -56,4 +60,4 @@ def allowed(absolute_tolerance: float | Mapping[str, float], names: Sequence[str
     ]
     if wrong and names:
         raise cosim.ModelError(wrong)
-    return [float(absolute_tolerance.get(name, USUAL)) for name in names]
+    return [float(absolute_tolerance.get(name, usual)) for name in names]

@@ -6,6 +6,8 @@ from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from functools import cache
 
+import numpy as np
+
 import cosim
 from cosim.kit import Exchange, FeedthroughLoop, compile_function
 from cosim_fmu.master.algorithms import exchange_layout as layout
@@ -68,7 +70,8 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
         """What has to be done before this is asked again; the interface is in the memory."""
         memory = self.memory
         decide = next_request if memory.counts[layout.SIZE] < MANY else _compiled()
-        return int(decide(memory.counts, memory.numbers, memory.table, memory.bonds, time, size))
+        with np.errstate(over="ignore", invalid="ignore"):  # what explodes is told where it is passed on
+            return int(decide(memory.counts, memory.numbers, memory.table, memory.bonds, time, size))
 
     def step(self, exchange: Exchange, time: float, size: float) -> None:
         """Exchange until the decision is that it is enough."""

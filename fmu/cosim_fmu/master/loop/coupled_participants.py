@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from cosim_fmu.master.joint.joint_system import JointSystem
 
 MOST_EARLY_RETURNS = 10_000
+LARGEST = 1e60
+"""No value that is meant is larger."""
+OTHER = "try another algorithm, then a smaller step"
 
 Vector = NDArray[np.float64]
 
@@ -464,6 +467,8 @@ class CoupledParticipants:
                 value = float(interface[self._interface[link.start]])
             value = link.convert(value)
             if fault := link.fault(value):
+                if any(abs(known) > LARGEST for known in self.values()):
+                    fault += f": the exchange is unstable; {OTHER}"
                 raise CoSimulationError(self.time, fault, link.source)
             values.append(value)
         return values

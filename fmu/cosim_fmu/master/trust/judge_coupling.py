@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription
-from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
+from cosim_fmu.master.loop.coupled_participants import LARGEST, OTHER, CoupledParticipants
 from cosim_fmu.master.trust.coupling_error import LEAST, TOO_MANY, estimated_errors
 from cosim_fmu.master.trust.coupling_report import CouplingReport
 from cosim_fmu.master.trust.coupling_samples import CouplingSamples, Samples
@@ -19,9 +19,6 @@ from cosim_fmu.master.wiring.feedthrough import direct_inputs
 
 Vector = NDArray[np.float64]
 VERIFY = "run it with --verify (CoSimulation.verify)"
-OTHER = "try another algorithm, then a smaller step"
-LARGEST = 1e60
-"""No value that is meant is larger."""
 
 
 def judge_coupling(

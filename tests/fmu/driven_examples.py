@@ -1,0 +1,37 @@
+"""The models of the examples, driven; their plugins have to be installed."""
+
+from __future__ import annotations
+
+import zlib
+from pathlib import Path
+
+from driven import Driven
+
+import cosim
+from cosim_fmu.export.run_settings import run_settings
+from cosim_mechanics import Multibody
+
+EXAMPLES = Path(__file__).parents[2] / "examples"
+FILES = {p.stem: p for p in sorted(EXAMPLES.glob("*/*.toml")) if p.stem not in ("loop", "pyproject")}
+THIRD_PARTY = "third_party_plugin"
+NAMES = [*FILES, THIRD_PARTY]
+LONGEST = 2.0
+"""End of the runs whose files ask for more, s: plain Python takes a minute for each of them."""
+
+
+def made(name: str) -> Driven:
+    """From the start to the end that its file says, with something in each input."""
+    model = sliding_mass() if name == THIRD_PARTY else cosim.Model.from_file(FILES[name])
+    given = run_settings(model, dict.fromkeys(("step_size", "stop_time", "accuracy")), None, {})
+    settings = {key: given[key] for key in ("integrator", "accuracy")} | given["integrator_options"]
+    until = min(given["stop_time"] or LONGEST, LONGEST)
+    return Driven(model, settings, zlib.crc32(name.encode()), model.build().inputs, until=until)
+
+
+def sliding_mass() -> Multibody:
+    """A mass on a slider with the element of a third party: that example is a plugin without a model."""
+    model = Multibody("sliding_mass", gravity=(0.0, 0.0, 0.0))
+    cart = model.body("cart", mass=2.0, inertia=(0.0, 0.0, 0.0))
+    model.joint("slider", child=cart, name="rail", q=1.0, u=3.0)
+    model.add("acme.quadratic_damper", "damper", body1="ground", body2=cart, damping=5.0)
+    return model
