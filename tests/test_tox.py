@@ -1,5 +1,6 @@
-"""Where the tests keep the kernels that they compile: tox and `.ci/run` find them again."""
+"""Where the tests keep the kernels: tox and `.ci/run` find them again; what runs at once."""
 
+import json
 import os
 import stat
 import subprocess
@@ -28,10 +29,30 @@ def test_tox_keeps_kernels_from_one_start_to_the_next(tmp_path: Path, given: str
     command += ["-e", "tests,thorough", "-k", "set_env", "env_tmp_dir"]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True, cwd=tmp_path)
     found = [line.partition("=")[2] for line in done.stdout.splitlines() if "COSIM_CACHE_DIR=" in line]
-    folders = [tmp_path / name / "kernels" for name in ("tests", "thorough")]
-    assert found == ([given, given] if given else [str(folder) for folder in folders])
+    assert found == [given or str(tmp_path / "kernels")] * 2
     emptied = [tmp_path / name / "tmp" for name in ("tests", "thorough")]
     assert all(str(path) in done.stdout for path in emptied)
+
+
+AT_ONCE = """
+import json, sys
+from tox.provision import provision
+from tox.run import setup_state
+for words in json.loads(sys.argv[2]):
+    state = setup_state(["--workdir", sys.argv[1], "-c", sys.argv[3], *words])
+    assert provision(state) is False
+    print(state.conf.options.parallel, state.conf.options.parallel_live)
+"""
+
+
+def test_plain_tox_runs_two_environments_at_a_time(tmp_path: Path) -> None:
+    """What the command line says counts: one by its name, four at a time."""
+    pytest.importorskip("tox")
+    words: list[list[str]] = [[], ["-e", "tests"], ["-p", "4"], ["--skip-pkg-install"]]
+    command = [sys.executable, "-c", AT_ONCE, str(tmp_path), json.dumps(words), str(ROOT / "tox.ini")]
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("TOX")}
+    done = subprocess.run(command, capture_output=True, text=True, check=True, cwd=tmp_path, env=environment)
+    assert done.stdout.splitlines() == ["2 True", "0 False", "4 False", "2 True"]
 
 
 def cache_folder_of_ci(tmp_path: Path, **environment: str) -> str:

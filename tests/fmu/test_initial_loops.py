@@ -1,5 +1,6 @@
 """Values at the start: closed loops that are hard, or have no solution."""
 
+import itertools
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
@@ -112,24 +113,35 @@ def test_dependencies_of_initialization_mode_decide_the_order() -> None:
     assert set(seen) == {6.0}
 
 
+class Restored(Block):
+    """A participant that goes back."""
+
+    def describe(self) -> kit.ParticipantDescription:
+        return replace(super().describe(), can_restore=True)
+
+    def save(self) -> Any:
+        return self.time, dict(self.values)
+
+    def restore(self, token: Any) -> None:
+        self.time, self.values = token[0], dict(token[1])
+
+
+@pytest.mark.parametrize("algorithm", ["waveform_iteration", "interface_newton"])
+def test_what_the_participants_solve_no_better_is_told(algorithm: str) -> None:
+    noise = itertools.cycle((1.0, -1.0))
+    inexact = Restored({"y": lambda t, u: 0.0 if t == 0.0 else 1.0 - 0.5 * u + 1e-6 * next(noise)}, ["u"])
+    parts = {"a": inexact, "b": Restored({"y": lambda t, u: u}, ["u"])}
+    loop = CoSimulation(parts, [("a.y", "b.u"), ("b.y", "a.u")], algorithm, 0.1)
+    with pytest.raises(cosim.SimulationError, match=r"Take options.tolerance = \de-0\d: a participant's own"):
+        loop.simulate(0.5)
+
+
 @pytest.mark.parametrize("algorithm", ["waveform_iteration", "interface_newton"])
 def test_a_loop_in_a_step_that_does_not_settle_names_values_and_iterations(algorithm: str) -> None:
-    class Jumper(Block):
-        """Its output jumps away from its input, once it has stepped."""
-
-        def describe(self) -> kit.ParticipantDescription:
-            return replace(super().describe(), can_restore=True)
-
-        def save(self) -> Any:
-            return self.time, dict(self.values)
-
-        def restore(self, token: Any) -> None:
-            self.time, self.values = token[0], dict(token[1])
-
     def jump(t: float, u: float) -> float:
         return 0.0 if t == 0.0 else (-1.0 if u >= 0.0 else 1.0)
 
-    parts = {"a": Jumper({"y": jump}, ["u"]), "b": Jumper({"y": lambda t, u: u}, ["u"])}
+    parts = {"a": Restored({"y": jump}, ["u"]), "b": Restored({"y": lambda t, u: u}, ["u"])}
     loop = CoSimulation(parts, [("a.y", "b.u"), ("b.y", "a.u")], algorithm, 0.1)
     with pytest.raises(
         cosim.SimulationError, match=r"did not settle in \d+ iterations of .*a\.y: .* gives"

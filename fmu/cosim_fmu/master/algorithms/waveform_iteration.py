@@ -20,6 +20,8 @@ HELD = {
 }
 """What inputs may do over a step, in words."""
 HOLDS = {"line": layout.LINE, "mean": layout.MEAN, "end": layout.END_HELD}
+NEARLY = 1e-4
+"""What settles to this part of the values alone is held up by what the participants solve inside."""
 
 
 class WaveformIteration(ProgrammedAlgorithm):
@@ -118,8 +120,15 @@ class WaveformIteration(ProgrammedAlgorithm):
             for name, before, after, wrong in zip(exchange.interface_names, guess, found, open_, strict=True)
             if wrong
         )
-        return (
-            f"the interface did not settle in {self.most} iterations of {type(self).__name__}: {said}. "
-            f"Take {self.more_likely}; a value that switches within the step settles in no number of them: "
-            "take gauss_seidel or adaptive"
-        )
+        off = np.abs(found - guess)[open_] / np.maximum(np.abs(guess), np.abs(found))[open_]
+        if np.all(off < NEARLY):
+            advice = (
+                f"options.tolerance = {5.0 * off.max():.0e}: a participant's own solver may be no more exact"
+            )
+        else:
+            advice = (
+                f"{self.more_likely}; a value that switches within the step settles in no number of them: "
+                "take gauss_seidel or adaptive"
+            )
+        name = type(self).__name__
+        return f"the interface did not settle in {self.most} iterations of {name}: {said}. Take {advice}"
