@@ -39,6 +39,7 @@ Install = Callable[[Path], Installed]
 @pytest.fixture(scope="module")
 def install(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Install]:
     """A function that installs a project, until the module's tests are done."""
+    cosim.registry()  # is kept for all tests: read while the search path is that of all
     before, modules = list(sys.path), set(sys.modules)
 
     def do(project: Path) -> Installed:

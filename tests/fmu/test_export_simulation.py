@@ -354,6 +354,15 @@ def test_many_instances_one_after_the_other(oscillator_fmu: Path, tmp_path: Path
     assert sys.path == before
 
 
+def test_a_memory_that_holds_a_time_that_never_comes(tmp_path: Path) -> None:
+    model = cosim.Model("jump")
+    model.measure("signals.step", "wanted", start_time=0.1, height=2.0)
+    with running(export(model, tmp_path / "jump.fmu", expose=["*"])) as fmu:
+        assert fmu.start()["wanted.due"] == 0.1
+        fmu.steps(0, 20)
+        assert fmu["wanted.due"] == math.inf
+
+
 def test_a_multibody_system(tmp_path: Path) -> None:
     from cosim_mechanics import Multibody
 

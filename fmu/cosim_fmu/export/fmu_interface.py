@@ -63,7 +63,7 @@ class FmuInterface:
     def to_json(self) -> str:
         """As text, for running: without what only the model description tells; `from_json` reads it."""
         row = asdict(self) | {"variables": [v.to_dict() for v in self.variables]}
-        return json.dumps(row, indent=1, sort_keys=True, allow_nan=False)
+        return json.dumps(row, indent=1, sort_keys=True)  # of a time that never comes, too: "Infinity"
 
     @classmethod
     def from_json(cls, text: str) -> FmuInterface:
