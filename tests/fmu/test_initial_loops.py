@@ -150,3 +150,18 @@ def test_a_loop_in_a_step_that_does_not_settle_names_values_and_iterations(algor
     assert ("or interface_newton" in str(told.value)) == (algorithm == "waveform_iteration")
     assert "a value that switches within the step settles in no number of them" in str(told.value)
     assert loop.result is not None and loop.result.time.tolist() == [0.0]
+
+
+def test_a_value_that_is_no_number_in_the_last_iteration_is_named() -> None:
+    """It is not passed on any more, which would tell it."""
+    answers = itertools.chain((-1.0, 1.0) * 3, itertools.repeat(math.nan))
+    parts = {
+        "a": Restored({"y": lambda t, u: u}, ["u"]),
+        "b": Restored({"y": lambda t, u: 0.0 if t == 0.0 else next(answers)}, ["u"]),
+    }
+    links, options = [("a.y", "b.u"), ("b.y", "a.u")], {"iterations": 3}
+    loop = CoSimulation(parts, links, "interface_newton", 0.1, options=options)
+    with pytest.raises(
+        cosim.SimulationError, match=r"did not settle in 3 iterations of .*b\.y: .* gives nan"
+    ):
+        loop.simulate(0.5)

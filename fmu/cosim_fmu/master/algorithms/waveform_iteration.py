@@ -114,7 +114,7 @@ class WaveformIteration(ProgrammedAlgorithm):
         """Which values did not settle."""
         guess, found = self.memory.row(layout.GUESS), self.memory.row(layout.NOW)
         size = self.tolerance * np.maximum(np.abs(guess), np.abs(found)) + self.absolute_tolerance
-        open_ = np.abs(found - guess) > size
+        open_ = ~(np.abs(found - guess) <= size)  # what is no number, too
         said = ", ".join(
             f"{name}: {before:.9g} gives {after:.9g}"
             for name, before, after, wrong in zip(exchange.interface_names, guess, found, open_, strict=True)
