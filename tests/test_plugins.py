@@ -384,6 +384,8 @@ def test_a_kind_is_found_under_the_kinds_of_its_bases() -> None:
     assert registry().entry("joint", "mechanics.pin").kinds == ("joint", "component")
     with pytest.raises(LookUpError, match="'mechanics.pin' is a joint"):
         registry().get("measure", "mechanics.pin")
+    with pytest.raises(LookUpError, match="'integrators.bdf' is an integrator"):
+        registry().get("measure", "integrators.bdf")
 
 
 KIND_OF_ITS_OWN = '''

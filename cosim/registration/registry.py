@@ -141,7 +141,10 @@ class Registry:
     def _hint(self, id: str) -> str:
         """What else to say about an id that is not there."""
         found = {of[id].kind for of in self._entries.values() if id in of}
-        hints = [f"'{id}' is a {kind.replace('_', ' ')}." for kind in sorted(found)]
+        hints = [
+            f"'{id}' is {'an' if kind[0] in 'aeiou' else 'a'} {kind.replace('_', ' ')}."
+            for kind in sorted(found)
+        ]
         hints += [f"{r.reason}." for r in self.refusals if r.id == id]
         prefix, missing = id.partition(".")[0], self._missing(id)
         hints += [f"No plugin '{missing}' is installed."] if missing is not None else []

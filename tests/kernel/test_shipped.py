@@ -237,3 +237,41 @@ find = {"here": shipped.address, "c": shipped.address, "text": shipped_texts.tex
 all_forms = [(f, signature, form) for (f, signature), forms in wanted.items() for form in forms]
 print([f"{f.__qualname__}: {form}" for f, signature, form in all_forms if not find[form](f, signature)])
 """
+
+
+SHIP = """
+import sys
+from pathlib import Path
+sys.path.insert(0, sys.argv[1])
+import ship
+folder, made = Path(sys.argv[2]), []
+ship.PATHS = folder / "new" / "library.so", folder / "new" / "texts.z"
+root = folder / "sources"
+(root / "cosim").mkdir(parents=True)
+(root / "cosim" / "a.py").write_text("x = 1")
+as_it_is = ship.digest_of_all
+ship.digest_of_all = lambda: as_it_is(root)
+
+def make():
+    made.append(len(made))
+    ship.PATHS[0].parent.mkdir(exist_ok=True)
+    ship.PATHS[0].write_bytes(b"7\\nlibrary %d" % len(made))
+    ship.PATHS[1].write_bytes(b"texts %d" % len(made))
+
+ship.make = make
+for source in ("x = 1", "x = 2", "x = 1", "x = 2"):
+    (root / "cosim" / "a.py").write_text(source)
+    for path in ship.PATHS:
+        path.unlink(missing_ok=True)
+    ship.main()
+    print(len(made), [path.read_bytes() for path in ship.PATHS], file=sys.stderr)
+"""
+
+
+def test_a_library_of_the_same_sources_is_found_again(tmp_path: Path) -> None:
+    environment = {**os.environ, "COSIM_CACHE_DIR": str(tmp_path / "cache")}
+    command = [sys.executable, "-c", SHIP, str(ROOT / "release"), str(tmp_path)]
+    done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    first, second = (str([b"7\nlibrary %d" % n, b"texts %d" % n]) for n in (1, 2))
+    assert done.stderr.splitlines() == [f"1 {first}", f"2 {second}", f"2 {first}", f"2 {second}"]
