@@ -277,6 +277,25 @@ def test_parameters_that_are_no_real_numbers_are_options(
     assert all(text in str(caught.value) for text in said)
 
 
+def test_names_that_the_part_uses_itself(tmp_path: Path, compiled: Callable[..., Path]) -> None:
+    (tmp_path / "plain").mkdir()
+    plain = odd_ball(tmp_path / "plain", compiled, "TAKES_ALL")
+    expected = one(plain, kick_at=0.3).simulate(until=0.9)
+    path = with_choices(odd_ball(tmp_path, compiled, "TAKES_ALL"))
+    names = {"loud": "items", "push": "inputs", "h": "output", "v": "show", "kick_at": "others"}
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    text = files["modelDescription.xml"].decode()
+    for old, new in (names | {"gear": "indicator_0", "bounces": "move_to"}).items():
+        text = text.replace(f'name="{old}"', f'name="{new}"')
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, data in files.items():
+            archive.writestr(name, text if name == "modelDescription.xml" else data)
+    result = one(path, items=False, inputs=0.0, others=0.3).simulate(until=0.9)
+    assert result["fmu.output_"].tobytes() == expected["fmu.h"].tobytes()
+    assert result["fmu.move_to_"][-1] == expected["fmu.bounces"][-1] > 0
+
+
 @pytest.mark.parametrize("kept", [0, 1])
 def test_a_state_of_another_run_is_refused(ball: Path, kept: int) -> None:
     """Between 0.2 and 0.5 s lies an impact; the state behind the one before is none of the last `kept`."""

@@ -6,12 +6,20 @@ import keyword
 import re
 from collections.abc import Iterable
 
+from cosim_fmu.component.fmu_component import ModelExchangeFmu
+
 TAKEN = (
     {"t", "name", "values", "side", "state", "next_state", "self", "declarations", "kernels", "handlers"}
     | {"z", "scale", "epoch", "live", "indicators", "next_event", "fmu", "feedthrough", "tolerance"}
     | {"kept_events", "wanted", "given", "shown"}
     | {"derivatives", "bind", "arguments", "signals", "switch", "conditions", "smoothness"}
+    | {"running", "others", "block", "keeps_nothing", "show", "step_ended", "step_event", "inputs_changed"}
+    | {"has_instance", "move_to", "write_input", "read_outputs", "read_rates", "output", "completed_step"}
+    | {*dir(ModelExchangeFmu)}
 )
+"""What the class of an FMU, its objects and its kernel functions use themselves."""
+NUMBERED = re.compile(r"(outputs|indicator|state_event)_\d+$")
+"""Likewise."""
 DERIVED = re.compile(r"_(dot\d?|next|ring|state|rate)$")
 """Endings by which a component asks for something else than a variable of its own."""
 
@@ -41,4 +49,5 @@ def identifiers(names: Iterable[str]) -> dict[str, str]:
 
 def _is_good(name: str) -> bool:
     is_word = name.isidentifier() and name.isascii() and not name.startswith("_")
-    return is_word and not keyword.iskeyword(name) and name not in TAKEN and not DERIVED.search(name)
+    is_taken = keyword.iskeyword(name) or name in TAKEN or NUMBERED.match(name) or DERIVED.search(name)
+    return is_word and not is_taken
