@@ -237,9 +237,8 @@ def test_a_study_that_is_killed_goes_on(tmp_path):
     write_model(tmp_path)
     run = {"cwd": tmp_path, "env": environment()}
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    whole = subprocess.Popen(
-        command("whole"), **run, **pipes
-    )  # beside the others: it sleeps mostly, and both may have to compile first
+    # beside the others: it sleeps mostly; all may have to compile first
+    whole = subprocess.Popen(command("whole"), **run, **pipes)
     chance, kills = random.Random(1), 0
     for _ in range(many(2)):
         begun = subprocess.Popen(command("killed", "-q"), **run, stderr=subprocess.DEVNULL)
