@@ -84,26 +84,6 @@ def test_it_does_so_where_communication_steps_are_long(follows: bool, iterations
     assert 0.8 < np.polyfit(np.log(tolerances), np.log(errors), 1)[0] < 1.2
 
 
-def test_held_inputs_follow_a_ramp_that_stays_to_the_tolerance() -> None:
-    """Behind the transients nothing bends, lines fit over any length, and stairs do not."""
-    tolerances, errors = [1e-2, 1e-3, 1e-4, 1e-5], []
-    whole = np.array(
-        [[-1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.5, 0.0, -0.5, 1.0], [0.0, 0.0, 0.0, 0.0]]
-    )
-    exact = (expm(15.0 * whole) @ [3.0, 1.0, -1.0, 0.5])[0]
-    for tolerance in tolerances:
-        rooms = {
-            name: LinearParticipant(
-                ([[-rate, 1.0], [0.0, 0.0]], [[rate], [0.0]], [[1.0, 0.0]], [[0.0]]), ["u"], ["y"], start
-            )
-            for name, rate, start in (("left", 1.0, [3.0, 1.0]), ("right", 0.5, [-1.0, 0.5]))
-        }
-        links = [("left.y", "right.u"), ("right.y", "left.u")]
-        loop = CoSimulation(rooms, links, "adaptive", 15.0, options={"tolerance": tolerance})
-        errors.append(abs(loop.simulate(15.0)["left.y"][-1] - exact))
-    assert 0.9 < np.polyfit(np.log(tolerances), np.log(errors), 1)[0] < 1.1
-
-
 @pytest.mark.parametrize("given", [{}, {"absolute_tolerance": {"right.y": 1e-12}}])
 def test_the_tolerance_alone_lowers_the_errors_of_small_values(given: dict[str, Any]) -> None:
     """What is allowed beside the relative error is a part of the tolerance, not an error that stays."""

@@ -52,14 +52,7 @@ from cosim_fmu.master.algorithms.exchange_layout import (
 from cosim_fmu.master.algorithms.extrapolate import extrapolate, follow_polynomial, remember
 from cosim_fmu.master.algorithms.iteration import copy_row, follow_guess, iterate
 from cosim_fmu.master.algorithms.newton import find_root
-from cosim_fmu.master.algorithms.step_control import (
-    adapt,
-    judge,
-    judge_energy,
-    judge_stairs,
-    next_length,
-    stop_of,
-)
+from cosim_fmu.master.algorithms.step_control import adapt, judge, judge_energy, next_length, stop_of
 
 SIGNATURE = "IFFIff>i"
 FIRST_PART = 1e-2
@@ -173,8 +166,6 @@ def error_of_exchange(counts, numbers, table, bonds, size):
         error = judge_energy(counts, numbers, table, bonds, EXPECTED, NOW)
     else:
         error = judge(counts, numbers, table, EXPECTED, NOW)
-        if counts[POINTS] > 1 and error < math.inf:
-            return max(error, judge_stairs(counts, numbers, table, error <= 1.0))
     if counts[POINTS] > 1:
         return error
     # Held inputs err by what the interface moves, or jumps: what counts is for how long.

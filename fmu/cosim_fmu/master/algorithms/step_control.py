@@ -7,18 +7,11 @@ import math
 from cosim_fmu.master.algorithms.exchange_layout import (
     ABSOLUTE,
     ALLOWED,
-    HELD,
     LENGTH,
     NEXT,
-    NOW,
-    PAST,
-    PAST_TIMES,
-    POINTS,
     REACHED,
     REJECTED,
-    SHARPEST,
     SIZE,
-    STEEPEST,
     STEP_END,
     TAKEN,
     TOLERANCE,
@@ -26,6 +19,8 @@ from cosim_fmu.master.algorithms.exchange_layout import (
 )
 
 SAFETY, MOST_GROWTH, LEAST_SHRINK = 0.9, 2.0, 0.2
+ORDER_OF_ERROR = 2
+"""The error of one exchange falls with this power of its length."""
 
 
 def next_length(numbers):
@@ -63,32 +58,6 @@ def judge(counts, numbers, table, one, other):
     return largest
 
 
-def judge_stairs(counts, numbers, table, sure):
-    """What participants that hold the mean of a line make of it, over its tolerance.
-
-    Held at u' h / 2 from either end, an input moves what follows it at a rate a by a u' h² / 12 in the mean,
-    also where nothing bends and the line fits. No participant tells its rate; that of the interface is the
-    sharpest bend over the steepest slope of the run so far. `sure` says whether this exchange fits its line.
-    """
-    n = counts[SIZE]
-    size = numbers[LENGTH]
-    before = numbers[PAST_TIMES + 1] - numbers[PAST_TIMES]
-    largest = 0.0
-    for k in range(n):
-        a = table[(PAST + 1) * n + k]
-        b = table[NOW * n + k]
-        slope = abs(b - a) / size
-        if sure:
-            bend = 2.0 * abs((b - a) / size - (a - table[PAST * n + k]) / before) / (size + before)
-            table[STEEPEST * n + k] = max(table[STEEPEST * n + k], slope)
-            table[SHARPEST * n + k] = max(table[SHARPEST * n + k], bend)
-        if table[HELD * n + k] != 0.0 and table[STEEPEST * n + k] > 0.0:
-            moved = table[SHARPEST * n + k] / table[STEEPEST * n + k] * slope * size * size / 12.0
-            ratio = moved / (numbers[TOLERANCE] * max(abs(a), abs(b)) + table[ALLOWED * n + k])
-            largest = max(largest, ratio)
-    return largest
-
-
 def judge_energy(counts, numbers, table, bonds, given, found):
     """The largest energy that an exchange created in a power bond, over its tolerance."""
     n = counts[SIZE]
@@ -108,26 +77,16 @@ def judge_energy(counts, numbers, table, bonds, given, found):
 
 
 def adapt(counts, numbers, length, error, at_end):
-    """Choose the next length after an exchange with this error (over the tolerance).
-
-    A line through points `before` apart errs by h (h + before) u'' / 2 over an exchange by h.
-    """
-    most = MOST_GROWTH * length
-    before = 0.0
-    after = 0.0
-    if counts[POINTS] > 1:
-        before = numbers[PAST_TIMES + 1] - numbers[PAST_TIMES]
-        after = length if error <= 1.0 else before
+    """Choose the next length after an exchange with this error (over the tolerance)."""
     factor = 0.0
     if error < math.inf:
-        goal = SAFETY * SAFETY * (1.0 + before / length) / max(error, 1e-9)
-        part = 0.5 * after / length
-        factor = math.sqrt(part * part + goal) - part
+        factor = SAFETY * max(error, 1e-9) ** (-1.0 / ORDER_OF_ERROR)
+    wanted = length * min(MOST_GROWTH, max(LEAST_SHRINK, factor))
     if error <= 1.0:
         counts[TAKEN] += 1
         # One that the end made short says nothing against a longer one.
         if at_end and numbers[NEXT] < math.inf:
-            most = max(most, numbers[NEXT])
+            wanted = max(wanted, numbers[NEXT])
     else:
         counts[REJECTED] += 1
-    numbers[NEXT] = min(most, max(LEAST_SHRINK, factor) * length)
+    numbers[NEXT] = wanted
