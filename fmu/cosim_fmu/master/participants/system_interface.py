@@ -7,7 +7,8 @@ from collections.abc import Iterator, Mapping
 import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable
 
-STATES = ("position", "speed", "auxiliary", "discrete", "integer")
+HELD = frozenset({"discrete", "integer"})
+STATES = ("position", "speed", "auxiliary", *HELD)
 
 
 class SystemFeedthrough(Mapping[str, frozenset[str]]):
@@ -96,5 +97,24 @@ def describe_system(system: cosim.System) -> ParticipantDescription:
         settable=frozenset(settable),
         tunable=frozenset(n for n, v in variables.items() if v.causality == "parameter"),
         readable=frozenset(readable),
+        discrete=_discrete(system, readable),
         arrays=arrays,
     )
+
+
+def _discrete(system: cosim.System, readable: Mapping[str, str]) -> frozenset[str]:
+    """What changes at events alone: discrete variables, and outputs that depend on nothing else."""
+    kinds = {variable.path: variable.kind for variable in system.variables.values()}
+    if not HELD.intersection(kinds.values()):
+        return frozenset()
+    fixed = {
+        (variable.slot.array, i)
+        for variable in system.variables.values()
+        if variable.kind in HELD or variable.kind == "parameter"
+        for i in variable.slot.elements
+    }
+    found = {
+        path: kinds[path] in HELD or (kinds[path] == "output" and system.sources(path) <= fixed)
+        for path in set(readable.values())
+    }
+    return frozenset(name for name, path in readable.items() if found[path])
