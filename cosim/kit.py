@@ -13,8 +13,7 @@ small systems     `lu_factor`, `lu_solve`: linear equations inside kernel functi
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
 histories         the functions that look inside a history (`append_to_history`, `delayed_value` …)
 the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
-co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts, what
-                  participants may do beside the contract (`InitializationMode` …)
+co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; `ExecutorSupport`: what is
                   special about executors of a library; the Step in batches: `BoundStep`, `arrays_at` …
@@ -158,26 +157,6 @@ if TYPE_CHECKING:
     from cosim.contracts.method_layout import WORK_HEADER as WORK_HEADER
     from cosim.contracts.method_layout import WORST as WORST
     from cosim.contracts.method_layout import own_slots as own_slots
-    from cosim.contracts.participant_abilities import LOG_LEVELS as LOG_LEVELS
-    from cosim.contracts.participant_abilities import ExportsFmu as ExportsFmu
-    from cosim.contracts.participant_abilities import GivesUp as GivesUp
-    from cosim.contracts.participant_abilities import HasFile as HasFile
-    from cosim.contracts.participant_abilities import InitializationMode as InitializationMode
-    from cosim.contracts.participant_abilities import InnerPoint as InnerPoint
-    from cosim.contracts.participant_abilities import Inspectable as Inspectable
-    from cosim.contracts.participant_abilities import KeepsInstance as KeepsInstance
-    from cosim.contracts.participant_abilities import KeepsLog as KeepsLog
-    from cosim.contracts.participant_abilities import NativeCalls as NativeCalls
-    from cosim.contracts.participant_abilities import RecordsEvents as RecordsEvents
-    from cosim.contracts.participant_abilities import Resizes as Resizes
-    from cosim.contracts.participant_abilities import StepsNatively as StepsNatively
-    from cosim.contracts.participant_abilities import StepsTypesNatively as StepsTypesNatively
-    from cosim.contracts.participant_abilities import TakesPrinted as TakesPrinted
-    from cosim.contracts.participant_abilities import TellsFailedEnd as TellsFailedEnd
-    from cosim.contracts.participant_abilities import TellsInside as TellsInside
-    from cosim.contracts.participant_abilities import TellsWarnings as TellsWarnings
-    from cosim.contracts.participant_abilities import Ticks as Ticks
-    from cosim.contracts.participant_abilities import Watches as Watches
     from cosim.contracts.participant_description import CAUSALITIES as CAUSALITIES
     from cosim.contracts.participant_description import TYPES as TYPES
     from cosim.contracts.participant_description import DefaultExperiment as DefaultExperiment

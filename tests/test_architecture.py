@@ -22,6 +22,7 @@ PUBLIC = {
     "cosim_mechanics.spatial",
     "cosim_mechanics.contracts",
     "cosim_ensembles.kit",
+    "cosim_fmu.abilities",
     "cosim_integrators.kit",
     "cosim_measures.sampled",
     "cosim_measures.still",

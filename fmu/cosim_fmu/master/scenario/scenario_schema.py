@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import LOG_LEVELS
+from cosim_fmu.abilities import LOG_LEVELS
 from cosim_fmu.master.co_simulation import INSIDE
 from cosim_fmu.master.scenario import scenario, scenario_changes, scenario_participants
 from cosim_fmu.master.wiring import connection
