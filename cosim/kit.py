@@ -15,11 +15,11 @@ histories         the functions that look inside a history (`append_to_history`,
 the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
-many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; `ExecutorSupport`: what is
-                  special about executors of a library; the Step in batches: `BoundStep`, `arrays_at` …
+many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
+                  `BoundStep`, `arrays_at` …
 data in files     `data_file` and `text`: options that are no choices; `read_series`, which reads `TimeSeries`
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
-                  `declared_kinds`: the base class of each kind; `ContractKit`: the checks of a kind
+                  `declared_kinds`: the base class of each kind
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
                   `seconds`: a time that may be text; `check_callable`: a function, or nothing
 commands          `RegisteredId` and `completes`, for arguments; `reported_result`, for `Command.report`;
@@ -94,10 +94,8 @@ if TYPE_CHECKING:
     from cosim.component.values import words_of as words_of
     from cosim.contracts import method_layout as method_layout
     from cosim.contracts.capabilities import Capabilities as Capabilities
-    from cosim.contracts.contract_kit import ContractKit as ContractKit
     from cosim.contracts.dense_output import DenseOutput as DenseOutput
     from cosim.contracts.ensemble_result import EnsembleResult as EnsembleResult
-    from cosim.contracts.executor_support import ExecutorSupport as ExecutorSupport
     from cosim.contracts.failed_run import FailedRun as FailedRun
     from cosim.contracts.integrator import Vector as Vector
     from cosim.contracts.master_algorithm import Course as Course
@@ -168,7 +166,6 @@ if TYPE_CHECKING:
     from cosim.contracts.step_code import StepCode as StepCode
     from cosim.contracts.step_code import StepReason as StepReason
     from cosim.contracts.step_statistics import StepStatistics as StepStatistics
-    from cosim.contracts.study_subject import StudySubject as StudySubject
     from cosim.contracts.verification import Verification as Verification
     from cosim.errors import OptionError as OptionError
     from cosim.errors import nearest as nearest

@@ -28,6 +28,7 @@ PUBLIC = {
     "cosim_measures.still",
     "cosim_signals.curves",
     "cosim_toml",
+    "cosim_workbench.contracts",
 }
 """What a plugin lets others import."""
 LAYERS = (

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import cosim
 from cosim.kit import reported_result
+from cosim_workbench.contracts import Describer
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.wording import below_each_other, counted
 
@@ -62,7 +63,7 @@ class InfoCommand(cosim.Command):
         return 0
 
 
-def _described(describer: Any, path: Path) -> Description:
+def _described(describer: Describer, path: Path) -> Description:
     text = describer.describe(path)
     return text, {"file": path, "text": text}
 

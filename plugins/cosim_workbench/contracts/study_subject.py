@@ -5,12 +5,9 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from cosim.registration.kinds import plugin_kind
-
-if TYPE_CHECKING:
-    Result = Any
+from cosim import Result, plugin_kind
 
 
 @plugin_kind("study_subject")
