@@ -5,9 +5,12 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from cosim import Result, plugin_kind
+from cosim import plugin_kind
+
+if TYPE_CHECKING:
+    from cosim import Result
 
 
 @plugin_kind("study_subject")
