@@ -4,7 +4,7 @@ Authors of components do not need it. It is as stable as the contract version sa
 
 ================= ==========================================================================================
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
-                  its address, `lower` its text for other processors (with `entry_point`, `MachineCode`);
+                  its address, `lower` its text for other processors (with `entry_point`);
                   `keep` and `kept`: what is costly to make, by the digest of what it is made of
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures
 integrators       `method_layout` and its names: the arrays that compiled steps work in; `MethodKernels`,
@@ -39,6 +39,7 @@ if TYPE_CHECKING:
     from cosim.command_line.completes import completions as completions
     from cosim.command_line.registered_id import RegisteredId as RegisteredId
     from cosim.compiled import foreign as foreign
+    from cosim.compiled.fingerprint import digest_of_module as digest_of_module
     from cosim.compiled.fingerprint import environment as environment
     from cosim.compiled.foreign import call_with_array as call_with_array
     from cosim.compiled.foreign import call_with_interval as call_with_interval
@@ -59,7 +60,6 @@ if TYPE_CHECKING:
     from cosim.compiled.lowered_calls import parameters as parameters
     from cosim.compiled.lowered_calls import words as words
     from cosim.compiled.lowered_code import entry_point as entry_point
-    from cosim.compiled.machine_code import MachineCode as MachineCode
     from cosim.compiled.native import c_address as c_address
     from cosim.compiled.native import compile_function as compile_function
     from cosim.compiled.native import function_address as function_address

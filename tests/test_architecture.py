@@ -60,7 +60,7 @@ PLUGIN = {"numpy", "scipy"}
 OWN_LIBRARIES = {
     "cosim_integrators": {"sksundae"},
     "cosim_workbench": {"distributed", "rich", "matplotlib", "pandas", "pyarrow", "xarray"},
-    "cosim_fmu": {"fmpy", "lxml", "pythonfmu"},
+    "cosim_fmu": {"fmpy", "llvmlite", "lxml", "pythonfmu"},
 }
 TOUCH_NUMBA = {
     f"cosim/compiled/{name}.py"
@@ -70,7 +70,6 @@ TOUCH_NUMBA = {
         "intrinsics",
         "numba_cache",
         "numba_target",
-        "machine_code",
         "whole_module",
     )
 }
