@@ -35,7 +35,7 @@ def reach_table(system: System) -> Integers:
 
 
 def _made(system: System) -> Integers:
-    graph = system.assembly.graph
+    graph, region_of = system.assembly.graph, system.assembly.layout.region_of
     listed: list[tuple[int, int]] = []  # node of the graph, block of the schedule
     rows: list[list[int]] = []
     for number, block in enumerate(system.blocks):
@@ -61,19 +61,19 @@ def _made(system: System) -> Integers:
         node = graph.blocks[member]
         for slot in (*node.reads, *node.adds):
             if slot.array == "c" and slot.size:
-                region_readers.setdefault(graph.region_of(slot.offset), set()).add(i)
+                region_readers.setdefault(region_of(slot.offset), set()).add(i)
             elif slot.array in starts:
                 for offset in range(slot.offset, slot.offset + slot.size):
                     readers[starts[slot.array] + offset].add(i)
         for slot in (*node.writes, *node.adds):
             if slot.array == "c" and slot.size:
-                makers.setdefault(graph.region_of(slot.offset), set()).add(i)
+                makers.setdefault(region_of(slot.offset), set()).add(i)
     followers: list[set[int]] = [set() for _ in listed]
     for member, i in number_of.items():
         node = graph.blocks[member]
         for slot in (*node.writes, *node.adds):
             if slot.array == "c" and slot.size:
-                region = graph.region_of(slot.offset)
+                region = region_of(slot.offset)
                 followers[i] |= region_readers.get(region, set())
                 if len(makers[region]) > 1:
                     followers[i] |= makers[region]
