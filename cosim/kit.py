@@ -13,14 +13,13 @@ small systems     `lu_factor`, `lu_solve`: linear equations inside kernel functi
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
 histories         the functions that look inside a history (`append_to_history`, `delayed_value` …)
 the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
-co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts, what
-                  participants may do beside the contract (`InitializationMode` …)
+co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
-many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; `ExecutorSupport`: what is
-                  special about executors of a library; the Step in batches: `BoundStep`, `arrays_at` …
+many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
+                  `BoundStep`, `arrays_at` …
 data in files     `data_file` and `text`: options that are no choices; `read_series`, which reads `TimeSeries`
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
-                  `declared_kinds`: the base class of each kind; `ContractKit`: the checks of a kind
+                  `declared_kinds`: the base class of each kind
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
                   `seconds`: a time that may be text; `check_callable`: a function, or nothing
 commands          `RegisteredId` and `completes`, for arguments; `reported_result`, for `Command.report`;
@@ -95,10 +94,8 @@ if TYPE_CHECKING:
     from cosim.component.values import words_of as words_of
     from cosim.contracts import method_layout as method_layout
     from cosim.contracts.capabilities import Capabilities as Capabilities
-    from cosim.contracts.contract_kit import ContractKit as ContractKit
     from cosim.contracts.dense_output import DenseOutput as DenseOutput
     from cosim.contracts.ensemble_result import EnsembleResult as EnsembleResult
-    from cosim.contracts.executor_support import ExecutorSupport as ExecutorSupport
     from cosim.contracts.failed_run import FailedRun as FailedRun
     from cosim.contracts.integrator import Vector as Vector
     from cosim.contracts.master_algorithm import Course as Course
@@ -158,26 +155,6 @@ if TYPE_CHECKING:
     from cosim.contracts.method_layout import WORK_HEADER as WORK_HEADER
     from cosim.contracts.method_layout import WORST as WORST
     from cosim.contracts.method_layout import own_slots as own_slots
-    from cosim.contracts.participant_abilities import LOG_LEVELS as LOG_LEVELS
-    from cosim.contracts.participant_abilities import ExportsFmu as ExportsFmu
-    from cosim.contracts.participant_abilities import GivesUp as GivesUp
-    from cosim.contracts.participant_abilities import HasFile as HasFile
-    from cosim.contracts.participant_abilities import InitializationMode as InitializationMode
-    from cosim.contracts.participant_abilities import InnerPoint as InnerPoint
-    from cosim.contracts.participant_abilities import Inspectable as Inspectable
-    from cosim.contracts.participant_abilities import KeepsInstance as KeepsInstance
-    from cosim.contracts.participant_abilities import KeepsLog as KeepsLog
-    from cosim.contracts.participant_abilities import NativeCalls as NativeCalls
-    from cosim.contracts.participant_abilities import RecordsEvents as RecordsEvents
-    from cosim.contracts.participant_abilities import Resizes as Resizes
-    from cosim.contracts.participant_abilities import StepsNatively as StepsNatively
-    from cosim.contracts.participant_abilities import StepsTypesNatively as StepsTypesNatively
-    from cosim.contracts.participant_abilities import TakesPrinted as TakesPrinted
-    from cosim.contracts.participant_abilities import TellsFailedEnd as TellsFailedEnd
-    from cosim.contracts.participant_abilities import TellsInside as TellsInside
-    from cosim.contracts.participant_abilities import TellsWarnings as TellsWarnings
-    from cosim.contracts.participant_abilities import Ticks as Ticks
-    from cosim.contracts.participant_abilities import Watches as Watches
     from cosim.contracts.participant_description import CAUSALITIES as CAUSALITIES
     from cosim.contracts.participant_description import TYPES as TYPES
     from cosim.contracts.participant_description import DefaultExperiment as DefaultExperiment
@@ -189,7 +166,6 @@ if TYPE_CHECKING:
     from cosim.contracts.step_code import StepCode as StepCode
     from cosim.contracts.step_code import StepReason as StepReason
     from cosim.contracts.step_statistics import StepStatistics as StepStatistics
-    from cosim.contracts.study_subject import StudySubject as StudySubject
     from cosim.contracts.verification import Verification as Verification
     from cosim.errors import OptionError as OptionError
     from cosim.errors import nearest as nearest

@@ -22,11 +22,13 @@ PUBLIC = {
     "cosim_mechanics.spatial",
     "cosim_mechanics.contracts",
     "cosim_ensembles.kit",
+    "cosim_fmu.abilities",
     "cosim_integrators.kit",
     "cosim_measures.sampled",
     "cosim_measures.still",
     "cosim_signals.curves",
     "cosim_toml",
+    "cosim_workbench.contracts",
 }
 """What a plugin lets others import."""
 LAYERS = (
