@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from itertools import chain
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim.system.graph import Graph
-from cosim.system.layout import Layout
 from cosim.system.schedule import Block
 
 
@@ -19,14 +18,13 @@ class NeededBlocks:
     Parameters
     ----------
     blocks : sequence of Block
-        Of the schedule, in order.
-    layout : Layout
+        Of the stages of the schedule, in order.
     graph : Graph
         Whose nodes they were made from.
     """
 
-    def __init__(self, blocks: Sequence[Block], layout: Layout, graph: Graph) -> None:
-        self._blocks, self._layout, self._graph = blocks, layout, graph
+    def __init__(self, blocks: Sequence[Block], graph: Graph) -> None:
+        self._blocks, self._graph = blocks, graph
         self._made = [self._regions(block, "writes", "adds") for block in blocks]
         self._read = [self._regions(block, "reads", "adds") for block in blocks]
 
@@ -47,8 +45,9 @@ class NeededBlocks:
         return self._found(indices, range(ny), is_always)
 
     def _found(self, indices: range, offsets: Iterable[int], is_always: Callable[[Block], bool]) -> list[int]:
-        needed = np.zeros(len(self._layout.regions), dtype=bool)
-        needed[[self._layout.region_of(offset) for offset in offsets]] = True
+        layout = self._graph.layout
+        needed = np.zeros(len(layout.regions), dtype=bool)
+        needed[[layout.region_of(offset) for offset in offsets]] = True
         found = []
         for i in reversed(indices):
             if needed[self._made[i]].any() or is_always(self._blocks[i]):
@@ -56,10 +55,5 @@ class NeededBlocks:
                 needed[self._read[i]] = True
         return found[::-1]
 
-    def _regions(self, block: Block, *effects: str) -> NDArray[np.integer]:
-        if not block.members:
-            found = [self._layout.regions_of(getattr(block, effect)) for effect in effects]
-            return np.array(list(chain(*found)), dtype=np.intp)
-        return np.unique(
-            np.concatenate([getattr(self._graph, effect).of(block.members) for effect in effects])
-        )
+    def _regions(self, block: Block, *effects: str) -> NDArray[np.integer[Any]]:
+        return np.unique(np.concatenate([getattr(self._graph, e).of(block.members) for e in effects]))

@@ -168,7 +168,7 @@ class System:
         for i, (function, numbers) in enumerate(corrections, len(blocks)):
             table[i] = native.block_address(function), ends[i], len(numbers)
         self.derivative_range = (self._stage_range[Stage.TIME][0], self._stage_range[Stage.ACCELERATION][1])
-        self._needed = NeededBlocks(blocks, assembly.layout, assembly.graph)
+        self._needed = NeededBlocks(blocks[: self._stage_range[Stage.INFINITY][1]], assembly.graph)
         self.inner_blocks = self._needed.of_derivatives(range(*self.derivative_range), self.ny)
         self.inner_range = (len(table), len(table) + len(self.inner_blocks))
         self.table: NDArray[np.int64] = np.vstack([table, table[self.inner_blocks]])
