@@ -11,7 +11,7 @@ integrators       `method_layout` and its names: the arrays that compiled steps 
                   `Capabilities`, `StepCode`; `project` and others, for steps that meet constraints
 small systems     `lu_factor`, `lu_solve`: linear equations inside kernel functions
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
-histories         the functions that look inside a history (`append_to_history`, `delayed_value` …)
+histories         `history_buffer`: what a history looks like inside; its functions (`append_to_history` …)
 the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
@@ -263,6 +263,7 @@ if TYPE_CHECKING:
     from cosim.step.tables import Tables as Tables
     from cosim.step.touched import lower_stage as lower_stage
     from cosim.step.whole_way import whole_way as whole_way
+    from cosim.system import history_buffer as history_buffer
     from cosim.system.assembly import Assembly as Assembly
     from cosim.system.history_buffer import FULL as FULL
     from cosim.system.history_buffer import RING as RING
@@ -279,13 +280,6 @@ if TYPE_CHECKING:
     from cosim.system.history_buffer import newest_time as newest_time
     from cosim.system.history_buffer import next_break_order as next_break_order
     from cosim.system.history_buffer import trim_history as trim_history
-    from cosim.system.history_lookup import before_start as before_start
-    from cosim.system.history_lookup import delayed_value as delayed_value
-    from cosim.system.history_lookup import extrapolation_error as extrapolation_error
-    from cosim.system.history_lookup import has_derivatives as has_derivatives
-    from cosim.system.history_lookup import interpolate_history as interpolate_history
-    from cosim.system.history_lookup import value_in_piece as value_in_piece
-    from cosim.system.history_refinement import refine_history as refine_history
     from cosim.system.projection import Projection as Projection
     from cosim.system.schedule import Block as Block
     from cosim.system.schedule import Slot as Slot

@@ -24,6 +24,7 @@ PUBLIC = {
     "cosim_ensembles.kit",
     "cosim_fmu.abilities",
     "cosim_integrators.kit",
+    "cosim_measures.histories",
     "cosim_measures.sampled",
     "cosim_measures.still",
     "cosim_signals.curves",

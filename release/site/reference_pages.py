@@ -37,6 +37,7 @@ PACKAGES = (
     "cosim_mechanics.testing",
     "cosim_dynamics",
     "cosim_integrators.kit",
+    "cosim_measures.histories",
     "cosim_ensembles.kit",
     "cosim_workbench",
     "cosim_workbench.contracts",
