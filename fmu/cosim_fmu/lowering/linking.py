@@ -9,7 +9,6 @@ from cosim.kit import (
     ARRAYS,
     CONSTANT,
     ENTRY_SIGNATURE,
-    MachineCode,
     call_by_number,
     called_signatures,
     constant,
@@ -19,6 +18,7 @@ from cosim.kit import (
     lower,
 )
 from cosim.kit import step_layout as layout
+from cosim_fmu.lowering.machine_code import MachineCode
 from cosim_fmu.lowering.program import Program
 from cosim_fmu.lowering.reported import reported_alone
 from cosim_fmu.lowering.schedule import Schedule
