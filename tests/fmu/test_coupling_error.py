@@ -377,22 +377,38 @@ class Sampler(cosim.Component):
     y = cosim.input()
     seen = cosim.discrete()
     u = cosim.output()
+    twice = cosim.output()
     both = cosim.output()
+    ramp = cosim.output()
 
     @cosim.every(0.1, does="discrete")
     def sample(y, seen_next):
         seen_next[0] = y
 
     @cosim.kernel
-    def law(seen, y, u, both):
+    def law(seen, u):
         u[0] = 1.0 - 2.0 * seen
-        both[0] = seen + y
+
+    @cosim.kernel
+    def doubled(u, twice):
+        twice[0] = 2.0 * u
+
+    @cosim.kernel
+    def mixed(u, y, both):
+        both[0] = u + y
+
+    @cosim.kernel
+    def timed(t, seen, ramp):
+        ramp[0] = t * seen
 
 
 def test_outputs_that_follow_discrete_variables_alone_are_discrete() -> None:
     model = cosim.Model("controller")
     model.add(Sampler, "sampler")
-    assert describe_system(model.build()).discrete == {"sampler.seen", "sampler.u"}
+    model.add(Sampler, "second")
+    model.connect("sampler.both", "second.y")
+    found = describe_system(model.build()).discrete
+    assert found == {f"{part}.{name}" for part in ("sampler", "second") for name in ("seen", "u", "twice")}
 
 
 def test_ticks_of_one_clock_are_found_among_exchanges() -> None:

@@ -7,8 +7,7 @@ from collections.abc import Iterator, Mapping
 import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable
 
-HELD = frozenset({"discrete", "integer"})
-STATES = ("position", "speed", "auxiliary", *HELD)
+STATES = ("position", "speed", "auxiliary", "discrete", "integer")
 
 
 class SystemFeedthrough(Mapping[str, frozenset[str]]):
@@ -54,7 +53,7 @@ def describe_system(system: cosim.System) -> ParticipantDescription:
     readable: dict[str, str] = {}
     inputs: dict[str, list[str]] = {}
     settable = set()
-    free = set(system.inputs)
+    free, discrete = set(system.inputs), system.discrete_signals()
     for variable in system.variables.values():
         if variable.kind == "signal" or (variable.kind == "input" and variable.path not in free):
             continue
@@ -97,24 +96,6 @@ def describe_system(system: cosim.System) -> ParticipantDescription:
         settable=frozenset(settable),
         tunable=frozenset(n for n, v in variables.items() if v.causality == "parameter"),
         readable=frozenset(readable),
-        discrete=_discrete(system, readable),
+        discrete=frozenset(name for name, path in readable.items() if path in discrete),
         arrays=arrays,
     )
-
-
-def _discrete(system: cosim.System, readable: Mapping[str, str]) -> frozenset[str]:
-    """What changes at events alone: discrete variables, and outputs that depend on nothing else."""
-    kinds = {variable.path: variable.kind for variable in system.variables.values()}
-    if not HELD.intersection(kinds.values()):
-        return frozenset()
-    fixed = {
-        (variable.slot.array, i)
-        for variable in system.variables.values()
-        if variable.kind in HELD or variable.kind == "parameter"
-        for i in variable.slot.elements
-    }
-    found = {
-        path: kinds[path] in HELD or (kinds[path] == "output" and system.sources(path) <= fixed)
-        for path in set(readable.values())
-    }
-    return frozenset(name for name, path in readable.items() if found[path])
