@@ -28,7 +28,9 @@ PUBLIC = {
     "cosim_measures.sampled",
     "cosim_measures.still",
     "cosim_signals.curves",
+    "cosim_signals.series",
     "cosim_toml",
+    "cosim_workbench.arguments",
     "cosim_workbench.contracts",
 }
 """What a plugin lets others import."""
