@@ -46,15 +46,7 @@ if TYPE_CHECKING:
     from cosim.compiled.kernel_cache import kept as kept
     from cosim.compiled.llvm_text import without_strings as without_strings
     from cosim.compiled.lowered_calls import WALK as WALK
-    from cosim.compiled.lowered_calls import call_by_number as call_by_number
-    from cosim.compiled.lowered_calls import called_signatures as called_signatures
-    from cosim.compiled.lowered_calls import constant as constant
-    from cosim.compiled.lowered_calls import declaration as declaration
-    from cosim.compiled.lowered_calls import given as given
-    from cosim.compiled.lowered_calls import global_name as global_name
     from cosim.compiled.lowered_calls import name_of as name_of
-    from cosim.compiled.lowered_calls import parameters as parameters
-    from cosim.compiled.lowered_calls import words as words
     from cosim.compiled.lowered_code import entry_point as entry_point
     from cosim.compiled.native import c_address as c_address
     from cosim.compiled.native import compile_function as compile_function
