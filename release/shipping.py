@@ -29,17 +29,16 @@ from cosim.compiled import (
     llvm_text,
     lowered_calls,
     lowered_code,
-    machine_code,
     native,
-    optimizer,
     shipped,
     shipped_texts,
     whole_module,
 )
 from cosim.compiled.fingerprint import digest_of_module, environment
-from cosim.compiled.machine_code import MachineCode, plainest_processor
-from cosim.compiled.optimizer import Optimizer
 from cosim.compiled.parts import in_process, parts_called
+from cosim_fmu.lowering import machine_code, optimizer
+from cosim_fmu.lowering.machine_code import MachineCode, plainest_processor
+from cosim_fmu.lowering.optimizer import Optimizer
 
 Wanted = tuple[types.FunctionType, str]
 Forms = dict[Wanted, set[str]]

@@ -9,7 +9,7 @@ import tempfile
 from types import TracebackType
 from typing import IO
 
-from cosim.errors import CosimError
+import cosim
 
 PASSES = 2
 """How often a module is optimized: the second time loops and branches whose lengths calls have made known."""
@@ -74,7 +74,7 @@ class Optimizer:
             )
         except OSError as error:
             self._said.close()
-            raise CosimError(f"Python cannot be started to optimize machine code: {error}") from error
+            raise cosim.CosimError(f"Python cannot be started to optimize machine code: {error}") from error
 
     def optimized(self, bitcode: bytes) -> bytes:
         """The same module, faster.
@@ -97,7 +97,7 @@ class Optimizer:
             self._process.wait()
             self._said.seek(0)
             said = self._said.read().decode(errors="replace").strip().splitlines()[-1:]
-            raise CosimError(f"LLVM cannot optimize the lowered functions: {''.join(said)}")
+            raise cosim.CosimError(f"LLVM cannot optimize the lowered functions: {''.join(said)}")
         return done
 
     def close(self) -> None:
