@@ -278,14 +278,6 @@ class System:
                     found[at] = float(declaration.options["choices"].index(instead[chosen]))
         return found
 
-    @cached_property
-    def slots_by_name(self) -> dict[str, list[Slot]]:
-        """Where everything lies that parts declare under a name."""
-        found: dict[str, list[Slot]] = {}
-        for variable in self.variables.values():
-            found.setdefault(variable.path.rpartition(".")[2], []).append(variable.slot)
-        return found
-
     # States
 
     def arrays(self, state: State) -> tuple[Any, Any, Any, Any, Any, Any]:
