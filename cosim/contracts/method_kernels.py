@@ -66,6 +66,4 @@ def method_slots(system: System, extra: list[int]) -> NDArray[np.int64]:
 
 def slots_named(system: System, name: str) -> list[int]:
     """Offsets in the cache of everything that a component declares under a name."""
-    layout = system.assembly.layout
-    declaring = [part for part in system.parts.values() if name in part.declarations]
-    return [offset for part in declaring for offset in layout.slots[part.name][name].elements]
+    return [offset for slot in system.slots_by_name.get(name, ()) for offset in slot.elements]

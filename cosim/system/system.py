@@ -278,6 +278,15 @@ class System:
                     found[at] = float(declaration.options["choices"].index(instead[chosen]))
         return found
 
+    @cached_property
+    def slots_by_name(self) -> dict[str, list[Slot]]:
+        """Where everything lies that parts declare under a name."""
+        found: dict[str, list[Slot]] = {}
+        for part, slots in self.assembly.layout.slots.items():
+            for name in self.parts[part].declarations.keys() & slots.keys():
+                found.setdefault(name, []).append(slots[name])
+        return found
+
     # States
 
     def arrays(self, state: State) -> tuple[Any, Any, Any, Any, Any, Any]:
