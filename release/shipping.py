@@ -257,12 +257,8 @@ _jobs: tuple[list[_Job], Path]
 
 @functools.cache
 def _optimizer() -> Optimizer:
-    """One for each process that compiles; it ends when its pipe is closed.
-
-    Once is enough: numba has optimized each function with its helpers before. A second time takes a tenth of
-    all that a library takes, and changes 36 of 400,000 lines of its listing.
-    """
-    return Optimizer(plainest_processor(), passes=1)
+    """One for each process that compiles; it ends when its pipe is closed."""
+    return Optimizer(plainest_processor())
 
 
 def _compile_from_here() -> None:

@@ -57,8 +57,7 @@ class MachineCode:
         optimizer: Optimizer | None = None,
     ) -> None:
         made_of = [list(texts), sorted(visible), sorted(exported), sorted(allowed)]
-        passes = optimizer.passes if optimizer else optimizing.PASSES
-        digest = hashlib.sha256(json.dumps([made_of, passes, _made_with()]).encode()).hexdigest()
+        digest = hashlib.sha256(json.dumps([made_of, _made_with()]).encode()).hexdigest()
         text = kept(digest)
         if text is None:
             text = _optimized(_linked(*made_of), optimizer).encode()
