@@ -4,12 +4,11 @@ Authors of components do not need it. It is as stable as the contract version sa
 
 ================= ==========================================================================================
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
-                  its address, `lower` its text for other processors (with `entry_point`, `MachineCode`);
+                  its address, `lower` its text for other processors (with `entry_point`);
                   `keep` and `kept`: what is costly to make, by the digest of what it is made of
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures
 integrators       `method_layout` and its names: the arrays that compiled steps work in; `MethodKernels`,
                   `Capabilities`, `StepCode`; `project` and others, for steps that meet constraints
-small systems     `lu_factor`, `lu_solve`: linear equations inside kernel functions
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
 histories         `history_buffer`: what a history looks like inside; its functions (`append_to_history` …)
 the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
@@ -17,13 +16,12 @@ co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescripti
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
                   `BoundStep`, `arrays_at` …
-data in files     `data_file` and `text`: options that are no choices; `read_series`, which reads `TimeSeries`
+data in files     `data_file` and `text`: options that are no choices
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
                   `seconds`: a time that may be text; `check_callable`: a function, or nothing
-commands          `RegisteredId` and `completes`, for arguments; `reported_result`, for `Command.report`;
-                  `commands`, `CommandParser` and `completions`: which there are, what arguments may be
+commands          `commands` and `CommandParser`: which there are, what they read
 packages          `late_names`: an ``__init__`` that imports a name when it is asked for
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
                   `run_source` in place of exec, for text that makes components
@@ -35,10 +33,8 @@ TYPE_CHECKING = False  # as in `cosim`
 if TYPE_CHECKING:
     from cosim.command_line.command_entries import commands as commands
     from cosim.command_line.command_parser import CommandParser as CommandParser
-    from cosim.command_line.completes import completes as completes
-    from cosim.command_line.completes import completions as completions
-    from cosim.command_line.registered_id import RegisteredId as RegisteredId
     from cosim.compiled import foreign as foreign
+    from cosim.compiled.fingerprint import digest_of_module as digest_of_module
     from cosim.compiled.fingerprint import environment as environment
     from cosim.compiled.foreign import call_with_array as call_with_array
     from cosim.compiled.foreign import call_with_interval as call_with_interval
@@ -49,17 +45,8 @@ if TYPE_CHECKING:
     from cosim.compiled.kernel_cache import kept as kept
     from cosim.compiled.llvm_text import without_strings as without_strings
     from cosim.compiled.lowered_calls import WALK as WALK
-    from cosim.compiled.lowered_calls import call_by_number as call_by_number
-    from cosim.compiled.lowered_calls import called_signatures as called_signatures
-    from cosim.compiled.lowered_calls import constant as constant
-    from cosim.compiled.lowered_calls import declaration as declaration
-    from cosim.compiled.lowered_calls import given as given
-    from cosim.compiled.lowered_calls import global_name as global_name
     from cosim.compiled.lowered_calls import name_of as name_of
-    from cosim.compiled.lowered_calls import parameters as parameters
-    from cosim.compiled.lowered_calls import words as words
     from cosim.compiled.lowered_code import entry_point as entry_point
-    from cosim.compiled.machine_code import MachineCode as MachineCode
     from cosim.compiled.native import c_address as c_address
     from cosim.compiled.native import compile_function as compile_function
     from cosim.compiled.native import function_address as function_address
@@ -196,9 +183,6 @@ if TYPE_CHECKING:
     from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
     from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted
     from cosim.simulation.interrupt import uninterrupted as uninterrupted
-    from cosim.simulation.read_series import TimeSeries as TimeSeries
-    from cosim.simulation.read_series import read_series as read_series
-    from cosim.simulation.reported_result import reported_result as reported_result
     from cosim.simulation.result_files import result_sink as result_sink
     from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
     from cosim.simulation.simulate import MOST_POINTS as MOST_POINTS
@@ -231,8 +215,6 @@ if TYPE_CHECKING:
     from cosim.step.codes import SENTENCES as SENTENCES
     from cosim.step.codes import STEPPED as STEPPED
     from cosim.step.codes import TERMINATED as TERMINATED
-    from cosim.step.dense_lu import lu_factor as lu_factor
-    from cosim.step.dense_lu import lu_solve as lu_solve
     from cosim.step.entries import ENTRIES as ENTRIES
     from cosim.step.event_entries import EventEntries as EventEntries
     from cosim.step.held_tables import HeldTables as HeldTables

@@ -28,8 +28,11 @@ PUBLIC = {
     "cosim_measures.sampled",
     "cosim_measures.still",
     "cosim_signals.curves",
+    "cosim_signals.series",
     "cosim_toml",
+    "cosim_workbench.arguments",
     "cosim_workbench.contracts",
+    "cosim_workbench.reports",
 }
 """What a plugin lets others import."""
 LAYERS = (
@@ -63,7 +66,7 @@ PLUGIN = {"numpy", "scipy"}
 OWN_LIBRARIES = {
     "cosim_integrators": {"sksundae"},
     "cosim_workbench": {"distributed", "rich", "matplotlib", "pandas", "pyarrow", "xarray"},
-    "cosim_fmu": {"fmpy", "lxml", "pythonfmu"},
+    "cosim_fmu": {"fmpy", "llvmlite", "lxml", "pythonfmu"},
 }
 TOUCH_NUMBA = {
     f"cosim/compiled/{name}.py"
@@ -73,7 +76,6 @@ TOUCH_NUMBA = {
         "intrinsics",
         "numba_cache",
         "numba_target",
-        "machine_code",
         "whole_module",
     )
 }

@@ -114,12 +114,19 @@ class Graph:
                 pending += self.predecessors[i]
         return found
 
-    def followers(self, starts: Sequence[Slot]) -> set[int]:
-        """Regions of the cache that depend on one of these slots at the same instant, their own as well."""
+    def followers(
+        self, starts: Sequence[Slot] = (), outside: Callable[[Slot], bool] | None = None
+    ) -> set[int]:
+        """Regions of the cache that depend on one of these slots at the same instant, their own as well.
+
+        `outside` says whether one outside the cache is one of them.
+        """
         found = set(self.layout.regions_of(starts))
         follows = [False] * len(self.blocks)
-        for i in self.sequence if found else ():
+        for i in self.sequence if found or outside is not None else ():
             follows[i] = any(follows[j] for j in self.predecessors[i]) or not found.isdisjoint(self.reads[i])
+            if outside is not None and not follows[i]:
+                follows[i] = any(slot.array != "c" and outside(slot) for slot in self.blocks[i].reads)
             if follows[i]:
                 found.update(self.writes[i], self.adds[i])
         return found

@@ -527,6 +527,22 @@ class System:
                 found.add(name)
         return found
 
+    def discrete_signals(self) -> set[str]:
+        """Discrete variables, and declared outputs that blocks compute from these and parameters alone."""
+        held = {v.path for v in self.variables.values() if v.kind in ("discrete", "integer")}
+        if not held:
+            return held
+        layout = self.assembly.layout
+        free = {i for slot in self.assembly.free_inputs.values() for i in slot.elements}
+
+        def moves(slot: Slot) -> bool:
+            return slot.array not in "pdk" or (slot.array == "d" and not free.isdisjoint(slot.elements))
+
+        moving = self.assembly.graph.followers(outside=moves)
+        outputs = [v for v in self.variables.values() if v.kind == "output" and v.slot.array == "c"]
+        still = [v.path for v in outputs if layout.region_of(v.slot.offset) not in moving]
+        return held | {path for path in still if ("t", 0) not in self.sources(path)}
+
     def dependencies(self, path: str) -> set[str]:
         """Parameters, states and inputs that a signal depends on at the same instant."""
         return self._leaves(self._behind(path))

@@ -9,7 +9,7 @@ import tomllib
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import completes
+from cosim_workbench.arguments import completes
 from cosim_workbench.scaffold import registered_kits
 
 

@@ -39,8 +39,11 @@ PACKAGES = (
     "cosim_integrators.kit",
     "cosim_measures.histories",
     "cosim_ensembles.kit",
+    "cosim_signals.series",
     "cosim_workbench",
+    "cosim_workbench.arguments",
     "cosim_workbench.contracts",
+    "cosim_workbench.reports",
     "cosim_workbench.studies",
     "cosim_fmu",
     "cosim_fmu.abilities",
@@ -88,12 +91,13 @@ def registered() -> dict[str, list[kit.Entry]]:
 
 
 def public_names(package: str) -> list[tuple[str, Any]]:
-    """What a module exports, in order: its own classes, and the names that it imports as themselves."""
+    """What a module exports, in order: what it defines, and the names that it imports as themselves."""
     module = importlib.import_module(package)
-    found = list(ast.walk(ast.parse(inspect.getsource(module))))
-    imports = [node for node in found if isinstance(node, ast.ImportFrom)]
+    syntax = ast.parse(inspect.getsource(module))
+    imports = [node for node in ast.walk(syntax) if isinstance(node, ast.ImportFrom)]
     names = {alias.name for node in imports for alias in node.names if alias.asname == alias.name}
-    names |= {node.name for node in found if isinstance(node, ast.ClassDef)}
+    own = [node.name for node in syntax.body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    names.update(name for name in own if not name.startswith("_"))
     return [(name, getattr(module, name)) for name in sorted(names)]
 
 
