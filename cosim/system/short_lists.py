@@ -68,6 +68,8 @@ class ShortLists:
 
     def of(self, indices: Sequence[int] | Integers) -> Integers:
         """The numbers of these lists, one list after the other."""
+        if len(indices) == 1:
+            return np.asarray(self[indices[0]])
         indices = np.asarray(indices, dtype=np.intp)
         counts = self.counts[indices]
         skipped = np.asarray(self._starts)[indices] - (np.cumsum(counts) - counts)
