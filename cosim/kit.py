@@ -21,8 +21,7 @@ registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other one
                   `declared_kinds`: the base class of each kind
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
                   `seconds`: a time that may be text; `check_callable`: a function, or nothing
-commands          `commands` and `CommandParser`: which there are, what they read; `reported_result`, for
-                  `Command.report`
+commands          `commands` and `CommandParser`: which there are, what they read
 packages          `late_names`: an ``__init__`` that imports a name when it is asked for
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
                   `run_source` in place of exec, for text that makes components
@@ -184,7 +183,6 @@ if TYPE_CHECKING:
     from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
     from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted
     from cosim.simulation.interrupt import uninterrupted as uninterrupted
-    from cosim.simulation.reported_result import reported_result as reported_result
     from cosim.simulation.result_files import result_sink as result_sink
     from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
     from cosim.simulation.simulate import MOST_POINTS as MOST_POINTS

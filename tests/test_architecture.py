@@ -32,6 +32,7 @@ PUBLIC = {
     "cosim_toml",
     "cosim_workbench.arguments",
     "cosim_workbench.contracts",
+    "cosim_workbench.reports",
 }
 """What a plugin lets others import."""
 LAYERS = (

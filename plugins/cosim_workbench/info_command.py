@@ -9,9 +9,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import reported_result
 from cosim_workbench.contracts import Describer
 from cosim_workbench.progress import compile_notice
+from cosim_workbench.reports import reported_result
 from cosim_workbench.wording import below_each_other, counted
 
 LONGEST = 24

@@ -43,6 +43,7 @@ PACKAGES = (
     "cosim_workbench",
     "cosim_workbench.arguments",
     "cosim_workbench.contracts",
+    "cosim_workbench.reports",
     "cosim_workbench.studies",
     "cosim_fmu",
     "cosim_fmu.abilities",
