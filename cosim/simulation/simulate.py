@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
+from cosim.collection import without_collection
 from cosim.contracts.result_stream import ResultStream
 from cosim.errors import LookUpError, ModelError, Problem, SimulationError
 from cosim.matching import is_pattern, matches
@@ -222,7 +223,8 @@ def simulate(
             checkpoint = Checkpoint(checkpoint)
     until = end_of_run(until)
     options.setdefault("event_limit", EVENT_LIMIT)
-    simulator = Simulator(system, state, integrator, accuracy, endless_events=endless_events, **options)
+    with without_collection():
+        simulator = Simulator(system, state, integrator, accuracy, endless_events=endless_events, **options)
     start = simulator.state.time
     if not (math.isfinite(until) and until > start):
         raise SimulationError(start, f"until is {until} s, needs a time after the start, {start} s")
@@ -247,7 +249,8 @@ def simulate(
             f"is {interval:g} s, where times up to {until:g} s cannot tell points closer than {shortest:g} s "
             "apart: give more, or start nearer to 0 s",
         )
-    recorder = Recorder(simulator, choose_signals(system, signals))
+    with without_collection():
+        recorder = Recorder(simulator, choose_signals(system, signals))
     keeper = None if keep is None else ResultsKeeper(keep)
     log.info("running from t = %g s to t = %g s with %s", start, until, type(simulator.integrator).__name__)
     began = wall.perf_counter()  # of the run itself: without what was compiled for it
