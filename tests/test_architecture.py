@@ -69,6 +69,7 @@ TOUCH_NUMBA = {
         "numba_target",
         "machine_code",
         "whole_module",
+        "front_end",
     )
 }
 HEAVY = {
