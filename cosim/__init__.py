@@ -31,10 +31,8 @@ if TYPE_CHECKING:
     from cosim.component.kernel_function import update as update
     from cosim.component.kernel_function import witness as witness
     from cosim.contracts.command import Command as Command
-    from cosim.contracts.describer import Describer as Describer
     from cosim.contracts.ensemble import Ensemble as Ensemble
     from cosim.contracts.exporter import Exporter as Exporter
-    from cosim.contracts.file_schema import FileSchema as FileSchema
     from cosim.contracts.integrator import Integrator as Integrator
     from cosim.contracts.master_algorithm import MasterAlgorithm as MasterAlgorithm
     from cosim.contracts.measure import Measure as Measure

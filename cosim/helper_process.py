@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ctypes
 import os
-import select
 import signal
 import sys
 import threading
@@ -36,29 +35,20 @@ def kill_with_parent(parent: int) -> None:
         end_with_parent(parent)
 
 
-def end_with_parent(parent: int, pipe: int | None = None, last: Callable[[], None] = lambda: None) -> None:
-    """In a helper process: start a thread that ends the process when its parent is gone.
+def end_with_parent(parent: int, last: Callable[[], None] = lambda: None) -> None:
+    """In a helper process: start a thread that ends it when its parent is gone, looked for twice a second.
 
     Parameters
     ----------
     parent : int
         Id of the process that started this one.
-    pipe : int, optional
-        The reading end of a pipe whose writing end only the parent holds: its end is seen at once. Without
-        one the parent is looked for twice a second.
     last : callable
         Called before the process is ended.
     """
 
     def watch() -> None:
         while os.name == "nt" or os.getppid() == parent:
-            if pipe is None:
-                time.sleep(SECONDS_BETWEEN_LOOKS)
-            elif os.name == "nt":
-                if not os.read(pipe, 1):
-                    break
-            elif select.select([pipe], [], [], SECONDS_BETWEEN_LOOKS)[0] and not os.read(pipe, 1):
-                break
+            time.sleep(SECONDS_BETWEEN_LOOKS)
         try:
             last()
         finally:

@@ -4,27 +4,24 @@ Authors of components do not need it. It is as stable as the contract version sa
 
 ================= ==========================================================================================
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
-                  its address, `lower` its text for other processors (with `entry_point`, `MachineCode`);
+                  its address, `lower` its text for other processors (with `entry_point`);
                   `keep` and `kept`: what is costly to make, by the digest of what it is made of
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures
 integrators       `method_layout` and its names: the arrays that compiled steps work in; `MethodKernels`,
                   `Capabilities`, `StepCode`; `project` and others, for steps that meet constraints
-small systems     `lu_factor`, `lu_solve`: linear equations inside kernel functions
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
-histories         the functions that look inside a history (`append_to_history`, `delayed_value` …)
+histories         `history_buffer`: what a history looks like inside; its functions (`append_to_history` …)
 the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
-co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts, what
-                  participants may do beside the contract (`InitializationMode` …)
+co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
-many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; `ExecutorSupport`: what is
-                  special about executors of a library; the Step in batches: `BoundStep`, `arrays_at` …
-data in files     `data_file` and `text`: options that are no choices; `read_series`, which reads `TimeSeries`
+many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
+                  `BoundStep`, `arrays_at` …
+data in files     `data_file` and `text`: options that are no choices
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
-                  `declared_kinds`: the base class of each kind; `ContractKit`: the checks of a kind
+                  `declared_kinds`: the base class of each kind
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
                   `seconds`: a time that may be text; `check_callable`: a function, or nothing
-commands          `RegisteredId` and `completes`, for arguments; `reported_result`, for `Command.report`;
-                  `commands`, `CommandParser` and `completions`: which there are, what arguments may be
+commands          `commands` and `CommandParser`: which there are, what they read
 packages          `late_names`: an ``__init__`` that imports a name when it is asked for
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
                   `run_source` in place of exec, for text that makes components
@@ -36,10 +33,8 @@ TYPE_CHECKING = False  # as in `cosim`
 if TYPE_CHECKING:
     from cosim.command_line.command_entries import commands as commands
     from cosim.command_line.command_parser import CommandParser as CommandParser
-    from cosim.command_line.completes import completes as completes
-    from cosim.command_line.completes import completions as completions
-    from cosim.command_line.registered_id import RegisteredId as RegisteredId
     from cosim.compiled import foreign as foreign
+    from cosim.compiled.fingerprint import digest_of_module as digest_of_module
     from cosim.compiled.fingerprint import environment as environment
     from cosim.compiled.foreign import call_with_array as call_with_array
     from cosim.compiled.foreign import call_with_interval as call_with_interval
@@ -50,17 +45,8 @@ if TYPE_CHECKING:
     from cosim.compiled.kernel_cache import kept as kept
     from cosim.compiled.llvm_text import without_strings as without_strings
     from cosim.compiled.lowered_calls import WALK as WALK
-    from cosim.compiled.lowered_calls import call_by_number as call_by_number
-    from cosim.compiled.lowered_calls import called_signatures as called_signatures
-    from cosim.compiled.lowered_calls import constant as constant
-    from cosim.compiled.lowered_calls import declaration as declaration
-    from cosim.compiled.lowered_calls import given as given
-    from cosim.compiled.lowered_calls import global_name as global_name
     from cosim.compiled.lowered_calls import name_of as name_of
-    from cosim.compiled.lowered_calls import parameters as parameters
-    from cosim.compiled.lowered_calls import words as words
     from cosim.compiled.lowered_code import entry_point as entry_point
-    from cosim.compiled.machine_code import MachineCode as MachineCode
     from cosim.compiled.native import c_address as c_address
     from cosim.compiled.native import compile_function as compile_function
     from cosim.compiled.native import function_address as function_address
@@ -95,10 +81,8 @@ if TYPE_CHECKING:
     from cosim.component.values import words_of as words_of
     from cosim.contracts import method_layout as method_layout
     from cosim.contracts.capabilities import Capabilities as Capabilities
-    from cosim.contracts.contract_kit import ContractKit as ContractKit
     from cosim.contracts.dense_output import DenseOutput as DenseOutput
     from cosim.contracts.ensemble_result import EnsembleResult as EnsembleResult
-    from cosim.contracts.executor_support import ExecutorSupport as ExecutorSupport
     from cosim.contracts.failed_run import FailedRun as FailedRun
     from cosim.contracts.integrator import Vector as Vector
     from cosim.contracts.master_algorithm import Course as Course
@@ -158,26 +142,6 @@ if TYPE_CHECKING:
     from cosim.contracts.method_layout import WORK_HEADER as WORK_HEADER
     from cosim.contracts.method_layout import WORST as WORST
     from cosim.contracts.method_layout import own_slots as own_slots
-    from cosim.contracts.participant_abilities import LOG_LEVELS as LOG_LEVELS
-    from cosim.contracts.participant_abilities import ExportsFmu as ExportsFmu
-    from cosim.contracts.participant_abilities import GivesUp as GivesUp
-    from cosim.contracts.participant_abilities import HasFile as HasFile
-    from cosim.contracts.participant_abilities import InitializationMode as InitializationMode
-    from cosim.contracts.participant_abilities import InnerPoint as InnerPoint
-    from cosim.contracts.participant_abilities import Inspectable as Inspectable
-    from cosim.contracts.participant_abilities import KeepsInstance as KeepsInstance
-    from cosim.contracts.participant_abilities import KeepsLog as KeepsLog
-    from cosim.contracts.participant_abilities import NativeCalls as NativeCalls
-    from cosim.contracts.participant_abilities import RecordsEvents as RecordsEvents
-    from cosim.contracts.participant_abilities import Resizes as Resizes
-    from cosim.contracts.participant_abilities import StepsNatively as StepsNatively
-    from cosim.contracts.participant_abilities import StepsTypesNatively as StepsTypesNatively
-    from cosim.contracts.participant_abilities import TakesPrinted as TakesPrinted
-    from cosim.contracts.participant_abilities import TellsFailedEnd as TellsFailedEnd
-    from cosim.contracts.participant_abilities import TellsInside as TellsInside
-    from cosim.contracts.participant_abilities import TellsWarnings as TellsWarnings
-    from cosim.contracts.participant_abilities import Ticks as Ticks
-    from cosim.contracts.participant_abilities import Watches as Watches
     from cosim.contracts.participant_description import CAUSALITIES as CAUSALITIES
     from cosim.contracts.participant_description import TYPES as TYPES
     from cosim.contracts.participant_description import DefaultExperiment as DefaultExperiment
@@ -189,7 +153,6 @@ if TYPE_CHECKING:
     from cosim.contracts.step_code import StepCode as StepCode
     from cosim.contracts.step_code import StepReason as StepReason
     from cosim.contracts.step_statistics import StepStatistics as StepStatistics
-    from cosim.contracts.study_subject import StudySubject as StudySubject
     from cosim.contracts.verification import Verification as Verification
     from cosim.errors import OptionError as OptionError
     from cosim.errors import nearest as nearest
@@ -220,9 +183,6 @@ if TYPE_CHECKING:
     from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
     from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted
     from cosim.simulation.interrupt import uninterrupted as uninterrupted
-    from cosim.simulation.read_series import TimeSeries as TimeSeries
-    from cosim.simulation.read_series import read_series as read_series
-    from cosim.simulation.reported_result import reported_result as reported_result
     from cosim.simulation.result_files import result_sink as result_sink
     from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
     from cosim.simulation.simulate import MOST_POINTS as MOST_POINTS
@@ -255,8 +215,6 @@ if TYPE_CHECKING:
     from cosim.step.codes import SENTENCES as SENTENCES
     from cosim.step.codes import STEPPED as STEPPED
     from cosim.step.codes import TERMINATED as TERMINATED
-    from cosim.step.dense_lu import lu_factor as lu_factor
-    from cosim.step.dense_lu import lu_solve as lu_solve
     from cosim.step.entries import ENTRIES as ENTRIES
     from cosim.step.event_entries import EventEntries as EventEntries
     from cosim.step.held_tables import HeldTables as HeldTables
@@ -287,6 +245,7 @@ if TYPE_CHECKING:
     from cosim.step.tables import Tables as Tables
     from cosim.step.touched import lower_stage as lower_stage
     from cosim.step.whole_way import whole_way as whole_way
+    from cosim.system import history_buffer as history_buffer
     from cosim.system.assembly import Assembly as Assembly
     from cosim.system.history_buffer import FULL as FULL
     from cosim.system.history_buffer import RING as RING
@@ -303,13 +262,6 @@ if TYPE_CHECKING:
     from cosim.system.history_buffer import newest_time as newest_time
     from cosim.system.history_buffer import next_break_order as next_break_order
     from cosim.system.history_buffer import trim_history as trim_history
-    from cosim.system.history_lookup import before_start as before_start
-    from cosim.system.history_lookup import delayed_value as delayed_value
-    from cosim.system.history_lookup import extrapolation_error as extrapolation_error
-    from cosim.system.history_lookup import has_derivatives as has_derivatives
-    from cosim.system.history_lookup import interpolate_history as interpolate_history
-    from cosim.system.history_lookup import value_in_piece as value_in_piece
-    from cosim.system.history_refinement import refine_history as refine_history
     from cosim.system.projection import Projection as Projection
     from cosim.system.schedule import Block as Block
     from cosim.system.schedule import Slot as Slot

@@ -31,17 +31,16 @@ from cosim.compiled import (
     llvm_text,
     lowered_calls,
     lowered_code,
-    machine_code,
     native,
-    optimizer,
     shipped,
     shipped_texts,
     whole_module,
 )
 from cosim.compiled.fingerprint import digest_of_module, environment
-from cosim.compiled.machine_code import MachineCode, plainest_processor
-from cosim.compiled.optimizer import Optimizer
 from cosim.compiled.parts import in_process, parts_called
+from cosim_fmu.lowering import machine_code, optimizer
+from cosim_fmu.lowering.machine_code import MachineCode, plainest_processor
+from cosim_fmu.lowering.optimizer import Optimizer
 
 Wanted = tuple[types.FunctionType, str]
 LITTER = 3_000_000
@@ -263,12 +262,8 @@ _jobs: tuple[list[_Job], Path]
 
 @functools.cache
 def _optimizer() -> Optimizer:
-    """One for each process that compiles; it ends when its pipe is closed.
-
-    Once is enough: numba has optimized each function with its helpers before. A second time takes a tenth of
-    all that a library takes, and changes 36 of 400,000 lines of its listing.
-    """
-    return Optimizer(plainest_processor(), passes=1)
+    """One for each process that compiles; it ends when its pipe is closed."""
+    return Optimizer(plainest_processor())
 
 
 def _compile_from_here() -> None:

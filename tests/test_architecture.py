@@ -22,11 +22,17 @@ PUBLIC = {
     "cosim_mechanics.spatial",
     "cosim_mechanics.contracts",
     "cosim_ensembles.kit",
+    "cosim_fmu.abilities",
     "cosim_integrators.kit",
+    "cosim_measures.histories",
     "cosim_measures.sampled",
     "cosim_measures.still",
     "cosim_signals.curves",
+    "cosim_signals.series",
     "cosim_toml",
+    "cosim_workbench.arguments",
+    "cosim_workbench.contracts",
+    "cosim_workbench.reports",
 }
 """What a plugin lets others import."""
 LAYERS = (
@@ -57,7 +63,7 @@ PLUGIN = {"numpy", "scipy"}
 OWN_LIBRARIES = {
     "cosim_integrators": {"sksundae"},
     "cosim_workbench": {"distributed", "rich", "matplotlib", "pandas", "pyarrow", "xarray"},
-    "cosim_fmu": {"fmpy", "lxml", "pythonfmu"},
+    "cosim_fmu": {"fmpy", "llvmlite", "lxml", "pythonfmu"},
 }
 TOUCH_NUMBA = {
     f"cosim/compiled/{name}.py"
@@ -67,7 +73,6 @@ TOUCH_NUMBA = {
         "intrinsics",
         "numba_cache",
         "numba_target",
-        "machine_code",
         "whole_module",
         "front_end",
     )

@@ -418,7 +418,7 @@ def history(of: str, keep: str, description: str = "") -> Any:
     """The past of a source, kept for as long as the parameter `keep` says.
 
     The kernel functions see ``<name>``, the array of all histories, and ``<name>_ring``, the integers
-    that say where this one lies in it. Only the functions of `cosim.system.history_buffer` look inside.
+    that say where this one lies in it. What lies there `cosim.kit.history_buffer` says.
     """
     return Declaration("history", description=description, options={"of": of, "keep": keep})
 

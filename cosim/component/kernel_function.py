@@ -201,8 +201,8 @@ def update(
         (`side` is 0): histories that the step itself looks into; "between": for times inside the step that
         has ended (`side` is -1/2) and before them for its end (`side` is 0), where `smoothness` is how far
         the history may be off: histories of signals that the integrator does not integrate
-        (`refine_history`). First `side` may be -1/4: whether the time is needed is asked, and derivatives
-        of sources are not there yet.
+        (`cosim_measures.histories.refine_history`). First `side` may be -1/4: whether the time is needed
+        is asked, and derivatives of sources are not there yet.
     when, unless : str, optional
         As for `kernel`.
     """

@@ -79,21 +79,15 @@ FOR_DEBUGGING = ("print", "breakpoint")
 PURE = "a kernel function changes its results alone; what is to be remembered is a state: cosim.discrete()"
 
 
-def check_rules(function: types.FunctionType, declared: Iterable[str] = ()) -> None:
+def check_rules(function: types.FunctionType) -> None:
     """Check a kernel function and every helper that it reaches.
-
-    Parameters
-    ----------
-    function : function
-    declared : iterable of str
-        Names that the function could ask for.
 
     Raises
     ------
     ContractError
         Every fault, one a line, each with file and line.
     """
-    faults = rule_faults(function, frozenset(declared))
+    faults = rule_faults(function)
     if faults:
         raise ContractError("\n".join(faults))
 

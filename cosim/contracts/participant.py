@@ -19,16 +19,18 @@ class Participant(ABC):
 
     The master calls them in this order: `describe`, `initialize`, then any mix of `set`, `step`,
     `get`, `save`, `restore`, `serialize`, and at last `close`, which is called whatever happened before.
-    What it may do beside that are protocols, each with one ability (`cosim.kit`): `InitializationMode`,
-    `TellsInside`, `Watches`, `RecordsEvents`, `Resizes`, `Ticks`, `KeepsLog`, `HasFile`, `Inspectable`,
-    `ExportsFmu`, `StepsNatively`, `StepsTypesNatively`, `TellsWarnings`, `TellsFailedEnd`, `TakesPrinted`,
-    `KeepsInstance`, `GivesUp`. A participant has an ability when it has the members of
+    What a master makes use of beside that are protocols, each with one ability; those of our master are in
+    `cosim_fmu.abilities`. A participant has an ability when it has the members of
     the protocol; nothing has to be registered.
     """
 
     @abstractmethod
     def describe(self) -> ParticipantDescription:
         """Names, types, units and capabilities; callable before `initialize`, without side effects."""
+
+    def inspect(self) -> tuple[ParticipantDescription, list[str]]:
+        """As `describe`, also for what cannot run here; and remarks on what it offers, and why it cannot."""
+        return self.describe(), []
 
     @abstractmethod
     def initialize(

@@ -44,8 +44,6 @@ def plugin_kind(name: str) -> Callable[[T], T]:
         raise ContractError(f"the kind '{name}' must be snake_case, such as 'force_element'")
 
     def declare(base: T) -> T:
-        if not _is_kernels(base):
-            _declare_kernel_kinds()
         old = _declared.setdefault(name, base)
         if _place(old) != _place(base):
             raise ContractError(
@@ -75,10 +73,6 @@ def _declare_kernel_kinds() -> None:
     kernel = importlib.import_module("cosim")
     for name in dir(kernel):
         getattr(kernel, name)
-
-
-def _is_kernels(cls: type) -> bool:
-    return cls.__module__.partition(".")[0] == "cosim"
 
 
 def _place(cls: type) -> str:

@@ -19,6 +19,7 @@ import pluggy
 from cosim.errors import PluginError, nearest
 from cosim.registration import hookspecs
 from cosim.registration.fault_place import fault_place
+from cosim.registration.kinds import declared_kinds
 from cosim.registration.plugin_record import PluginRecord
 from cosim.registration.registering import Registrations
 from cosim.registration.selection import NO_AUTOLOAD, ONLY, selection
@@ -127,6 +128,7 @@ def load_plugin(candidate: Candidate) -> PluginRecord:
     try:
         if not re.fullmatch(r"[a-z][a-z0-9_]*", candidate.name):
             raise candidate.error("the name of the entry point must be snake_case: every id begins with it")
+        declared_kinds()  # the kernel's first: a plugin's of the same name is the one that is refused
         module = candidate.load()
         contract = _checked_contract(candidate, module)
         found = _registrations(candidate, module)

@@ -22,8 +22,18 @@ from cosim.step.evaluation import copy_cache, probed, walk_rows
 from cosim.step.event_log import NOT_KNOWN_INSIDE, NOT_SMOOTH, tell
 from cosim.step.histories import remember_inside
 from cosim.step.realize import interpolate, realize, redo
-from cosim.system.history_buffer import BEFORE, FULL, LOOKED, REFINED, RING, margin
-from cosim.system.history_refinement import ADDED, NO_VALUE, entry_after, piece_start
+from cosim.system.history_buffer import (
+    ADDED,
+    BEFORE,
+    FULL,
+    LOOKED,
+    NO_VALUE,
+    REFINED,
+    RING,
+    entry_after,
+    margin,
+    piece_start,
+)
 
 MOST = 100  # points that a step may add to a history; then it is taken again, shorter
 ROOM = MOST + 180  # entries that a step can bring

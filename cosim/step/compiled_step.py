@@ -133,7 +133,7 @@ class CompiledStep:
         if self._held and held is not None:
             held_table, held_ints = held.table.copy(), held.ints.copy()
             held_table[-1, 0] = block_address(sliding_field)
-        scratch = np.full(tables.scratch.size, 0.0)
+        scratch = np.zeros(tables.scratch.size)
         scratch[tables.program[layout.WINDOW]] = np.nan
         places = tables.places
         places[layout.MOST], places[layout.LOWERED] = 1, UNTOUCHED

@@ -68,7 +68,7 @@ class EventEntries:
         self.entries = self._list_entries()
         slots = system.assembly.layout.slots
         self.signals = [
-            slots[name, d.name].offset
+            slots[name][d.name].offset
             for name, part in system.parts.items()
             for d in part.declarations.values()
             if d.kind == "signal"
@@ -87,7 +87,7 @@ class EventEntries:
                 if handler.witness is not None:
                     flag = places.get(f"{name}.{handler.witness.name}", -1)
                 elif handler.signal or handler.timer:
-                    flag = slots[name, handler.signal or handler.timer].offset
+                    flag = slots[name][handler.signal or handler.timer].offset
                 block = self.system.handler_blocks.get((name, handler.name), -1)
                 entries.append(Entry(len(entries), name, handler, block, flag))
         return entries

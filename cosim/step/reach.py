@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import weakref
+from array import array
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim.stage import Stage
 from cosim.step.touched import NODE_WIDTH, REACH_HEADER
+from cosim.system.graph import Graph
+from cosim.system.short_lists import ShortLists
 from cosim.system.system import System
 
 Integers = NDArray[np.int64]
@@ -36,8 +39,8 @@ def reach_table(system: System) -> Integers:
 
 def _made(system: System) -> Integers:
     graph = system.assembly.graph
-    listed: list[tuple[int, int]] = []  # node of the graph, block of the schedule
-    rows: list[list[int]] = []
+    number_of = np.full(len(graph.blocks), -1)
+    rows: list[tuple[int, ...]] = []
     for number, block in enumerate(system.blocks):
         if not Stage.INSTANCE <= block.stage <= Stage.ACCELERATION:
             continue
@@ -45,49 +48,66 @@ def _made(system: System) -> Integers:
         at = int(system.table[number, 1])
         for member in block.members:
             node = graph.blocks[member]
-            count = node.rows.shape[0]
-            always = node.is_python or not node.mergeable
-            rows.append([number, at, count, width, int(block.stage), int(always)])
-            listed.append((member, number))
+            count = len(node.rows)
+            number_of[member] = len(rows)
+            rows.append((number, at, count, width, block.stage, node.is_python or not node.mergeable))
             at += count * width
-    number_of = {member: i for i, (member, _) in enumerate(listed)}
-    sizes = {name: len(array) for name, array in system.start_arrays().items()}
-    starts = {"y": 0, "p": sizes["y"], "d": sizes["y"] + sizes["p"]}
-    starts["k"] = starts["d"] + sizes["d"]
-    readers: list[set[int]] = [set() for _ in range(starts["k"] + sizes["k"])]
-    region_readers: dict[int, set[int]] = {}
-    makers: dict[int, set[int]] = {}
-    for member, i in number_of.items():
-        node = graph.blocks[member]
-        for slot in (*node.reads, *node.adds):
-            if slot.array == "c" and slot.size:
-                region_readers.setdefault(graph.region_of(slot.offset), set()).add(i)
-            elif slot.array in starts:
-                for offset in range(slot.offset, slot.offset + slot.size):
-                    readers[starts[slot.array] + offset].add(i)
-        for slot in (*node.writes, *node.adds):
-            if slot.array == "c" and slot.size:
-                makers.setdefault(graph.region_of(slot.offset), set()).add(i)
-    followers: list[set[int]] = [set() for _ in listed]
-    for member, i in number_of.items():
-        node = graph.blocks[member]
-        for slot in (*node.writes, *node.adds):
-            if slot.array == "c" and slot.size:
-                region = graph.region_of(slot.offset)
-                followers[i] |= region_readers.get(region, set())
-                if len(makers[region]) > 1:
-                    followers[i] |= makers[region]
-    return _packed(rows, readers, followers)
+    lists = _readers(system, number_of), _followers(graph, number_of)
+    header = np.zeros(REACH_HEADER, dtype=np.int64)
+    pieces: list[Integers] = [np.array(rows, dtype=np.int64).reshape(-1)]
+    header[0], header[1] = len(rows), REACH_HEADER
+    assert pieces[0].size == NODE_WIDTH * len(rows)
+    for place, found in zip((2, 4), lists, strict=True):
+        header[place] = REACH_HEADER + sum(piece.size for piece in pieces)
+        header[place + 1] = header[place] + len(found) + 1
+        pieces += [
+            np.cumsum(np.concatenate([[0], found.counts]), dtype=np.int64),
+            found.numbers.astype(np.int64),
+        ]
+    return np.concatenate([header, *pieces])
 
 
-def _packed(rows: list[list[int]], readers: list[set[int]], followers: list[set[int]]) -> Integers:
-    numbers = [0] * REACH_HEADER
-    numbers[0], numbers[1] = len(rows), REACH_HEADER
-    numbers += [number for row in rows for number in row]
-    assert len(numbers) == REACH_HEADER + NODE_WIDTH * len(rows)
-    for place, lists in ((2, readers), (4, followers)):
-        counts = np.cumsum([0, *map(len, lists)]).tolist()
-        numbers[place], numbers[place + 1] = len(numbers), len(numbers) + len(counts)
-        numbers += counts
-        numbers += [i for found in lists for i in sorted(found)]
-    return np.array(numbers, dtype=np.int64)
+def _readers(system: System, number_of: Integers) -> ShortLists:
+    """For each variable of [y | p | d | k] the nodes that read it."""
+    arrays, start, room = system.start_arrays(), {}, 0
+    for name in "ypdk":
+        start[name], room = room, room + arrays[name].size
+
+    read = array("q")
+    for number, node in zip(number_of.tolist(), system.assembly.graph.blocks, strict=True):
+        for slot in (*node.reads, *node.adds) if number >= 0 else ():
+            if slot.array in start:
+                read.extend((start[slot.array] + slot.offset, slot.size, number))
+    first, size, reader = np.asarray(read).reshape(-1, 3).T
+    behind = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    return _unique(np.repeat(first, size) + behind, np.repeat(reader, size), room)
+
+
+def _followers(graph: Graph, number_of: Integers) -> ShortLists:
+    """For each node others that are called again when it is: through these all that have to be are found.
+
+    Of the nodes that make one region each is followed by the next one, and the first by those that read it.
+    """
+
+    def nodes_by_region(*effects: ShortLists) -> ShortLists:
+        nodes = np.concatenate([number_of[effect.owners] for effect in effects])
+        regions = np.concatenate([effect.numbers for effect in effects])
+        return _unique(regions[nodes >= 0], nodes[nodes >= 0], len(graph.layout.regions))
+
+    readers = nodes_by_region(graph.reads, graph.adds)
+    makers = nodes_by_region(graph.writes, graph.adds)
+    made = np.flatnonzero(makers.counts)
+    last = np.cumsum(makers.counts[made]) - 1
+    first = makers.numbers[last + 1 - makers.counts[made]]
+    following = np.roll(makers.numbers, -1)
+    following[last] = first
+    before = np.concatenate([makers.numbers, np.repeat(first, readers.counts[made])])
+    after = np.concatenate([following, readers.of(made)])
+    return _unique(before[before != after], after[before != after], int(number_of.max(initial=-1)) + 1)
+
+
+def _unique(lists: Integers, numbers: Integers, count: int) -> ShortLists:
+    """Lists without what is in them twice, rising."""
+    width = int(numbers.max(initial=0)) + 1
+    pairs = np.unique(lists.astype(np.int64) * width + numbers)
+    return ShortLists.of_pairs(pairs // width, pairs % width, count)

@@ -179,7 +179,7 @@ class Tables:
         row[layout.BLOCK_OF], row[layout.FLAG] = entry.block, entry.flag
         row[layout.PRIVATE] = int(entry.is_private)
         slots = self.system.assembly.layout.slots
-        status = slots.get((entry.part, handler.name))
+        status = slots[entry.part].get(handler.name)
         row[layout.STATUS] = -1 if status is None else status.offset
         stage = self.system.handler_stage.get((entry.part, handler.name), Stage.ACCELERATION)
         row[layout.NEEDS_REPORT] = int(stage > Stage.ACCELERATION)
@@ -210,10 +210,10 @@ class Tables:
         """Which variables a handler may change, and where in the cache it leaves them."""
         if entry.handler.function.is_python:
             return self._all_variables() if takes_next_state(entry) else []
-        slots, found = self.system.assembly.layout.slots, []
+        slots, found = self.system.assembly.layout.slots[entry.part], []
         for argument in self.system.parts[entry.part].arguments[entry.handler.name]:
             if argument.role == "next":
-                target, source = slots[entry.part, argument.name], slots[entry.part, argument.of]
+                target, source = slots[argument.name], slots[argument.of]
                 readable = int(f"{entry.part}.{argument.of}" in self.system.variables)
                 cells = [target.offset, "ypdk".index(source.array), source.offset, target.size]
                 found.append([*cells, readable])
@@ -236,7 +236,10 @@ class Tables:
         sizes = {name: array.size for name, array in self.system.start_arrays().items()}
         for number, array in enumerate("ypdk"):
             slots = sorted(
-                (s.offset, s.size) for s in layout_of.slots.values() if s.array == array and s.size
+                (s.offset, s.size)
+                for own in layout_of.slots.values()
+                for s in own.values()
+                if s.array == array and s.size
             )
             end = 0
             for at, size in [*slots, (sizes[array], 0)]:
@@ -309,7 +312,7 @@ class Tables:
         self._table(layout.SWAPS, swaps)
         self._table(layout.RINGS, [ring.offset for ring in system.rings])
         declared = [
-            (f"{name}.{d.name}", str(d.options["notice"]), system.assembly.layout.slots[name, d.name].offset)
+            (f"{name}.{d.name}", str(d.options["notice"]), system.assembly.layout.slots[name][d.name].offset)
             for name, part in system.parts.items()
             for d in part.declarations.values()
             if d.kind == "cache" and d.options.get("notice")

@@ -40,14 +40,15 @@ class Witness:
 
 def list_witnesses(system: System) -> list[Witness]:
     """The witnesses of all parts, in order of parts, then of declaration."""
-    slots, found = system.assembly.layout.slots, []
+    found = []
     for name, part in system.parts.items():
-        rates = {id(k.rate_of): slots[name, k.name].offset for k in part.kernels.values() if k.rate_of}
+        slots = system.assembly.layout.slots[name]
+        rates = {id(k.rate_of): slots[k.name].offset for k in part.kernels.values() if k.rate_of}
         for kernel in part.kernels.values():
-            if kernel.role == "witness" and (name, kernel.name) in slots:
+            if kernel.role == "witness" and kernel.name in slots:
                 falling, rising = DIRECTIONS[kernel.direction]
                 rate, path = rates.get(id(kernel), -1), f"{name}.{kernel.name}"
-                place = slots[name, kernel.name].offset
+                place = slots[kernel.name].offset
                 direction = FALLING * falling + RISING * rising
                 more = kernel.is_condition, kernel.shortest_pulse
                 found.append(Witness(path, place, direction, rate, *more))

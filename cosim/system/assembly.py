@@ -8,6 +8,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 from cosim.compiled import copies
 from cosim.component.arguments import Argument, known_names
@@ -21,11 +22,12 @@ from cosim.stage import Stage
 from cosim.system import adapter
 from cosim.system.connection import Connection
 from cosim.system.elements import resize
+from cosim.system.graph import Graph
 from cosim.system.history_buffer import empty_ring
 from cosim.system.layout import HISTORY_ENTRIES, HISTORY_WIDTH, Layout
 from cosim.system.projection import Projection
-from cosim.system.row_plan import RowPlan, of_names
-from cosim.system.schedule import Block, Graph, Slot
+from cosim.system.row_plan import OWN_ROLES, RowPlan, of_names
+from cosim.system.schedule import Block, Slot
 from cosim.system.signals import split_derivative
 from cosim.system.wiring import Wiring
 
@@ -91,12 +93,12 @@ class Assembly:
             self.dynamics = solver.choice
             self._raise()
         self._zero_accumulators()
-        written = set(self.layout.regions_of(slot for block in self.blocks for slot in block.writes))
+        self.graph = Graph(self.blocks, self.layout, self.base_stage)
+        written = set(self.graph.writes.numbers.tolist())
         self._check_results(written)
         self._mark_unknown(written)
         self._check_sources(written)
         self._raise()
-        self.graph = Graph(self.blocks, self.layout.region_of, self.layout.regions_of, self.base_stage)
 
     # what a solver uses
 
@@ -106,7 +108,7 @@ class Assembly:
 
     def slot(self, part: Component, name: str) -> Slot:
         """Where a part's declared quantity lies."""
-        return self.layout.slots[part.name, name]
+        return self.layout.slots[part.name][name]
 
     def asked(self, part: Component, name: str) -> Slot:
         """Where that lies which a kernel function of the part would get for an argument of this name."""
@@ -114,7 +116,7 @@ class Assembly:
 
     def derivative(self, part: Component, name: str) -> Slot:
         """Where the derivative of a part's state lies (in the cache)."""
-        return self.layout.slots[part.name, f"{name}_dot"]
+        return self.layout.slots[part.name][f"{name}_dot"]
 
     def attached(self, part: Component, attachment: str) -> Component:
         """The part that an attachment names."""
@@ -123,9 +125,9 @@ class Assembly:
             raise LookUpError("part", name, self.parts_by_name)
         return self.parts_by_name[name]
 
-    def allocate(self, name: str, size: int, unit: str = "1") -> Slot:
-        """A work slot in the cache."""
-        return self.layout.allocate("c", size, name)
+    def allocate(self, name: str, size: int, owner: str = "") -> Slot:
+        """A work slot in the cache; one that belongs to a part is called by that, too."""
+        return self.layout.allocate("c", size, name, owner)
 
     def part(self, name: str) -> Component:
         """The part of that name."""
@@ -152,41 +154,35 @@ class Assembly:
         layout.allocate_states((name, part.declarations) for name, part in self.parts_by_name.items())
         self.side = layout.allocate("c", 1, "side")
         for name, part in self.parts_by_name.items():
-            for declaration in part.declarations.values():
-                key, kind, size = (name, declaration.name), declaration.kind, declaration.size
-                numbers = part.values.numbers.get(declaration.name)
-                if numbers is not None and numbers.size == 1:
-                    numbers = np.repeat(numbers, size)
-                if kind == "parameter":
-                    layout.slots[key] = self.constant("p", numbers)
+            mine, given = layout.slots[name], part.values.numbers
+            for key, declaration in part.declarations.items():
+                kind, size = declaration.kind, declaration.size
+                if kind in CACHE_KINDS:
+                    mine[key] = layout.allocate("c", size, key, name)
+                    if kind == "input":
+                        mine[f"{key}_dot"] = layout.allocate("c", size, f"{key}_dot", name)
+                elif kind == "parameter":
+                    mine[key] = self.constant("p", _repeated(given[key], size))
                 elif kind == "option":
-                    layout.slots[key] = self.constant("p", [_option_number(part, declaration.name)])
+                    mine[key] = self.constant("p", [_option_number(part, key)])
                 elif kind in ("discrete", "integer", "signal"):
-                    slot = self.constant(
-                        "d" if kind == "discrete" else "k", [0.0] if numbers is None else numbers
-                    )
-                    layout.slots[key] = slot
+                    numbers = _repeated(given.get(key, np.zeros(1)), size)
+                    mine[key] = slot = self.constant("d" if kind == "discrete" else "k", numbers)
                     for i in range(size):
                         self.discrete_stage[slot.array, slot.offset + i] = _invalidated(part, declaration)
-                elif kind in CACHE_KINDS:
-                    layout.slots[key] = layout.allocate("c", size, key)
-                    if kind == "input":
-                        rate = name, f"{declaration.name}_dot"
-                        layout.slots[rate] = layout.allocate("c", size, rate)
                 elif kind == "history":
                     count, room = self.elements.get(name, 1), HISTORY_ENTRIES * HISTORY_WIDTH
-                    layout.slots[key] = layout.allocate("h", count * room, "")
-                    starts = [layout.slots[key].offset + i * room for i in range(count)]
+                    first = layout.allocate("h", count * room)
+                    starts = [first.offset + i * room for i in range(count)]
                     ring = self.constant("k", [n for start in starts for n in empty_ring(start)])
-                    layout.slots[name, f"{declaration.name}_ring"] = ring
+                    mine[key], mine[f"{key}_ring"] = first, ring
                     for i in range(ring.size):
                         self.discrete_stage["k", ring.offset + i] = Stage.TIME
 
-    def constant(self, kind: str, numbers: Any) -> Slot:
+    def constant(self, kind: str, numbers: Sequence[float] | NDArray[np.float64]) -> Slot:
         """A stretch of p, d or k with these start values."""
-        slot = self.layout.allocate(kind, len(numbers), "")
-        self.start[kind].extend(map(float, numbers))
-        return slot
+        self.start[kind].frombytes(np.asarray(numbers, dtype=np.float64).tobytes())
+        return self.layout.allocate(kind, len(numbers))
 
     def base_stage(self, slot: Slot) -> Stage:
         """The stage at which a slot outside the cache is known."""
@@ -204,7 +200,7 @@ class Assembly:
         for part in self.parts_by_name.values():
             owner = (part.name,)  # the blocks of a part share it
             for name, kernel in part.kernels.items():
-                if kernel.applies_to(partial(self.holds, part)):
+                if not (kernel.when or kernel.unless) or kernel.applies_to(partial(self.holds, part)):
                     self._make_block(part, name, kernel, owner)
             for name, handler in part.handlers.items():
                 if not handler.function.is_python:
@@ -224,19 +220,15 @@ class Assembly:
         for slots in choices:
             rows = plan.rows(slots, count)
             writes = of_names(slots, plan.writes)
-            result = None
             if kernel.is_python:
                 rows = [[*row, self._numbers[part.name]] for row in rows]
             elif plan.has_result:
-                key = (part.name, name)
-                if key not in self.layout.slots:
-                    self.layout.slots[key] = self.allocate(f"{part.name}.{name}", count)
-                result = self.layout.slots[key]
+                result = self._own_slot(part, name, count)
                 writes += (result,)
                 rows = [[*row, result.offset + i] for i, row in enumerate(rows)]
             block = Block(
                 function,
-                np.array(rows, dtype=np.int64),
+                rows,
                 max(stage, plan.stage),
                 of_names(slots, plan.reads),
                 writes,
@@ -255,8 +247,14 @@ class Assembly:
             else:
                 self.blocks.append(block)
             for argument in plan.next:
-                variable = self.layout.slots[part.name, argument.of]
-                self.swaps.append((slots[argument.name], variable))
+                self.swaps.append((slots[argument.name], self.layout.slots[part.name][argument.of]))
+
+    def _own_slot(self, part: Component, name: str, size: int) -> Slot:
+        """A slot of a part that it does not declare itself: made when it is first asked for."""
+        mine = self.layout.slots[part.name]
+        if name not in mine:
+            mine[name] = self.allocate(name, size, part.name)
+        return mine[name]
 
     def _plan(self, part: Component, name: str, kernel: KernelFunction) -> RowPlan:
         key = (type(part), name)
@@ -302,8 +300,7 @@ class Assembly:
         count = self.elements.get(part.name, 1)
         rows = plan.rows(slots, count)
         if plan.has_result:
-            status = self.allocate(f"{part.name}.{name}", 1)
-            self.layout.slots[part.name, name] = status
+            status = self._own_slot(part, name, 1)
             rows = [[*row, status.offset] for row in rows]
         function = adapter.block_function(type(part), name, kernel, plan.arguments)
         table, reads, writes = np.array(rows, dtype=np.int64), plan.reads, plan.writes
@@ -321,27 +318,25 @@ class Assembly:
         for attachment, kind in plan.repeated.items():
             count = len(kind.everything(self))
             choices = [{**c, f"@{attachment}": Slot("", i, 0)} for c in choices for i in range(count)]
+        mine = self.layout.slots[part.name]
         for choice in choices:
+            for name in plan.own:
+                choice[name] = mine[name]
             for argument in plan.placed:
                 choice[argument.name] = self._argument_slot(part, argument, choice)
         return choices
 
     def _argument_slot(self, part: Component, argument: Argument, choice: Mapping[str, Slot]) -> Slot:
-        layout = self.layout
-        if argument.role in ("own", "ring", "switch", "derivative"):
-            return layout.slots[part.name, argument.name]
+        if argument.role in OWN_ROLES:
+            return self.layout.slots[part.name][argument.name]
         if argument.role == "side":
             return self.side
         if argument.role == "smoothness":
             if part.name not in self.smoothness:
-                self.smoothness[part.name] = self.allocate(f"{part.name}.smoothness", 1)
+                self.smoothness[part.name] = self.allocate("smoothness", 1, part.name)
             return self.smoothness[part.name]
         if argument.role == "next":
-            key = (part.name, argument.name)
-            if key not in layout.slots:
-                size = part.declarations[argument.of].size
-                layout.slots[key] = self.allocate(f"{part.name}.{argument.name}", size)
-            return layout.slots[key]
+            return self._own_slot(part, argument.name, part.declarations[argument.of].size)
         return self._offered_slot(part, argument, choice)
 
     def _offered_slot(self, part: Component, argument: Argument, choice: Mapping[str, Slot]) -> Slot:
@@ -367,20 +362,20 @@ class Assembly:
 
     def provided(self, argument: Argument, provider: str) -> Slot:
         """Where a part of that name keeps what it offers through an attachment."""
-        key = (provider, argument.slot)
-        if key not in self.layout.slots:
-            known = [name for name, slot in self.layout.slots if slot == argument.slot]
+        found = self.layout.slots.get(provider, {}).get(argument.slot)
+        if found is None:
+            known = [name for name, slots in self.layout.slots.items() if argument.slot in slots]
             if provider not in self.parts_by_name:
                 raise LookUpError(argument.of, provider, known)
             there = f"; there are: {', '.join(sorted(known)[:10])}" if known else ""
             raise ModelError.of("", f"{argument.of} is '{provider}', which has no {argument.slot}{there}")
-        return self.layout.slots[key]
+        return found
 
     def _collected(self, slot: str, part: Component) -> list[Slot]:
         found = []
         for name, other in self.parts_by_name.items():
             if other is not part and slot in other.declarations and other.declarations[slot].size == 1:
-                found.append(self.wiring.in_cache(self.layout.slots[name, slot], f"{name}.{slot}"))
+                found.append(self.wiring.in_cache(self.layout.slots[name][slot], f"{name}.{slot}"))
         return found
 
     def attached_path(self, part: Component, attachment: str) -> str:
@@ -409,9 +404,8 @@ class Assembly:
         for name, part in self.parts_by_name.items():
             for declaration in part.declarations.values():
                 if declaration.accumulates and declaration.size:
-                    slot = self.layout.slots[name, declaration.name]
-                    rows = np.array([[slot.offset, slot.size]], dtype=np.int64)
-                    label = f"zeroing of {name}.{declaration.name}"
+                    slot = self.layout.slots[name][declaration.name]
+                    rows, label = [[slot.offset, slot.size]], f"zeroing of {name}.{declaration.name}"
                     self.blocks.append(
                         Block(copies.zero, rows, Stage.INSTANCE, (), (slot,), (), label, mergeable=True)
                     )
@@ -425,7 +419,7 @@ class Assembly:
                 if not (is_state or is_output) or not declaration.size:
                     continue
                 result = f"{declaration.name}_dot" if is_state else declaration.name
-                if self.layout.region_of(self.layout.slots[name, result].offset) not in written:
+                if self.layout.region_of(self.layout.slots[name][result].offset) not in written:
                     self.problem(
                         name,
                         f"nothing computes {result}: give {type(part).__name__} a kernel function that "
@@ -434,25 +428,25 @@ class Assembly:
 
     def _mark_unknown(self, written: set[int]) -> None:
         """A declared derivative that is not computed is not a number."""
-        for (part, name), slot in self.layout.slots.items():
-            base, order = split_derivative(name)
-            if order and slot.array == "c" and self.layout.region_of(slot.offset) not in written:
-                declarations = self.parts_by_name[part].declarations
-                if name in declarations and base in declarations:
+        for name, part in self.parts_by_name.items():
+            for declared in part.declarations:
+                base, order = split_derivative(declared)
+                slot = self.layout.slots[name].get(declared) if order and base in part.declarations else None
+                if slot and slot.array == "c" and self.layout.region_of(slot.offset) not in written:
                     self.nan_slots.append(slot)
 
     def _check_sources(self, written: set[int]) -> None:
         """Whatever a component reads from the cache has to be computed by another; said once for each."""
         if self._problems:
             return
-        known = written | set(self.layout.regions_of(slot for block in self.blocks for slot in block.adds))
+        known = written.union(self.graph.adds.numbers.tolist())
         known.update(self.layout.regions_of((*self.nan_slots, self.side, *self.smoothness.values())))
         updates = (block for blocks in self.updates.values() for block in blocks)
-        for block in (*self.blocks, *updates, *self.handlers.values()):
-            for slot in block.reads if block.owners else ():
-                if slot.array != "c" or not slot.size:
-                    continue
-                region = self.layout.region_of(slot.offset)
+        others = (
+            (block, self.layout.regions_of(block.reads)) for block in (*updates, *self.handlers.values())
+        )
+        for block, regions in (*zip(self.blocks, self.graph.reads, strict=True), *others):
+            for region in () if known.issuperset(regions) or not block.owners else regions:
                 if region not in known:
                     known.add(region)
                     name = self.layout.region_name(region)
@@ -464,6 +458,11 @@ class Assembly:
     def _raise(self) -> None:
         if self._problems:
             raise ModelError(self._problems)
+
+
+def _repeated(numbers: NDArray[np.float64], size: int) -> NDArray[np.float64]:
+    """As many numbers as there are elements: one stands for all."""
+    return np.repeat(numbers, size) if numbers.size == 1 != size else numbers
 
 
 def _invalidated(part: Component, declaration: Declaration) -> Stage:

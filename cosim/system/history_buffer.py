@@ -3,7 +3,7 @@
 An entry is four doubles in the array `past`: time, kind, value, derivative (NaN when unknown). The kind is
 0 for a value at the end of a step, before the events of that instant; -1 for a value inside a step,
 taken from the dense output of the integrator, -1/2 for one that was added because the others do not say
-where the signal is there (`history_refinement`); and 1 + the order of the lowest derivative that jumps for
+where the signal is there (`cosim.step.between`); and 1 + the order of the lowest derivative that jumps for
 the value after the events, a *break*. A break is two entries at one time, and nothing is ever
 interpolated across it: the past consists of smooth *pieces*.
 
@@ -34,6 +34,7 @@ SAME_TIME = 1e-14  # times closer than this, relative to the present, are one in
 BEFORE, AFTER_EVENT, AFTER_ARRIVAL = 0.0, 1.0, 2.0  # sides of an instant
 INSIDE, REFINED = -1.0, -0.5  # kinds of entries inside a step
 LOOKED = -0.25  # a side: whether an entry is needed there is all that is asked
+ADDED, NO_VALUE = 2, 4  # what a check inside a step leaves in ``ring[FULL]``
 
 
 def empty_ring(start: int) -> list[int]:
@@ -280,6 +281,20 @@ def has_jump_ahead(past, ring):
 def newest_time(past, ring):
     """Time of the newest entry, s; there has to be one."""
     return entry_time(past, ring, ring[COUNT] - 1)
+
+
+def entry_after(past, ring, t):
+    """Time of the oldest entry after `t`, s; infinite when there is none."""
+    index = find(past, ring, t) + 1
+    return entry_time(past, ring, index) if index < ring[COUNT] else math.inf
+
+
+def piece_start(past, ring, t):
+    """Where the polynomial begins that ends at the entry at `t`, s."""
+    index = find(past, ring, t) - 1
+    while index > 0 and past[entry_offset(ring, index) + KIND] == INSIDE:
+        index -= 1
+    return entry_time(past, ring, max(index, 0))
 
 
 def find(past, ring, t):

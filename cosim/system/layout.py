@@ -22,31 +22,29 @@ class Layout:
     ----------
     sizes : dict of str to int
         Length of each array so far.
-    slots : dict of (str, str) to Slot
-        By part and declared name; derivatives are under ``<name>_dot``.
+    slots : dict of str to dict of str to Slot
+        By part, then by declared name; derivatives are under ``<name>_dot``.
     regions : list of int
         Starts of the allocations in the cache, rising.
-    region_names : list of str, or of (str, str)
-        What is allocated there, or its part and declared name: text is made of it where it is shown.
     """
 
     nq: int = 0
     nu: int = 0
     nz: int = 0
     sizes: dict[str, int] = field(default_factory=lambda: dict.fromkeys("ypdkhc", 0))
-    slots: dict[tuple[str, str], Slot] = field(default_factory=dict)
+    slots: dict[str, dict[str, Slot]] = field(default_factory=dict)
     regions: list[int] = field(default_factory=list)
-    region_names: list[str | tuple[str, str]] = field(default_factory=list)
+    _names: list[str] = field(default_factory=list)
+    _owners: list[str] = field(default_factory=list)
 
-    def allocate(self, array: str, size: int, name: str | tuple[str, str]) -> Slot:
-        """A new stretch at the end of an array."""
+    def allocate(self, array: str, size: int, name: str = "", owner: str = "") -> Slot:
+        """A new stretch at the end of an array; people are told its name and the part that owns it."""
         slot = Slot(array, self.sizes[array], size)
         self.sizes[array] += size
-        if array == "c":
-            if size == 0:
-                return slot
+        if array == "c" and size:
             self.regions.append(slot.offset)
-            self.region_names.append(name)
+            self._names.append(name)
+            self._owners.append(owner)
         return slot
 
     def region_of(self, offset: int) -> int:
@@ -60,19 +58,20 @@ class Layout:
 
     def region_name(self, region: int) -> str:
         """What lies there, for people."""
-        name = self.region_names[region]
-        return name if isinstance(name, str) else ".".join(name)
+        owner = self._owners[region]
+        return f"{owner}.{self._names[region]}" if owner else self._names[region]
 
     def allocate_states(self, parts: Iterable[tuple[str, dict[str, Declaration]]]) -> None:
         """Y = [q | u | z] and, at the same offsets of the cache, its derivatives."""
         listed = list(parts)
+        self.slots = {part: {} for part, _ in listed}
         counts = []
         for kind in STATE_KINDS:
             before = self.sizes["y"]
             for part, declaration in _of_kind(listed, kind):
-                self.slots[part, declaration.name] = self.allocate("y", declaration.size, "")
-                dot = f"{declaration.name}_dot"
-                self.slots[part, dot] = self.allocate("c", declaration.size, (part, dot))
+                name, mine = declaration.name, self.slots[part]
+                mine[name] = self.allocate("y", declaration.size)
+                mine[f"{name}_dot"] = self.allocate("c", declaration.size, f"{name}_dot", part)
             counts.append(self.sizes["y"] - before)
         self.nq, self.nu, self.nz = counts
 

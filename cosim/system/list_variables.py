@@ -20,15 +20,15 @@ def list_variables(system: System) -> list[Variable]:
     """In order of parts, then of declaration; then what a part calls its signals."""
     found = []
     starts: dict[bytes, tuple[float, ...]] = {}
-    slots, units = system.assembly.layout.slots, system.assembly.wiring.paths.units
+    layout, units = system.assembly.layout, system.assembly.wiring.paths.units
     for name, part in system.parts.items():
-        bare = main_output_or_none(part)
+        bare, slots = main_output_or_none(part), layout.slots[name]
         for declaration in part.declarations.values():
             if declaration.kind in NOT_READABLE or not declaration.size:
                 continue
             if declaration.options.get("internal"):
                 continue
-            slot = slots[name, declaration.name]
+            slot = slots[declaration.name]
             kind = declaration.kind
             if kind in ("cache", "output") and bare == declaration.name:
                 kind = "measure" if declaration.name == "value" else "output"
@@ -55,7 +55,7 @@ def list_variables(system: System) -> list[Variable]:
                 text = _about_measure(part)
                 found.append(variable._replace(path=name, kind="measure", start=(), description=text))
         for alias, (slot_name, element, unit, *text_of) in part.signals.items():
-            slot = slots[name, slot_name].part(element)
+            slot = slots[slot_name].part(element)
             text = f"{part.declarations[slot_name].description or slot_name}, element {element}"
             text = text_of[0].format(part=name) if text_of else text
             stage, text = system.stage_of(slot), intern(text)

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
-from array import array
 from collections.abc import Callable, Iterable, Sequence
+from typing import Any
 
-from cosim.system.layout import Layout
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.system.graph import Graph
 from cosim.system.schedule import Block
 
 
@@ -15,12 +18,13 @@ class NeededBlocks:
     Parameters
     ----------
     blocks : sequence of Block
-        Of the schedule, in order.
-    layout : Layout
+        Of the stages of the schedule, in order.
+    graph : Graph
+        Whose nodes they were made from.
     """
 
-    def __init__(self, blocks: Sequence[Block], layout: Layout) -> None:
-        self._blocks, self._layout = blocks, layout
+    def __init__(self, blocks: Sequence[Block], graph: Graph) -> None:
+        self._blocks, self._graph = blocks, graph
         self._made = [self._regions(block, "writes", "adds") for block in blocks]
         self._read = [self._regions(block, "reads", "adds") for block in blocks]
 
@@ -41,14 +45,15 @@ class NeededBlocks:
         return self._found(indices, range(ny), is_always)
 
     def _found(self, indices: range, offsets: Iterable[int], is_always: Callable[[Block], bool]) -> list[int]:
-        needed = {self._layout.region_of(offset) for offset in offsets}
+        layout = self._graph.layout
+        needed = np.zeros(len(layout.regions), dtype=bool)
+        needed[[layout.region_of(offset) for offset in offsets]] = True
         found = []
         for i in reversed(indices):
-            if not needed.isdisjoint(self._made[i]) or is_always(self._blocks[i]):
+            if needed[self._made[i]].any() or is_always(self._blocks[i]):
                 found.append(i)
-                needed.update(self._read[i])
+                needed[self._read[i]] = True
         return found[::-1]
 
-    def _regions(self, block: Block, *effects: str) -> array[int]:
-        found = {n for effect in effects for n in self._layout.regions_of(getattr(block, effect))}
-        return array("i", found)
+    def _regions(self, block: Block, *effects: str) -> NDArray[np.integer[Any]]:
+        return np.unique(np.concatenate([getattr(self._graph, e).of(block.members) for e in effects]))

@@ -13,6 +13,8 @@ from cosim.stage import Stage
 from cosim.system import adapter
 from cosim.system.schedule import TIME, Block, Flows, Slot
 
+OWN_ROLES = ("own", "ring", "switch", "derivative")
+"""Of arguments whose slots a part has under their names when the layout is made."""
 DERIVED_AT = {"position": Stage.VELOCITY, "speed": Stage.ACCELERATION, "auxiliary": Stage.DYNAMICS}
 
 
@@ -29,7 +31,10 @@ class RowPlan:
     Attributes
     ----------
     arguments, placed, collected, next : list of Argument
-        All; those whose slot is looked up; those that a row for each provider is made for; next values.
+        All; those whose slot is found elsewhere or made; those that a row for each provider is made for; next
+        values.
+    own : list of str
+        Those whose slots the part has already.
     repeated : dict of str to str
         Attachments to everything of a kind, with the kind.
     reads, writes, adds : list of str
@@ -44,7 +49,8 @@ class RowPlan:
         self.arguments: list[Argument] = cls.arguments[name]
         self.has_result = not kernel.is_python and adapter.has_result(kernel)
         columns = adapter.columns(self.arguments)
-        self.placed = [a for a in columns if a.role != "collected"]
+        self.own = [a.name for a in columns if a.role in OWN_ROLES]
+        self.placed = [a for a in columns if a.role not in ("collected", *OWN_ROLES)]
         self.collected = [a for a in self.arguments if a.role == "collected"]
         self.next = [a for a in self.arguments if a.role == "next"]
         offered = {a.of: cls.declarations[a.of].options for a in self.arguments if a.role == "offered"}
@@ -90,7 +96,7 @@ class RowPlan:
         """One row of offsets, then free lengths, for each element; one number is shared by all of them."""
         lengths = [slots[name].size for name in self._lengths]
         if count == 1:
-            return [[*(slots[name].offset for name, _, _ in self._columns), *lengths]]
+            return [[slots[name].offset for name, _, _ in self._columns] + lengths]
         strides = []
         for name, ring, is_number in self._columns:
             slot = slots[name]

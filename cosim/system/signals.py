@@ -102,21 +102,20 @@ class Paths:
         part_name, name, index = match["part"], match["name"], match["index"]
         if part_name not in self._parts:
             raise LookUpError("part", part_name, self._parts)
-        part, slots = self._parts[part_name], self._layout.slots
+        part, slots = self._parts[part_name], self._layout.slots[part_name]
         if name is None:
             name = main_output(part)
         if name in part.signals:
             slot_name, element, unit, *_ = part.signals[name]
             declaration = part.declarations[slot_name]
-            return Place(part_name, name, slots[part_name, slot_name].part(element), declaration, None, unit)
-        key = (part_name, name)
+            return Place(part_name, name, slots[slot_name].part(element), declaration, None, unit)
         declared = name.removesuffix("_dot") if name not in part.declarations else name
-        if key not in slots or part.declarations.get(declared) is None:
+        if name not in slots or part.declarations.get(declared) is None:
             names = [n for n, d in part.declarations.items() if d.kind not in NOT_READABLE] + list(
                 part.signals
             )
             raise LookUpError("signal", path, [f"{part_name}.{n}" for n in names])
-        declaration, slot = part.declarations[declared], slots[key]
+        declaration, slot = part.declarations[declared], slots[name]
         if index is None:
             return Place(part_name, name, slot, declaration)
         if int(index) >= slot.size:

@@ -100,22 +100,18 @@ class System:
         self.nq, self.nu, self.nz = layout.nq, layout.nu, layout.nz
         self.ny = self.nq + self.nu + self.nz
         self.history_width = HISTORY_WIDTH
-        self.rings = [
-            s.part(i, RING)
-            for (part, name), s in layout.slots.items()
+        rings = [
+            (part, s.part(i, RING))
+            for part, slots in layout.slots.items()
+            for name, s in slots.items()
             if name.endswith("_ring") and s.array == "k"
             for i in range(0, s.size, RING)
         ]
-        self.remembering = [
-            part
-            for (part, name), s in layout.slots.items()
-            if name.endswith("_ring") and s.array == "k"
-            for _ in range(0, s.size, RING)
-        ]
+        self.remembering, self.rings = [part for part, _ in rings], [ring for _, ring in rings]
         self._schedule(assembly)
         self.inputs = list(assembly.free_inputs)
         self.dynamics, self.solver = assembly.dynamics, assembly.solver
-        self._region_stage = assembly.graph.stage_of_region(len(layout.regions))
+        self._region_stage = assembly.graph.stage_of_region()
         self.side = assembly.side.offset
         self._smoothness = self._list_smoothness()
         self.handler_stage = {
@@ -154,8 +150,11 @@ class System:
         functions = [block.function for block in blocks if not block.is_python]
         functions += [function for function, _ in corrections]
         compile_ahead([(function, walker.BLOCK_SIGNATURE) for function in functions])
-        rows, table = [], np.zeros((max(1, len(blocks) + len(corrections)), 3), dtype=np.int64)
-        start = 0
+        rows = [np.asarray(block.rows, dtype=np.int64) for block in blocks]
+        rows += [numbers for _, numbers in corrections]
+        ends = np.cumsum([0, *(numbers.size for numbers in rows)])
+        table = np.zeros((max(1, len(rows)), 3), dtype=np.int64)
+        self.ints: NDArray[np.int64] = np.concatenate([*(numbers.reshape(-1) for numbers in rows), [0]])
         for i, block in enumerate(blocks):
             address = (
                 native.python_block_address(block.function)
@@ -164,19 +163,15 @@ class System:
             )
             if block.is_python:
                 weakref.finalize(self, native.release_address, address)
-            table[i] = address, start, block.rows.shape[0]
-            rows.append(block.rows.reshape(-1))
-            start += block.rows.size
+            table[i] = address, ends[i], len(rows[i])
+            block.rows = self.ints[ends[i] : ends[i + 1]].reshape(rows[i].shape)
         for i, (function, numbers) in enumerate(corrections, len(blocks)):
-            table[i] = native.block_address(function), start, numbers.shape[0]
-            rows.append(numbers.reshape(-1))
-            start += numbers.size
+            table[i] = native.block_address(function), ends[i], len(numbers)
         self.derivative_range = (self._stage_range[Stage.TIME][0], self._stage_range[Stage.ACCELERATION][1])
-        self._needed = NeededBlocks(blocks, assembly.layout)
+        self._needed = NeededBlocks(blocks[: self._stage_range[Stage.INFINITY][1]], assembly.graph)
         self.inner_blocks = self._needed.of_derivatives(range(*self.derivative_range), self.ny)
         self.inner_range = (len(table), len(table) + len(self.inner_blocks))
         self.table: NDArray[np.int64] = np.vstack([table, table[self.inner_blocks]])
-        self.ints: NDArray[np.int64] = np.concatenate([*rows, np.zeros(1, dtype=np.int64)]).astype(np.int64)
         motion = (self._stage_range[Stage.TIME][0], self._stage_range[Stage.VELOCITY][1])
         self.projection = _places(assembly.projection, len(blocks), motion)
 
@@ -200,7 +195,7 @@ class System:
         """
         assembly, slots = self.assembly, self.assembly.layout.slots
         delayed = [
-            slots[name, main_output(part)]
+            slots[name][main_output(part)]
             for name, part in self.parts.items()
             if BREAK_ORDER in part.declarations
         ]
@@ -260,15 +255,14 @@ class System:
     @cached_property
     def checks(self) -> list[ParameterCheck]:
         """The checks of parameters, in order of parts, then of declaration."""
-        slots, found = self.assembly.layout.slots, []
+        found = []
         for name, part in self.parts.items():
+            slots = self.assembly.layout.slots[name]
             for check, kernel in part.kernels.items():
-                if kernel.role == "check" and (name, check) in slots:
-                    of = [a.name for a in part.arguments[check] if (name, a.name) in slots]
-                    reads = [slots[name, n] for n in of if slots[name, n].array == "p"]
-                    found.append(
-                        ParameterCheck(name, check, slots[name, check], tuple(reads), kernel.refuses)
-                    )
+                if kernel.role == "check" and check in slots:
+                    read = [slots[a.name] for a in part.arguments[check] if a.name in slots]
+                    reads = tuple(slot for slot in read if slot.array == "p")
+                    found.append(ParameterCheck(name, check, slots[check], reads, kernel.refuses))
         return found
 
     @cached_property
@@ -280,7 +274,7 @@ class System:
                 instead = declaration.options.get("in_model_exchange", {})
                 chosen = part.values.options.get(option)
                 if chosen in instead:
-                    at = self.assembly.layout.slots[name, option].offset
+                    at = self.assembly.layout.slots[name][option].offset
                     found[at] = float(declaration.options["choices"].index(instead[chosen]))
         return found
 
@@ -303,9 +297,10 @@ class System:
         """Fresh arrays with the start values."""
         assembly, sizes = self.assembly, self.assembly.layout.sizes
         arrays: dict[str, Any] = {"y": np.zeros(sizes["y"]), "h": np.zeros(max(1, sizes["h"]))}
-        for (part, name), slot in assembly.layout.slots.items():
-            if slot.array == "y" and name in self.parts[part].values.numbers:
-                arrays["y"][slot.offset : slot.offset + slot.size] = self.parts[part].values.numbers[name]
+        for name, part in self.parts.items():
+            for declared, slot in assembly.layout.slots[name].items():
+                if slot.array == "y" and declared in part.values.numbers:
+                    arrays["y"][slot.offset : slot.offset + slot.size] = part.values.numbers[declared]
         for name, kind in (("p", np.float64), ("d", np.float64), ("k", np.int64)):
             arrays[name] = np.array(assembly.start[name] or [0], dtype=kind)
         return arrays
@@ -474,7 +469,7 @@ class System:
 
     def _course_slots(self, path: str, signal: Signal) -> tuple[Slot, Slot]:
         """Where in d the slope of an input of the system lies, and since when."""
-        whole = self.assembly.layout.slots[signal.part, signal.name]
+        whole = self.assembly.layout.slots[signal.part][signal.name]
         first = signal.slot.offset - whole.offset
         slope, since = self.assembly.input_courses[f"{signal.part}.{signal.name}"]
         return slope.part(first, signal.slot.size), since.part(first, signal.slot.size)
@@ -484,7 +479,7 @@ class System:
         full = f"{signal.part}.{signal.name}"
         if full not in self.inputs:
             raise StateError(f"{path}: this input is connected inside the model and cannot be set")
-        whole = self.assembly.layout.slots[signal.part, signal.name]
+        whole = self.assembly.layout.slots[signal.part][signal.name]
         return self.assembly.free_inputs[full].part(signal.slot.offset - whole.offset, signal.slot.size)
 
     def stage_invalidated(self, slot: Slot) -> Stage:
@@ -527,9 +522,25 @@ class System:
         found = set()
         for name in self.inputs:
             part, _, port = name.partition(".")
-            if layout.region_of(layout.slots[part, port].offset) in behind:
+            if layout.region_of(layout.slots[part][port].offset) in behind:
                 found.add(name)
         return found
+
+    def discrete_signals(self) -> set[str]:
+        """Discrete variables, and declared outputs that blocks compute from these and parameters alone."""
+        held = {v.path for v in self.variables.values() if v.kind in ("discrete", "integer")}
+        if not held:
+            return held
+        layout = self.assembly.layout
+        free = {i for slot in self.assembly.free_inputs.values() for i in slot.elements}
+
+        def moves(slot: Slot) -> bool:
+            return slot.array not in "pdk" or (slot.array == "d" and not free.isdisjoint(slot.elements))
+
+        moving = self.assembly.graph.followers(outside=moves)
+        outputs = [v for v in self.variables.values() if v.kind == "output" and v.slot.array == "c"]
+        still = [v.path for v in outputs if layout.region_of(v.slot.offset) not in moving]
+        return held | {path for path in still if ("t", 0) not in self.sources(path)}
 
     def dependencies(self, path: str) -> set[str]:
         """Parameters, states and inputs that a signal depends on at the same instant."""

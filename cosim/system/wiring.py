@@ -97,7 +97,7 @@ class Wiring:
         self.paths.found_units, self._taken_from = inference.units, inference.taken_from
         for name, part in assembly.parts_by_name.items():
             for quantity in part.values.given_units:
-                slot = assembly.layout.slots[name, quantity]
+                slot = assembly.layout.slots[name][quantity]
                 if slot.array in assembly.start:
                     numbers = np.resize(part.values.numbers[quantity], slot.size)
                     assembly.start[slot.array][slot.offset : slot.offset + slot.size] = array("d", numbers)
@@ -222,12 +222,12 @@ class Wiring:
         connection = self._connections[f"{port.part}.{port.name}"]
         scales = [self._scale(signal, i, port.unit(i), source, connection) for i in range(size)]
         value, rate = self._value(signal, source), self._derivative(signal)
-        key, dot = (port.part, port.name), (port.part, f"{port.name}_dot")
+        slots, name, dot = layout.slots[port.part], port.name, f"{port.name}_dot"
         if all(scale == (1.0, 0.0) for scale in scales):
-            layout.slots[key], layout.slots[dot] = value, rate
+            slots[name], slots[dot] = value, rate
         else:
-            self._convert(value, layout.slots[key], scales, 0, source)
-            self._convert(rate, layout.slots[dot], scales, 1, source)
+            self._convert(value, slots[name], scales, 0, source)
+            self._convert(rate, slots[dot], scales, 1, source)
 
     def _scale(
         self, signal: Signal, index: int, wanted: str, source: str, connection: Connection | None = None
@@ -254,22 +254,21 @@ class Wiring:
 
     def _derivative(self, signal: Signal, order: int = 1) -> Slot:
         """Where a derivative of a signal lies; a slot of NaN where it is not computed."""
-        slots, slot = self.assembly.layout.slots, signal.slot
+        slots, slot = self.assembly.layout.slots[signal.part], signal.slot
         if slot.array == "y" and order == 1:
             return Slot("c", slot.offset, slot.size)
         base, already = self._base(signal)
-        key = (signal.part, derivative_name(base, order + already))
+        name = derivative_name(base, order + already)
         part = self.assembly.part(signal.part)
         written = any(
-            a.name == key[1] and a.effect == "write"
+            a.name == name and a.effect == "write"
             for n, kernel in part.kernels.items()
             if kernel.applies_to(partial(self.assembly.holds, part))
             for a in part.arguments[n]
         )
-        if key in slots and slots[key].array == "c" and (signal.declaration.kind == "input" or written):
+        if name in slots and slots[name].array == "c" and (signal.declaration.kind == "input" or written):
             named = base if not already else derivative_name(base, already)
-            first = slot.offset - slots[signal.part, named].offset
-            return slots[key].part(first, slot.size)
+            return slots[name].part(slot.offset - slots[named].offset, slot.size)
         return self.assembly.not_a_number(slot.size)
 
     @staticmethod
@@ -296,7 +295,7 @@ class Wiring:
         slope = assembly.constant("d", [float("nan")] * size)
         since = assembly.constant("d", [0.0] * size)
         assembly.free_inputs[path], assembly.input_courses[path] = value, (slope, since)
-        target, rate = assembly.layout.slots[part, name], assembly.layout.slots[part, f"{name}_dot"]
+        target, rate = (assembly.layout.slots[part][quantity] for quantity in (name, f"{name}_dot"))
         row = [value.offset, slope.offset, since.offset, target.offset, rate.offset, size]
         reads, writes = (value, slope, since), (target, rate)
         self._add(copies.follow_course, [row], reads, writes, f"input {path}")
@@ -308,9 +307,8 @@ class Wiring:
     def _add(
         self, function: Any, rows: Any, reads: tuple[Slot, ...], writes: tuple[Slot, ...], label: str
     ) -> None:
-        table = np.array(rows, dtype=np.int64)
         block = Block(
-            function, table, Stage.INSTANCE, reads, writes, (), label,
+            function, rows, Stage.INSTANCE, reads, writes, (), label,
             mergeable=True, tells_flows=element_by_element,
         )  # fmt: skip
         self.assembly.blocks.append(block)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosim.kit import ContractKit
+from cosim_workbench.contracts import ContractKit
 
 
 class ParticipantKit(ContractKit):

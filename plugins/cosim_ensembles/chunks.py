@@ -12,7 +12,7 @@ from contextlib import contextmanager, suppress
 from typing import Any, Protocol
 
 from cosim import CosimError, registry
-from cosim.kit import ExecutorSupport
+from cosim_ensembles.executor_support import ExecutorSupport
 from cosim_ensembles.own_processes import LostProcess, OwnProcesses
 from cosim_ensembles.own_threads import OwnThreads
 

@@ -8,15 +8,13 @@ import cosim
 from cosim.kit import (
     append_to_history,
     break_time,
-    delayed_value,
     enter_piece,
-    extrapolation_error,
     leave_piece,
     mark_start,
     next_break_order,
-    refine_history,
     trim_history,
 )
+from cosim_measures.histories import delayed_value, extrapolation_error, refine_history
 from cosim_measures.lookup import beyond, interpolation_kind
 
 ITERATE, LIMIT = 0.0, 1.0  # of long_steps

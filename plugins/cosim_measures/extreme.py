@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import cosim
-from cosim.kit import append_to_history, refine_history, trim_history
+from cosim.kit import append_to_history, trim_history
 from cosim_measures.extreme_of_step import (
     DENSE,
     OLD,
@@ -15,6 +15,7 @@ from cosim_measures.extreme_of_step import (
     sized,
     start_of_step,
 )
+from cosim_measures.histories import refine_history
 
 
 class Extreme(cosim.Measure):

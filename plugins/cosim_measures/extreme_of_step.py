@@ -2,14 +2,8 @@
 
 from __future__ import annotations
 
-from cosim.kit import (
-    entry_count,
-    entry_kind,
-    entry_time,
-    has_derivatives,
-    interpolate_history,
-    value_in_piece,
-)
+from cosim.kit import entry_count, entry_kind, entry_time
+from cosim_measures.histories import has_derivatives, interpolate_history, value_in_piece
 
 MINIMUM, MAXIMUM, MIN_ABS, MAX_ABS = 0.0, 1.0, 2.0, 3.0
 OLD, PRESENT, NEW = 0.0, 1.0, 2.0

@@ -5,15 +5,8 @@ from __future__ import annotations
 import math
 
 import cosim
-from cosim.kit import (
-    append_to_history,
-    before_start,
-    break_time,
-    delayed_value,
-    enter_piece,
-    next_break_order,
-    trim_history,
-)
+from cosim.kit import append_to_history, break_time, enter_piece, next_break_order, trim_history
+from cosim_measures.histories import before_start, delayed_value
 
 DENSE = 2.0
 

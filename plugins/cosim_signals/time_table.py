@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim.kit import data_file, read_series, text
+from cosim.kit import data_file, text
 from cosim_signals.curves import derivatives, interval, monotone_slopes, spline_slopes, straight_slopes
 from cosim_signals.curves import value as curve_value
+from cosim_signals.series import read_series
 from cosim_signals.source import Source
 
 LINEAR, HELD, CUBIC, MONOTONE = 0.0, 1.0, 2.0, 3.0

@@ -9,7 +9,8 @@ import tomllib
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import completes
+from cosim_workbench.arguments import completes
+from cosim_workbench.scaffold import registered_kits
 
 
 class CheckCommand(cosim.Command):
@@ -76,7 +77,7 @@ def _entries(name: str) -> list[tuple[Any, str]]:
 def _with_kit() -> dict[str, list[tuple[Any, str]]]:
     registry = cosim.registry()
     found: dict[str, list[tuple[Any, str]]] = {}
-    kits = {entry.cls.kind: entry.cls.kit for entry in registry.entries("contract_kit")}
+    kits = registered_kits()
     for kind in ("component", "integrator", *kits):
         for entry in registry.entries(kind):
             found.setdefault(entry.id, []).append((entry, kits.get(kind, "")))

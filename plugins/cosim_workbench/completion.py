@@ -8,7 +8,8 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 
 import cosim
-from cosim.kit import CommandParser, RegisteredId, commands, completions
+from cosim.kit import CommandParser, commands
+from cosim_workbench.arguments import RegisteredId, completions
 
 FILES = ":files"
 """Stands for the files that there are: shells know them best."""

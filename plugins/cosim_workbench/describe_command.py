@@ -9,7 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 import cosim
-from cosim.kit import Entry, RegisteredId
+from cosim.kit import Entry
+from cosim_workbench.arguments import RegisteredId
 from cosim_workbench.wording import below_each_other
 
 #: What stands for no bound in parameters is larger.

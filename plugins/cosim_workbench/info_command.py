@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import Inspectable, reported_result
+from cosim_workbench.contracts import Describer
 from cosim_workbench.progress import compile_notice
+from cosim_workbench.reports import reported_result
 from cosim_workbench.wording import below_each_other, counted
 
 LONGEST = 24
@@ -62,7 +63,7 @@ class InfoCommand(cosim.Command):
         return 0
 
 
-def _described(describer: Any, path: Path) -> Description:
+def _described(describer: Describer, path: Path) -> Description:
     text = describer.describe(path)
     return text, {"file": path, "text": text}
 
@@ -116,9 +117,7 @@ def describe_fmu(path: Path) -> Description:
     """Kind, abilities and variables of an FMU."""
     participant = cosim.registry().get("participant", FMU)(path)
     try:
-        description, remarks = (
-            participant.inspect() if isinstance(participant, Inspectable) else (participant.describe(), [])
-        )
+        description, remarks = participant.inspect()
     finally:
         participant.close()
     able = [text for text, can in (("state saved and restored", description.can_restore),) if can]

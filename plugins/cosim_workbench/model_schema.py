@@ -7,9 +7,10 @@ from typing import Any, ClassVar
 
 import cosim
 from cosim_workbench.component_schema import component_schema
+from cosim_workbench.contracts import FileSchema
 
 
-class ModelSchema(cosim.FileSchema):
+class ModelSchema(FileSchema):
     """What a model file may hold with the plugins that are installed: tables, parts, parameters."""
 
     name: ClassVar[str] = "model"

@@ -15,7 +15,7 @@ from typing import ClassVar
 from urllib.parse import unquote, urlsplit
 
 import cosim
-from cosim.kit import completes
+from cosim_workbench.arguments import completes
 from cosim_workbench.scaffold import distribution_of
 
 

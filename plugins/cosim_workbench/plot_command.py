@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import ClassVar
 
 import cosim
-from cosim.kit import completes
+from cosim_workbench.arguments import completes
 from cosim_workbench.plot import Plot, check_plot
 
 

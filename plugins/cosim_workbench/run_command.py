@@ -9,12 +9,13 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import choose_signals, file_digest, reported_result, uninterrupted
+from cosim.kit import choose_signals, file_digest, uninterrupted
 from cosim_workbench.event_trace import event_lines
 from cosim_workbench.outputs import sink_for
 from cosim_workbench.parquet_results import ParquetParts, ParquetResults
 from cosim_workbench.plot import Plot, check_plot
 from cosim_workbench.progress import compile_notice, progress_bar
+from cosim_workbench.reports import reported_result
 from cosim_workbench.resumed_results import ResumedResults
 from cosim_workbench.simulation_table import TOLERANCES, own_options, positive
 from cosim_workbench.summary import summary

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 
 import cosim
 from cosim.kit import declared_kinds
+from cosim_workbench.contracts import ContractKit
 
 HERE = Path(__file__).parent / "templates"
 FILES = ("model", "scenario")
@@ -44,8 +45,14 @@ def kits_of_kinds() -> dict[str, str]:
                 seen.update(entry.kinds)
                 _ = entry.cls  # which brings the base class of its kind
     found = {name: getattr(base, "contract_kit", "") for name, base in declared_kinds().items()}
-    found |= {entry.cls.kind: entry.cls.kit for entry in cosim.registry().entries("contract_kit")}
+    found |= registered_kits()
     return {name: kit for name, kit in sorted(found.items()) if kit}
+
+
+def registered_kits() -> dict[str, str]:
+    """Those that lie in another package than the base class of their kind."""
+    kits: list[type[ContractKit]] = [entry.cls for entry in cosim.registry().entries("contract_kit")]
+    return {kit.kind: kit.kit for kit in kits}
 
 
 def kinds_with_template() -> dict[str, str]:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import ClassVar
 
 import cosim
-from cosim.kit import completes
+from cosim_workbench.arguments import completes
 from cosim_workbench.atomic_file import replaced_file
+from cosim_workbench.contracts import FileSchema
 
 
 class SchemaCommand(cosim.Command):
@@ -24,14 +25,14 @@ class SchemaCommand(cosim.Command):
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """Which kind, and where to."""
-        kinds = ", ".join(entry.cls.name for entry in cosim.registry().entries("file_schema"))
+        kinds = ", ".join(_schemas())
         kind = parser.add_argument("kind", help=f"of files: {kinds}")
-        completes(kind, lambda words: kinds.split(", "))
+        completes(kind, lambda words: _schemas())
         parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="instead of printing it")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Print or write it."""
-        kinds = {entry.cls.name: entry.cls for entry in cosim.registry().entries("file_schema")}
+        kinds = _schemas()
         if arguments.kind not in kinds:
             raise cosim.LookUpError("kind of files with a schema", arguments.kind, kinds)
         schema = kinds[arguments.kind]().schema()
@@ -43,3 +44,8 @@ class SchemaCommand(cosim.Command):
             with replaced_file(arguments.output) as draft:
                 draft.write_text(text + "\n", "utf-8")
         return 0
+
+
+def _schemas() -> dict[str, type[FileSchema]]:
+    """By kind of file."""
+    return {entry.cls.name: entry.cls for entry in cosim.registry().entries("file_schema")}

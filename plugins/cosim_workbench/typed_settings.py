@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import cosim
-from cosim.kit import RegisteredId
+from cosim_workbench.arguments import RegisteredId
 from cosim_workbench.simulation_table import positive
 
 UNITS = {"until": "s", "accuracy": "1", "fixed_step": "s"}

@@ -25,6 +25,7 @@ from cosim.command_line.command_parser import COMMON, CommandParser
 from cosim.command_line.plugins_command import PluginsCommand
 from cosim.registration.kinds import declared_kinds
 from cosim.unit import BASE_UNITS
+from cosim_workbench.contracts import FileSchema
 
 PACKAGES = (
     "cosim",
@@ -36,10 +37,16 @@ PACKAGES = (
     "cosim_mechanics.testing",
     "cosim_dynamics",
     "cosim_integrators.kit",
+    "cosim_measures.histories",
     "cosim_ensembles.kit",
+    "cosim_signals.series",
     "cosim_workbench",
+    "cosim_workbench.arguments",
+    "cosim_workbench.contracts",
+    "cosim_workbench.reports",
     "cosim_workbench.studies",
     "cosim_fmu",
+    "cosim_fmu.abilities",
     "cosim_fmu.testing",
     "cosim_toml",
 )
@@ -84,12 +91,13 @@ def registered() -> dict[str, list[kit.Entry]]:
 
 
 def public_names(package: str) -> list[tuple[str, Any]]:
-    """What a package exports: the names that its ``__init__`` imports as themselves, in order."""
+    """What a module exports, in order: what it defines, and the names that it imports as themselves."""
     module = importlib.import_module(package)
-    imports = [
-        node for node in ast.walk(ast.parse(inspect.getsource(module))) if isinstance(node, ast.ImportFrom)
-    ]
+    syntax = ast.parse(inspect.getsource(module))
+    imports = [node for node in ast.walk(syntax) if isinstance(node, ast.ImportFrom)]
     names = {alias.name for node in imports for alias in node.names if alias.asname == alias.name}
+    own = [node.name for node in syntax.body if isinstance(node, ast.ClassDef | ast.FunctionDef)]
+    names.update(name for name in own if not name.startswith("_"))
     return [(name, getattr(module, name)) for name in sorted(names)]
 
 
@@ -208,7 +216,7 @@ def _hook_page(kinds: Iterable[str]) -> str:
     )
 
 
-def _file_page(file: cosim.FileSchema) -> str:
+def _file_page(file: FileSchema) -> str:
     schema = file.schema()
     lines = [
         f"# Keys of {file.what}",

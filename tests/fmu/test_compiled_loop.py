@@ -12,6 +12,7 @@ from box3_fmu import make_box3
 
 import cosim
 from cosim import kit
+from cosim_fmu.abilities import InnerPoint
 from cosim_fmu.master.algorithms.adaptive import Adaptive
 from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
 from cosim_fmu.master.algorithms.interface_newton import InterfaceNewton
@@ -371,7 +372,7 @@ class Counter(LinearParticipant):
 
     def _begin(self, values: Any) -> None:
         super()._begin(values)
-        self.count, self.limit, self._inside = 0, 0, list[kit.InnerPoint]()
+        self.count, self.limit, self._inside = 0, 0, list[InnerPoint]()
 
     def set(self, names: Any, values: Any) -> None:
         given = dict(zip(names, values, strict=True))
@@ -385,11 +386,11 @@ class Counter(LinearParticipant):
             self.count += 1
             return super().step(time, 0.5 * size)
         if self.count % 3 == 2:
-            self._inside.append(kit.InnerPoint(time + 0.25 * size, ("y", "count"), [7.0, self.count]))
+            self._inside.append(InnerPoint(time + 0.25 * size, ("y", "count"), [7.0, self.count]))
         self.count += 1
         return super().step(time, size)
 
-    def inside(self) -> list[kit.InnerPoint]:
+    def inside(self) -> list[InnerPoint]:
         found, self._inside = self._inside, []
         return found
 

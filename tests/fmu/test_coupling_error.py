@@ -10,6 +10,7 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "masters"))
 import error_bars
+import sampled
 from cuts import TwoMasses
 from known_couplings import draw
 from test_master_coupling import Block
@@ -17,8 +18,10 @@ from test_master_coupling import Block
 import cosim
 from cosim.cli import main
 from cosim_fmu import CoSimulation, TimedInputs
+from cosim_fmu.master.participants.system_interface import describe_system
 from cosim_fmu.master.trust.coupling_error import SAFETY
-from cosim_fmu.master.trust.coupling_samples import CouplingSamples, SampledInput
+from cosim_fmu.master.trust.coupling_samples import CouplingSamples, SampledInput, Samples
+from cosim_fmu.master.trust.ticks import at_ticks
 from cosim_fmu.testing.linear_participant import LinearParticipant
 
 FAST = (2, 11, 16, 21, 25)
@@ -351,3 +354,77 @@ def test_known_couplings_solve_themselves() -> None:
         for name, values in case.exact(result.time).items():
             if name in result:
                 assert result[name] == pytest.approx(values, abs=1e-4 * (1.0 + np.abs(values).max()))
+
+
+@pytest.mark.parametrize("seed", [3, 16, 24, 25])
+def test_bars_of_sampled_controllers(seed: int) -> None:
+    """They look at their inputs when they tick: what is given in between is no error of the coupling."""
+    case = sampled.judge(seed)
+    assert 1.0 < case.bar / case.true < 5.0
+    assert case.verdict != "unknown"
+
+
+def test_a_sampled_controller_that_is_asked_in_time_makes_no_error() -> None:
+    case = sampled.judge(18)
+    assert case.true < 1e-12
+    assert case.bar < 1e-9
+    assert case.verdict == "fine"
+
+
+class Sampler(cosim.Component):
+    """Holds what it has seen at its last tick."""
+
+    y = cosim.input()
+    seen = cosim.discrete()
+    u = cosim.output()
+    twice = cosim.output()
+    both = cosim.output()
+    ramp = cosim.output()
+
+    @cosim.every(0.1, does="discrete")
+    def sample(y, seen_next):
+        seen_next[0] = y
+
+    @cosim.kernel
+    def law(seen, u):
+        u[0] = 1.0 - 2.0 * seen
+
+    @cosim.kernel
+    def doubled(u, twice):
+        twice[0] = 2.0 * u
+
+    @cosim.kernel
+    def mixed(u, y, both):
+        both[0] = u + y
+
+    @cosim.kernel
+    def timed(t, seen, ramp):
+        ramp[0] = t * seen
+
+
+def test_outputs_that_follow_discrete_variables_alone_are_discrete() -> None:
+    model = cosim.Model("controller")
+    model.add(Sampler, "sampler")
+    model.add(Sampler, "second")
+    model.connect("sampler.both", "second.y")
+    found = describe_system(model.build()).discrete
+    assert found == {f"{part}.{name}" for part in ("sampler", "second") for name in ("seen", "u", "twice")}
+
+
+def test_ticks_of_one_clock_are_found_among_exchanges() -> None:
+    """They may be uneven; a tick may leave an output as it was; early ones show at the end of an exchange."""
+    clock = 0.25 * np.arange(41)
+    times = np.unique(np.r_[clock, 0.01 + 0.07 * np.arange(140)])
+    of_ticks = np.searchsorted(times, clock)
+    for late in (True, False):
+        outputs = np.zeros((times.size, 1))
+        for place in np.delete(of_ticks, [7, 20])[1:-1]:
+            outputs[place + (not late) :] += 1.0
+        zero = np.zeros((times.size, 1))
+        samples = Samples(times, outputs, zero, zero, zero[:, :0], zero, zero)
+        one = np.zeros(1, dtype=np.intp)
+        (found,) = at_ticks(samples, one, one, one)
+        assert found.times == pytest.approx(clock[: found.times.size], abs=1e-12)
+        assert found.times.size >= 40
+    rare = samples._replace(outputs=np.cumsum(np.random.default_rng(1).random((times.size, 1)) < 0.2, axis=0))
+    assert at_ticks(rare, one, one, one) == []

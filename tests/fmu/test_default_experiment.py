@@ -7,6 +7,7 @@ import pytest
 
 import cosim
 from cosim import kit
+from cosim_fmu.abilities import KeepsLog
 from cosim_fmu.master import CoSimulation, FmuParticipant, ProcessParticipant, TimedInputs
 from cosim_fmu.master.scenario.scenario import Scenario
 
@@ -33,7 +34,7 @@ def test_tolerance_is_passed_on(
     telling: Path, tmp_path: Path, options: dict[str, Any], told: str, process: bool
 ) -> None:
     made = ProcessParticipant(telling) if process else FmuParticipant(telling)
-    assert isinstance(made, kit.KeepsLog)
+    assert isinstance(made, KeepsLog)
     made.keep_log(tmp_path / "m.log", "all")
     CoSimulation({"m": made}, **options).simulate(0.6)
     assert (tmp_path / "m.log").read_text() == f"ok: tolerance {told}\nwarning: warned\n"

@@ -11,6 +11,7 @@ from native_tools import needs_compiler
 
 pytestmark = needs_compiler
 QUICK = 1  # no bodies: a few small functions
+WITH_BODIES = 12  # of its functions test_shipped.py compiles most as well, and finds them
 
 
 def test_a_random_system(tmp_path: Path) -> None:
@@ -23,7 +24,9 @@ def test_random_systems(seed: int, tmp_path: Path) -> None:
     check_fmus(made(seed), tmp_path)
 
 
-@pytest.mark.parametrize("count", [2, pytest.param(100, marks=pytest.mark.thorough)])
-def test_random_systems_give_the_same_bytes_however_they_are_compiled(count: int) -> None:
+@pytest.mark.parametrize(
+    "seeds", [[QUICK, WITH_BODIES], pytest.param(list(range(100)), marks=pytest.mark.thorough)], ids=len
+)
+def test_random_systems_give_the_same_bytes_however_they_are_compiled(seeds: list[int]) -> None:
     """Machine code that came with the package, made here, none at all; the FMUs are compared above."""
-    check_ways("native_random", list(range(count)))
+    check_ways("native_random", seeds)

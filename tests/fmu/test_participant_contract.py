@@ -13,6 +13,7 @@ from failing_checks import checks, failing_checks  # noqa: E402
 
 import cosim  # noqa: E402
 from cosim import kit  # noqa: E402
+from cosim_fmu.abilities import InnerPoint
 from cosim_fmu.master import TimedInputs  # noqa: E402
 from cosim_fmu.testing import LinearParticipant, ParticipantContract  # noqa: E402
 
@@ -30,14 +31,14 @@ class Right(LinearParticipant):
         return replace(super().describe(), can_serialize=True, has_derivatives=True)
 
     def initialize(self, start: float, stop: Any, values: Any, tolerance: Any = None) -> None:
-        self.told: list[kit.InnerPoint] = []
+        self.told: list[InnerPoint] = []
         super().initialize(start, stop, values, tolerance)
 
     def step(self, time: float, size: float) -> float:
-        self.told.append(kit.InnerPoint(time + 0.5 * size, ["y"], [float(self.x[0])]))
+        self.told.append(InnerPoint(time + 0.5 * size, ["y"], [float(self.x[0])]))
         return super().step(time, size)
 
-    def inside(self) -> Sequence[kit.InnerPoint]:
+    def inside(self) -> Sequence[InnerPoint]:
         found, self.told = self.told, []
         return found
 
@@ -158,7 +159,7 @@ class Deaf(Right):
 
 
 class Late(Right):
-    def inside(self) -> Sequence[kit.InnerPoint]:
+    def inside(self) -> Sequence[InnerPoint]:
         return [point._replace(time=point.time + 1.0) for point in super().inside()]
 
 

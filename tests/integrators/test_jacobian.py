@@ -9,6 +9,7 @@ from cosim import kit
 from cosim_integrators.implicit import layout
 from cosim_integrators.implicit.complex_lu import factor_complex, solve_complex
 from cosim_integrators.implicit.pattern import jacobian_pattern
+from cosim_integrators.kit import lu_factor, lu_solve
 from cosim_integrators.radau5 import Radau5
 from cosim_mechanics import Multibody
 
@@ -127,10 +128,10 @@ def test_dense_factors_solve(n) -> None:
     a[0, 0] = 0.0 if n > 1 else 2.0  # needs an exchange of rows
     b = random.normal(size=n)
     flat, pivots, x = a.ravel().copy(), np.zeros(n), b.copy()
-    assert kit.lu_factor(flat, pivots, n) == 0
+    assert lu_factor(flat, pivots, n) == 0
     upper = np.abs(np.triu(flat.reshape(n, n)))
     assert np.allclose(np.sort(np.diag(upper)), np.sort(np.abs(np.diag(lu(a)[2]))))
-    kit.lu_solve(flat, pivots, n, x)
+    lu_solve(flat, pivots, n, x)
     assert np.allclose(a @ x, b, atol=1e-10)
 
 
@@ -150,5 +151,5 @@ def test_dense_complex_factors_solve(n) -> None:
 @pytest.mark.parametrize("wrong", [0.0, np.nan, np.inf])
 def test_singular_matrices_are_found(wrong) -> None:
     pivots = np.zeros(2)
-    assert kit.lu_factor(np.array([1.0, 1.0, 1.0, 1.0 + wrong]), pivots, 2) == 2
+    assert lu_factor(np.array([1.0, 1.0, 1.0, 1.0 + wrong]), pivots, 2) == 2
     assert factor_complex(np.array([1.0, 0, 1.0, 0, 1.0, 0, 1.0 + wrong, 0]), pivots, 2) == 2

@@ -12,6 +12,7 @@ from building import MODELS, Ball
 
 import cosim
 from cosim.component import kernel_effects, kernel_rules
+from cosim.step.reach import reach_table
 
 SMALLEST = 8
 
@@ -52,6 +53,14 @@ def test_work_grows_with_the_number_of_parts(name):
 @pytest.mark.parametrize("name", MODELS)
 def test_schedule_grows_with_the_number_of_parts(name):
     small, middle, large = (MODELS[name](factor * SMALLEST).build().ints.size for factor in (1, 2, 4))
+    assert large - middle == 2 * (middle - small)
+
+
+def test_what_follows_what_grows_with_the_number_of_parts():
+    # all bodies and bushings add to one energy: each would be followed by each
+    small, middle, large = (
+        reach_table(MODELS["free_bodies"](factor * SMALLEST).build()).size for factor in (1, 2, 4)
+    )
     assert large - middle == 2 * (middle - small)
 
 

@@ -8,7 +8,8 @@ import pytest
 from cosim import kit
 from cosim.compiled import lowered_code
 from cosim.compiled.llvm_text import with_code_edited, without_strings
-from cosim.compiled.lowered_calls import called_signatures
+from cosim_fmu.lowering.machine_code import MachineCode
+from cosim_fmu.lowering.numbered_calls import called_signatures
 
 HOSTILE = [
     "ends with @",
@@ -98,7 +99,7 @@ def raising(text):
 
 
 def compiled_alone(text):
-    return kit.MachineCode([text], ["f"])
+    return MachineCode([text], ["f"])
 
 
 @pytest.mark.skipif(kit.is_plain(), reason="nothing is lowered here")

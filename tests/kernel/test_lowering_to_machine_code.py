@@ -13,6 +13,7 @@ import pytest
 
 import cosim
 from cosim import kit
+from cosim_fmu.lowering.machine_code import MachineCode
 
 SIGNATURE = "FFIf>i"
 RAISED = -1
@@ -62,7 +63,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     ]
     texts.append(kit.entry_point("known", "lowered_folded", "Tf>i", RAISED, [(None, (4, 3))]))
     names = ["churn", "folded", "known"]
-    code = kit.MachineCode(texts, [], exported=names)
+    code = MachineCode(texts, [], exported=names)
     (folder / "code.o").write_bytes(code.object_file())
     subprocess.run(["cc", "-shared", "-o", "code.so", "code.o", "-lm"], cwd=folder, check=True)
     seen = subprocess.run(["nm", "-D", "code.so"], cwd=folder, capture_output=True, text=True, check=True)
@@ -123,7 +124,7 @@ def test_what_only_python_has_is_refused() -> None:
     text = "declare double @PyFloat_AsDouble(ptr)\ndefine double @f(ptr %p) {\n"
     text += "  %x = call double @PyFloat_AsDouble(ptr %p)\n  ret double %x\n}\n"
     with pytest.raises(cosim.ContractError, match="PyFloat_AsDouble"):
-        kit.MachineCode([text], ["f"])
+        MachineCode([text], ["f"])
     with pytest.raises(ValueError, match="signature"):
         kit.entry_point("f", "g", "fF>i", RAISED)
 
@@ -156,29 +157,30 @@ def test_code_is_kept_by_what_the_named_tuples_of_its_signature_hold(monkeypatch
 
 
 def test_what_was_linked_and_optimized_once_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from cosim.compiled import kernel_cache, machine_code
+    from cosim.compiled import kernel_cache
+    from cosim_fmu.lowering import machine_code
 
     texts = [kit.lower(half, "f>f", "half_of")]
     monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
-    first = kit.MachineCode(texts, [], exported=["half_of"])
+    first = MachineCode(texts, [], exported=["half_of"])
     built = first.object_file()
     monkeypatch.setattr(machine_code, "_optimized", lambda *given: pytest.fail("optimized again"))
-    again = kit.MachineCode(texts, [], exported=["half_of"])
+    again = MachineCode(texts, [], exported=["half_of"])
     assert str(again) == str(first)
     with monkeypatch.context() as patch:
         patch.setattr(machine_code, "_machine", lambda: pytest.fail("made into an object file again"))
         assert again.object_file() == built
-    monkeypatch.setattr(kernel_cache, "kept", lambda digest: None)
+    monkeypatch.setattr(machine_code, "kept", lambda digest: None)
     assert again.object_file() == built
     with pytest.raises(BaseException, match="optimized again"):
-        kit.MachineCode(texts, ["half_of"])  # asked for otherwise
+        MachineCode(texts, ["half_of"])  # asked for otherwise
 
 
 def test_one_process_optimizes_modules_one_after_the_other_to_the_same_bytes() -> None:
     import llvmlite.binding as llvm
 
-    from cosim.compiled.machine_code import plainest_processor
-    from cosim.compiled.optimizer import Optimizer
+    from cosim_fmu.lowering.machine_code import plainest_processor
+    from cosim_fmu.lowering.optimizer import Optimizer
 
     modules = [llvm.parse_assembly(kit.lower(half, "f>f", name)).as_bitcode() for name in ("a", "b", "a")]
     alone = []
@@ -190,8 +192,8 @@ def test_one_process_optimizes_modules_one_after_the_other_to_the_same_bytes() -
 
 
 def test_what_llvm_says_of_a_module_that_it_cannot_read_is_told() -> None:
-    from cosim.compiled.machine_code import plainest_processor
-    from cosim.compiled.optimizer import Optimizer
+    from cosim_fmu.lowering.machine_code import plainest_processor
+    from cosim_fmu.lowering.optimizer import Optimizer
 
     with (
         Optimizer(plainest_processor()) as optimizer,

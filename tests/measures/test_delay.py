@@ -9,8 +9,8 @@ import pytest
 
 import cosim
 from cosim.system.history_buffer import append_to_history, trim_history
-from cosim.system.history_lookup import interpolate_history
 from cosim_measures.delay import Delay
+from cosim_measures.histories import interpolate_history
 
 REFERENCE = json.loads((Path(__file__).parent.parent / "data" / "delay_linear.json").read_text())
 COLUMNS = [

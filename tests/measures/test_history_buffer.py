@@ -19,7 +19,7 @@ from cosim.system.history_buffer import (
     find,
     trim_history,
 )
-from cosim.system.history_lookup import extrapolation_error, interpolate_history
+from cosim_measures.histories import extrapolation_error, interpolate_history
 
 NAN = math.nan
 

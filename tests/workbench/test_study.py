@@ -71,7 +71,7 @@ def test_deviations_have_no_offset_of_a_unit():
 
 
 def test_settings_of_runs_are_not_for_subjects():
-    from cosim.kit import StudySubject
+    from cosim_workbench.contracts import StudySubject
 
     class Nothing(StudySubject):
         """Runs nothing."""

@@ -5,20 +5,16 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 
-from cosim.kit import (
-    ARRAYS,
-    CONSTANT,
-    ENTRY_SIGNATURE,
-    MachineCode,
+from cosim.kit import ARRAYS, CONSTANT, ENTRY_SIGNATURE, entry_point, lower
+from cosim.kit import step_layout as layout
+from cosim_fmu.lowering.machine_code import MachineCode
+from cosim_fmu.lowering.numbered_calls import (
     call_by_number,
     called_signatures,
     constant,
     declaration,
-    entry_point,
     global_name,
-    lower,
 )
-from cosim.kit import step_layout as layout
 from cosim_fmu.lowering.program import Program
 from cosim_fmu.lowering.reported import reported_alone
 from cosim_fmu.lowering.schedule import Schedule

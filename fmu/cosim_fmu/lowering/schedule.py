@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import BLOCK_SIGNATURE, WALK, WALK_SIGNATURE, given, global_name, name_of, parameters, words
+from cosim.kit import BLOCK_SIGNATURE, WALK, WALK_SIGNATURE, name_of
+from cosim_fmu.lowering.numbered_calls import given, global_name, parameters, words
 
 EVALUATION = "cosim_evaluation"
 INNER = "cosim_inner"

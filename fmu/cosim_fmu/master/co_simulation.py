@@ -11,13 +11,13 @@ from typing import Any
 import cosim
 from cosim.kit import (
     FeedthroughLoop,
-    KeepsInstance,
     ParticipantDescription,
     ResultStream,
     check_callable,
     options_checked,
     seconds,
 )
+from cosim_fmu.abilities import KeepsInstance
 from cosim_fmu.master.algorithms.given_algorithm import made_algorithm
 from cosim_fmu.master.algorithms.joint import Joint
 from cosim_fmu.master.checkpoint.snapshot import Snapshot

@@ -17,7 +17,8 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import cosim
-from cosim.kit import MachineCode, keep, kept
+from cosim.kit import keep, kept
+from cosim_fmu.lowering.machine_code import MachineCode
 from cosim_fmu.native.platforms import PLATFORMS, Platform, Target, own_platform
 
 log = logging.getLogger("cosim.native")

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.kit import ExportsFmu
+from cosim_fmu.abilities import ExportsFmu
 from cosim_fmu.export.names import c_identifier, element_name
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.wiring.connection import Connection

@@ -5,11 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 from typing import ClassVar
 
-import cosim
 from cosim_fmu.ssp.describe import describe_ssp
+from cosim_workbench.contracts import Describer
 
 
-class SspDescriber(cosim.Describer):
+class SspDescriber(Describer):
     """Says which elements an SSP has, how they are connected, and what was noticed in reading it."""
 
     suffixes: ClassVar[tuple[str, ...]] = (".ssp", ".ssd")

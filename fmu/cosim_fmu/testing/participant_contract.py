@@ -12,13 +12,25 @@ import pytest
 
 import cosim
 from cosim import kit
+from cosim_fmu.abilities import (
+    ExportsFmu,
+    HasFile,
+    InitializationMode,
+    KeepsLog,
+    RecordsEvents,
+    Resizes,
+    StepsNatively,
+    TellsInside,
+    Ticks,
+    Watches,
+)
 from cosim_fmu.master import CoSimulation
 from cosim_fmu.master.wiring.check_values import check_values
 from cosim_fmu.master.wiring.description_faults import description_faults
 
 ABILITIES: tuple[Any, ...] = (
-    *(kit.InitializationMode, kit.TellsInside, kit.Watches, kit.RecordsEvents, kit.Resizes, kit.Ticks),
-    *(kit.KeepsLog, kit.HasFile, kit.Inspectable, kit.ExportsFmu, kit.StepsNatively),
+    *(InitializationMode, TellsInside, Watches, RecordsEvents, Resizes, Ticks),
+    *(KeepsLog, HasFile, ExportsFmu, StepsNatively),
 )
 SHARED = {"path"}
 """Members of protocols that may be there for another reason."""
@@ -240,11 +252,11 @@ class ParticipantContract:
     def test_tells_what_happens_inside_its_steps(self) -> None:
         """Points lie in the step that has ended, in order, with what is watched."""
         made: Any = self.make()
-        tells = isinstance(made, kit.TellsInside)
+        tells = isinstance(made, TellsInside)
         if not tells:
             pytest.skip("it tells nothing")
         outputs = _outputs(made)
-        if isinstance(made, kit.Watches):
+        if isinstance(made, Watches):
             made.watch(outputs, "steps")
         self._initialize(made)
         list(made.inside())
@@ -270,7 +282,7 @@ class ParticipantContract:
     def test_native_steps_are_those_of_python(self) -> None:
         """The loop in compiled code gives the same bytes as the loop in Python."""
         made = self.make()
-        if not isinstance(made, kit.StepsNatively) or kit.is_plain():
+        if not isinstance(made, StepsNatively) or kit.is_plain():
             pytest.skip("it does not step natively, or nothing is compiled here")
         count = max(self.steps, made.least_native_steps)
         until = count * self.step
@@ -292,7 +304,7 @@ class ParticipantContract:
 
     def _initialize(self, made: Any, *, ready: bool = True) -> None:
         made.initialize(0.0, (self.steps + 2) * self.step, dict(self.starts), None)
-        if ready and isinstance(made, kit.InitializationMode):
+        if ready and isinstance(made, InitializationMode):
             made.exit_initialization()
 
     def _run(self, made: Any, *, change: bool = False) -> list[list[Any]]:

@@ -2,6 +2,7 @@
 
 from cosim_ensembles.chunks import Job as Job
 from cosim_ensembles.chunks import do_in_chunks as do_in_chunks
+from cosim_ensembles.executor_support import ExecutorSupport as ExecutorSupport
 from cosim_ensembles.own_processes import OwnProcesses as OwnProcesses
 from cosim_ensembles.own_threads import OwnThreads as OwnThreads
 from cosim_ensembles.processors import available_processors as available_processors

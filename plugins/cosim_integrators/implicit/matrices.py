@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosim.kit import FACTORIZATIONS, call_block, lu_factor, lu_solve
+from cosim.kit import FACTORIZATIONS, call_block
 from cosim_integrators.implicit.complex_lu import factor_complex, solve_complex
 from cosim_integrators.implicit.layout import (
     FACTORED,
@@ -16,6 +16,7 @@ from cosim_integrators.implicit.layout import (
     V_SHIFT,
     vector,
 )
+from cosim_integrators.kit.dense_lu import lu_factor, lu_solve
 
 SAME_STEP = 1e-8  # a step that differs by less keeps its matrices: rounding of its end is no reason
 MAKE, SOLVE_REAL, SOLVE_COMPLEX = 0, 1, 2  # what a sparse solver is asked for

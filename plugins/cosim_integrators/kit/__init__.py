@@ -7,4 +7,6 @@ modules of this package hold the kernel functions that such steps are made of.
 
 from cosim_integrators.kit.butcher_tableau import ButcherTableau as ButcherTableau
 from cosim_integrators.kit.compiled_integrator import CompiledIntegrator as CompiledIntegrator
+from cosim_integrators.kit.dense_lu import lu_factor as lu_factor
+from cosim_integrators.kit.dense_lu import lu_solve as lu_solve
 from cosim_integrators.kit.explicit_runge_kutta import ExplicitRungeKutta as ExplicitRungeKutta

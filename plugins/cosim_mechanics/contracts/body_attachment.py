@@ -30,7 +30,7 @@ class BodyAttachment(Attachment):
     def list_all(self, assembly: Assembly) -> list[str]:
         """Names of the parts that move and have a pose: those with a mass."""
         slots = assembly.layout.slots
-        return [n for n in assembly.parts_by_name if (n, "X_GB") in slots and (n, "mass") in slots]
+        return [n for n in assembly.parts_by_name if slots[n].keys() >= {"X_GB", "mass"}]
 
     def slot(self, assembly: Assembly, part: Any, argument: Argument, number: int | None) -> Slot:
         """See `Attachment.slot`."""

@@ -31,8 +31,8 @@ class CoordinateAttachment(Attachment):
         return [
             (name, i)
             for name in assembly.parts_by_name
-            if (name, "tau") in slots and (name, "u") in slots
-            for i in range(slots[name, "u"].size)
+            if slots[name].keys() >= {"tau", "u"}
+            for i in range(slots[name]["u"].size)
         ]
 
     def slot(self, assembly: Assembly, part: Any, argument: Argument, number: int | None) -> Slot:
@@ -50,7 +50,7 @@ class CoordinateAttachment(Attachment):
     def _one(self, assembly: Assembly, part: Any, argument: Argument, joint: str, index: str) -> Slot:
         """One coordinate, speed or force of a joint; `ModelError` where there is none of that number."""
         slot = assembly.provided(argument, joint)
-        speeds = assembly.layout.slots.get((joint, "u"), slot)
+        speeds = assembly.layout.slots[joint].get("u", slot)
         by_speed = argument.slot != "q" or isinstance(part, Constraint)
         size = speeds.size if by_speed else slot.size
         if not index.isdigit() or int(index) >= size:
@@ -64,7 +64,7 @@ class CoordinateAttachment(Attachment):
 
 def _coordinate_of(assembly: Assembly, joint: str, speed: int, attachment: str) -> int:
     """Which coordinate's rate a speed of a joint is; `ModelError` where there is none."""
-    coordinates, speeds = (assembly.layout.slots[joint, name].size for name in "qu")
+    coordinates, speeds = (assembly.layout.slots[joint][name].size for name in "qu")
     part, q, u = assembly.parts_by_name[joint], 0, 0
     if coordinates == speeds:
         return speed

@@ -75,7 +75,12 @@ def _plan(system: System, name: str) -> _Plan:
     return _Plan(
         max([Stage.DYNAMICS, *(stage for _, stage, _ in rows)]),
         [entry for entry, _, _ in rows],
-        {key: slot for key, slot in slots.items() if any(slot.overlaps(part) for part in added)},
+        {
+            (part, quantity): slot
+            for part, own in slots.items()
+            for quantity, slot in own.items()
+            if any(slot.overlaps(at) for at in added)
+        },
     )
 
 

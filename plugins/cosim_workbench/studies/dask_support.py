@@ -5,13 +5,13 @@ from __future__ import annotations
 from concurrent.futures import Executor
 from typing import Any
 
-from cosim import kit
+from cosim_ensembles.kit import ExecutorSupport
 
 LOST_WORKER = "KilledWorker"
 LOST_SCHEDULER = ("CommClosedError", "FutureCancelledError", "ClosedClientError")
 
 
-class DaskSupport(kit.ExecutorSupport):
+class DaskSupport(ExecutorSupport):
     """Dask's ``client.get_executor()``: its workers, and its errors, which are known by name."""
 
     def serves(self, executor: Executor) -> bool:

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim.kit import StudySubject
 from cosim_ensembles.kit import named_reduction
+from cosim_workbench.contracts import StudySubject
 from cosim_workbench.studies.objective import Functions, Reductions
 
 Row = dict[str, Any]

@@ -10,7 +10,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import StudySubject
 from cosim_ensembles.kit import (
     Job,
     OwnProcesses,
@@ -20,6 +19,7 @@ from cosim_ensembles.kit import (
     named_reduction,
     unit_of_reduction,
 )
+from cosim_workbench.contracts import StudySubject
 from cosim_workbench.studies.objective import read_objectives
 from cosim_workbench.studies.point_runner import PointRunner, Row, failed_row
 from cosim_workbench.wording import unknown

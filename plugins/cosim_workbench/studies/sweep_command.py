@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import cosim
+from cosim_workbench.contracts import StudySubject
 from cosim_workbench.plot import check_plot
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.studies.cluster import cluster_executor
@@ -141,9 +142,10 @@ def _run(arguments: argparse.Namespace, settings: dict[str, Any], folder: Path) 
 
 def _model(path: Path, settings: dict[str, Any]) -> Any:
     """A model, or what a plugin reads this file as."""
-    for entry in cosim.registry().entries("study_subject"):
-        if entry.cls.reads(path):
-            return entry.cls(path, {key: value for key, value in settings.items() if key != "threads"})
+    subjects: list[type[StudySubject]] = [e.cls for e in cosim.registry().entries("study_subject")]
+    for subject in subjects:
+        if subject.reads(path):
+            return subject(path, {key: value for key, value in settings.items() if key != "threads"})
     model = cosim.Model.from_file(path)
     if "until" not in {**model.simulation, **settings}:  # no guess, as `cosim run` makes: it costs many runs
         said = "gives no end of the runs: write until = … into [simulation], or --until"

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import lu_factor, lu_solve
 from cosim_fmu.master.algorithms.exchange_layout import (
     AFTER_DERIVATIVES,
     AFTER_DIFFERENCE,
@@ -38,6 +37,7 @@ from cosim_fmu.master.algorithms.exchange_layout import (
     WORK,
 )
 from cosim_fmu.master.algorithms.iteration import begin_iteration, copy_row, end_of_iteration, follow_guess
+from cosim_integrators.kit import lu_factor, lu_solve
 
 SAME_SPAN = 1e-6
 """Steps whose lengths differ by less, relative, share a Jacobian."""

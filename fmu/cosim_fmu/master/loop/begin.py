@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 import cosim
-from cosim.kit import InitializationMode, TellsFailedEnd, TellsWarnings
+from cosim_fmu.abilities import InitializationMode, TellsFailedEnd, TellsWarnings
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
 from cosim_fmu.master.loop.initial_exchange import make_consistent
 from cosim_fmu.master.participants.same_folder import same_folder

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import cosim
-from cosim.kit import NativeCalls
+from cosim_fmu.abilities import NativeCalls
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
 
 WORD, REAL = ctypes.c_int64, ctypes.c_double

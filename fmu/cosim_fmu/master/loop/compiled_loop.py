@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import StepsNatively, compile_function
+from cosim.kit import compile_function
+from cosim_fmu.abilities import StepsNatively
 from cosim_fmu.master.algorithms import exchange_layout as layout
 from cosim_fmu.master.algorithms.exchange_layout import ADVANCE, SET
 from cosim_fmu.master.algorithms.exchange_memory import ExchangeMemory

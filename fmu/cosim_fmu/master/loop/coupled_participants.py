@@ -13,7 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import Course, FeedthroughLoop, InnerPoint, ParticipantDescription, TellsInside, Ticks, Watches
+from cosim.kit import Course, FeedthroughLoop, ParticipantDescription
+from cosim_fmu.abilities import InnerPoint, TellsInside, Ticks, Watches
 from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.loop.communication_points import CommunicationPoints

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from cosim.kit import InnerPoint
+from cosim_fmu.abilities import InnerPoint
 
 
 class Inside(NamedTuple):

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import NativeCalls, StepsNatively, StepsTypesNatively
+from cosim_fmu.abilities import NativeCalls, StepsNatively, StepsTypesNatively
 from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants

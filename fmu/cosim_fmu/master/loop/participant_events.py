@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import replace
 
 import cosim
-from cosim.kit import RecordsEvents
+from cosim_fmu.abilities import RecordsEvents
 
 
 def events_inside(participants: Mapping[str, cosim.Participant]) -> list[cosim.EventRecord]:

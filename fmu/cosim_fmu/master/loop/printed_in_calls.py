@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 
 import cosim
-from cosim.kit import TakesPrinted
+from cosim_fmu.abilities import TakesPrinted
 from cosim_fmu.binding.printed import printed_beside
 
 

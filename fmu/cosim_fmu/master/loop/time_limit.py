@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from typing import Any
 
 import cosim
-from cosim.kit import GivesUp
+from cosim_fmu.abilities import GivesUp
 from cosim_fmu.binding.exit_guard import end_process
 
 SECONDS_TO_STOP = 5.0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import cosim
-from cosim.kit import LOG_LEVELS
+from cosim_fmu.abilities import LOG_LEVELS
 
 
 def check_log_level(level: object) -> None:

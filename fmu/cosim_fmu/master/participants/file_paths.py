@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from cosim.kit import HasFile
+from cosim_fmu.abilities import HasFile
 
 
 def file_paths(participants: Mapping[str, Any]) -> dict[str, Path | None]:

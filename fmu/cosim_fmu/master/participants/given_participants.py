@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.kit import ParticipantDescription, Resizes
+from cosim.kit import ParticipantDescription
+from cosim_fmu.abilities import Resizes
 from cosim_fmu.master.participants.open_fmu import open_fmu
 from cosim_fmu.master.participants.system_participant import SystemParticipant
 from cosim_fmu.master.wiring.description_faults import description_faults

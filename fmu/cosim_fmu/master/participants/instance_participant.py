@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import InnerPoint, ParticipantDescription
+from cosim.kit import ParticipantDescription
+from cosim_fmu.abilities import InnerPoint
 from cosim_fmu.binding import modes
 from cosim_fmu.binding.fmi_error import OK, FmiError
 from cosim_fmu.binding.fmu_instance import FmuInstance, SavedState

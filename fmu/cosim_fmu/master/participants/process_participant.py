@@ -22,15 +22,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import (
-    HasFile,
-    InnerPoint,
-    KeepsLog,
-    ParticipantDescription,
-    Resizes,
-    held_interrupt,
-    seconds_interrupted,
-)
+from cosim.kit import ParticipantDescription, held_interrupt, seconds_interrupted
+from cosim_fmu.abilities import HasFile, InnerPoint, KeepsLog, Resizes
 from cosim_fmu.master.participants.open_fmu import open_fmu
 from cosim_fmu.master.participants.private_folder import private_folder, remove_folder
 from cosim_fmu.master.participants.process_messages import restored

@@ -58,7 +58,7 @@ def _serve(connection: Any, folder: str) -> None:
 
 def _answer(connection: Any, recipe: bytes, folder: str) -> None:
     """Call after call, until the participant is closed."""
-    from cosim.kit import TakesPrinted
+    from cosim_fmu.abilities import TakesPrinted
 
     printed: Printed | None = None
     tokens: dict[int, Any] = {}
@@ -104,7 +104,7 @@ def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, .
         number = max(tokens, default=0) + 1
         tokens[number] = getattr(participant, name)(*given)
         return number
-    from cosim.kit import (
+    from cosim_fmu.abilities import (
         InitializationMode,
         RecordsEvents,
         Resizes,

@@ -53,7 +53,7 @@ def describe_system(system: cosim.System) -> ParticipantDescription:
     readable: dict[str, str] = {}
     inputs: dict[str, list[str]] = {}
     settable = set()
-    free = set(system.inputs)
+    free, discrete = set(system.inputs), system.discrete_signals()
     for variable in system.variables.values():
         if variable.kind == "signal" or (variable.kind == "input" and variable.path not in free):
             continue
@@ -96,5 +96,6 @@ def describe_system(system: cosim.System) -> ParticipantDescription:
         settable=frozenset(settable),
         tunable=frozenset(n for n, v in variables.items() if v.causality == "parameter"),
         readable=frozenset(readable),
+        discrete=frozenset(name for name, path in readable.items() if path in discrete),
         arrays=arrays,
     )

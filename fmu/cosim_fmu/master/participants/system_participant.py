@@ -12,7 +12,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import InnerPoint, NativeCalls, ParticipantDescription
+from cosim.kit import ParticipantDescription
+from cosim_fmu.abilities import InnerPoint, NativeCalls
 from cosim_fmu.lowering.refusals import method_refusals, system_refusals
 from cosim_fmu.master.participants.called_simulator import CalledSimulator
 from cosim_fmu.master.participants.integrator_options import check_options

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import ParticipantDescription, ParticipantVariable, read_series
+from cosim.kit import ParticipantDescription, ParticipantVariable
+from cosim_signals.series import read_series
 
 INTERPOLATIONS = ("linear", "held")
 TYPES = ("real", "integer", "boolean")

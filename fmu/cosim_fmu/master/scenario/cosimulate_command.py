@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import cosim
-from cosim.kit import ResultStream, file_digest, reported_result, result_sink, uninterrupted
+from cosim.kit import ResultStream, file_digest, result_sink, uninterrupted
 from cosim_fmu.binding.exit_guard import last_words
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.participants.file_paths import file_paths
@@ -23,6 +23,7 @@ from cosim_fmu.master.scenario.scenario import Scenario
 from cosim_fmu.master.trust.co_simulation_result import CoSimulationResult
 from cosim_fmu.master.trust.coupling_report import CouplingReport
 from cosim_fmu.master.wiring.feedthrough import direct_inputs
+from cosim_workbench.reports import reported_result
 
 if TYPE_CHECKING:
     from cosim_fmu.ssp import SspRun

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.kit import LOG_LEVELS, KeepsLog
+from cosim_fmu.abilities import LOG_LEVELS, KeepsLog
 from cosim_fmu.master.participants.open_fmu import open_fmu
 from cosim_fmu.master.participants.process_participant import ProcessParticipant
 from cosim_fmu.master.participants.system_participant import SystemParticipant

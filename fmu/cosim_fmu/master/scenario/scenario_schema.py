@@ -7,10 +7,11 @@ from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
 
 import cosim
-from cosim.kit import LOG_LEVELS
+from cosim_fmu.abilities import LOG_LEVELS
 from cosim_fmu.master.co_simulation import INSIDE
 from cosim_fmu.master.scenario import scenario, scenario_changes, scenario_participants
 from cosim_fmu.master.wiring import connection
+from cosim_workbench.contracts import FileSchema
 
 TEXT: dict[str, Any] = {"type": "string"}
 TEXTS = {"type": "array", "items": TEXT}
@@ -20,7 +21,7 @@ POSITIVE = {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "strin
 FILES = {"anyOf": [TEXT, TEXTS]}
 
 
-class ScenarioSchema(cosim.FileSchema):
+class ScenarioSchema(FileSchema):
     """What a scenario may hold with the plugins that are installed."""
 
     name: ClassVar[str] = "scenario"

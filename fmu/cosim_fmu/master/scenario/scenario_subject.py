@@ -8,11 +8,12 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.kit import StudySubject, file_digest, matches
+from cosim.kit import file_digest, matches
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.scenario.run_again import RunAgain
 from cosim_fmu.master.scenario.scenario import Scenario
 from cosim_fmu.master.scenario.side_by_side import why_not_side_by_side
+from cosim_workbench.contracts import StudySubject
 
 NO_NUMBERS = ("string", "binary")
 

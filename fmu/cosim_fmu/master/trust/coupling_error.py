@@ -11,6 +11,7 @@ from cosim_fmu.master.trust.coupling_report import FINE
 from cosim_fmu.master.trust.coupling_samples import Samples
 from cosim_fmu.master.trust.identified_coupling import Answer, IdentifiedCoupling, Method
 from cosim_fmu.master.trust.resampled import resampled
+from cosim_fmu.master.trust.ticks import at_ticks
 
 Vector = NDArray[np.float64]
 POINTS, FEWER_POINTS = 400, 200
@@ -37,7 +38,10 @@ UNKNOWN_FROM = 0.5
 
 
 def estimated_errors(
-    samples: Samples, sources: NDArray[np.intp], parts: Sequence[tuple[list[int], list[int], list[int]]]
+    samples: Samples,
+    sources: NDArray[np.intp],
+    parts: Sequence[tuple[list[int], list[int], list[int]]],
+    jumping: Sequence[int] = (),
 ) -> tuple[Vector, bool] | None:
     """The largest error of each output that the coupling made in a run: a bar that 95 of 100 keep.
 
@@ -48,6 +52,8 @@ def estimated_errors(
         The output that each input stands for.
     parts : sequence of (outputs, inputs, direct inputs)
         Places of those of each participant, as for `IdentifiedCoupling`.
+    jumping : sequence of int
+        Places of discrete outputs.
 
     Returns
     -------
@@ -63,9 +69,29 @@ def estimated_errors(
         return None
     if not np.all(np.isfinite(samples.outputs)):
         return None
-    many = size > MANY
-    seen = resampled(samples, sources, FEWER_POINTS if many else POINTS)
-    coupling = IdentifiedCoupling(seen, sources, parts)
+    clocked = [(mine, given) for mine, given, _ in parts if given and set(mine) <= set(jumping)]
+    places = np.array([place for mine, _ in clocked for place in mine], dtype=np.intp)
+    sampled = np.array([place for _, given in clocked for place in given], dtype=np.intp)
+    courses = at_ticks(samples, sources, places, sampled)
+    found = [
+        _bars(course, sources, parts, places.tolist(), course.times.size)
+        for course in courses
+        if course.times.size > LEAST
+    ] or [_bars(samples, sources, parts, (), FEWER_POINTS if size > MANY else POINTS)]
+    return np.max([bars for bars, _ in found], axis=0), all(is_known for _, is_known in found)
+
+
+def _bars(
+    samples: Samples,
+    sources: NDArray[np.intp],
+    parts: Sequence[tuple[list[int], list[int], list[int]]],
+    jumping: Sequence[int],
+    points: int,
+) -> tuple[Vector, bool]:
+    """As `estimated_errors`, on a grid of at most so many intervals."""
+    many = samples.outputs.shape[1] + sources.size > MANY
+    seen = resampled(samples, sources, points)
+    coupling = IdentifiedCoupling(seen, sources, parts, jumping)
     ranges, sizes = np.ptp(samples.outputs, axis=0), np.abs(samples.outputs).max(axis=0)
     ranges = np.maximum(np.where(ranges > 1e-12 * sizes, ranges, sizes), 1e-300)
     lags, cuts = ((1, 2), (1e-9,)) if many else ((1, 2, 3), (1e-6, 1e-9))

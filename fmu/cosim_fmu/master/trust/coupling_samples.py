@@ -124,7 +124,7 @@ class CouplingSamples:
         jumping: Sequence[int] = (),
     ) -> None:
         self.inputs, self.bonds, self.by_rows = list(inputs), list(bonds), False
-        self._group, self._jumping = group, np.array(jumping, dtype=np.intp)
+        self._group, self.jumping = group, np.array(jumping, dtype=np.intp)
         self._sources = np.array([each.source for each in inputs], dtype=np.intp)
         self._factors = np.array([each.factor for each in inputs])
         self._offsets = np.array([each.offset for each in inputs])
@@ -241,6 +241,11 @@ class CouplingSamples:
         self._join()
         return self._kept
 
+    @property
+    def is_thinned(self) -> bool:
+        """Whether points were dropped."""
+        return self._stride > 1
+
     def memory(self) -> dict[str, Any]:
         """Everything collected so far, for `put_back`."""
         self._join()
@@ -291,7 +296,7 @@ class CouplingSamples:
         before = self._pieces[-1].outputs[-1]
         begins = np.vstack([before[None], outputs[:-1]])
         rates = (outputs - begins) / h
-        rates[:, self._jumping] = 0.0
+        rates[:, self.jumping] = 0.0
         mean_outputs = begins + 0.5 * h * rates
         mean_outputs -= h**2 / 12.0 * self._curvature(rates, h, start)
         defects = means - mean_outputs[:, self._sources]
@@ -354,16 +359,16 @@ class CouplingSamples:
         if last[0] == 0:
             before_ends[0] = kept.outputs[-1]
         rates = (ends - before_ends) / length
-        rates[:, self._jumping] = 0.0
+        rates[:, self.jumping] = 0.0
         bends = np.diff(rates, axis=0, prepend=self._earlier[1][None]) * length / 12.0
         begins = np.vstack([kept.outputs[-1:], ends[:-1]])
         areas = np.add.reduceat(outputs, first, axis=0) - 0.5 * (ends - begins) - bends
-        areas[:, self._jumping] -= 0.5 * (ends - begins)[:, self._jumping]
+        areas[:, self.jumping] -= 0.5 * (ends - begins)[:, self.jumping]
         sizes = (last - first + 1)[:, None]
         given = (np.add.reduceat(inputs, first, axis=0) - sizes * self._offsets) / self._factors
         defects = given - (areas - bends)[:, self._sources]
         gone = ends - begins
-        gone[:, self._jumping] = 0.0
+        gone[:, self.jumping] = 0.0
         teeth = -(length**2) / 12.0 * gone[:, self._sources]
         self._earlier = (float(times[-1]) - length, rates[-1])
         self._last_tooth = -rates[-1, self._sources] * length**2 / 12.0

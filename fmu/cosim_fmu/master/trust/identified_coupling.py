@@ -68,8 +68,10 @@ class IdentifiedCoupling:
         The output that each input stands for.
     parts : sequence of (outputs, inputs, direct inputs)
         Places of those of each participant, and of the inputs on which its outputs depend at the same
-        instant: there the value at the end of an interval counts, not only the mean. A participant without
-        inputs has no error.
+        instant: there the value at the end of an interval counts, too. Of a participant whose outputs all
+        jump it counts alone: means do nothing there. A participant without inputs has no error.
+    jumping : sequence of int
+        Places of outputs that stay over an interval as they were at its beginning.
     """
 
     def __init__(
@@ -77,16 +79,25 @@ class IdentifiedCoupling:
         seen: Resampled,
         sources: NDArray[np.intp],
         parts: Sequence[tuple[list[int], list[int], list[int]]],
+        jumping: Sequence[int] = (),
     ) -> None:
         self._y, self._u, self._d = seen.outputs, seen.inputs, seen.defects
         self._teeth, self._interval = seen.teeth, seen.interval
-        self._parts = [part for part in parts if part[0] and part[1]]
+        sampled = set(jumping)
+        self._parts = [
+            (mine, *(([], given) if sampled.issuperset(mine) else (given, passed)))
+            for mine, given, passed in parts
+            if mine and given
+        ]
         size, inputs = self._y.shape[1], self._u.shape[1]
         self._wired = np.zeros((inputs, size))
         driven = np.isin(sources, [place for part in self._parts for place in part[0]])
         self._wired[np.flatnonzero(driven), sources[driven]] = 1.0
-        middle = 0.5 * (self._y[1:] + self._y[:-1])
-        self._rest = self._u - self._d - middle @ self._wired.T
+        at_end = np.full(size, 0.5)
+        at_end[list(jumping)] = 0.0
+        self._begins, self._finishes = self._wired * (1.0 - at_end), self._wired * at_end
+        middle = self._y[1:] @ self._finishes.T + self._y[:-1] @ self._begins.T
+        self._rest = self._u - self._d - middle
         self._free = np.setdiff1d(np.arange(size), sources[driven])
         self._direct = np.array(sorted({place for part in self._parts for place in part[2]}), dtype=np.intp)
         self._e, self._missed = seen.ends[:, self._direct], seen.end_defects[:, self._direct]
@@ -169,7 +180,7 @@ class IdentifiedCoupling:
             for j in range(lags + 1 if passed else 0):
                 of_e[j][np.ix_(mine, ends)] = blocks[2 * lags + j].T
             constant[mine, 0] = factors[-1]
-        own = 0.5 * of_u.sum(axis=0) @ self._wired + of_e.sum(axis=0) @ self._wired_ends
+        own = of_u.sum(axis=0) @ self._finishes + of_e.sum(axis=0) @ self._wired_ends
         solve = np.linalg.inv(np.eye(size) - own)
         splits = np.cumsum([size] * lags + [inputs] * lags + [direct] * lags)[:-1]
 
@@ -179,7 +190,7 @@ class IdentifiedCoupling:
             """One interval, for each column; the mean of an input follows both ends of its output."""
             past = np.split(state, splits)
             ys, us, es = past[:lags], past[lags : 2 * lags], past[2 * lags :]
-            base = 0.5 * self._wired @ ys[0] + force
+            base = self._begins @ ys[0] + force
             total = ys[0] + more
             behind = np.zeros_like(base)
             for j in range(lags):
@@ -190,7 +201,7 @@ class IdentifiedCoupling:
                 total = total + of_e[j] @ (missed - behind)
                 behind = behind + es[j] if j < lags else behind
             new_y = [solve @ total]
-            new_u = [0.5 * self._wired @ (ys[0] + new_y[0]) + force]
+            new_u = [base + self._finishes @ new_y[0]]
             new_e = [self._wired_ends @ new_y[0] + missed]
             for j in range(1, lags):
                 new_y.append(new_y[-1] - ys[j - 1])

@@ -54,7 +54,9 @@ def judge_coupling(
         largest = f"{coupled.interface_names[int(sizes.argmax())]} reaches {sizes.max():.2g}"
         why = f"{largest}: the exchange is unstable, or a participant has failed and does not say so; {OTHER}"
         return CouplingReport([], _energy(coupled, samples), "unknown", why)
-    found = estimated_errors(samples, sources, parts)
+    # a thinned course may have lost the exchange that shows a tick
+    jumping = [] if collected.is_thinned else collected.jumping.tolist()
+    found = estimated_errors(samples, sources, parts, jumping)
     if found is None:
         few = samples.times.size <= LEAST
         why = f"fewer than {LEAST} exchanges" if few else f"more than {TOO_MANY} values are exchanged"

@@ -9,10 +9,8 @@ import tempfile
 from types import TracebackType
 from typing import IO
 
-from cosim.errors import CosimError
+import cosim
 
-PASSES = 2
-"""How often a module is optimized: the second time loops and branches whose lengths calls have made known."""
 UNROLLED = 1200
 """Up to so many instructions a loop of known length is written out: that over the bodies of a small tree."""
 LENGTH = 8
@@ -20,7 +18,7 @@ LENGTH = 8
 OPTIMIZING = """
 import sys
 import llvmlite.binding as llvm
-processor, unrolled, passes, length = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4])
+processor, unrolled, length = sys.argv[1], sys.argv[2], int(sys.argv[3])
 llvm.set_option("cosim", f"-unroll-threshold={unrolled}")
 llvm.initialize_native_target()
 llvm.initialize_native_asmprinter()
@@ -34,8 +32,7 @@ given, answers = sys.stdin.buffer, sys.stdout.buffer
 while size := given.read(length):
     module = llvm.parse_bitcode(given.read(int.from_bytes(size, "little")))
     builder = llvm.create_pass_builder(machine, tuning)
-    for _ in range(passes):
-        builder.getModulePassManager().run(module, builder)
+    builder.getModulePassManager().run(module, builder)
     done = module.as_bitcode()
     answers.write(len(done).to_bytes(length, "little") + done)
     answers.flush()
@@ -49,8 +46,6 @@ class Optimizer:
     ----------
     processor : str
         As LLVM calls it.
-    passes : int, optional
-        How often a module is optimized.
 
     Raises
     ------
@@ -58,9 +53,8 @@ class Optimizer:
         The process cannot be started.
     """
 
-    def __init__(self, processor: str, passes: int = PASSES) -> None:
-        self.passes = passes
-        numbers = (UNROLLED, passes, LENGTH)
+    def __init__(self, processor: str) -> None:
+        numbers = (UNROLLED, LENGTH)
         command = [sys.executable, "-P", "-c", OPTIMIZING, processor, *map(str, numbers)]
         places = os.pathsep.join(place for place in sys.path if place)
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process lives)
@@ -74,7 +68,7 @@ class Optimizer:
             )
         except OSError as error:
             self._said.close()
-            raise CosimError(f"Python cannot be started to optimize machine code: {error}") from error
+            raise cosim.CosimError(f"Python cannot be started to optimize machine code: {error}") from error
 
     def optimized(self, bitcode: bytes) -> bytes:
         """The same module, faster.
@@ -97,7 +91,7 @@ class Optimizer:
             self._process.wait()
             self._said.seek(0)
             said = self._said.read().decode(errors="replace").strip().splitlines()[-1:]
-            raise CosimError(f"LLVM cannot optimize the lowered functions: {''.join(said)}")
+            raise cosim.CosimError(f"LLVM cannot optimize the lowered functions: {''.join(said)}")
         return done
 
     def close(self) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC
 from typing import ClassVar
 
-from cosim.registration.kinds import plugin_kind
+from cosim import plugin_kind
 
 
 @plugin_kind("contract_kit")

@@ -10,10 +10,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.errors import ModelError
-from cosim.simulation.result import Result
-from cosim.simulation.result_files import read_result
-from cosim.units import parse_quantity
+import cosim
 
 
 class TimeSeries(NamedTuple):
@@ -35,7 +32,7 @@ class TimeSeries(NamedTuple):
 
 
 def read_series(
-    series: str | PathLike[str] | Result | Mapping[str, Sequence[Any]],
+    series: str | PathLike[str] | cosim.Result | Mapping[str, Sequence[Any]],
 ) -> dict[str, TimeSeries]:
     """Signals over time, by name.
 
@@ -59,9 +56,9 @@ def read_series(
     """
     if isinstance(series, Mapping):
         return {name: _checked(name, *_pairs(name, pairs), "1") for name, pairs in series.items()}
-    result = series if isinstance(series, Result) else read_result(Path(series))
+    result = series if isinstance(series, cosim.Result) else cosim.read_result(Path(series))
     if not len(result):
-        raise ModelError.of("series", f"{series} has no points")
+        raise cosim.ModelError.of("series", f"{series} has no points")
     columns = result.numbers()
     return {name: TimeSeries(result.time, values, result.unit(name)) for name, values in columns.items()}
 
@@ -71,13 +68,13 @@ def _pairs(name: str, pairs: Any) -> tuple[list[float], list[float]]:
     for pair in pairs if isinstance(pairs, Sequence) and not isinstance(pairs, str) else [pairs]:
         try:
             time, value = pair
-            times.append(parse_quantity(time, "s"))
+            times.append(cosim.parse_quantity(time, "s"))
             values.append(float(value))
         except (TypeError, ValueError) as error:
             text = (
                 f'{name} has {pair!r}, needs pairs of time and value, [[0.0, 1.0], ["500 ms", 2.0]] ({error})'
             )
-            raise ModelError.of("series", text) from None
+            raise cosim.ModelError.of("series", text) from None
     return times, values
 
 
@@ -85,5 +82,7 @@ def _checked(name: str, times: Any, values: Any, unit: str) -> TimeSeries:
     found = TimeSeries(np.array(times, dtype=float), np.array(values, dtype=float), unit)
     is_finite = np.all(np.isfinite(found.times)) and np.all(np.isfinite(found.values))
     if not found.times.size or not is_finite or np.any(np.diff(found.times) < 0.0):
-        raise ModelError.of("series", f"{name} needs finite times that do not decrease, and finite values")
+        raise cosim.ModelError.of(
+            "series", f"{name} needs finite times that do not decrease, and finite values"
+        )
     return found

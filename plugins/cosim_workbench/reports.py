@@ -1,10 +1,10 @@
-"""What programs want to know of a run, without its arrays."""
+"""What programs want to know of a run, without its arrays: public, for commands of other packages."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from cosim.simulation.result import Result
+from cosim import Result
 
 
 def reported_result(result: Result) -> dict[str, Any]:

@@ -4,22 +4,8 @@ from __future__ import annotations
 
 import math
 
-from cosim.system.history_buffer import (
-    BEGIN,
-    COUNT,
-    END,
-    INSIDE,
-    KIND,
-    START_ORDER,
-    VALUE,
-    entry_offset,
-    entry_time,
-    find,
-    is_open,
-    margin,
-    newest_not_after,
-)
-from cosim.system.history_polynomials import (
+from cosim.kit import entry_time, history_buffer, is_open
+from cosim_measures.histories.polynomials import (
     cubic,
     half_hermite,
     hermite,
@@ -29,6 +15,11 @@ from cosim.system.history_polynomials import (
     third_derivative,
 )
 
+entry_offset, margin = history_buffer.entry_offset, history_buffer.margin
+find, newest_not_after = history_buffer.find, history_buffer.newest_not_after
+COUNT, BEGIN, END = history_buffer.COUNT, history_buffer.BEGIN, history_buffer.END
+START_ORDER, KIND, VALUE = history_buffer.START_ORDER, history_buffer.KIND, history_buffer.VALUE
+INSIDE = history_buffer.INSIDE
 HERMITE, LINEAR, DENSE = 0.0, 1.0, 2.0  # kinds of interpolation
 SMALL = 1e-3  # a signal below that is compared with it instead of with itself
 SHORTEST = 0.02  # an interval shorter than this part of its neighbour says nothing about bends
@@ -49,7 +40,7 @@ def interpolate_history(past, ring, t_delayed, t, has_present, value, derivative
     Parameters
     ----------
     past, ring : ndarray
-        See `cosim.system.history_buffer`.
+        See `cosim.kit.append_to_history`.
     t_delayed, t : float
         The time that is asked for and the present, s.
     has_present : bool or float

@@ -8,41 +8,15 @@ from __future__ import annotations
 
 import math
 
-from cosim.system.history_buffer import (
-    BEGIN,
-    CAPACITY,
-    COUNT,
-    END,
-    FULL,
-    INSIDE,
-    KIND,
-    LOOKED,
-    REFINED,
-    VALUE,
-    WIDTH,
-    append_to_history,
-    entry_offset,
-    entry_time,
-    find,
-    write_entry,
-)
-from cosim.system.history_lookup import SMALL, interpolate_history
+from cosim.kit import append_to_history, entry_time, history_buffer
+from cosim_measures.histories.lookup import SMALL, interpolate_history
 
-ADDED, NO_VALUE = 2, 4  # what a check leaves in ``ring[FULL]``, for the one who asked
-
-
-def entry_after(past, ring, t):
-    """Time of the oldest entry after `t`, s; infinite when there is none."""
-    index = find(past, ring, t) + 1
-    return entry_time(past, ring, index) if index < ring[COUNT] else math.inf
-
-
-def piece_start(past, ring, t):
-    """Where the polynomial begins that ends at the entry at `t`, s."""
-    index = find(past, ring, t) - 1
-    while index > 0 and past[entry_offset(ring, index) + KIND] == INSIDE:
-        index -= 1
-    return entry_time(past, ring, max(index, 0))
+find, entry_offset, write_entry = history_buffer.find, history_buffer.entry_offset, history_buffer.write_entry
+CAPACITY, COUNT, FULL = history_buffer.CAPACITY, history_buffer.COUNT, history_buffer.FULL
+BEGIN, END = history_buffer.BEGIN, history_buffer.END
+VALUE, WIDTH = history_buffer.VALUE, history_buffer.WIDTH
+REFINED, LOOKED = history_buffer.REFINED, history_buffer.LOOKED
+ADDED, NO_VALUE = history_buffer.ADDED, history_buffer.NO_VALUE
 
 
 def refine_history(past, ring, t, side, tolerance, value, derivative, kind):

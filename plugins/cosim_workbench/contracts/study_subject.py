@@ -7,10 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from cosim.registration.kinds import plugin_kind
+from cosim import plugin_kind
 
 if TYPE_CHECKING:
-    Result = Any
+    from cosim import Result
 
 
 @plugin_kind("study_subject")

@@ -14,8 +14,6 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.contracts.participant_description import ParticipantDescription
-
 LOG_LEVELS = ("all", "warning", "error")
 
 
@@ -206,14 +204,6 @@ class HasFile(Protocol):
     @property
     def path(self) -> Path | None:
         """The file."""
-
-
-@runtime_checkable
-class Inspectable(Protocol):
-    """A participant that can also say what it is where it cannot run."""
-
-    def inspect(self) -> tuple[ParticipantDescription, list[str]]:
-        """As `describe`, also for what cannot run here; and remarks on what it offers, and why it cannot."""
 
 
 @runtime_checkable

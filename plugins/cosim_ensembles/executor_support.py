@@ -5,7 +5,7 @@ from __future__ import annotations
 from concurrent.futures import BrokenExecutor, CancelledError, Executor
 from typing import Any
 
-from cosim.registration.kinds import plugin_kind
+from cosim import plugin_kind
 
 
 @plugin_kind("executor_support")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import Any, ClassVar
 
-from cosim.registration.kinds import plugin_kind
+from cosim import plugin_kind
 
 
 @plugin_kind("file_schema")

@@ -9,11 +9,10 @@ import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from cosim.compiled import kernel_cache
-from cosim.compiled import optimizer as optimizing
-from cosim.compiled.fingerprint import digest_of_module
-from cosim.compiled.optimizer import Optimizer
-from cosim.errors import ContractError
+import cosim
+from cosim.kit import digest_of_module, keep, kept
+from cosim_fmu.lowering import optimizer as optimizing
+from cosim_fmu.lowering.optimizer import Optimizer
 
 INTRINSIC = "llvm."
 MATHEMATICS = (
@@ -58,13 +57,12 @@ class MachineCode:
         optimizer: Optimizer | None = None,
     ) -> None:
         made_of = [list(texts), sorted(visible), sorted(exported), sorted(allowed)]
-        passes = optimizer.passes if optimizer else optimizing.PASSES
-        digest = hashlib.sha256(json.dumps([made_of, passes, _made_with()]).encode()).hexdigest()
-        kept = kernel_cache.kept(digest)
-        if kept is None:
-            kept = _optimized(_linked(*made_of), optimizer).encode()
-            kernel_cache.keep(digest, kept)
-        self._text = kept.decode()
+        digest = hashlib.sha256(json.dumps([made_of, _made_with()]).encode()).hexdigest()
+        text = kept(digest)
+        if text is None:
+            text = _optimized(_linked(*made_of), optimizer).encode()
+            keep(digest, text)
+        self._text = text.decode()
 
     @property
     def externals(self) -> set[str]:
@@ -83,14 +81,14 @@ class MachineCode:
 
         made_of = ["object file", self._text, _made_with()]
         digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
-        kept = kernel_cache.kept(digest)
-        if kept is None:
+        code = kept(digest)
+        if code is None:
             module = llvm.parse_assembly(self._text)
             machine = _machine()
             module.triple, module.data_layout = llvm.get_default_triple(), str(machine.target_data)
-            kept = bytes(machine.emit_object(module))
-            kernel_cache.keep(digest, kept)
-        return kept
+            code = bytes(machine.emit_object(module))
+            keep(digest, code)
+        return code
 
 
 def _made_with() -> list[Any]:
@@ -123,7 +121,7 @@ def _linked(
             variable.linkage = llvm.Linkage.internal
     missing = sorted(_externals(module) - C_LIBRARY - set(allowed))
     if missing:
-        raise ContractError(f"compiled code needs what no C library has: {', '.join(missing)}")
+        raise cosim.ContractError(f"compiled code needs what no C library has: {', '.join(missing)}")
     return module
 
 

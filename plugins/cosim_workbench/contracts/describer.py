@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from pathlib import Path
 from typing import ClassVar
 
-from cosim.registration.kinds import plugin_kind
+from cosim import plugin_kind
 
 
 @plugin_kind("describer")

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
-from cosim.system.history_buffer import COUNT, DERIVATIVE, TIME, VALUE, entry_offset
+from cosim.kit import history_buffer
+
+entry_offset = history_buffer.entry_offset
+COUNT = history_buffer.COUNT
+TIME, VALUE, DERIVATIVE = history_buffer.TIME, history_buffer.VALUE, history_buffer.DERIVATIVE
 
 
 def hermite(t, t0, v0, d0, t1, v1, d1):

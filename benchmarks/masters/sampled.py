@@ -1,0 +1,204 @@
+"""Error bars of couplings with a sampled controller, against exact solutions.
+
+    python benchmarks/masters/sampled.py [--cases 200]
+
+A linear system of one to three states and a controller (P, PI or PID) that looks at it every so often and
+holds its output, which it says is discrete. Its clock ticks at each exchange, or at every second or fifth; it
+answers at the end of the exchange in which it ticks, as seen from the master, or ticked where that began.
+None of the cases was there when the estimate was written.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg import expm
+
+import cosim
+from cosim import kit
+from cosim_fmu import CoSimulation
+from cosim_fmu.testing.linear_participant import LinearParticipant
+
+Vector = NDArray[np.float64]
+ALGORITHMS: list[tuple[str, dict[str, Any]]] = [
+    ("jacobi", {}),
+    ("gauss_seidel", {}),
+    ("jacobi", {"extrapolation": 1}),
+    ("waveform_iteration", {}),
+    ("interface_newton", {}),
+    ("adaptive", {"tolerance": 1e-3}),
+]
+EXACT = 1e-9
+"""Of the range: such an error is none."""
+ROUNDING = 1e-6
+"""A tick, over its period."""
+
+
+class Law(NamedTuple):
+    """u = kp (1 - y) + ki ∫(1 - y) - kd (y - y before) / period, at each tick."""
+
+    period: float
+    kp: float
+    ki: float
+    kd: float
+
+
+class Sampled(cosim.Participant):
+    """A controller that ticks at multiples of its period, at the end of a step or where it begins."""
+
+    def __init__(self, law: Law, early: bool) -> None:
+        self.law, self.early = law, early
+        self._memory = (0.0, 0.0, 0.0, 0.0, 0)
+
+    def describe(self) -> kit.ParticipantDescription:
+        """One input, one discrete output."""
+        variables = {n: kit.ParticipantVariable(n, c) for n, c in (("y", "input"), ("u", "output"))}
+        none: dict[str, frozenset[str]] = {"u": frozenset()}
+        return kit.ParticipantDescription(
+            "controller", variables, none, can_restore=True, discrete=frozenset({"u"})
+        )
+
+    def initialize(
+        self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
+    ) -> None:
+        """Begin anew."""
+        self._memory = (0.0, 0.0, 0.0, float(values.get("y", 0.0)), 0)
+
+    def set(self, names: Sequence[str], values: Any) -> None:
+        """The input."""
+        if len(names):
+            self._memory = (*self._memory[:3], float(values[0]), self._memory[4])
+
+    def step(self, time: float, size: float) -> float:
+        """Ticks on the way; those that count from the end of a step begin with the first period."""
+        while True:
+            _, total, before, y, count = self._memory
+            ahead = (time + size) / self.law.period - count - (not self.early)
+            if ahead < (ROUNDING if self.early else -ROUNDING):
+                return time + size
+            self._memory = (*answer(self.law, y, total, before), y, y, count + 1)
+
+    def get(self, names: Sequence[str]) -> list[float]:
+        """Output, or input."""
+        return [self._memory[0 if name == "u" else 3] for name in names]
+
+    def save(self) -> Any:
+        """All that changes."""
+        return self._memory
+
+    def restore(self, token: Any) -> None:
+        """Go back."""
+        self._memory = token
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+
+def answer(law: Law, y: float, total: float, before: float) -> tuple[float, float]:
+    """The output, and the integral."""
+    total += law.period * (1.0 - y)
+    return law.kp * (1.0 - y) + law.ki * total - law.kd * (y - before) / law.period, total
+
+
+class Judged(NamedTuple):
+    """A case: true error and bar of the plant's output, over its range."""
+
+    seed: int
+    early: bool
+    algorithm: str
+    exchanges: int
+    true: float
+    bar: float
+    verdict: str
+
+
+def judge(seed: int) -> Judged:
+    """The case of this number."""
+    random = np.random.default_rng(seed)
+    early, exchanges = bool(random.integers(2)), int(random.choice([1, 2, 5]))
+    # without rollback across a tick, adaptive exchanges would meet its end ever more closely
+    algorithm, options = ALGORITHMS[int(random.integers(len(ALGORITHMS) if early else len(ALGORITHMS) - 1))]
+    a, b, c, start = _plant(random)
+    rate = float(np.abs(np.linalg.eigvals(a)).max())
+    law = Law(
+        float(random.uniform(0.02, 0.2) / rate),
+        float(random.uniform(0.2, 2.0)),
+        float(random.choice([0.0, 0.5])),
+        float(random.choice([0.0, 0.1])) / rate,
+    )
+    plant = LinearParticipant((a, b, c, [[0.0]]), ["u"], ["y"], start.tolist())
+    parts = {"plant": plant, "controller": Sampled(law, early)}
+    if random.integers(2):
+        parts = dict(reversed(parts.items()))
+    links = [("plant.y", "controller.y"), ("controller.u", "plant.u")]
+    loop = CoSimulation(parts, links, algorithm, law.period / exchanges, options=options)
+    result = loop.simulate(until=law.period * float(random.choice([60, 200, 600])))
+    y, bar = exact(a, b, c, start, law, early, result.time), result.coupling["plant.y"]
+    scale = float(np.ptp(y))
+    true = float(np.abs(result["plant.y"] - y).max()) / scale
+    return Judged(seed, early, algorithm, exchanges, true, bar.error / scale, result.coupling.verdict)
+
+
+def _plant(random: np.random.Generator) -> tuple[Vector, Vector, Vector, Vector]:
+    """A lag, an oscillator, or an oscillator behind a lag."""
+    size = int(random.integers(1, 4))
+    w, damping, lag = random.uniform(0.5, 3.0), random.uniform(0.05, 1.0), random.uniform(2.0, 8.0)
+    whole = np.array([[0.0, 1.0, 0.0], [-(w**2), -2.0 * damping * w, w**2], [0.0, 0.0, -lag]])
+    a = np.array([[-w]]) if size == 1 else whole[:size, :size]
+    b = np.zeros((size, 1))
+    b[-1] = (w, w**2, lag)[size - 1]
+    return a, b, np.eye(1, size), 0.5 * random.normal(size=size)
+
+
+def exact(a: Vector, b: Vector, c: Vector, start: Vector, law: Law, early: bool, times: Vector) -> Vector:
+    """The plant's output where the controller answers at once."""
+    size, now, ticks, u, total, before = start.size, 0.0, int(not early), 0.0, 0.0, 0.0
+    state, found = np.r_[start, 0.0], []
+    whole = np.zeros((size + 1, size + 1))
+    whole[:size, :size], whole[:size, size:] = a, b
+    for time in times.tolist():
+        while ticks * law.period <= time + ROUNDING * law.period:
+            state = expm((ticks * law.period - now) * whole) @ state
+            now = ticks * law.period
+            y = float((c @ state[:size])[0])
+            u, total = answer(law, y, total, before)
+            before, ticks, state[size] = y, ticks + 1, u
+        state, now = expm((time - now) * whole) @ state, time
+        found.append(float((c @ state[:size])[0]))
+    return np.array(found)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--cases", type=int, default=200)
+    parser.add_argument("--processes", type=int, default=2)
+    arguments = parser.parse_args()
+    with ProcessPoolExecutor(arguments.processes) as pool:
+        found = list(pool.map(judge, range(arguments.cases), chunksize=5))
+    wrong = [case for case in found if case.true > EXACT]
+    print("| cases | number | bars hold | median of bar over error | unknown |")
+    print("|---" * 5 + "|")
+    groups = {"all with an error": wrong, "… known": [case for case in wrong if case.verdict != "unknown"]}
+    groups |= {f"`{name}`": [c for c in wrong if c.algorithm == name] for name in dict(ALGORITHMS)}
+    for name, cases in groups.items():
+        over = np.array([case.bar / case.true for case in cases])
+        unknown = sum(case.verdict == "unknown" for case in cases)
+        print(f"| {name} | {over.size} | {np.mean(over >= 1.0):.3f} | {np.median(over):.2g} | {unknown} |")
+    none = [case for case in found if case.true <= EXACT]
+    for several in (False, True):
+        mine = [case for case in none if (case.exchanges > 1) == several]
+        bars = [case.bar for case in mine] or [0.0]
+        print(
+            f"without an error, {'several exchanges' if several else 'one exchange'} a tick: {len(mine)}, "
+            f"largest bar {max(bars):.1g}, median {np.median(bars):.1g} of the range, "
+            f"{sum(case.verdict == 'fine' for case in mine)} fine"
+        )
+
+
+if __name__ == "__main__":
+    main()

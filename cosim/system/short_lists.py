@@ -1,0 +1,72 @@
+"""Very many short lists of numbers, kept as one long one."""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Integers = NDArray[np.integer[Any]]
+
+
+class ShortLists:
+    """Lists of small integers, one behind the other: a list object each would be most of what they take.
+
+    Parameters
+    ----------
+    numbers : array_like of int
+        Of all lists.
+    counts : array_like of int
+        How many of them each list has.
+
+    Examples
+    --------
+    >>> lists = ShortLists([7, 8, 9], [2, 0, 1])
+    >>> list(lists[0]), list(lists[1]), lists.of([2, 0]).tolist()
+    ([7, 8], [], [9, 7, 8])
+    """
+
+    def __init__(self, numbers: Sequence[int] | Integers, counts: Sequence[int] | Integers) -> None:
+        self.counts: Integers = np.asarray(counts, dtype=np.int32)
+        self._numbers = _compact(np.asarray(numbers))
+        self._starts = _compact(np.concatenate([[0], np.cumsum(self.counts)]))
+
+    @classmethod
+    def of_pairs(cls, lists: Integers, numbers: Integers, count: int) -> ShortLists:
+        """From numbers and the list that each belongs to; their order in a list stays."""
+        return cls(numbers[np.argsort(lists, kind="stable")], np.bincount(lists, minlength=count))
+
+    def __len__(self) -> int:
+        return len(self.counts)
+
+    def __getitem__(self, index: int) -> array[int]:
+        return self._numbers[self._starts[index] : self._starts[index + 1]]
+
+    def __iter__(self) -> Iterator[array[int]]:
+        return (self[i] for i in range(len(self)))
+
+    @property
+    def numbers(self) -> Integers:
+        """Those of all lists."""
+        return np.asarray(self._numbers)
+
+    @property
+    def owners(self) -> Integers:
+        """For each number the list that it is in."""
+        return np.repeat(np.arange(len(self), dtype=np.int32), self.counts)
+
+    def of(self, indices: Sequence[int] | Integers) -> Integers:
+        """The numbers of these lists, one list after the other."""
+        indices = np.asarray(indices, dtype=np.intp)
+        counts = self.counts[indices]
+        skipped = np.asarray(self._starts)[indices] - (np.cumsum(counts) - counts)
+        return self.numbers[np.repeat(skipped, counts) + np.arange(counts.sum())]
+
+
+def _compact(numbers: NDArray[np.integer]) -> array[int]:
+    found = array("i")
+    found.frombytes(numbers.astype(np.int32).tobytes())
+    return found

@@ -1,0 +1,92 @@
+"""Arguments of commands: ids that are typed, and what shells may complete.
+
+Public: commands of other packages may have such arguments, too.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+
+import cosim
+
+Completer = Callable[[Sequence[str]], Iterable[str]]
+
+
+def completes(action: argparse.Action, completer: Completer) -> None:
+    """Say what an argument may be, for ``cosim completion``.
+
+    Needed neither for what has ``choices`` nor for what is read by ``type=Path`` or `RegisteredId`.
+
+    Parameters
+    ----------
+    action : argparse.Action
+        As ``parser.add_argument`` returns it.
+    completer : callable
+        Is given the words of the line before it.
+    """
+    action.completer = completer  # type: ignore[attr-defined]
+
+
+def completions(action: argparse.Action, words: Sequence[str]) -> list[str] | None:
+    """What an argument may be; None where files are meant, which shells know themselves."""
+    completer: Completer | None = getattr(action, "completer", None)
+    if completer is not None:
+        return list(completer(words))
+    if action.choices is not None:
+        return [str(choice) for choice in action.choices]
+    if isinstance(action.type, RegisteredId):
+        return action.type.ids()
+    return None if action.type is Path else []
+
+
+class RegisteredId:
+    """Reads an id of some kinds, for the ``type`` of an argument: the whole one, or its last word alone.
+
+    Parameters
+    ----------
+    *kinds : str
+        Kinds of plugins: "integrator".
+
+    Raises
+    ------
+    LookUpError
+        With the nearest ids, by letters and by words, when nothing or more than one thing is meant.
+
+    Examples
+    --------
+    >>> RegisteredId("integrator")("runge_kutta_4")
+    'integrators.runge_kutta_4'
+    >>> RegisteredId("integrator")("rk4")
+    Traceback (most recent call last):
+    ...
+    cosim.errors.LookUpError: no integrator 'rk4'. Nearest: integrators.runge_kutta_4. ...
+    """
+
+    def __init__(self, *kinds: str) -> None:
+        self.kinds = kinds
+
+    def __call__(self, typed: str) -> str:
+        """The id."""
+        known = self.ids()
+        meant = [id for id in known if id.rpartition(".")[2] == typed]
+        if typed in known:
+            return typed
+        if len(meant) == 1:
+            return meant[0]
+        faults = []
+        for kind in self.kinds:
+            try:
+                return cosim.registry().entry(kind, typed).id
+            except cosim.LookUpError as error:
+                faults.append(error)
+        words = " or ".join(error.what for error in faults)
+        same = [id for error in faults for id in error.near]
+        raise cosim.LookUpError(
+            words, typed, known if all(e.known for e in faults) else [], faults[0].hint, same
+        )
+
+    def ids(self) -> list[str]:
+        """All that there are."""
+        return [entry.id for kind in self.kinds for entry in cosim.registry().entries(kind)]
