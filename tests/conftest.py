@@ -5,11 +5,15 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import memory_folder
 import pytest
 from hypothesis import HealthCheck, settings
+
+from cosim_fmu.master.participants import private_folder
 
 HERE = Path(__file__).parent
 
@@ -22,13 +26,39 @@ settings.load_profile("unhurried")
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Iterator[None]:
-    """What is collected stays: no search for garbage goes through it, then or during the tests."""
+    """What is collected stays: no search for garbage goes through it, then or during the tests.
+
+    These make much and keep little, so that searches that come seldom find as much.
+    """
     gc.disable()
     try:
         return (yield)
     finally:
         gc.freeze()
+        gc.set_threshold(10_000, 10, 10)
         gc.enable()
+
+
+_folders: list[Path] = []
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_setupnodes() -> None:
+    """All workers write into one folder, in memory where there is room and nobody has said where.
+
+    Nothing in it outlives the tests, also not what a process leaves behind that a test has killed.
+    """
+    if "TMPDIR" not in os.environ and memory_folder.has_room():
+        tempfile.tempdir = str(memory_folder.PLACE)
+    _folders.append(private_folder.private_folder("tests"))
+    os.environ["TMPDIR"] = tempfile.tempdir = str(_folders[-1])
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_unconfigure() -> None:
+    """Remove it."""
+    while _folders:
+        private_folder.remove_folder(_folders.pop())
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -66,6 +66,8 @@ class Exchange(Protocol):
     interface_owners : sequence of str
         For each of them the name in `order` that gives it: participants that step as one go under the name of
         the first of them.
+    interface_held : sequence of bool
+        For each of them whether a participant that it feeds holds the middle value of a course.
     can_restore : bool
         Whether all participants can go back to a saved state.
     loops : sequence of FeedthroughLoop
@@ -81,6 +83,7 @@ class Exchange(Protocol):
     loops: Sequence[FeedthroughLoop]
     interface_names: Sequence[str]
     interface_owners: Sequence[str]
+    interface_held: Sequence[bool]
     bonds: Sequence[tuple[int, int]]
 
     def set_inputs(self, name: str, course: Course | None = None) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import atexit
 import contextlib
+import importlib
 import importlib.util
 import inspect
 import json
@@ -21,11 +22,14 @@ import tempfile
 import traceback
 import types
 import warnings
+from pathlib import Path
 
 from cosim.compiled.native import is_plain
 from cosim.registration.registry import registry
 
 SECONDS = 300.0
+OURS = str(Path(__file__).parents[2])
+"""Folder with the packages of the framework."""
 OF_A_TEST = "PYTEST_CURRENT_TEST"
 """Of the environment: is another one in each test."""
 
@@ -153,7 +157,11 @@ def answer_to(module: types.ModuleType, order: dict[str, str]) -> list[str] | st
 
 
 def answer_in_a_fork(module: types.ModuleType, order: dict[str, str]) -> list[str] | str:
-    """As `answer_to`, without a trace in this process."""
+    """As `answer_to`, without a trace in this process.
+
+    But what the fork has loaded of ours is loaded here as well: the next fork has it.
+    """
+    known = set(sys.modules)
     with tempfile.TemporaryFile("w+", encoding="utf-8") as told, tempfile.TemporaryFile("w+") as written:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of threads beside a fork: those of a BLAS, which knows of forks
@@ -161,14 +169,25 @@ def answer_in_a_fork(module: types.ModuleType, order: dict[str, str]) -> list[st
         if child == 0:
             os.dup2(written.fileno(), 1)
             os.dup2(written.fileno(), 2)
-            json.dump(answer_to(module, order), told)
+            answered = answer_to(module, order)
+            json.dump([answered, [name for name in sys.modules if name not in known and is_ours(name)]], told)
             told.flush()
             os._exit(0)
         status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         for file in (told, written):
             file.seek(0)
-        answer: list[str] | str = json.loads(told.read() or "null")
+        answer: list[str] | str | None
+        answer, loaded = json.loads(told.read() or "[null, []]")
+        for name in loaded:
+            with contextlib.suppress(ImportError):  # of no more use here
+                importlib.import_module(name)
         return f"it ended with {status}\n{written.read()}" if answer is None else answer
+
+
+def is_ours(name: str) -> bool:
+    """Whether a loaded module lies in a package of ours, which no test changes."""
+    file = getattr(sys.modules[name], "__file__", None) or ""
+    return name.startswith("cosim") and file.startswith(OURS) and name == sys.modules[name].__name__
 
 
 def main() -> None:

@@ -37,22 +37,46 @@ def build(target: Path, flags: Sequence[str], files: Sequence[Path], headers: Se
     headers : sequence of Path
         Folders.
     """
+    program = kit.kept(digest := _digest([*flags], files, headers))
+    if program is None:
+        libraries = [flag for flag in flags if flag.startswith("-l")]
+        others = [flag for flag in flags if not flag.startswith("-l")]
+        given: Sequence[Path] = files
+        if len(files) > 1:  # several programs have most of them
+            given = [_compiled(file, others, headers, target.parent) for file in files]
+        _run([*others, *(f"-I{folder}" for folder in headers), "-o", target, *given, *libraries])
+        kit.keep(digest, target.read_bytes())
+    else:
+        target.write_bytes(program)
+        target.chmod(0o755)
+    return target
+
+
+def _compiled(file: Path, flags: Sequence[str], headers: Sequence[Path], folder: Path) -> Path:
+    """The object file of a file of C, in a folder; other files are what they are."""
+    if file.suffix != ".c":
+        return file
+    target = folder / f"{file.stem}.o"
+    code = kit.kept(digest := _digest([*flags, "-c"], [file], headers))
+    if code is None:
+        _run([*flags, *(f"-I{folder}" for folder in headers), "-c", "-o", target, file])
+        kit.keep(digest, target.read_bytes())
+    else:
+        target.write_bytes(code)
+    return target
+
+
+def _digest(flags: Sequence[str], files: Sequence[Path], headers: Sequence[Path]) -> str:
     included = [path for folder in (SOURCES, *headers) for path in sorted(folder.glob("*.h"))]
     digest = hashlib.sha256(repr([_version(), list(flags)]).encode())
     for path in (*files, *included):
         content = path.read_bytes()
         digest.update(f"{path.suffix} {len(content)}\0".encode() + content)
-    program = kit.kept(digest.hexdigest())
-    if program is None:
-        libraries = [flag for flag in flags if flag.startswith("-l")]
-        others = [flag for flag in flags if not flag.startswith("-l")]
-        given = [*others, *(f"-I{folder}" for folder in headers), "-o", str(target), *map(str, files)]
-        subprocess.run([c_compiler(), *given, *libraries], check=True, capture_output=True, text=True)
-        kit.keep(digest.hexdigest(), target.read_bytes())
-    else:
-        target.write_bytes(program)
-        target.chmod(0o755)
-    return target
+    return digest.hexdigest()
+
+
+def _run(words: Sequence[str | Path]) -> None:
+    subprocess.run([c_compiler(), *map(str, words)], check=True, capture_output=True, text=True)
 
 
 @functools.cache

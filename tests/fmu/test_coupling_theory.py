@@ -1,7 +1,7 @@
 """Orders and stability limits of the master algorithms against theory, on systems with known solutions."""
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -82,6 +82,46 @@ def test_it_does_so_where_communication_steps_are_long(follows: bool, iterations
         assert result.statistics["algorithm"]["rejected"] < 10
         errors.append(abs(result["left.y"][-1] - exact[0]))
     assert 0.8 < np.polyfit(np.log(tolerances), np.log(errors), 1)[0] < 1.2
+
+
+def test_held_inputs_follow_a_ramp_that_stays_to_the_tolerance() -> None:
+    """Behind the transients nothing bends, lines fit over any length, and stairs do not."""
+    tolerances, errors = [1e-2, 1e-3, 1e-4, 1e-5], []
+    whole = np.array(
+        [[-1.0, 1.0, 1.0, 0.0], [0.0, 0.0, 0.0, 0.0], [0.5, 0.0, -0.5, 1.0], [0.0, 0.0, 0.0, 0.0]]
+    )
+    exact = (expm(15.0 * whole) @ [3.0, 1.0, -1.0, 0.5])[0]
+    for tolerance in tolerances:
+        rooms = {
+            name: LinearParticipant(
+                ([[-rate, 1.0], [0.0, 0.0]], [[rate], [0.0]], [[1.0, 0.0]], [[0.0]]), ["u"], ["y"], start
+            )
+            for name, rate, start in (("left", 1.0, [3.0, 1.0]), ("right", 0.5, [-1.0, 0.5]))
+        }
+        links = [("left.y", "right.u"), ("right.y", "left.u")]
+        loop = CoSimulation(rooms, links, "adaptive", 15.0, options={"tolerance": tolerance})
+        errors.append(abs(loop.simulate(15.0)["left.y"][-1] - exact))
+    assert 0.9 < np.polyfit(np.log(tolerances), np.log(errors), 1)[0] < 1.1
+
+
+class Kinked(LinearParticipant):
+    """Its output is never below 1."""
+
+    def get(self, names: Sequence[str]) -> list[float]:
+        return [max(value, 1.0) for value in super().get(names)]
+
+
+@pytest.mark.parametrize("start", [0.99999, 0.9999, 0.999])
+def test_a_kink_says_nothing_of_rates(start: float) -> None:
+    """What follows a ramp is not taken for as fast as the kink at which the ramp began."""
+    ramp = Kinked(([[0.0, 1.0], [0.0, 0.0]], [[], []], [[1.0, 0.0]], [[]]), [], ["y"], [start, 1.0])
+    rooms = {
+        name: LinearParticipant(([[-rate]], [[rate]], [[1.0]], [[0.0]]), ["u"], ["y"], [1.0])
+        for name, rate in (("near", 3.0), ("far", 1.0))
+    }
+    links = [("ramp.y", "near.u"), ("near.y", "far.u")]
+    loop = CoSimulation({"ramp": ramp, **rooms}, links, "adaptive", 0.5)
+    assert loop.simulate(5.0).statistics["algorithm"]["exchanges"] < 300
 
 
 @pytest.mark.parametrize("given", [{}, {"absolute_tolerance": {"right.y": 1e-12}}])

@@ -279,6 +279,8 @@ def test_who_refuses_to_be_read_is_read_after_steps_alone(
     )
     exact = loose.simulate(0.2)
     np.testing.assert_allclose(result["plant.y"][-1], exact["plant.y"][-1], atol=5e-3)
+    if algorithm == "adaptive":  # what lags by half an exchange jumps wherever the length changes
+        assert result.statistics["algorithm"]["exchanges"] < 3000
 
 
 @pytest.mark.parametrize("known", [None, {"y1": frozenset[str]()}])

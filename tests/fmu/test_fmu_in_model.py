@@ -119,6 +119,25 @@ def test_other_versions_of_fmi(tmp_path: Path, compiled: Callable[..., Path]) ->
     assert first["fmu.x"][-1] == pytest.approx(height(0.4), abs=1e-7)
 
 
+def test_another_name_of_an_input_is_not_an_input(tmp_path: Path, compiled: Callable[..., Path]) -> None:
+    """It would be given its own value after that of the connection: FMI 3.0 lists it below the variable."""
+    path = make_model3(tmp_path, compiled, "BALL")
+    with zipfile.ZipFile(path) as archive:
+        files = {name: archive.read(name) for name in archive.namelist()}
+    push = b'<Float64 name="push" valueReference="5" causality="input" start="0"'
+    text = files["modelDescription.xml"].replace(push + b"/>", push + b'><Alias name="wind"/></Float64>')
+    assert text != files["modelDescription.xml"]
+    with zipfile.ZipFile(path, "w") as archive:
+        for name, content in {**files, "modelDescription.xml": text}.items():
+            archive.writestr(name, content)
+    model = one(path)
+    model.add("signals.step", "gust", start_time=-1.0, height=5.81)
+    model.connect("gust.value", "fmu.push")
+    result = model.simulate(until=0.5, accuracy=1e-9)
+    assert result["fmu.x"][-1] == pytest.approx(1.0 - 0.5 * 4.0 * 0.25, abs=1e-8)
+    assert not any("wind" in name for name in model.build().inputs)
+
+
 def test_booleans_and_integers_pass_at_events(tmp_path: Path, compiled: Callable[..., Path]) -> None:
     """From half a second on a switch holds the force, and the mass rolls on."""
     model = cosim.Model("switched")

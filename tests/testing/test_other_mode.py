@@ -59,6 +59,30 @@ def test_one_process_answers_about_several_files(tmp_path: Path) -> None:
     assert len({answer[2] for answer in answers}) == 1
 
 
+LOADS = """
+import sys
+
+class Case:
+    @classmethod
+    def load(cls):
+        late = ["cosim_mechanics.testing.described", "cosim_of_a_test"]
+        had = [str(name in sys.modules) for name in late]
+        for name in late:
+            __import__(name)
+        return had
+"""
+
+
+@pytest.mark.skipif(sys.platform == "win32", reason="no forks")
+def test_what_is_loaded_of_ours_is_loaded_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A test may change its own files."""
+    (tmp_path / "cosim_of_a_test.py").write_text("")
+    monkeypatch.syspath_prepend(tmp_path)
+    case = case_in(tmp_path / "loads.py", LOADS)
+    assert results_in_mode(case, "load", True) == ["False", "False"]
+    assert results_in_mode(case, "load", True) == ["True", "False"]
+
+
 def test_a_changed_file_and_a_changed_environment_are_seen(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -231,6 +231,7 @@ class _Recording:
     order: Sequence[str] = ("one", "two", "three")
     interface_names: Sequence[str] = ("one.y", "two.y", "three.y")
     interface_owners: Sequence[str] = ("one", "two", "three")
+    interface_held: Sequence[bool] = (True, True, True)
     bonds: Sequence[tuple[int, int]] = ()
     loops: Sequence[kit.FeedthroughLoop] = ()
     can_restore = True

@@ -23,9 +23,10 @@ class Adaptive(ProgrammedAlgorithm):
     The communication points of the co-simulation stay as they are; between two of them the participants
     exchange as often as needed. Inputs run along the line through the last two exchanges (participants that
     do not follow slopes hold its mean). The error of an exchange is the difference between that line and the
-    interface that comes out, so the error of the whole run falls with the tolerance. Where all participants
-    can restore their state, an exchange that misses the tolerance, or that a participant discards, is taken
-    back and a shorter one is tried; else it stands, is counted as ``missed``, and the next ones are shorter.
+    interface that comes out, and for those that hold the mean what their stairs cost along a ramp, so the
+    error of the whole run falls with the tolerance. Where all participants can restore their state, an
+    exchange that misses the tolerance, or that a participant discards, is taken back and a shorter one is
+    tried; else it stands, is counted as ``missed``, and the next ones are shorter.
     At a jump inputs are held over an exchange so short that it does not matter, and the lines begin anew.
 
     Parameters
@@ -120,6 +121,7 @@ class Adaptive(ProgrammedAlgorithm):
         """
         super().initialize(exchange, time)
         self.memory.row(layout.ALLOWED)[:] = allowed(self.tolerance, self._absolute, exchange.interface_names)
+        self.memory.row(layout.HELD)[:] = exchange.interface_held
 
     def calls(self, order: Sequence[str], loops: Sequence[FeedthroughLoop] = ()) -> list[Call]:
         """Set all, step all; read twice: what passes directly sees the end of the others, not a guess."""

@@ -59,6 +59,7 @@ class LoopExchange:
         known = {name: place for place, name in enumerate(exchange.interface_names)}
         self._places = np.array([known[name] for name in loop.values], dtype=np.intp)
         self.interface_owners: Sequence[str] = [exchange.interface_owners[place] for place in self._places]
+        self.interface_held: Sequence[bool] = [exchange.interface_held[place] for place in self._places]
 
     def advance_all(self, time: float, size: float) -> None:
         """Step the participants of the loop."""

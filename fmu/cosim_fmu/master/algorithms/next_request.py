@@ -52,6 +52,7 @@ from cosim_fmu.master.algorithms.exchange_layout import (
 from cosim_fmu.master.algorithms.extrapolate import extrapolate, follow_polynomial, remember
 from cosim_fmu.master.algorithms.iteration import copy_row, follow_guess, iterate
 from cosim_fmu.master.algorithms.newton import find_root
+from cosim_fmu.master.algorithms.stairs import forget_changes, judge_stairs, learn_rates
 from cosim_fmu.master.algorithms.step_control import adapt, judge, judge_energy, next_length, stop_of
 
 SIGNATURE = "IFFIff>i"
@@ -133,7 +134,7 @@ def adapt_exchanges(counts, numbers, table, bonds, time, size):
                 return RESTORE | PASS
             error = error_of_exchange(counts, numbers, table, bonds, size)
         counts[DISCARDED] = 0
-        if learn_from(counts, numbers, error):
+        if learn_from(counts, numbers, table, error):
             counts[PHASE] = AFTER_RESTORE
             return RESTORE
         counts[KEPT] = 1
@@ -166,13 +167,15 @@ def error_of_exchange(counts, numbers, table, bonds, size):
         error = judge_energy(counts, numbers, table, bonds, EXPECTED, NOW)
     else:
         error = judge(counts, numbers, table, EXPECTED, NOW)
+        if counts[POINTS] > 1 and error < math.inf:
+            return judge_stairs(counts, numbers, table, error)
     if counts[POINTS] > 1:
         return error
     # Held inputs err by what the interface moves, or jumps: what counts is for how long.
     return error * min(1.0, numbers[LENGTH] / (HELD_PART * size))
 
 
-def learn_from(counts, numbers, error):
+def learn_from(counts, numbers, table, error):
     """What follows from the error of an exchange; whether it is taken back. If not, time goes on."""
     length = next_length(numbers)  # as it was chosen, not the difference of two times
     stop = stop_of(numbers, length)
@@ -183,5 +186,9 @@ def learn_from(counts, numbers, error):
         numbers[NEXT] = length  # held, it may be short enough
     if error > 1.0 and counts[GOES_BACK] != 0:
         return True
+    if counts[POINTS] > 1 and error <= 1.0:
+        learn_rates(counts, numbers, table)
+    else:
+        forget_changes(counts, table)
     numbers[REACHED] = stop
     return False

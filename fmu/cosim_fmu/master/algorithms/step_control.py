@@ -9,6 +9,8 @@ from cosim_fmu.master.algorithms.exchange_layout import (
     ALLOWED,
     LENGTH,
     NEXT,
+    PAST_TIMES,
+    POINTS,
     REACHED,
     REJECTED,
     SIZE,
@@ -19,8 +21,6 @@ from cosim_fmu.master.algorithms.exchange_layout import (
 )
 
 SAFETY, MOST_GROWTH, LEAST_SHRINK = 0.9, 2.0, 0.2
-ORDER_OF_ERROR = 2
-"""The error of one exchange falls with this power of its length."""
 
 
 def next_length(numbers):
@@ -77,16 +77,26 @@ def judge_energy(counts, numbers, table, bonds, given, found):
 
 
 def adapt(counts, numbers, length, error, at_end):
-    """Choose the next length after an exchange with this error (over the tolerance)."""
+    """Choose the next length after an exchange with this error (over the tolerance).
+
+    A line through points `before` apart errs by h (h + before) u'' / 2 over an exchange by h.
+    """
+    most = MOST_GROWTH * length
+    before = 0.0
+    after = 0.0
+    if counts[POINTS] > 1:
+        before = numbers[PAST_TIMES + 1] - numbers[PAST_TIMES]
+        after = length if error <= 1.0 else before
     factor = 0.0
     if error < math.inf:
-        factor = SAFETY * max(error, 1e-9) ** (-1.0 / ORDER_OF_ERROR)
-    wanted = length * min(MOST_GROWTH, max(LEAST_SHRINK, factor))
+        goal = SAFETY * SAFETY * (1.0 + before / length) / max(error, 1e-9)
+        part = 0.5 * after / length
+        factor = math.sqrt(part * part + goal) - part
     if error <= 1.0:
         counts[TAKEN] += 1
         # One that the end made short says nothing against a longer one.
         if at_end and numbers[NEXT] < math.inf:
-            wanted = max(wanted, numbers[NEXT])
+            most = max(most, numbers[NEXT])
     else:
         counts[REJECTED] += 1
-    numbers[NEXT] = wanted
+    numbers[NEXT] = min(most, max(LEAST_SHRINK, factor) * length)

@@ -197,6 +197,10 @@ class CoupledParticipants:
         ]
         self.refreshes = {name: passes_through(descriptions[name], name, links) for name in participants}
         self._followers = {name: descriptions[name].follows_slopes for name in participants}
+        held = {
+            link.start for name in participants if not self._followers[name] for *_, link in self._feeds[name]
+        }
+        self.interface_held: Sequence[bool] = [start in held for start in self._interface]
         statistics.participant_time.update(dict.fromkeys(participants, 0.0))
 
     def begin_step(self, index: int) -> None:

@@ -80,6 +80,10 @@ def read_model_description(archive: FmuArchive) -> tuple[Any, dict[str, Element]
             if ability is not None and (found := root.find(element)) is not None:
                 given = found.get("providesDirectionalDerivatives", "").strip()
                 ability.providesDirectionalDerivative = given in ("true", "1")
+        # fmpy lists other names of variables as variables, but what is given to an input is given once
+        for variable in read.modelVariables:
+            if variable.alias is not None and variable.causality == "input":
+                variable.causality = "local"
     return read, {variable.get("name"): variable for variable, _ in variables}
 
 
