@@ -36,7 +36,10 @@ PUBLIC = {
 }
 """What a plugin lets others import."""
 LAYERS = (
-    ("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching", "cosim.helper_process"),
+    (
+        *("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
+        *("cosim.helper_process", "cosim.collection"),
+    ),
     ("cosim.nearest", "cosim.html_table"),
     ("cosim.errors",),
     ("cosim.units",),

@@ -1,10 +1,13 @@
-"""What an object holds, as a value that can be compared later."""
+"""What an object holds, as a digest that can be compared later."""
 
 from __future__ import annotations
 
 import functools
+import hashlib
+import itertools
+import marshal
 import types
-from collections.abc import Callable, Collection, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from typing import Any
 
 import numpy as np
@@ -17,58 +20,79 @@ ITSELF = (
     *(Component, Declaration),
 )
 """These stand for themselves; parts are looked into one by one."""
-PLAIN = (bool, int, complex, bytes, str, np.integer, np.bool_)
+PLAIN = (int, complex, bytes, str)
+_unequal = itertools.count()
 
 
-def content(value: Any) -> Any:
-    """Everything that a value holds, down to numbers; equal to what it is later if nothing has changed.
+def content(values: Iterable[Any]) -> tuple[bytes, dict[int, Any]]:
+    """A digest of everything that values hold, down to numbers: the same later if nothing has changed.
 
     What cannot be looked into is equal to nothing, so whoever compares finds a change.
+
+    Returns
+    -------
+    bytes
+    dict of int to object
+        What stands for itself, by its identity, which no other object can have while this is kept.
     """
-    return _contents([value], {})[0]
+    digest, known, kept = hashlib.blake2b(digest_size=16), dict[int, Any](), dict[int, Any]()
+    for value in values:
+        digest.update(marshal.dumps(_contents([value], known, kept), 0))  # 0: equal values, equal bytes
+    return digest.digest(), kept
 
 
-def _contents(values: Collection[Any], known: dict[int, Any]) -> list[Any]:
+def _contents(values: Collection[Any], known: dict[int, Any], kept: dict[int, Any]) -> list[Any]:
+    """For each value text, an identity, or a tuple."""
     kinds = set(map(type, values))
     if kinds == {str}:
         return list(values)
-    if kinds == {Declaration}:
-        return [*map(id, values), *values]
+    if len(kinds) == 1 and _is_itself(*kinds):
+        kept.update((id(value), value) for value in values)
+        return list(map(id, values))
     found: list[Any] = []
     for value in values:
         kind: Any = type(value)
         if kind is str or value is None:
             found.append(value)
         elif kind is dict and not value:  # as most of them are
-            found.append(dict)
+            found.append(())
         elif kind is np.ndarray and not value.dtype.hasobject:
-            found.append((value.shape, value.dtype, value.tobytes()))
+            dtype = value.dtype.str if value.dtype.names is None else repr(value.dtype)
+            found.append((value.shape, dtype, value.tobytes()))
+        elif _is_itself(kind):
+            kept[id(value)] = value
+            found.append(id(value))
         elif (leaf := _leaf(kind)) is not None:
-            found.append(leaf(value))
+            kept[id(kind)] = kind
+            found.append((id(kind), leaf(value)))
         elif id(value) in known:
             found.append(("seen", id(value)))
         else:
+            kept[id(kind)] = kind
             known[id(value)] = value
-            found.append((kind, *_inside(value, known)))
+            found.append((id(kind), *_inside(value, known, kept)))
     return found
 
 
-def _inside(value: Any, known: dict[int, Any]) -> tuple[Any, ...]:
+def _inside(value: Any, known: dict[int, Any], kept: dict[int, Any]) -> tuple[Any, ...]:
     """What is in a value that is not a leaf."""
     if isinstance(value, (dict, Mapping)):
-        return _contents(value, known), _contents(value.values(), known)
+        return _contents(value, known, kept), _contents(value.values(), known, kept)
     if isinstance(value, (list, tuple, Set, np.ndarray)):
-        return (_contents(value, known),)
-    return _inside(vars(value), known) if hasattr(value, "__dict__") else (object(),)
+        return (_contents(value, known, kept),)
+    return _inside(vars(value), known, kept) if hasattr(value, "__dict__") else ("unequal", next(_unequal))
 
 
 @functools.cache
-def _leaf(kind: type) -> Callable[[Any], Any] | None:
-    """The content of values of a kind into which nothing is looked; None for the other kinds."""
+def _is_itself(kind: type) -> bool:
+    return issubclass(kind, ITSELF)
+
+
+@functools.cache
+def _leaf(kind: type) -> Callable[[Any], str] | None:
+    """The text of values of a kind into which nothing is looked; None for the other kinds."""
     if issubclass(kind, float):
-        return lambda value: ("float", value.hex())  # -0.0 is not 0.0, NaN is NaN
-    if issubclass(kind, PLAIN):
-        return lambda value: (kind, value)
-    if issubclass(kind, ITSELF):
-        return lambda value: (id(value), value)
-    return None
+        return float.hex  # -0.0 is not 0.0, NaN is NaN
+    if issubclass(kind, (np.integer, np.bool_)):
+        return lambda value: repr(int(value))
+    return next((base.__repr__ for base in PLAIN if issubclass(kind, base)), None)  # whatever a subclass says

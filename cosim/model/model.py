@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import gc
 import logging
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping, Sequence
+from itertools import chain
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cosim.collection import without_collection
 from cosim.component.component import Component
 from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
@@ -94,7 +94,7 @@ class Model:
         self.starts: dict[str, Any] = {}
         self.simulation: dict[str, Any] = {}
         self.folder: Path | None = None
-        self._built: tuple[Any, System] | None = None
+        self._built: tuple[bytes, dict[int, Any], System] | None = None
         complete_in_ipython(Model)
 
     def add(self, kind: str | type[Component] | Component, name: str, **values: Any) -> Any:
@@ -211,7 +211,7 @@ class Model:
         self._check_settings()
         base = self.solver_base
         solver = None if base is None else registry().get(kinds_of(base)[0], self.solver_id)()
-        with _without_collection():
+        with without_collection():
             system = System(Assembly(self.parts, self.connections, solver), self)
         self._check_starts(system)
         log.info("built %s: %d parts, %d blocks", self.name, len(self.parts), len(system.blocks))
@@ -219,14 +219,15 @@ class Model:
 
     def _system(self) -> System:
         """The system that was built last, where nothing has changed since."""
-        if self._built is None or self._built[0] != self._content():
+        if self._built is None or self._built[0] != self._content()[0]:
             system = self.build()  # which finds sizes and units of the parts
-            self._built = self._content(), system
-        return self._built[1]
+            self._built = *self._content(), system
+        return self._built[2]
 
-    def _content(self) -> Any:
-        parts = [(name, id(part), content(vars(part))) for name, part in self.parts.items()]
-        return content([self.name, self.settings, self.connections, self.starts]), parts
+    def _content(self) -> tuple[bytes, dict[int, Any]]:
+        """A digest of all that a system follows from, and what in it is compared by identity."""
+        parts = ((name, part, vars(part)) for name, part in self.parts.items())
+        return content(chain([self.name, self.settings, self.connections, self.starts], parts))
 
     @property
     def solver_base(self) -> type[Solver] | None:
@@ -500,18 +501,6 @@ class Model:
         if isinstance(kind, type) and issubclass(kind, Component):
             return kind
         raise LookUpError("component", repr(kind), [], "Give an id, a Component class or a component.")
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Let no garbage be looked for: many objects are made that stay, and each search would go through all."""
-    enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if enabled:
-            gc.enable()
 
 
 def _plain_text(value: Any) -> str:

@@ -273,5 +273,5 @@ class BoundStep:
         found, self._rows = self._rows, []
         if not found:
             return np.zeros((0, self._width))
-        whole: NDArray[np.float64] = np.concatenate(found).reshape(-1, self._width)
-        return whole
+        whole = found[0] if len(found) == 1 else np.concatenate(found)
+        return whole.reshape(-1, self._width)

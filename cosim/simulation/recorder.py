@@ -45,8 +45,9 @@ class Recorder:
 
     def rows(self) -> NDArray[np.float64]:
         """All rows so far: times, then values."""
-        self._pieces.append(self.simulator.take_rows())
-        self._pieces = [np.concatenate(self._pieces)]
+        new = self.simulator.take_rows()
+        pieces = [piece for piece in (*self._pieces, new) if len(piece)] or [new]
+        self._pieces = pieces if len(pieces) == 1 else [np.concatenate(pieces)]
         return self._pieces[0]
 
     def end_at(self, time: float) -> None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
+from cosim.collection import without_collection
 from cosim.contracts.result_stream import ResultStream
 from cosim.errors import LookUpError, ModelError, Problem, SimulationError
 from cosim.matching import is_pattern, matches
@@ -22,6 +23,7 @@ from cosim.simulation.results_keeper import ResultsKeeper
 from cosim.simulation.shortest_interval import shortest_interval
 from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import Reason
+from cosim.system.list_variables import list_variables
 from cosim.system.state import State
 from cosim.system.system import System, check_system
 
@@ -84,20 +86,22 @@ def check_signals(patterns: Any) -> None:
 
 def _default_signals(system: System) -> list[str]:
     """Outputs and measures, then quantities of parts (joints first), then energies, then states."""
-    moved = {v.path.rpartition(".")[0] for v in system.variables.values() if v.kind == "position"}
-    parts = sorted(system.parts.items(), key=lambda item: item[0] not in moved)
-    aliases = [f"{name}.{alias}" for name, part in parts for alias in part.signals]
     told: list[str] = []
     energies: list[str] = []
     states: list[str] = []
-    for variable in system.variables.values():
+    moved = set()
+    for variable in list_variables(system):  # a table of them is not made for this alone
         path = variable.path
+        if variable.kind == "position":
+            moved.add(path.rpartition(".")[0])
         if path.startswith("energy.") or path.endswith("_energy"):
             group = energies
         else:
             group = told if variable.kind in ("output", "measure") else states
         if variable.kind in RECORDED_KINDS or path.rpartition(".")[2] in RECORDED_NAMES:
             group.append(path)
+    parts = sorted(system.parts.items(), key=lambda item: item[0] not in moved)
+    aliases = [f"{name}.{alias}" for name, part in parts for alias in part.signals]
     return [*told, *aliases, *energies, *states]
 
 
@@ -222,7 +226,8 @@ def simulate(
             checkpoint = Checkpoint(checkpoint)
     until = end_of_run(until)
     options.setdefault("event_limit", EVENT_LIMIT)
-    simulator = Simulator(system, state, integrator, accuracy, endless_events=endless_events, **options)
+    with without_collection():
+        simulator = Simulator(system, state, integrator, accuracy, endless_events=endless_events, **options)
     start = simulator.state.time
     if not (math.isfinite(until) and until > start):
         raise SimulationError(start, f"until is {until} s, needs a time after the start, {start} s")
@@ -247,7 +252,8 @@ def simulate(
             f"is {interval:g} s, where times up to {until:g} s cannot tell points closer than {shortest:g} s "
             "apart: give more, or start nearer to 0 s",
         )
-    recorder = Recorder(simulator, choose_signals(system, signals))
+    with without_collection():
+        recorder = Recorder(simulator, choose_signals(system, signals))
     keeper = None if keep is None else ResultsKeeper(keep)
     log.info("running from t = %g s to t = %g s with %s", start, until, type(simulator.integrator).__name__)
     began = wall.perf_counter()  # of the run itself: without what was compiled for it

@@ -9,7 +9,20 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.stage import Stage
-from cosim.step.touched import NODE_WIDTH, REACH_HEADER
+from cosim.step.touched import (
+    ALWAYS,
+    FOLLOWERS_FROM,
+    NODE_BLOCK,
+    NODE_COUNT,
+    NODE_FIRST,
+    NODE_ROW,
+    NODE_STAGE,
+    NODE_WIDTH,
+    NODES,
+    NODES_AT,
+    REACH_HEADER,
+    READERS_FROM,
+)
 from cosim.system.graph import Graph
 from cosim.system.short_lists import ShortLists
 from cosim.system.system import System
@@ -40,24 +53,23 @@ def reach_table(system: System) -> Integers:
 def _made(system: System) -> Integers:
     graph = system.assembly.graph
     number_of = np.full(len(graph.blocks), -1)
-    rows: list[tuple[int, ...]] = []
-    for number, block in enumerate(system.blocks):
-        if not Stage.INSTANCE <= block.stage <= Stage.ACCELERATION:
-            continue
+    rows = np.zeros((len(graph.blocks), NODE_WIDTH), dtype=np.int64)
+    end = 0
+    for number in range(*system.block_range(Stage.INSTANCE, Stage.ACCELERATION)):
+        block = system.blocks[number]
         width = block.rows.shape[1] if block.rows.ndim == 2 else 0
-        at = int(system.table[number, 1])
-        for member in block.members:
-            node = graph.blocks[member]
-            count = len(node.rows)
-            number_of[member] = len(rows)
-            rows.append((number, at, count, width, block.stage, node.is_python or not node.mergeable))
-            at += count * width
+        first, end = end, end + len(block.members)
+        number_of[list(block.members)] = range(first, end)
+        counts = np.array([len(graph.blocks[member].rows) for member in block.members])
+        rows[first:end, NODE_BLOCK], rows[first:end, NODE_COUNT] = number, counts
+        rows[first:end, NODE_FIRST] = system.table[number, 1] + width * (np.cumsum(counts) - counts)
+        rows[first:end, NODE_ROW], rows[first:end, NODE_STAGE] = width, block.stage
+        rows[first:end, ALWAYS] = block.is_python or not block.mergeable
     lists = _readers(system, number_of), _followers(graph, number_of)
     header = np.zeros(REACH_HEADER, dtype=np.int64)
-    pieces: list[Integers] = [np.array(rows, dtype=np.int64).reshape(-1)]
-    header[0], header[1] = len(rows), REACH_HEADER
-    assert pieces[0].size == NODE_WIDTH * len(rows)
-    for place, found in zip((2, 4), lists, strict=True):
+    pieces: list[Integers] = [rows[:end].reshape(-1)]
+    header[NODES], header[NODES_AT] = end, REACH_HEADER
+    for place, found in zip((READERS_FROM, FOLLOWERS_FROM), lists, strict=True):
         header[place] = REACH_HEADER + sum(piece.size for piece in pieces)
         header[place + 1] = header[place] + len(found) + 1
         pieces += [
@@ -80,7 +92,7 @@ def _readers(system: System, number_of: Integers) -> ShortLists:
                 read.extend((start[slot.array] + slot.offset, slot.size, number))
     first, size, reader = np.asarray(read).reshape(-1, 3).T
     behind = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
-    return _unique(np.repeat(first, size) + behind, np.repeat(reader, size), room)
+    return ShortLists.of_sets(np.repeat(first, size) + behind, np.repeat(reader, size), room)
 
 
 def _followers(graph: Graph, number_of: Integers) -> ShortLists:
@@ -92,7 +104,7 @@ def _followers(graph: Graph, number_of: Integers) -> ShortLists:
     def nodes_by_region(*effects: ShortLists) -> ShortLists:
         nodes = np.concatenate([number_of[effect.owners] for effect in effects])
         regions = np.concatenate([effect.numbers for effect in effects])
-        return _unique(regions[nodes >= 0], nodes[nodes >= 0], len(graph.layout.regions))
+        return ShortLists.of_sets(regions[nodes >= 0], nodes[nodes >= 0], len(graph.layout.regions))
 
     readers = nodes_by_region(graph.reads, graph.adds)
     makers = nodes_by_region(graph.writes, graph.adds)
@@ -103,11 +115,5 @@ def _followers(graph: Graph, number_of: Integers) -> ShortLists:
     following[last] = first
     before = np.concatenate([makers.numbers, np.repeat(first, readers.counts[made])])
     after = np.concatenate([following, readers.of(made)])
-    return _unique(before[before != after], after[before != after], int(number_of.max(initial=-1)) + 1)
-
-
-def _unique(lists: Integers, numbers: Integers, count: int) -> ShortLists:
-    """Lists without what is in them twice, rising."""
-    width = int(numbers.max(initial=0)) + 1
-    pairs = np.unique(lists.astype(np.int64) * width + numbers)
-    return ShortLists.of_pairs(pairs // width, pairs % width, count)
+    others = before != after
+    return ShortLists.of_sets(before[others], after[others], int(number_of.max(initial=-1)) + 1)

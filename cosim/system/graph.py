@@ -60,12 +60,11 @@ class Graph:
         count, readers, read = len(self.blocks), self.reads.owners, self.reads.numbers
         later = [readers, np.repeat(readers, self._adders.counts[read]), self.adds.owners]
         earlier = [self._writer[read], self._adders.of(read), self._writer[self.adds.numbers]]
-        pairs = np.unique(np.concatenate(later).astype(np.int64) * (count + 1) + np.concatenate(earlier) + 1)
-        after, before = pairs // (count + 1), pairs % (count + 1) - 1
+        after, before = np.concatenate(later), np.concatenate(earlier)
         has_owner = np.array([bool(block.owners) for block in self.blocks], dtype=bool)
         # a solver reads what it has written itself
         found = (before != NO_BLOCK) & ((before != after) | has_owner[after])
-        return ShortLists.of_pairs(after[found], before[found], count)
+        return ShortLists.of_sets(after[found], before[found], count)
 
     def makers(self, region: int) -> list[int]:
         """The blocks that write a region of the cache or add to it."""

@@ -56,4 +56,4 @@ class NeededBlocks:
         return found[::-1]
 
     def _regions(self, block: Block, *effects: str) -> NDArray[np.integer[Any]]:
-        return np.unique(np.concatenate([getattr(self._graph, e).of(block.members) for e in effects]))
+        return np.concatenate([getattr(self._graph, effect).of(block.members) for effect in effects])

@@ -39,6 +39,14 @@ class ShortLists:
         """From numbers and the list that each belongs to; their order in a list stays."""
         return cls(numbers[np.argsort(lists, kind="stable")], np.bincount(lists, minlength=count))
 
+    @classmethod
+    def of_sets(cls, lists: Integers, numbers: Integers, count: int) -> ShortLists:
+        """The same, each number once in a list, rising."""
+        width = int(numbers.max(initial=0)) + 1
+        pairs = np.sort(lists.astype(np.int64) * width + numbers)
+        pairs = pairs[np.diff(pairs, prepend=-1) > 0]
+        return cls(pairs % width, np.bincount(pairs // width, minlength=count))
+
     def __len__(self) -> int:
         return len(self.counts)
 
@@ -60,6 +68,8 @@ class ShortLists:
 
     def of(self, indices: Sequence[int] | Integers) -> Integers:
         """The numbers of these lists, one list after the other."""
+        if len(indices) == 1:
+            return np.asarray(self[indices[0]])
         indices = np.asarray(indices, dtype=np.intp)
         counts = self.counts[indices]
         skipped = np.asarray(self._starts)[indices] - (np.cumsum(counts) - counts)

@@ -282,8 +282,9 @@ class System:
     def slots_by_name(self) -> dict[str, list[Slot]]:
         """Where everything lies that parts declare under a name."""
         found: dict[str, list[Slot]] = {}
-        for variable in self.variables.values():
-            found.setdefault(variable.path.rpartition(".")[2], []).append(variable.slot)
+        for part, slots in self.assembly.layout.slots.items():
+            for name in self.parts[part].declarations.keys() & slots.keys():
+                found.setdefault(name, []).append(slots[name])
         return found
 
     # States

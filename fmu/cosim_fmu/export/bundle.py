@@ -19,6 +19,8 @@ from cosim.kit import Entry
 from cosim_fmu.export.slave import digest_of, is_left_out
 
 OURS = ("cosim", "cosim_fmu")
+COMMANDS = "cosim_workbench"
+"""What modules of ours import for commands and checks alone, which no FMU runs."""
 LICENCE = re.compile(r"(LICEN[CS]E|COPYING|NOTICE)", re.IGNORECASE)
 IMPORTS = re.compile(r"(?:^|[;:])[ \t]*(?:from[ \t]+([\w.]+)|import[ \t]+([^\n;#]*))", re.MULTILINE)
 OPTIONAL = ("numba", "llvmlite")  # without them everything is computed, slower
@@ -177,6 +179,8 @@ class Bundle:
                 continue  # as in nearly all files: to understand them takes most of an export's time
             for imported, is_needed in _imports(text):
                 if self._is_standard(imported) or imported == name:
+                    continue
+                if name in OURS and imported == COMMANDS:
                     continue
                 if is_needed or imported in self._owners or not self._shipped_by.get(imported):
                     self._add(imported, f"{name} ({file.rpartition('/')[2]})")
