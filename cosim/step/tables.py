@@ -27,6 +27,7 @@ from cosim.step.pace import PACE_SIZE
 from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
 from cosim.step.reach import NO_REACH, reach_table
 from cosim.step.seen import POINTS as ROWS
+from cosim.system.list_variables import is_listed
 from cosim.system.schedule import Slot
 from cosim.system.system import BREAK_ORDER, System
 
@@ -211,12 +212,12 @@ class Tables:
         if entry.handler.function.is_python:
             return self._all_variables() if takes_next_state(entry) else []
         slots, found = self.system.assembly.layout.slots[entry.part], []
+        declarations = self.system.parts[entry.part].declarations
         for argument in self.system.parts[entry.part].arguments[entry.handler.name]:
             if argument.role == "next":
                 target, source = slots[argument.name], slots[argument.of]
-                readable = int(f"{entry.part}.{argument.of}" in self.system.variables)
                 cells = [target.offset, "ypdk".index(source.array), source.offset, target.size]
-                found.append([*cells, readable])
+                found.append([*cells, int(is_listed(declarations[argument.of]))])
         return found
 
     @property

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from sys import intern
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cosim.component.component import Component
+from cosim.component.declaration import Declaration
 from cosim.contracts.measure import Measure
 from cosim.system.signals import NOT_READABLE, main_output_or_none
 from cosim.system.variable import Variable
@@ -16,17 +18,20 @@ if TYPE_CHECKING:
     System = Any
 
 
-def list_variables(system: System) -> list[Variable]:
+def is_listed(declaration: Declaration) -> bool:
+    """Whether what is declared is a variable that users can read."""
+    is_shown = declaration.kind not in NOT_READABLE and not declaration.options.get("internal")
+    return is_shown and declaration.size > 0
+
+
+def list_variables(system: System) -> Iterator[Variable]:
     """In order of parts, then of declaration; then what a part calls its signals."""
-    found = []
     starts: dict[bytes, tuple[float, ...]] = {}
     layout, units = system.assembly.layout, system.assembly.wiring.paths.units
     for name, part in system.parts.items():
         bare, slots = main_output_or_none(part), layout.slots[name]
         for declaration in part.declarations.values():
-            if declaration.kind in NOT_READABLE or not declaration.size:
-                continue
-            if declaration.options.get("internal"):
+            if not is_listed(declaration):
                 continue
             slot = slots[declaration.name]
             kind = declaration.kind
@@ -49,18 +54,17 @@ def list_variables(system: System) -> list[Variable]:
                 _about_measure(part) if kind == "measure" else declaration.description,
                 declaration,
             )
-            found.append(variable)
+            yield variable
             if isinstance(part, Measure) and declaration.name == "value" and kind != "measure":
                 # a value that is a parameter or a state is a measure besides
                 text = _about_measure(part)
-                found.append(variable._replace(path=name, kind="measure", start=(), description=text))
+                yield variable._replace(path=name, kind="measure", start=(), description=text)
         for alias, (slot_name, element, unit, *text_of) in part.signals.items():
             slot = slots[slot_name].part(element)
             text = f"{part.declarations[slot_name].description or slot_name}, element {element}"
             text = text_of[0].format(part=name) if text_of else text
             stage, text = system.stage_of(slot), intern(text)
-            found.append(Variable(f"{name}.{alias}", "cache", slot, (unit,), stage, description=text))
-    return found
+            yield Variable(f"{name}.{alias}", "cache", slot, (unit,), stage, description=text)
 
 
 def _about_measure(part: Component) -> str:

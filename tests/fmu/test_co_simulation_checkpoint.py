@@ -182,6 +182,24 @@ def test_who_cannot_be_saved_is_named_before_the_run(tmp_path: Path) -> None:
         loop.save()
 
 
+class OneWay(SystemParticipant):
+    """Gives its state away, and does not know it again."""
+
+    def deserialize(self, data: bytes) -> Any:
+        raise cosim.CosimError("unknown pointer")
+
+
+def test_who_does_not_take_its_state_back_is_named_before_the_run(tmp_path: Path) -> None:
+    """FMUs were seen that declare it, and fail: nobody should learn that when a long run is resumed."""
+    model = cosim.Model("third")
+    model.add(Mass, "m")
+    loop = CoSimulation({"third": OneWay(model), "other": SystemParticipant(model)}, [], "jacobi", 0.01)
+    with pytest.raises(cosim.ModelError, match=r"participants\.third.*take back.*unknown pointer") as raised:
+        loop.simulate(0.1, checkpoint=tmp_path / "loop.saved")
+    assert "other" not in str(raised.value)
+    assert not (tmp_path / "loop.saved").exists()
+
+
 def test_an_algorithm_that_hides_its_memory_is_named(make_fmu: MakeFmu) -> None:
     class Hiding(cosim.MasterAlgorithm):
         """All step from the same values, and something is kept that no file can hold."""

@@ -134,6 +134,26 @@ class Snapshot:
         if problems:
             raise cosim.ModelError(problems)
 
+    def check_states(self, run: SimulationRun) -> None:
+        """Refuse, before the run, participants that do not take what they gave.
+
+        Raises
+        ------
+        ModelError
+            Naming each of them.
+        """
+        problems = []
+        for name, data in self.tree["participants"].items():
+            try:
+                run.coupled.participants[name].deserialize(data)
+            except (cosim.CosimError, KeyError, TypeError, ValueError) as error:
+                text = (
+                    f"cannot be saved in a checkpoint: it does not take back the state that it gave: {error}"
+                )
+                problems.append(cosim.Problem(f"participants.{name}", text))
+        if problems:
+            raise cosim.ModelError(problems)
+
     def restore(self, run: SimulationRun) -> int:
         """Put everything back into a run that has been initialized; the communication point reached."""
         coupled, tree = run.coupled, self.tree

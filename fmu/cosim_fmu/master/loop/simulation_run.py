@@ -229,7 +229,8 @@ class SimulationRun:
         self._pace = Pace(self._rate, points.time(self._done))
         take = self._steps(check)
         if self._checkpoint is not None:
-            self._write_checkpoint(self._checkpoint)  # what cannot be saved is said before the first step
+            self.snapshot().check_states(self)  # what cannot be saved is said before the first step
+            self._write_checkpoint(self._checkpoint)
         ended = self._take_the_rest(take, check)
         if self._checkpoint is not None:
             self._write_checkpoint(self._checkpoint)  # a longer run goes on from the end
