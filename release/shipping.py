@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import gc
 import hashlib
 import importlib.metadata
 import multiprocessing
@@ -25,6 +26,7 @@ from typing import Any
 
 from cosim.compiled import (
     fresh,
+    front_end,
     kernel_cache,
     llvm_text,
     lowered_calls,
@@ -41,6 +43,8 @@ from cosim_fmu.lowering.machine_code import MachineCode, plainest_processor
 from cosim_fmu.lowering.optimizer import Optimizer
 
 Wanted = tuple[types.FunctionType, str]
+LITTER = 3_000_000
+"""So many objects, of some 250 bytes, a compiling process keeps: taking them apart is a tenth of its time."""
 Forms = dict[Wanted, set[str]]
 """Functions with their signatures, and in which forms: "here", "c" (called by C), "text" (lowered)."""
 
@@ -130,6 +134,7 @@ def _compilers() -> str:
     """What the code of a function depends on besides what its symbol tells."""
     modules = [
         fresh,
+        front_end,
         llvm_text,
         lowered_calls,
         lowered_code,
@@ -262,13 +267,17 @@ def _optimizer() -> Optimizer:
 
 
 def _compile_from_here() -> None:
+    gc.disable()  # see `LITTER`
     os.environ.pop("NUMBA_DISABLE_JIT", None)
     native.is_plain.cache_clear()
 
 
 def _run(numbers: list[int]) -> dict[int, str]:
     jobs, folder = _jobs
-    return {number: jobs[number].run(folder) for number in numbers}
+    made = {number: jobs[number].run(folder) for number in numbers}
+    if gc.get_count()[0] > LITTER:
+        gc.collect()
+    return made
 
 
 def _renamed(code: str, symbols: dict[str, str]) -> str:

@@ -77,6 +77,7 @@ TOUCH_NUMBA = {
         "numba_cache",
         "numba_target",
         "whole_module",
+        "front_end",
     )
 }
 HEAVY = {

@@ -16,6 +16,7 @@ from typing import Any
 from cosim.compiled import foreign, intrinsics, lowered_calls, lowered_code, walker
 from cosim.compiled.compiler_errors import explained
 from cosim.compiled.fingerprint import REPLACED, environment, fingerprint
+from cosim.compiled.front_end import for_any_number
 from cosim.compiled.numba_target import numba_target
 from cosim.compiled.whole_module import as_one_module, finish
 
@@ -121,7 +122,7 @@ def _helper(function: types.FunctionType, lift: Lift) -> Any:
     import numba
 
     options = INLINED_EARLY if getattr(function, "__inline__", False) else HELPER_OPTIONS
-    return numba.njit(**options)(_with_lifted_globals(function, lift))
+    return for_any_number(numba.njit(**options)(_with_lifted_globals(function, lift)))
 
 
 def part_name(function: Callable[..., Any]) -> str:

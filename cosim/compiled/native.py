@@ -28,7 +28,16 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cosim.compiled import fresh, intrinsics, kernel_cache, lowered_code, shipped, shipped_texts, walker
+from cosim.compiled import (
+    fresh,
+    front_end,
+    intrinsics,
+    kernel_cache,
+    lowered_code,
+    shipped,
+    shipped_texts,
+    walker,
+)
 from cosim.compiled.callback import callback_of
 from cosim.compiled.debugging import is_debugging
 from cosim.compiled.fingerprint import Names, digest_of_module, fingerprint, names_in_reach
@@ -254,7 +263,8 @@ def versions() -> str:
 
     programs = [numba.__version__, llvmlite.__version__, numpy.__version__, sys.version, __version__]
     processor = cpu_target.target_context.codegen().magic_tuple()
-    return repr((programs, processor, sorted(fresh.HELPER_OPTIONS.items()), digest_of_module(intrinsics)))
+    sources = [digest_of_module(module) for module in (intrinsics, front_end)]
+    return repr((programs, processor, sorted(fresh.HELPER_OPTIONS.items()), sources))
 
 
 def _digest(function: types.FunctionType, signature: str, options: dict[str, Any], *more: str) -> str:

@@ -13,24 +13,22 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
+from cosim.compiled.front_end import without_repetition
+
 
 @contextlib.contextmanager
 def as_one_module() -> Iterator[None]:
     """What numba compiles meanwhile stays LLVM's text; see `finish`."""
     from numba.core.compiler_lock import global_compiler_lock
     from numba.core.registry import cpu_target
-    from numba.core.targetconfig import TargetConfig
 
     codegen = cpu_target.target_context.codegen()
-    with global_compiler_lock:
+    with global_compiler_lock, without_repetition():
         changes = {"_library_class": _library(), "_add_module": _nothing, "set_env": _nothing}
         codegen.__dict__.update(changes)
-        compare, compute_hash = TargetConfig.__eq__, TargetConfig.__hash__
-        TargetConfig.__eq__, TargetConfig.__hash__ = _is_the_same(compare), _hash
         try:
             yield
         finally:
-            TargetConfig.__eq__, TargetConfig.__hash__ = compare, compute_hash
             for name in changes:
                 del codegen.__dict__[name]
 
@@ -71,6 +69,14 @@ def _library() -> type:
             if self._is_finished:
                 super()._finalize_specific()
 
+        def _optimize_functions(self, ll_module: Any) -> None:
+            """As numba does, but for what is only declared; it makes a list of passes for each."""
+            ll_module.data_layout = self._codegen._data_layout
+            passes, builder = self._codegen._function_pass_manager()
+            for function in ll_module.functions:
+                if not function.is_declaration:
+                    passes.run(function, builder)
+
         def finish(self) -> None:
             self._is_finished = True
             cleanup = self._codegen._add_module(self._final_module)
@@ -79,25 +85,3 @@ def _library() -> type:
             self._finalize_specific()
 
     return Whole
-
-
-def _is_the_same(compare: Any) -> Any:
-    """As numba compares options of the compiler, of which it always has the same few at hand."""
-
-    def is_the_same(self: Any, other: Any) -> Any:
-        if self is other or (type(self) is type(other) and self._values == other._values):
-            return True
-        return compare(self, other)
-
-    return is_the_same
-
-
-def _hash(options: Any) -> int:
-    """As numba computes it (of the options' names alone), once for each kind of options."""
-    kind: Any = type(options)
-    return _hash_of_names(kind)
-
-
-@functools.cache
-def _hash_of_names(kind: Any) -> int:
-    return hash(tuple(sorted(kind.options)))
