@@ -45,6 +45,8 @@ until = "1 s"
 """
 
 
+NAME = b"the name of the call that goes wrong"
+"""What stands in the library in its place."""
 NEVER_ENDS, RESTS = "for (;;) { }", "for (;;) sleep(1)"
 """The second takes no processor from the other tests."""
 
@@ -55,8 +57,10 @@ def make(folder: Path, compiled: Compiled, where: str, fault: str, abilities: st
     path = folder / "faults.fmu"
     with zipfile.ZipFile(path, "w") as archive:
         archive.writestr("modelDescription.xml", DESCRIPTION.replace("/><ModelV", f" {abilities}/><ModelV"))
-        library = compiled("faults", f"WHERE={where}", f"FAULT={fault}")
-        archive.write(library, f"binaries/{platform}/faults{sharedLibraryExtension}")
+        library = compiled("faults", f"FAULT={fault}").read_bytes()
+        assert library.count(NAME) == 1
+        library = library.replace(NAME, where.encode().ljust(len(NAME), b"\0"))
+        archive.writestr(f"binaries/{platform}/faults{sharedLibraryExtension}", library)
     return path
 
 

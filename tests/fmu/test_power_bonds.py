@@ -1,5 +1,6 @@
 """Power bonds: steps that follow the energy, and its correction."""
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -8,6 +9,7 @@ from test_coupling_error import LC, circuit
 
 import cosim
 from cosim_fmu import CoSimulation
+from cosim_fmu.testing.linear_participant import LinearParticipant
 
 BONDS = [["capacitor.v", "capacitor.i_in"]]
 
@@ -81,3 +83,41 @@ def test_without_bonds_they_say_so(algorithm: str, options: dict[str, Any]) -> N
     loop = CoSimulation(circuit(), LC, algorithm, 0.1, options=options)
     with pytest.raises(cosim.CosimError, match="power bonds, and there are none|there are no power bonds"):
         loop.simulate(1.0)
+
+
+class Port(LinearParticipant):
+    """y' = u, with units."""
+
+    def __init__(self, input_unit: str, output_unit: str) -> None:
+        super().__init__([[[0.0]], [[1.0]], [[1.0]], [[0.0]]], ["u"], ["y"], [1.0])
+        self.units = {"u": input_unit, "y": output_unit}
+
+    def describe(self) -> cosim.kit.ParticipantDescription:
+        found = super().describe()
+        units = {name: replace(found.variables[name], unit=unit) for name, unit in self.units.items()}
+        return replace(found, variables={**found.variables, **units})
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "is_power"),
+    [
+        ("N", "m/s", True),
+        ("kN", "mm/s", True),
+        ("N.m", "rad/s", True),
+        ("Pa", "m3/s", True),
+        ("bar", "l/min", True),
+        ("V", "A", True),
+        ("N", "1", True),
+        ("N", "m", False),
+        ("K", "W", False),
+        ("V", "V", False),
+    ],
+)
+def test_units_of_a_bond_multiply_to_a_power(one: str, other: str, is_power: bool) -> None:
+    parts = {"a": Port(one, other), "b": Port(other, one)}
+    links = [("a.y", "b.u"), ("b.y", "a.u")]
+    if is_power:
+        CoSimulation(parts, links, "jacobi", 0.1, bonds=[["a.u", "a.y"]])
+        return
+    with pytest.raises(cosim.ModelError, match=rf"bonds\.0: .*\({one}\).* is no power"):
+        CoSimulation(parts, links, "jacobi", 0.1, bonds=[["a.u", "a.y"]])

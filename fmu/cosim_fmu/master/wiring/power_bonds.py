@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import numpy as np
+
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmu.master.wiring.link import Link
+from cosim_fmu.master.wiring.unit_match import RADIAN, definition_of
 from cosim_fmu.master.wiring.wiring_problem import WiringProblem, problem
 
 Bond = tuple[Link, Link]
+WATT = (1, 2, -3, 0, 0, 0, 0)
+"""Exponents of kg, m, s, A, K, mol, cd."""
 
 
 def check_bonds(
@@ -48,6 +53,8 @@ def check_bonds(
             problems.append(problem(key, f"{text}: {', '.join(map(str, names))}"))
         elif any(_type(end, descriptions) != "real" for link in pairs[0] for end in (link.start, link.end)):
             problems.append(problem(key, "needs real variables"))
+        elif text := _no_power(pairs[0], descriptions):
+            problems.append(problem(key, text))
         else:
             found.append(pairs[0])
     return found, problems
@@ -67,6 +74,21 @@ def _pairs(names: list[str], links: Sequence[Link]) -> list[Bond]:
             if each and ends.issuperset(names):
                 found.append((one, other))
     return found
+
+
+def _no_power(bond: Bond, descriptions: Mapping[str, ParticipantDescription]) -> str:
+    """Why the units of the two do not multiply to a power; "" when they do, or one of them is not known."""
+    names, product = [], np.zeros(RADIAN, dtype=int)
+    for link in bond:
+        for name, variable in (link.start, link.end):
+            unit = descriptions[name].variables[variable].unit or "1"
+            if (found := definition_of(unit, descriptions[name])) is not None:
+                names.append(f"{name}.{variable} ({unit})")
+                product += np.array(found[0][:RADIAN])
+                break
+        else:
+            return ""
+    return "" if tuple(product.tolist()) == WATT else f"{' times '.join(names)} is no power"
 
 
 def _type(end: tuple[str, str], descriptions: Mapping[str, ParticipantDescription]) -> str:
