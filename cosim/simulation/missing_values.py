@@ -28,13 +28,13 @@ class MissingValues:
     """
 
     def __init__(self, system: System, paths: Sequence[str]) -> None:
-        self._columns: list[tuple[int, str]] = []
+        self._signals: list[tuple[int, int, str]] = []  # first column, size, path
+        self._told: set[int] = set()  # columns
         at = 1
         for path in paths:
             signal = system.signal(path)
             if signal.declaration.kind in NOTICED and signal.slot.array == "c":
-                size = signal.slot.size
-                self._columns += [(at + i, f"{path}[{i}]" if size > 1 else path) for i in range(size)]
+                self._signals.append((at, signal.slot.size, path))
             at += signal.slot.size
         self._width = at
 
@@ -50,12 +50,11 @@ class MissingValues:
             return []
         rows = numbers.reshape(-1, self._width)
         found: list[Finding] = []
-        kept: list[tuple[int, str]] = []
-        for column, path in self._columns:
-            missing = np.flatnonzero(np.isnan(rows[:, column]))
-            if missing.size:
-                found.append(Finding(float(rows[missing[0], 0]), "not a number", path, MESSAGE))
-            else:
-                kept.append((column, path))
-        self._columns = kept
+        for first, size, path in self._signals:
+            for i in (i for i in range(size) if first + i not in self._told):
+                missing = np.flatnonzero(np.isnan(rows[:, first + i]))
+                if missing.size:
+                    self._told.add(first + i)
+                    name = f"{path}[{i}]" if size > 1 else path
+                    found.append(Finding(float(rows[missing[0], 0]), "not a number", name, MESSAGE))
         return sorted(found, key=lambda finding: finding.time)

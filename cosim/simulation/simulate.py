@@ -23,7 +23,7 @@ from cosim.simulation.results_keeper import ResultsKeeper
 from cosim.simulation.shortest_interval import shortest_interval
 from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import Reason
-from cosim.system.list_variables import list_variables
+from cosim.system.list_variables import listed_quantities
 from cosim.system.state import State
 from cosim.system.system import System, check_system
 
@@ -90,16 +90,16 @@ def _default_signals(system: System) -> list[str]:
     energies: list[str] = []
     states: list[str] = []
     moved = set()
-    for variable in list_variables(system):  # a table of them is not made for this alone
-        path = variable.path
-        if variable.kind == "position":
-            moved.add(path.rpartition(".")[0])
-        if path.startswith("energy.") or path.endswith("_energy"):
-            group = energies
-        else:
-            group = told if variable.kind in ("output", "measure") else states
-        if variable.kind in RECORDED_KINDS or path.rpartition(".")[2] in RECORDED_NAMES:
-            group.append(path)
+    for part in system.parts.values():  # a table of all variables is not made for this alone
+        for path, kind, declaration in listed_quantities(part):
+            if kind == "position":
+                moved.add(part.name)
+            if path.startswith("energy.") or path.endswith("_energy"):
+                group = energies
+            else:
+                group = told if kind in ("output", "measure") else states
+            if kind in RECORDED_KINDS or declaration.name in RECORDED_NAMES:
+                group.append(path)
     parts = sorted(system.parts.items(), key=lambda item: item[0] not in moved)
     aliases = [f"{name}.{alias}" for name, part in parts for alias in part.signals]
     return [*told, *aliases, *energies, *states]

@@ -24,28 +24,37 @@ def is_listed(declaration: Declaration) -> bool:
     return is_shown and declaration.size > 0
 
 
+def listed_quantities(part: Component) -> Iterator[tuple[str, str, Declaration]]:
+    """Path, kind and declaration of the variables that a part declares, in order."""
+    bare = main_output_or_none(part)
+    for name, declaration in part.declarations.items():
+        if not is_listed(declaration):
+            continue
+        kind = declaration.kind
+        if kind in ("cache", "output") and bare == name:
+            kind = "measure" if name == "value" else "output"
+        yield f"{part.name}.{name}" if kind != "measure" else part.name, kind, declaration
+        if isinstance(part, Measure) and name == "value" and kind != "measure":
+            yield part.name, "measure", declaration  # a value that is a parameter or a state, besides
+
+
 def list_variables(system: System) -> Iterator[Variable]:
     """In order of parts, then of declaration; then what a part calls its signals."""
     starts: dict[bytes, tuple[float, ...]] = {}
     layout, units = system.assembly.layout, system.assembly.wiring.paths.units
     for name, part in system.parts.items():
-        bare, slots = main_output_or_none(part), layout.slots[name]
-        for declaration in part.declarations.values():
-            if not is_listed(declaration):
-                continue
-            slot = slots[declaration.name]
-            kind = declaration.kind
-            if kind in ("cache", "output") and bare == declaration.name:
-                kind = "measure" if declaration.name == "value" else "output"
-            start = part.values.numbers.get(declaration.name)
+        slots = layout.slots[name]
+        for path, kind, declaration in listed_quantities(part):
+            start = part.values.numbers.get(declaration.name) if kind != "measure" else None
             numbers: tuple[float, ...] = ()
             if start is not None:
                 if start.size == 1 != declaration.size:
                     start = np.repeat(start, declaration.size)
                 key = start.tobytes()  # equal starts are kept once
                 numbers = starts[key] if key in starts else starts.setdefault(key, tuple(start.tolist()))
-            variable = Variable(
-                f"{name}.{declaration.name}" if kind != "measure" else name,
+            slot = slots[declaration.name]
+            yield Variable(
+                path,
                 kind,
                 slot,
                 units(part, declaration),
@@ -54,11 +63,6 @@ def list_variables(system: System) -> Iterator[Variable]:
                 _about_measure(part) if kind == "measure" else declaration.description,
                 declaration,
             )
-            yield variable
-            if isinstance(part, Measure) and declaration.name == "value" and kind != "measure":
-                # a value that is a parameter or a state is a measure besides
-                text = _about_measure(part)
-                yield variable._replace(path=name, kind="measure", start=(), description=text)
         for alias, (slot_name, element, unit, *text_of) in part.signals.items():
             slot = slots[slot_name].part(element)
             text = f"{part.declarations[slot_name].description or slot_name}, element {element}"

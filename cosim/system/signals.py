@@ -19,7 +19,7 @@ DERIVATIVE = re.compile(r"^(?P<base>\w+?)_dot(?P<order>\d*)$")
 NOT_READABLE = ("attachment", "collect", "history", "option")
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class Signal:
     """What a path stands for.
 

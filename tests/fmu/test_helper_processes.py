@@ -55,7 +55,10 @@ def descendants(process: int) -> set[int]:
 
 
 def left_behind(script: str, moment: float, folder: Path) -> set[int]:
-    """Helpers that run 3 s after their starter was killed, `moment` s after the first of them began."""
+    """Helpers that go on when their starter was killed, `moment` s after the first of them began.
+
+    One that has just begun sees it when it has imported what it needs: some seconds on a loaded machine.
+    """
     file = folder / "run.py"
     file.write_text(script)
     process = subprocess.Popen(
@@ -73,7 +76,7 @@ def left_behind(script: str, moment: float, folder: Path) -> set[int]:
         process.kill()
         process.wait()
         process.stdout.close()
-    until = time.monotonic() + 3.0
+    until = time.monotonic() + 15.0
     while (left := helpers & parents().keys()) and time.monotonic() < until:
         time.sleep(0.02)
     for helper in left:

@@ -2,6 +2,7 @@
 
 import dataclasses
 import hashlib
+import math
 import os
 import signal
 import threading
@@ -133,12 +134,17 @@ def test_number_of_threads_is_checked(make_fmu: MakeFmu, threads: Any) -> None:
 
 @pytest.mark.parametrize("algorithm", ["jacobi", PythonJacobi, "waveform_iteration"])
 def test_steps_that_wait_wait_together(make_fmu: MakeFmu, algorithm: Any) -> None:
+    """Whoever keeps the processors busy meanwhile makes a run longer, never shorter."""
     pauses = {f"{name}.pause": 0.02 for name in NAMES}
-    seconds = [
-        star(make_fmu, algorithm, n, starts=pauses).simulate(0.05).statistics["stepping_time"] for n in (1, 4)
-    ]
-    assert seconds[0] > 5 * 4 * 0.02
-    assert seconds[1] < 0.6 * seconds[0]
+    least = {1: math.inf, 4: math.inf}
+    for _ in range(5):
+        for threads in least:
+            run = star(make_fmu, algorithm, threads, starts=pauses).simulate(0.05)
+            least[threads] = min(least[threads], run.statistics["stepping_time"])
+        if least[4] < 0.6 * least[1]:
+            break
+    assert least[1] > 5 * 4 * 0.02
+    assert least[4] < 0.6 * least[1]
 
 
 def gain_of_the_machine() -> float:
