@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import cosim
 from cosim.kit import ParticipantDescription, ResultStream, file_digest
+from cosim_fmu.master.algorithms import exchange_layout
 from cosim_fmu.master.checkpoint.memory import memory_of, put_back
 from cosim_fmu.master.checkpoint.tree_bytes import LARGEST, from_bytes, to_bytes
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
@@ -146,7 +147,7 @@ class Snapshot:
         for name, data in self.tree["participants"].items():
             try:
                 run.coupled.participants[name].deserialize(data)
-            except Exception as error:  # a participant's code may be anybody's
+            except Exception as error:  # whatever code a participant runs
                 kind = "" if isinstance(error, cosim.CosimError) else f"{type(error).__name__}: "
                 text = f"it does not take back the state that it gave: {kind}{error}"
                 text = f"cannot be saved in a checkpoint: {text}"
@@ -193,6 +194,7 @@ def identity(run: SimulationRun) -> dict[str, Any]:
         "start values": repr({name: dict(values) for name, values in loop.start_values.items()}),
         "tolerances": repr(dict(loop.tolerances)),
         "algorithms": [type(run.algorithm).__name__, repr(loop.options)],
+        "layouts of what algorithms remember": exchange_layout.digest(),
         "communication steps": [loop.start, loop.step, repr(dict(loop.every))],
         "orders": list(loop.order),
         "recorded signals": run.recorder.told,
