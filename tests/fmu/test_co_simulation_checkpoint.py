@@ -1,5 +1,6 @@
 """A whole co-simulation saved, and resumed to the same bytes."""
 
+import hashlib
 import os
 import random
 import signal
@@ -17,6 +18,7 @@ from test_master_coupling import Block
 import cosim
 from cosim.cli import main
 from cosim_fmu import CoSimulation, SystemParticipant, TimedInputs
+from cosim_fmu.master.algorithms import exchange_layout
 from cosim_fmu.master.checkpoint.tree_bytes import VERSION, from_bytes, to_bytes
 
 MakeFmu = Callable[..., Path]
@@ -185,15 +187,20 @@ def test_who_cannot_be_saved_is_named_before_the_run(tmp_path: Path) -> None:
 class OneWay(SystemParticipant):
     """Gives its state away, and does not know it again."""
 
+    error: Exception
+
     def deserialize(self, data: bytes) -> Any:
-        raise cosim.CosimError("unknown pointer")
+        raise self.error
 
 
-def test_who_does_not_take_its_state_back_is_named_before_the_run(tmp_path: Path) -> None:
+@pytest.mark.parametrize("error", [cosim.CosimError("unknown pointer"), IndexError("unknown pointer")])
+def test_who_does_not_take_its_state_back_is_named_before_the_run(tmp_path: Path, error: Exception) -> None:
     """FMUs were seen that declare it, and fail: nobody should learn that when a long run is resumed."""
     model = cosim.Model("third")
     model.add(Mass, "m")
-    loop = CoSimulation({"third": OneWay(model), "other": SystemParticipant(model)}, [], "jacobi", 0.01)
+    third = OneWay(model)
+    third.error = error
+    loop = CoSimulation({"third": third, "other": SystemParticipant(model)}, [], "jacobi", 0.01)
     with pytest.raises(cosim.ModelError, match=r"participants\.third.*take back.*unknown pointer") as raised:
         loop.simulate(0.1, checkpoint=tmp_path / "loop.saved")
     assert "other" not in str(raised.value)
@@ -255,6 +262,13 @@ def test_damaged_bytes_are_an_error_and_nothing_else(make_fmu: MakeFmu) -> None:
             loop.restore(bytes(broken))
     with pytest.raises(cosim.CosimError, match="version 7"):
         loop.restore(data.replace(VERSION.to_bytes(4, "little"), (7).to_bytes(4, "little"), 1))
+
+
+def test_another_layout_of_what_algorithms_remember_is_another_version() -> None:
+    """Arrays are put back as they are: those of an older layout would be read by the indices of this one."""
+    known = {name: value for name, value in vars(exchange_layout).items() if name.isupper()}
+    digest = hashlib.sha256(repr(sorted(known.items())).encode()).hexdigest()
+    assert (VERSION, digest[:8]) == (4, "4ca7af47")
 
 
 def test_trees_come_back_as_they_were() -> None:

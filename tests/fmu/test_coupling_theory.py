@@ -1,5 +1,6 @@
 """Orders and stability limits of the master algorithms against theory, on systems with known solutions."""
 
+import math
 import sys
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -122,6 +123,30 @@ def test_a_kink_says_nothing_of_rates(start: float) -> None:
     links = [("ramp.y", "near.u"), ("near.y", "far.u")]
     loop = CoSimulation({"ramp": ramp, **rooms}, links, "adaptive", 0.5)
     assert loop.simulate(5.0).statistics["algorithm"]["exchanges"] < 300
+
+
+class Ticking(LinearParticipant):
+    """Its output grows by `LEAP` each 0.1 s."""
+
+    LEAP = 2e-3
+
+    def get(self, names: Sequence[str]) -> list[float]:
+        return [0.3 + self.LEAP * math.floor(10.0 * value + 1e-9) for value in super().get(names)]
+
+
+@pytest.mark.parametrize("step", [0.1, 0.7], ids=["at the end of steps", "inside of steps"])
+def test_jumps_of_less_than_a_hundred_tolerances_are_passed(step: float) -> None:
+    """No exchange is short enough for a line across a jump: the input is held over one that is short."""
+    clock = Ticking(([[0.0, 1.0], [0.0, 0.0]], [[], []], [[1.0, 0.0]], [[]]), [], ["y"], [0.0, 1.0])
+    room = LinearParticipant(([[-1.0]], [[1.0]], [[1.0]], [[0.0]]), ["u"], ["y"], [0.0])
+    loop = CoSimulation({"clock": clock, "room": room}, [("clock.y", "room.u")], "adaptive", step)
+    result = loop.simulate(2.1)
+    exact = 0.0
+    for tick in range(21):
+        level = 0.3 + Ticking.LEAP * tick
+        exact = level + (exact - level) * math.exp(-0.1)
+    assert result["room.y"][-1] == pytest.approx(exact, abs=3e-5)
+    assert result.statistics["algorithm"]["exchanges"] < 1000
 
 
 @pytest.mark.parametrize("given", [{}, {"absolute_tolerance": {"right.y": 1e-12}}])

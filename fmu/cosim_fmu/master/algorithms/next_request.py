@@ -14,6 +14,7 @@ from cosim_fmu.master.algorithms.exchange_layout import (
     AFTER_RESTORE,
     AGAIN,
     ALONG,
+    BAD_STOP,
     BEGIN,
     BY_ENERGY,
     CORRECTS,
@@ -59,7 +60,7 @@ SIGNATURE = "IFFIff>i"
 FIRST_PART = 1e-2
 """Of the communication step: the first exchange at most, of which no error is known."""
 STUBBORN = 3
-"""So many exchanges in a row miss the tolerance: shorter ones do not help, a line runs across a jump."""
+"""So many exchanges miss the tolerance before one gets past them: a line runs across a jump."""
 JUMP = 100.0
 """So many times the tolerance: at once."""
 HELD_PART = 0.1
@@ -180,7 +181,11 @@ def learn_from(counts, numbers, table, error):
     length = next_length(numbers)  # as it was chosen, not the difference of two times
     stop = stop_of(numbers, length)
     adapt(counts, numbers, length, error, stop == numbers[STEP_END])
-    counts[IN_A_ROW] = counts[IN_A_ROW] + 1 if error > 1.0 else 0
+    if error > 1.0:
+        counts[IN_A_ROW] += 1
+        numbers[BAD_STOP] = stop
+    elif stop >= numbers[BAD_STOP]:
+        counts[IN_A_ROW] = 0
     if counts[POINTS] > 1 and (counts[IN_A_ROW] >= STUBBORN or JUMP < error < math.inf):
         counts[POINTS] = 0
         numbers[NEXT] = length  # held, it may be short enough

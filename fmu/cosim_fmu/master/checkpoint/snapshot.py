@@ -146,10 +146,10 @@ class Snapshot:
         for name, data in self.tree["participants"].items():
             try:
                 run.coupled.participants[name].deserialize(data)
-            except (cosim.CosimError, KeyError, TypeError, ValueError) as error:
-                text = (
-                    f"cannot be saved in a checkpoint: it does not take back the state that it gave: {error}"
-                )
+            except Exception as error:  # a participant's code may be anybody's
+                kind = "" if isinstance(error, cosim.CosimError) else f"{type(error).__name__}: "
+                text = f"it does not take back the state that it gave: {kind}{error}"
+                text = f"cannot be saved in a checkpoint: {text}"
                 problems.append(cosim.Problem(f"participants.{name}", text))
         if problems:
             raise cosim.ModelError(problems)
