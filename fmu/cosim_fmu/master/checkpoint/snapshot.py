@@ -146,7 +146,7 @@ class Snapshot:
         for name, data in self.tree["participants"].items():
             try:
                 run.coupled.participants[name].deserialize(data)
-            except Exception as error:  # a participant's code may be anybody's
+            except Exception as error:  # code of participants may raise any
                 kind = "" if isinstance(error, cosim.CosimError) else f"{type(error).__name__}: "
                 text = f"it does not take back the state that it gave: {kind}{error}"
                 text = f"cannot be saved in a checkpoint: {text}"
