@@ -78,7 +78,10 @@ def _inside(value: Any, known: dict[int, Any], kept: dict[int, Any]) -> tuple[An
     """What is in a value that is not a leaf."""
     if isinstance(value, (dict, Mapping)):
         return _contents(value, known, kept), _contents(value.values(), known, kept)
-    if isinstance(value, (list, tuple, Set, np.ndarray)):
+    if isinstance(value, np.ndarray):  # of objects, or of a kind of its own whose rows are of that kind again
+        inside = [*np.asarray(value).ravel().tolist(), getattr(value, "__dict__", None)]  # such as a mask
+        return value.shape, str(value.dtype), _contents(inside, known, kept)
+    if isinstance(value, (list, tuple, Set)):
         return (_contents(value, known, kept),)
     return _inside(vars(value), known, kept) if hasattr(value, "__dict__") else ("unequal", next(_unequal))
 

@@ -68,3 +68,30 @@ def test_a_change_is_seen(change: str, model: cosim.Model, built: list[Any]) -> 
     CHANGES[change](model)
     model.simulate(until=0.1)
     assert len(built) == 2
+
+
+class Table(np.ndarray):
+    """Its rows are tables again, as those of `numpy.matrix`."""
+
+    def __getitem__(self, at: Any) -> Any:
+        return np.atleast_2d(super().__getitem__(at))
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        np.ones((1, 2)).view(Table),
+        np.ma.array([1.0, 2.0], mask=[False, True]),
+        np.array([[1.0, "text"]], dtype=object),
+        np.array(1.0, dtype=object),
+    ],
+    ids=["rows are tables", "masked", "objects", "one object"],
+)
+def test_arrays_of_any_kind_are_looked_into(array: Any, model: cosim.Model, built: list[Any]) -> None:
+    model.parts["first"].note = array.copy()  # type: ignore[attr-defined]
+    model.simulate(until=0.1)
+    model.simulate(until=0.1)
+    assert len(built) == 1
+    np.asarray(model.parts["first"].note)[...] = 3.0  # type: ignore[attr-defined]
+    model.simulate(until=0.1)
+    assert len(built) == 2

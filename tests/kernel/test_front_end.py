@@ -4,13 +4,17 @@ import contextlib
 import re
 
 import numpy as np
+import pytest
 from numba.core.base import BaseContext
 from numba.core.lowering import Lower
 from numba.core.postproc import PostProcessor
 from numba.core.targetconfig import TargetConfig
 from numba.core.types.functions import BaseFunction
 
+from cosim import kit
 from cosim.compiled import fresh, whole_module
+
+pytestmark = pytest.mark.skipif(kit.is_plain(), reason="nothing is compiled here")
 
 CHANGED = (
     (BaseContext, "get_function"),
