@@ -371,6 +371,32 @@ def test_a_sampled_controller_that_is_asked_in_time_makes_no_error() -> None:
     assert case.verdict == "fine"
 
 
+@pytest.mark.parametrize("early", [True, False])
+def test_what_others_do_between_slow_ticks_counts(early: bool) -> None:
+    """A fast loop errs behind each tick, and has forgotten it at the next one."""
+
+    def simulated(step: float) -> cosim.Result:
+        plant = ([[0.0, 1.0], [-25.0, -2.0]], [[0.0, 0.0], [25.0, 25.0]], [[1.0, 0.0]], [[0.0, 0.0]])
+        parts = {
+            "plant": LinearParticipant(plant, ["u", "v"], ["y"], [0.0, 0.0]),
+            "brake": LinearParticipant(([[-5.0]], [[5.0]], [[-0.5]], [[0.0]]), ["y"], ["v"], [0.0]),
+            "controller": sampled.Sampled(sampled.Law(10.0, 0.9, 0.0, 0.0), early),
+        }
+        links = [
+            ("plant.y", "brake.y"),
+            ("brake.v", "plant.v"),
+            ("plant.y", "controller.y"),
+            ("controller.u", "plant.u"),
+        ]
+        return CoSimulation(parts, links, "jacobi", step).simulate(until=200.0)
+
+    result, better = simulated(0.05), simulated(0.01)
+    true = np.abs(result["plant.y"] - better["plant.y"][::5]).max()
+    assert true > 0.1
+    assert result.coupling["plant.y"].error > true
+    assert result.coupling.verdict == "unknown"
+
+
 class Sampler(cosim.Component):
     """Holds what it has seen at its last tick."""
 

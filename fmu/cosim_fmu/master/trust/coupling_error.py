@@ -72,11 +72,13 @@ def estimated_errors(
     clocked = [(mine, given) for mine, given, _ in parts if given and set(mine) <= set(jumping)]
     places = np.array([place for mine, _ in clocked for place in mine], dtype=np.intp)
     sampled = np.array([place for _, given in clocked for place in given], dtype=np.intp)
-    courses = at_ticks(samples, sources, places, sampled)
+    # between ticks others may err, and have forgotten it at the next one
+    others = ~np.isin(sources, places) & ~np.isin(np.arange(sources.size), sampled)
+    least = samples.times.size - 2 if samples.defects[:, others].any() else LEAST
     found = [
         _bars(course, sources, parts, places.tolist(), course.times.size)
-        for course in courses
-        if course.times.size > LEAST
+        for course in at_ticks(samples, sources, places, sampled)
+        if course.times.size > max(least, LEAST)
     ] or [_bars(samples, sources, parts, (), FEWER_POINTS if size > MANY else POINTS)]
     return np.max([bars for bars, _ in found], axis=0), all(is_known for _, is_known in found)
 
