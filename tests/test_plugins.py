@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+import cosim
 from cosim.errors import LookUpError, PluginError
 from cosim.registration.hookspecs import CONTRACT_VERSION
 from cosim.registration.kinds import declared_kinds
@@ -416,6 +417,15 @@ def test_a_kind_that_another_class_has(install: Install, tmp_path: Path) -> None
     install("broken", KIND_OF_ITS_OWN.replace("road_of_{name}", "command"))
     said = reason(tmp_path, "broken")
     assert "the kind 'command' of " in said and "is that of cosim.contracts.command:Command already" in said
+
+
+def test_a_kind_of_the_kernel_that_is_declared_before_the_kernel_does(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("cosim.registration.kinds._declared", {})
+    cosim.plugin_kind("command")(type("Order", (), {}))
+    with pytest.raises(cosim.ContractError, match=r":Order is that of cosim\S+:Command already: choose"):
+        cosim.plugin_kind("command")(cosim.Command)
 
 
 def listing(folder: Path, *options: str) -> subprocess.CompletedProcess[str]:

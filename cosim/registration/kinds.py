@@ -46,8 +46,11 @@ def plugin_kind(name: str) -> Callable[[T], T]:
     def declare(base: T) -> T:
         old = _declared.setdefault(name, base)
         if _place(old) != _place(base):
+            theirs, ours = (
+                (old, base) if _is_kernels(base) else (base, old)
+            )  # the kernel's may be loaded later
             raise ContractError(
-                f"the kind '{name}' of {_place(base)} is that of {_place(old)} already: choose another"
+                f"the kind '{name}' of {_place(theirs)} is that of {_place(ours)} already: choose another"
             )
         _declared[name] = base
         _names[base] = name
@@ -73,6 +76,10 @@ def _declare_kernel_kinds() -> None:
     kernel = importlib.import_module("cosim")
     for name in dir(kernel):
         getattr(kernel, name)
+
+
+def _is_kernels(cls: type) -> bool:
+    return cls.__module__.partition(".")[0] == "cosim"
 
 
 def _place(cls: type) -> str:
