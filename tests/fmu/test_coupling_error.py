@@ -397,6 +397,21 @@ def test_what_others_do_between_slow_ticks_counts(early: bool) -> None:
     assert result.coupling.verdict == "unknown"
 
 
+@pytest.mark.parametrize("exchanges", [5, 40])
+def test_a_fast_plant_errs_between_slow_ticks(exchanges: int) -> None:
+    """It is told of a tick when an exchange has gone by, and has forgotten that at the next one."""
+    plant = LinearParticipant(([[-2.0]], [[2.0]], [[1.0]], [[0.0]]), ["u"], ["y"], [0.3])
+    law = sampled.Law(6.0, 0.9, 0.0, 0.0)
+    parts = {"plant": plant, "controller": sampled.Sampled(law, early=True)}
+    links = [("plant.y", "controller.y"), ("controller.u", "plant.u")]
+    result = CoSimulation(parts, links, "jacobi", 6.0 / exchanges).simulate(until=360.0)
+    exact = sampled.exact(plant.a, plant.b, plant.c, np.array([0.3]), law, True, result.time)
+    true = np.abs(result["plant.y"] - exact).max()
+    assert true > 0.3
+    assert result.coupling["plant.y"].error > true
+    assert result.coupling.verdict == "unknown"
+
+
 class Sampler(cosim.Component):
     """Holds what it has seen at its last tick."""
 
@@ -449,7 +464,8 @@ def test_ticks_of_one_clock_are_found_among_exchanges() -> None:
         zero = np.zeros((times.size, 1))
         samples = Samples(times, outputs, zero, zero, zero[:, :0], zero, zero)
         one = np.zeros(1, dtype=np.intp)
-        (found,) = at_ticks(samples, one, one, one)
+        ((found, behind),) = at_ticks(samples, one, one, one)
+        assert not behind.any()
         assert found.times == pytest.approx(clock[: found.times.size], abs=1e-12)
         assert found.times.size >= 40
     rare = samples._replace(outputs=np.cumsum(np.random.default_rng(1).random((times.size, 1)) < 0.2, axis=0))

@@ -75,9 +75,10 @@ def estimated_errors(
     # between ticks others may err, and have forgotten it at the next one
     others = ~np.isin(sources, places) & ~np.isin(np.arange(sources.size), sampled)
     least = samples.times.size - 2 if samples.defects[:, others].any() else LEAST
+    fed = [k for mine, given, _ in parts if np.isin(sources[given], places).any() for k in mine]
     found = [
-        _bars(course, sources, parts, places.tolist(), course.times.size)
-        for course in at_ticks(samples, sources, places, sampled)
+        _bars(course, sources, parts, places.tolist(), course.times.size, behind)
+        for course, behind in at_ticks(samples, sources, places, sampled, np.setdiff1d(fed, places))
         if course.times.size > max(least, LEAST)
     ] or [_bars(samples, sources, parts, (), FEWER_POINTS if size > MANY else POINTS)]
     return np.max([bars for bars, _ in found], axis=0), all(is_known for _, is_known in found)
@@ -89,8 +90,9 @@ def _bars(
     parts: Sequence[tuple[list[int], list[int], list[int]]],
     jumping: Sequence[int],
     points: int,
+    behind: Vector | float = 0.0,
 ) -> tuple[Vector, bool]:
-    """As `estimated_errors`, on a grid of at most so many intervals."""
+    """As `estimated_errors`, on a grid of at most so many intervals; inside outputs may be so far behind."""
     many = samples.outputs.shape[1] + sources.size > MANY
     seen = resampled(samples, sources, points)
     coupling = IdentifiedCoupling(seen, sources, parts, jumping)
@@ -125,7 +127,7 @@ def _bars(
     missed = np.minimum(best.misfit, ranges)
     if misses.min() < TRUSTED:
         missed = np.minimum(missed, MOST_MISSED * middle)
-    bars = SAFETY * (middle + missed)
+    bars = SAFETY * np.maximum(middle + missed, behind)
     with np.errstate(all="ignore"):
         is_small = max(float((bars / ranges).max()), misses.min()) < UNKNOWN_FROM
     # a bar that the misfit makes would stay as it is with a smaller step

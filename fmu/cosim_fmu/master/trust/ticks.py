@@ -13,12 +13,16 @@ MOST_TICKS = 2000
 """More are not worked off, and a coarser grid would miss them."""
 MOST_PARTS = 20
 """A clock need not change an output at each tick: so many may lie between the closest changes."""
+BENT = 0.1
+"""Of the largest change between ticks: who goes so far off a line there forgets until the next one."""
 SAME = 1e-6
 """Of a period: times that are no further apart are one."""
 NOTHING: Places = np.zeros(0, dtype=np.intp)
 
 
-def at_ticks(samples: Samples, sources: Places, jumping: Places, sampled: Places) -> list[Samples]:
+def at_ticks(
+    samples: Samples, sources: Places, jumping: Places, sampled: Places, fed: Places = NOTHING
+) -> list[tuple[Samples, Vector]]:
     """Only the points at which discrete outputs change: in between nothing reads what their inputs are given.
 
     An output that shows a change at the end of an exchange may have made it there, with the value that its
@@ -32,12 +36,14 @@ def at_ticks(samples: Samples, sources: Places, jumping: Places, sampled: Places
         The output that each input stands for.
     jumping, sampled : ndarray of int
         Places of outputs and inputs of participants whose outputs are all discrete.
+    fed : ndarray of int
+        Places of other outputs, of participants that they feed.
 
     Returns
     -------
-    list of Samples
-        One or two courses that the run may have been. None where exchanges do not meet the ticks of one
-        clock, or too many of them.
+    list of (Samples, ndarray of shape (outputs,))
+        One or two courses that the run may have been, and how far outputs may be behind between its points.
+        None where exchanges do not meet the ticks of one clock, or too many of them.
     """
     changes = np.flatnonzero(np.diff(samples.outputs[:, jumping], axis=0).any(axis=1)) + 1
     if changes.size < 2:
@@ -46,9 +52,10 @@ def at_ticks(samples: Samples, sources: Places, jumping: Places, sampled: Places
     begins = [grid.size > 0 and grid[0] == 0 for grid in (late, early)]
     found = []
     if late.size and (begins[0] or not begins[1]):
-        found.append(_at(samples, late))
+        found.append((_at(samples, late), np.zeros(samples.outputs.shape[1])))
     if early.size and (begins[1] or not begins[0]):
-        found.append(_at(_earlier(samples, sources, jumping, sampled), early))
+        course = _at(_earlier(samples, sources, jumping, sampled), early)
+        found.append((course, _behind(samples, course, fed)))
     return found
 
 
@@ -88,3 +95,15 @@ def _earlier(samples: Samples, sources: Places, jumping: Places, sampled: Places
     defects[1:, fed] -= np.cumsum(missed[:-1], axis=0)
     kept = samples._replace(outputs=outputs, ends=ends, defects=defects)
     return Samples(*(column[:-1] if column.shape[0] > outputs.shape[0] else column for column in kept))
+
+
+def _behind(samples: Samples, course: Samples, fed: Places) -> Vector:
+    """What outputs do in an exchange, where they have forgotten by the next tick that a change came late."""
+    found = np.zeros(samples.outputs.shape[1])
+    for k in fed.tolist():
+        y, seen = samples.outputs[:, k], course.outputs[:, k]
+        inside = samples.times <= course.times[-1]
+        off = np.abs(y - np.interp(samples.times, course.times, seen))[inside].max()
+        if off > BENT * np.abs(np.diff(seen)).max(initial=0.0):
+            found[k] = np.abs(np.diff(y)).max()
+    return found
