@@ -16,6 +16,7 @@ from test_model_exchange import height, make_ball, odd_ball
 
 import cosim
 from cosim.testing.other_mode import results_in_other_mode
+from cosim_fmu import CoSimulation, TimedInputs
 from cosim_fmu.binding.fmu_instance import FmuInstance
 from cosim_fmu.master.participants.instance_participant import InstanceParticipant
 from cosim_workbench.component_schema import component_schema
@@ -136,6 +137,10 @@ def test_another_name_of_an_input_is_not_an_input(tmp_path: Path, compiled: Call
     result = model.simulate(until=0.5, accuracy=1e-9)
     assert result["fmu.x"][-1] == pytest.approx(1.0 - 0.5 * 4.0 * 0.25, abs=1e-8)
     assert not any("wind" in name for name in model.build().inputs)
+    for starts, links in (({"ball.wind": 1.0}, []), ({}, ["drive.u -> ball.wind"])):
+        parts = {"ball": path, "drive": TimedInputs({"u": [[0.0, 1.0]]})}
+        with pytest.raises(cosim.ModelError, match=r"ball\.wind is a local, (which takes no start|needs an)"):
+            CoSimulation(parts, links, "jacobi", 0.1, starts=starts)
 
 
 def test_booleans_and_integers_pass_at_events(tmp_path: Path, compiled: Callable[..., Path]) -> None:
@@ -387,7 +392,6 @@ def test_a_state_without_its_fmu_is_refused(ball: Path, tmp_path: Path) -> None:
 
 
 def test_who_cannot_go_back_is_named_beforehand(ball: Path, tmp_path: Path) -> None:
-    from cosim_fmu.master import CoSimulation
 
     fixed = tmp_path / "fixed.fmu"
     with zipfile.ZipFile(ball) as source, zipfile.ZipFile(fixed, "w") as target:
@@ -403,7 +407,6 @@ def test_who_cannot_go_back_is_named_beforehand(ball: Path, tmp_path: Path) -> N
 
 def test_a_master_rolls_a_model_with_an_fmu_back(ball: Path) -> None:
     loop = cosim.registry().get("master_algorithm", "fmu.waveform_iteration")
-    from cosim_fmu.master import CoSimulation
 
     model = above_a_fan(FMU, fmu=ball)
     coupled = CoSimulation({"fan": model}, [], loop, 0.1)

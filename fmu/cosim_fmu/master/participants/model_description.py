@@ -83,7 +83,7 @@ def read_model_description(archive: FmuArchive) -> tuple[Any, dict[str, Element]
         # fmpy lists other names of variables as variables, but what is given to an input is given once
         for variable in read.modelVariables:
             if variable.alias is not None and variable.causality == "input":
-                variable.causality = "local"
+                variable.causality, variable.initial = "local", "calculated"
     return read, {variable.get("name"): variable for variable, _ in variables}
 
 
