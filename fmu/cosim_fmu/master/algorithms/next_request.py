@@ -14,7 +14,6 @@ from cosim_fmu.master.algorithms.exchange_layout import (
     AFTER_RESTORE,
     AGAIN,
     ALONG,
-    BAD_STOP,
     BEGIN,
     BY_ENERGY,
     CORRECTS,
@@ -33,6 +32,9 @@ from cosim_fmu.master.algorithms.exchange_layout import (
     LAST_START,
     LENGTH,
     MIDDLE,
+    MISSED_ERROR,
+    MISSED_LENGTH,
+    MISSED_STOP,
     NEWTON,
     NEXT,
     NOW,
@@ -60,9 +62,11 @@ SIGNATURE = "IFFIff>i"
 FIRST_PART = 1e-2
 """Of the communication step: the first exchange at most, of which no error is known."""
 STUBBORN = 3
-"""So many exchanges miss the tolerance before one gets past them: a line runs across a jump."""
+"""So many exchanges in a row miss the tolerance: shorter ones do not help, a line runs across a jump."""
 JUMP = 100.0
 """So many times the tolerance: at once."""
+STAYS = 0.7
+"""So much of its error has an exchange of half the length: that of a line would have fallen with it."""
 HELD_PART = 0.1
 """Of the communication step: so long inputs may be held with an error of the tolerance."""
 SMALLEST_PART = 1e-9
@@ -181,12 +185,9 @@ def learn_from(counts, numbers, table, error):
     length = next_length(numbers)  # as it was chosen, not the difference of two times
     stop = stop_of(numbers, length)
     adapt(counts, numbers, length, error, stop == numbers[STEP_END])
-    if error > 1.0:
-        counts[IN_A_ROW] += 1
-        numbers[BAD_STOP] = stop
-    elif stop >= numbers[BAD_STOP]:
-        counts[IN_A_ROW] = 0
-    if counts[POINTS] > 1 and (counts[IN_A_ROW] >= STUBBORN or JUMP < error < math.inf):
+    counts[IN_A_ROW] = counts[IN_A_ROW] + 1 if error > 1.0 else 0
+    is_jump = stays(numbers, length, stop, error) or counts[IN_A_ROW] >= STUBBORN
+    if counts[POINTS] > 1 and (is_jump or JUMP < error < math.inf):
         counts[POINTS] = 0
         numbers[NEXT] = length  # held, it may be short enough
     if error > 1.0 and counts[GOES_BACK] != 0:
@@ -197,3 +198,22 @@ def learn_from(counts, numbers, table, error):
         forget_changes(counts, table)
     numbers[REACHED] = stop
     return False
+
+
+def stays(numbers, length, stop, error):
+    """Whether the tolerance is missed as before, where an exchange twice as long missed it.
+
+    Exchanges that end before a jump may stand meanwhile: what was missed counts until time has passed it.
+    """
+    if error <= 1.0:
+        if stop >= numbers[MISSED_STOP]:
+            numbers[MISSED_LENGTH] = 0.0
+        return False
+    is_known = numbers[MISSED_LENGTH] > 0.0
+    if is_known and length > 0.5 * numbers[MISSED_LENGTH]:
+        return False
+    found = is_known and STAYS * numbers[MISSED_ERROR] < error < math.inf
+    numbers[MISSED_STOP] = stop
+    numbers[MISSED_LENGTH] = length
+    numbers[MISSED_ERROR] = error
+    return found
