@@ -39,18 +39,6 @@ def pytest_collection() -> Iterator[None]:
         gc.enable()
 
 
-@pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int | None:
-    """One worker more than there are processors: some tests wait for time to pass.
-
-    Unless the environment says how many: xdist asks it itself.
-    """
-    if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ:
-        return None
-    available = getattr(os, "sched_getaffinity", None)
-    return 1 + (len(available(0)) if available else os.cpu_count() or 1)
-
-
 _folders: list[Path] = []
 
 
