@@ -44,7 +44,7 @@ _folders: list[Path] = []
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_setupnodes() -> None:
-    """All workers write into one folder, in memory where there is room and nobody has said where.
+    """All workers write into one folder, in memory where there is room and `TMPDIR` names no other.
 
     Nothing in it outlives the tests, also not what a process leaves behind that a test has killed.
     """

@@ -24,7 +24,7 @@ def has_room(place: Path = PLACE) -> bool:
 
 
 def memory_left() -> int:
-    """Bytes that processes may still take; 0 where nobody says."""
+    """Bytes that processes may still take; 0 where the system does not tell."""
     try:
         rows = dict(line.split(":") for line in Path("/proc/meminfo").read_text("utf-8").splitlines())
         return 1024 * int(rows["MemAvailable"].split()[0])

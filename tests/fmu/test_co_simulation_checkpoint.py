@@ -194,7 +194,7 @@ class OneWay(SystemParticipant):
 
 @pytest.mark.parametrize("error", [cosim.CosimError("unknown pointer"), IndexError("unknown pointer")])
 def test_who_does_not_take_its_state_back_is_named_before_the_run(tmp_path: Path, error: Exception) -> None:
-    """FMUs were seen that declare it, and fail: nobody should learn that when a long run is resumed."""
+    """FMUs were seen that declare it, and fail: said before a long run, not when it is resumed."""
     model = cosim.Model("third")
     model.add(Mass, "m")
     third = OneWay(model)
