@@ -9,8 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cosim.nearest import nearest as nearest
-from cosim.nearest import nearest_names
+from cosim_compiler.nearest import nearest as nearest
+from cosim_compiler.nearest import nearest_names
 
 if TYPE_CHECKING:
     from cosim.stage import Stage

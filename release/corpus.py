@@ -11,10 +11,11 @@ import numpy as np
 
 import cosim
 from cosim import kit
-from cosim.compiled import copies, native
 from cosim.step.arrays import PARTS
 from cosim.step.assembling import MEET_SIGNATURE, meet_constraints
 from cosim.step.sliding_field import sliding_field
+from cosim.system import copies
+from cosim_compiler import native
 from cosim_ensembles import batch
 from cosim_ensembles.reduction import KNOWN
 from cosim_fmu.lowering.program import Program

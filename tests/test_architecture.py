@@ -38,14 +38,14 @@ PUBLIC = {
 LAYERS = (
     (
         *("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
-        *("cosim.helper_process", "cosim.collection"),
+        *("cosim_compiler.helper_process", "cosim.collection"),
     ),
-    ("cosim.nearest", "cosim.html_table"),
+    ("cosim_compiler.nearest", "cosim.html_table"),
     ("cosim.errors",),
     ("cosim.units",),
     ("cosim.options",),
     ("cosim.unit_text",),
-    ("cosim.compiled.kernel_cache",),
+    ("cosim_compiler.kernel_cache",),
     ("cosim.registration",),
     ("cosim.compiled",),
     ("cosim.component",),

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.compiled import walker
-from cosim.compiled.foreign import integers_at, reals_at, table_at
+from cosim import walker
 from cosim.step.layout import HEAD, HEADER, OPTIONAL_PARTS
+from cosim_compiler.foreign import integers_at, reals_at, table_at
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Reals = NDArray[np.float64]
@@ -59,7 +59,7 @@ LETTERS = dict(
         strict=True,
     )
 )
-"""The letter of each array's type, as in `cosim.compiled.native`."""
+"""The letter of each array's type, as in `cosim_compiler.native`."""
 
 ROLES = {
     **dict.fromkeys(

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cosim.compiled.walker import plain_blocks
 from cosim.contracts.method_layout import TUNE_SIGNATURE
+from cosim.walker import plain_blocks
 
 
 def call_tune(address, arguments):

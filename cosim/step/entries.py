@@ -7,7 +7,6 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from cosim.compiled.walker import plain_blocks
 from cosim.step import layout as ix
 from cosim.step.accuracy import set_accuracy
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
@@ -19,6 +18,7 @@ from cosim.step.recording import has_pending_updates, record_now
 from cosim.step.restored import check_state
 from cosim.step.run import advance, advance_once, evaluate, finish, initialize, note_next_event
 from cosim.system.history_buffer import RING, has_jump_ahead
+from cosim.walker import plain_blocks
 
 
 @part("Af>i")

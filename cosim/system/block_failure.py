@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosim.compiled import walker
+from cosim import walker
 from cosim.errors import SimulationError
 from cosim.system.state import State
 

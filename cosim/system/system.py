@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim import walker
 from cosim.cause import EventCause
-from cosim.compiled import native, walker
-from cosim.compiled.ahead import compile_ahead
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
 from cosim.component.values import read_numbers
@@ -37,6 +36,8 @@ from cosim.system.schedule import Block, Slot
 from cosim.system.signals import Signal, main_output
 from cosim.system.state import State
 from cosim.system.variable import Variable
+from cosim_compiler import native
+from cosim_compiler.ahead import compile_ahead
 
 if TYPE_CHECKING:
     Model = Any

@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from cosim.compiled.native import block_address, compile_function, is_plain
-from cosim.compiled.walker import WALK_SIGNATURE, walk
+from cosim.walker import WALK_SIGNATURE, walk
+from cosim_compiler.native import block_address, compile_function, is_plain
 
 
 class BlockState:

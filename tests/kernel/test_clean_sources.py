@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from cosim.compiled import kernel_cache
-from cosim.component import clean_sources, kernel_rules
+from cosim_compiler import kernel_cache
+from cosim_compiler.sources import clean_sources, kernel_rules
 
 TEXT = """
 FACTORS = (2.0, 3.0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Iterator, Mapping
 
-from cosim.component.kernel_source import statements
+from cosim_compiler.sources.kernel_source import statements
 
 LEAVES = (ast.Break, ast.Continue, ast.Return, ast.Raise)
 CONDITIONAL = (ast.If, ast.IfExp, ast.While, ast.BoolOp, ast.Assert, ast.Try, ast.Match)

@@ -13,7 +13,7 @@ import weakref
 from collections.abc import Iterator
 from typing import Any
 
-from cosim.compiled.front_end import without_repetition
+from cosim_compiler.with_numba.front_end import without_repetition
 
 
 @contextlib.contextmanager

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cosim.compiled.native import compile_function, is_plain
+from cosim_compiler.native import compile_function, is_plain
 
 
 def compiled(function: Any, signature: str) -> Callable[..., Any]:

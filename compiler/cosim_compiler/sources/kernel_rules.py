@@ -12,11 +12,12 @@ from typing import Any
 
 import numpy as np
 
-from cosim.compiled.debugging import VARIABLE, is_debugging
-from cosim.compiled.fingerprint import REPLACED, environment
-from cosim.component.assigned_names import names_without_value
-from cosim.component.clean_sources import is_known_clean, key_of, remember_clean
-from cosim.component.kernel_source import (
+from cosim.errors import ContractError, nearest
+from cosim_compiler.debugging import VARIABLE, is_debugging
+from cosim_compiler.fingerprint import REPLACED, environment
+from cosim_compiler.sources.assigned_names import names_without_value
+from cosim_compiler.sources.clean_sources import is_known_clean, key_of, remember_clean
+from cosim_compiler.sources.kernel_source import (
     assigned_in_class,
     bound_names,
     definition_of,
@@ -24,7 +25,6 @@ from cosim.component.kernel_source import (
     source_of,
     where,
 )
-from cosim.errors import ContractError, nearest
 
 FORBIDDEN: dict[type[ast.AST], str] = {
     ast.List: "a list; small vectors are tuples: (x, y, z)",

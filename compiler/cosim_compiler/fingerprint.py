@@ -25,7 +25,9 @@ from typing import Any
 
 import numpy as np
 
-from cosim.compiled import foreign, intrinsics, walker
+from cosim import walker
+from cosim_compiler import foreign
+from cosim_compiler.with_numba import intrinsics
 
 REPLACED: tuple[Any, ...] = (
     walker.call_block,

@@ -13,12 +13,14 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from cosim.compiled import foreign, intrinsics, lowered_calls, lowered_code, walker
-from cosim.compiled.compiler_errors import explained
-from cosim.compiled.fingerprint import REPLACED, environment, fingerprint
-from cosim.compiled.front_end import for_any_number
-from cosim.compiled.numba_target import numba_target
-from cosim.compiled.whole_module import as_one_module, finish
+from cosim import walker
+from cosim_compiler import foreign, lowered_calls, lowered_code
+from cosim_compiler.fingerprint import REPLACED, environment, fingerprint
+from cosim_compiler.with_numba import intrinsics
+from cosim_compiler.with_numba.compiler_errors import explained
+from cosim_compiler.with_numba.front_end import for_any_number
+from cosim_compiler.with_numba.numba_target import numba_target
+from cosim_compiler.with_numba.whole_module import as_one_module, finish
 
 Lift = Callable[[types.FunctionType], Any]
 

@@ -7,8 +7,8 @@ import functools
 import types
 from collections.abc import Iterator, Mapping
 
-from cosim.component.kernel_effects import effects_of
-from cosim.component.kernel_source import definition_of
+from cosim_compiler.sources.kernel_effects import effects_of
+from cosim_compiler.sources.kernel_source import definition_of
 
 WHOLE = -1
 Element = tuple[str, int]

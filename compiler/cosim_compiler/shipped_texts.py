@@ -12,8 +12,9 @@ import types
 import zlib
 from collections.abc import Mapping
 
-from cosim.compiled import shipped, walker
-from cosim.compiled.fingerprint import fingerprint
+from cosim import walker
+from cosim_compiler import shipped
+from cosim_compiler.fingerprint import fingerprint
 
 PATH = shipped.PATH.with_name(f"texts{shipped.PATH.name.removeprefix('kernels')}.z")
 

@@ -22,7 +22,7 @@ last_errors: list[BaseException] = []
 def call_block(address, t, y, p, d, k, h, c, ints, first, count):
     """Call one block; 0 when it returned, 1 when it raised (kept in `last_errors`).
 
-    This is the plain Python form; `cosim.compiled.native` replaces it by an indirect call.
+    This is the plain Python form; `cosim_compiler.native` replaces it by an indirect call.
     """
     try:
         # as numpy's number: in plain Python too, 1 / 0 is infinite

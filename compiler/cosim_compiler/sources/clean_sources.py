@@ -21,9 +21,9 @@ from typing import Any
 
 import numpy as np
 
-from cosim.compiled import kernel_cache
-from cosim.compiled.debugging import is_debugging
 from cosim.version import __version__
+from cosim_compiler import kernel_cache
+from cosim_compiler.debugging import is_debugging
 
 RULES = ("kernel_rules", "assigned_names", "kernel_source", "clean_sources")
 """The modules that decide what is a fault."""

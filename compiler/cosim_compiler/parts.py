@@ -5,7 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Iterator
 
-from cosim.compiled.fingerprint import REPLACED, environment
+from cosim_compiler.fingerprint import REPLACED, environment
 
 
 def in_process(part: types.FunctionType) -> tuple[types.FunctionType, str]:

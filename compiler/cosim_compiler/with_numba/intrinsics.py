@@ -5,7 +5,8 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from cosim.compiled import foreign, walker
+from cosim import walker
+from cosim_compiler import foreign
 
 # Words of a one-dimensional array in numba's calling convention.
 OWNER, PARENT, ITEMS, ITEM_SIZE, DATA, SHAPE, STRIDES = range(7)
@@ -70,7 +71,7 @@ def _bare(builder: Any, array: Any) -> Any:
 
 @functools.cache
 def foreign_calls() -> tuple[Any, Any]:
-    """Numba intrinsics in place of the functions of `cosim.compiled.foreign`."""
+    """Numba intrinsics in place of the functions of `cosim_compiler.foreign`."""
     from llvmlite import ir
     from numba import types as nb
     from numba.extending import intrinsic

@@ -11,7 +11,7 @@ import functools
 from collections.abc import Iterator
 from typing import Any
 
-from cosim.compiled.intrinsics import DATA, SHAPE
+from cosim_compiler.with_numba.intrinsics import DATA, SHAPE
 
 _signatures: dict[Any, Any] = {}
 _missing: set[Any] = set()

@@ -7,9 +7,9 @@ import functools
 import types
 from dataclasses import dataclass, field
 
-from cosim.compiled.fingerprint import environment
-from cosim.component.kernel_loops import loop_indices
-from cosim.component.kernel_source import definition_of, statements
+from cosim_compiler.fingerprint import environment
+from cosim_compiler.sources.kernel_loops import loop_indices
+from cosim_compiler.sources.kernel_source import definition_of, statements
 
 
 @dataclass(frozen=True)

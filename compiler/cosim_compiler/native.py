@@ -28,22 +28,15 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cosim.compiled import (
-    fresh,
-    front_end,
-    intrinsics,
-    kernel_cache,
-    lowered_code,
-    shipped,
-    shipped_texts,
-    walker,
-)
-from cosim.compiled.callback import callback_of
-from cosim.compiled.debugging import is_debugging
-from cosim.compiled.fingerprint import Names, digest_of_module, fingerprint, names_in_reach
-from cosim.compiled.numba_cache import keep_code, kept_code
-from cosim.compiled.parts import in_process, parts_called
+from cosim import walker
 from cosim.errors import ContractError
+from cosim_compiler import kernel_cache, lowered_code, shipped, shipped_texts
+from cosim_compiler.callback import callback_of
+from cosim_compiler.debugging import is_debugging
+from cosim_compiler.fingerprint import Names, digest_of_module, fingerprint, names_in_reach
+from cosim_compiler.parts import in_process, parts_called
+from cosim_compiler.with_numba import fresh, front_end, intrinsics
+from cosim_compiler.with_numba.numba_cache import keep_code, kept_code
 
 log = logging.getLogger("cosim.native")
 

@@ -1,7 +1,7 @@
 """What the compiler refuses, in a sentence of the author's words: type, line, what to do.
 
-The rules for kernel functions (`cosim.component.kernel_rules`) find most faults before; what is left follows
-from types that only the compiler knows. Its own words stay behind the error, as its cause.
+The rules for kernel functions (`cosim_compiler.sources.kernel_rules`) find most faults before; what is left
+follows from types that only the compiler knows. Its own words stay behind the error, as its cause.
 """
 
 from __future__ import annotations

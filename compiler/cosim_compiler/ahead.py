@@ -15,10 +15,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from cosim.compiled import kernel_cache, native
-from cosim.compiled.numba_target import get_ready
-from cosim.compiled.parts import in_process, parts_called
-from cosim.helper_process import kill_with_parent
+from cosim_compiler import kernel_cache, native
+from cosim_compiler.helper_process import kill_with_parent
+from cosim_compiler.parts import in_process, parts_called
+from cosim_compiler.with_numba.numba_target import get_ready
 
 log = logging.getLogger("cosim.native")
 

@@ -1,4 +1,4 @@
-"""The code of a compiled function as bytes that `cosim.compiled.kernel_cache` keeps, and back."""
+"""The code of a compiled function as bytes that `cosim_compiler.kernel_cache` keeps, and back."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import logging
 import pickle
 from typing import Any
 
-from cosim.compiled import kernel_cache
+from cosim_compiler import kernel_cache
 
 log = logging.getLogger("cosim.native")
 

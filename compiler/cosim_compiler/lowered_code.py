@@ -1,6 +1,6 @@
 """LLVM's text of lowered functions: for no machine in particular, and in a form that C can call.
 
-numba's calling convention, which only this file and `cosim.compiled.native` know: a place for the result, a
+numba's calling convention, which only this file and `cosim_compiler.native` know: a place for the result, a
 place for an exception, then the arguments, an array as *(owner, parent, items, item size, data, shape …,
 strides …)*; a status is returned.
 """
@@ -11,7 +11,7 @@ import math
 import re
 from collections.abc import Sequence
 
-from cosim.compiled.llvm_text import with_code_edited
+from cosim_compiler.llvm_text import with_code_edited
 
 PLACEHOLDER = "cosim_lowered_function"
 LETTERS = {"f": "double", "i": "i64", "v": "ptr"}

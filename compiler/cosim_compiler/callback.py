@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from cosim.compiled import walker
-from cosim.compiled.convention import WORDS, prototype
-from cosim.compiled.intrinsics import DATA, SHAPE
+from cosim import walker
+from cosim_compiler.convention import WORDS, prototype
+from cosim_compiler.with_numba.intrinsics import DATA, SHAPE
 
 
 def callback_of(function: Callable[..., Any], signature: str) -> Any:

@@ -20,10 +20,12 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cosim.compiled import convention, intrinsics, lowered_code, walker
-from cosim.compiled.fingerprint import digest_of_module, fingerprint
-from cosim.compiled.parts import in_process, parts_called
+from cosim import walker
 from cosim.version import __version__
+from cosim_compiler import convention, lowered_code
+from cosim_compiler.fingerprint import digest_of_module, fingerprint
+from cosim_compiler.parts import in_process, parts_called
+from cosim_compiler.with_numba import intrinsics
 
 log = logging.getLogger("cosim.native")
 
