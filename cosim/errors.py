@@ -9,6 +9,8 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from cosim_compiler.errors import ContractError as ContractError
+from cosim_compiler.errors import CosimError as CosimError
 from cosim_compiler.nearest import nearest as nearest
 from cosim_compiler.nearest import nearest_names
 
@@ -17,14 +19,6 @@ if TYPE_CHECKING:
 
     Result = Any
     EventStatus = Any
-
-
-class CosimError(Exception):
-    """Base of every error that cosim raises on purpose."""
-
-
-class ContractError(CosimError, TypeError):
-    """A class does not fulfil the contract that it claims (found when the class is made)."""
 
 
 class PluginError(CosimError):

@@ -208,6 +208,7 @@ if TYPE_CHECKING:
     from cosim.step.whole_way import whole_way as whole_way
     from cosim.system import history_buffer as history_buffer
     from cosim.system.assembly import Assembly as Assembly
+    from cosim.system.block_address import python_block_address as python_block_address
     from cosim.system.history_buffer import FULL as FULL
     from cosim.system.history_buffer import RING as RING
     from cosim.system.history_buffer import append_to_history as append_to_history
@@ -235,15 +236,17 @@ if TYPE_CHECKING:
     from cosim.walker import REDO_SIGNATURE as REDO_SIGNATURE
     from cosim.walker import REPEAT_SIGNATURE as REPEAT_SIGNATURE
     from cosim.walker import STEP_SIGNATURE as STEP_SIGNATURE
+    from cosim.walker import WALK as WALK
     from cosim.walker import WALK_SIGNATURE as WALK_SIGNATURE
     from cosim.walker import call_block as call_block
     from cosim.walker import call_dense as call_dense
     from cosim.walker import call_step as call_step
-    from cosim.walker import plain_address as plain_address
-    from cosim.walker import plain_blocks as plain_blocks
     from cosim.walker import repeat_walk as repeat_walk
     from cosim.walker import walk as walk
     from cosim_compiler import foreign as foreign
+    from cosim_compiler.calls import indirect_call as indirect_call
+    from cosim_compiler.calls import name_of as name_of
+    from cosim_compiler.calls import plain_address as plain_address
     from cosim_compiler.fingerprint import digest_of_module as digest_of_module
     from cosim_compiler.fingerprint import environment as environment
     from cosim_compiler.foreign import call_with_array as call_with_array
@@ -255,15 +258,12 @@ if TYPE_CHECKING:
     from cosim_compiler.kernel_cache import keep as keep
     from cosim_compiler.kernel_cache import kept as kept
     from cosim_compiler.llvm_text import without_strings as without_strings
-    from cosim_compiler.lowered_calls import WALK as WALK
-    from cosim_compiler.lowered_calls import name_of as name_of
     from cosim_compiler.lowered_code import entry_point as entry_point
     from cosim_compiler.native import c_address as c_address
     from cosim_compiler.native import compile_function as compile_function
     from cosim_compiler.native import function_address as function_address
     from cosim_compiler.native import is_plain as is_plain
     from cosim_compiler.native import lower as lower
-    from cosim_compiler.native import python_block_address as python_block_address
     from cosim_compiler.native import release_address as release_address
     from cosim_compiler.silent import compiled as compiled
     from cosim_compiler.sources.kernel_rules import check_rules as check_rules

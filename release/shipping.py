@@ -25,9 +25,9 @@ from pathlib import Path
 from typing import Any
 
 from cosim_compiler import (
+    calls,
     kernel_cache,
     llvm_text,
-    lowered_calls,
     lowered_code,
     native,
     shipped,
@@ -134,7 +134,7 @@ def _compilers() -> str:
         fresh,
         front_end,
         llvm_text,
-        lowered_calls,
+        calls,
         lowered_code,
         machine_code,
         optimizer,

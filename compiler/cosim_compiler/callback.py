@@ -8,9 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from cosim import walker
-from cosim_compiler.convention import WORDS, prototype
-from cosim_compiler.with_numba.intrinsics import DATA, SHAPE
+from cosim_compiler.calls import last_errors
+from cosim_compiler.convention import DATA, SHAPE, WORDS, prototype
 
 
 def callback_of(function: Callable[..., Any], signature: str) -> Any:
@@ -38,7 +37,7 @@ def callback_of(function: Callable[..., Any], signature: str) -> Any:
             if answer == "i":
                 ctypes.c_int64.from_address(result).value = value
         except BaseException as error:
-            walker.last_errors[:] = [error]
+            last_errors[:] = [error]
             if answer == "i":
                 ctypes.c_int64.from_address(result).value = -1
             return 1

@@ -1,6 +1,7 @@
-"""numba's calling convention, as ctypes sees it: places for a result and an exception, then each argument.
+"""Signatures, and numba's calling convention as ctypes sees it.
 
-An array is *(owner, parent, items, item size, data, shape …, strides …)*. A status is returned, 0 when
+Places for a result and an exception, then each argument. An array is
+*(owner, parent, items, item size, data, shape …, strides …)*. A status is returned, 0 when
 nothing was raised.
 """
 
@@ -11,11 +12,23 @@ from typing import Any
 
 POINTER, WORD, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 ARRAY = [POINTER, POINTER, WORD, WORD, POINTER, WORD, WORD]
+ITEMS, DATA, SHAPE, STRIDES = 2, 4, 5, 6  # places in it
 TABLE = [POINTER, POINTER, WORD, WORD, POINTER, WORD, WORD, WORD, WORD]
 WORDS: dict[str, list[Any]] = {"f": [REAL], "i": [WORD], "F": ARRAY, "I": ARRAY, "T": TABLE}
 """Kinds of the words of an argument, by its letter in a signature."""
 ITEM_SIZE = 8
 SCALARS = "fi"
+compounds: dict[str, tuple[type, str]] = {}
+"""Named tuples, and the letters of their members, by the letter that stands for them."""
+
+
+def spelled(signature: str) -> str:
+    """A signature in which letters of named tuples are followed by those of their members."""
+    if compounds.keys().isdisjoint(signature):
+        return signature
+    return "".join(
+        f"{letter}({compounds[letter][1]})" if letter in compounds else letter for letter in signature
+    )
 
 
 def prototype(signature: str) -> Any:

@@ -25,17 +25,15 @@ from typing import Any
 
 import numpy as np
 
-from cosim import walker
 from cosim_compiler import foreign
-from cosim_compiler.with_numba import intrinsics
+from cosim_compiler.calls import INDIRECT, STATUS, is_call
 
 REPLACED: tuple[Any, ...] = (
-    walker.call_block,
     foreign.call_with_array,
     foreign.call_with_interval,
-    *intrinsics.ARRAYS_AT,
+    *foreign.ARRAYS_AT,
 )
-"""The compiler puts calls of machine code in their place: what they say in Python does not count."""
+"""The compiler puts something else in their place: what they say in Python does not count."""
 OF_PARTS = ("__part__", "__optional__", "__head__")
 ATTRIBUTES = ("__inline__", "__part__")
 """Marks of a function that change how it is compiled."""
@@ -54,6 +52,11 @@ _names_in_code: dict[int, tuple[types.CodeType, tuple[str, ...]]] = {}
 _opaque: dict[int, tuple[Any, int]] = {}
 _digests: dict[types.FunctionType, tuple[bytes, Names]] = {}
 _process = os.urandom(16)
+
+
+def is_replaced(function: types.FunctionType) -> bool:
+    """Whether what a function says in Python does not count, since the compiler knows it."""
+    return function in REPLACED or is_call(function)
 
 
 def reachable_names(code: types.CodeType) -> Iterator[str]:
@@ -252,9 +255,9 @@ class _Digest:
             # it is compiled by itself: what it does is not in its callers
             self._named("part", function)
             self.feed(tuple(function.__dict__.get(mark) for mark in OF_PARTS))
-        elif function in REPLACED or "__indirect__" in function.__dict__:
+        elif is_replaced(function):
             self._named("replaced", function)
-            self.feed(function.__dict__.get("__indirect__"))
+            self._all(map(function.__dict__.get, (INDIRECT, STATUS)))
         elif _is_library(function.__globals__.get("__name__")):
             self._named("library", function)
         else:

@@ -46,3 +46,7 @@ def table_at(address, rows):
 
 def _array_at(kind, address, size):
     return np.ctypeslib.as_array((kind * int(size)).from_address(int(address)))
+
+
+ARRAYS_AT = {reals_at: ("F", 1), integers_at: ("I", 1), table_at: ("T", 3)}
+"""Letter of what is there, and how many numbers make one of the size."""

@@ -1,7 +1,5 @@
 """Kernel functions become machine code.
 
-What touches numba's private parts stands here, in `intrinsics` and in `numba_cache`.
-
 A kernel function is a plain Python function. `compile_function` compiles it, with every plain helper
 that it reaches by global name, under a signature of letters:
 
@@ -28,14 +26,15 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cosim import walker
-from cosim.errors import ContractError
 from cosim_compiler import kernel_cache, lowered_code, shipped, shipped_texts
 from cosim_compiler.callback import callback_of
+from cosim_compiler.calls import plain_address, plain_functions
+from cosim_compiler.convention import spelled
 from cosim_compiler.debugging import is_debugging
+from cosim_compiler.errors import ContractError
 from cosim_compiler.fingerprint import Names, digest_of_module, fingerprint, names_in_reach
 from cosim_compiler.parts import in_process, parts_called
-from cosim_compiler.with_numba import fresh, front_end, intrinsics
+from cosim_compiler.with_numba import fresh, front_end, intrinsics, numba_target, whole_module
 from cosim_compiler.with_numba.numba_cache import keep_code, kept_code
 
 log = logging.getLogger("cosim.native")
@@ -95,21 +94,11 @@ def compile_function(function: Callable[..., Any], signature: str) -> Callable[.
     return compiled
 
 
-def block_address(block: Callable[..., None]) -> int:
-    """Where the machine code of a block starts; its key among the plain blocks without numba."""
-    _ask(block, walker.BLOCK_SIGNATURE)
-    if is_plain():
-        return walker.plain_address(block)
-    if not isinstance(block, types.FunctionType):
-        raise ContractError(f"{block!r} is no plain function, so it cannot be compiled")
-    return _code_address(_compile(block, walker.BLOCK_SIGNATURE, fresh.BLOCK_OPTIONS))
-
-
 def function_address(function: Callable[..., Any], signature: str) -> int:
-    """Where the machine code of any function starts, for `walker.call_step` and `walker.call_dense`."""
+    """Where the machine code of a function starts, for `calls.indirect_call` and others."""
     _ask(function, signature)
     if is_plain():
-        return walker.plain_address(function)
+        return plain_address(function)
     if not isinstance(function, types.FunctionType):
         raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
     return _code_address(_compile(function, signature, fresh.BLOCK_OPTIONS))
@@ -161,11 +150,11 @@ def c_address(function: Callable[..., Any], signature: str) -> int:
 
 @functools.cache
 def part_address(function: types.FunctionType) -> int:
-    """Where the machine code of a part of the Step starts; see `cosim.step.arrays.part`."""
+    """Where the machine code of a part starts."""
     by_address, signature = in_process(function)
     _ask(by_address, signature)
     if is_plain():
-        return walker.plain_address(function)
+        return plain_address(function)
     return _code_address(_compile(by_address, signature, fresh.BLOCK_OPTIONS))
 
 
@@ -218,20 +207,14 @@ def _text_made_here(function: types.FunctionType, signature: str) -> str:
     return text
 
 
-def python_block_address(block: Callable[..., None]) -> int:
-    """An address that compiled code can call, for a block that is plain Python; see `python_address`."""
-    return python_address(block, walker.BLOCK_SIGNATURE)
-
-
 def python_address(function: Callable[..., Any], signature: str) -> int:
     """An address that compiled code can call, for a function that is plain Python.
 
     It is called with NumPy views of the arrays (but for tables: None); an exception is kept in
-    `walker.last_errors`, and a block that raises makes the walk stop. The callback holds the
-    interpreter's lock while it runs.
+    `calls.last_errors`. The callback holds the interpreter's lock while it runs.
     """
     if is_plain():
-        return walker.plain_address(function)
+        return plain_address(function)
     callback = callback_of(function, signature)
     address = int(ctypes.cast(callback, ctypes.c_void_p).value or 0)
     _address_keepers[address] = callback
@@ -239,29 +222,21 @@ def python_address(function: Callable[..., Any], signature: str) -> int:
 
 
 def release_address(address: int) -> None:
-    """Let a plain Python block be collected; nothing may call its address any more."""
+    """Let a plain Python function be collected; nothing may call its address any more."""
     _address_keepers.pop(address, None)
-    walker.plain_blocks.pop(address, None)
+    plain_functions.pop(address, None)
 
 
 @functools.cache
 def versions() -> str:
     """What compiled code depends on besides the functions themselves."""
-    import llvmlite
-    import numba
-    import numpy
-    from numba.core.registry import cpu_target
-
-    from cosim.version import __version__
-
-    programs = [numba.__version__, llvmlite.__version__, numpy.__version__, sys.version, __version__]
-    processor = cpu_target.target_context.codegen().magic_tuple()
-    sources = [digest_of_module(module) for module in (intrinsics, front_end)]
-    return repr((programs, processor, sorted(fresh.HELPER_OPTIONS.items()), sources))
+    modules = (fresh, front_end, intrinsics, numba_target, whole_module)
+    sources = [digest_of_module(module) for module in modules]
+    return repr((sys.version, *numba_target.versions(), sources))
 
 
 def _digest(function: types.FunctionType, signature: str, options: dict[str, Any], *more: str) -> str:
-    return fingerprint(function, walker.spelled(signature), versions(), repr(sorted(options.items())), *more)
+    return fingerprint(function, spelled(signature), versions(), repr(sorted(options.items())), *more)
 
 
 def _compile(function: types.FunctionType, signature: str, options: dict[str, Any]) -> Any:
@@ -290,17 +265,10 @@ def _compiled_here(function: types.FunctionType, signature: str, options: dict[s
 
 def _loaded(digest: str, function: types.FunctionType, options: dict[str, Any]) -> Any:
     """The function with the code that is kept, or None."""
-    import numba
-
     for part in parts_called(function):
         _call_of_part(part)
     result = kept_code(digest)
-    if result is None:
-        return None
-    dispatcher = numba.njit(**options)(function)
-    dispatcher.add_overload(result)
-    dispatcher.disable_compile()
-    return dispatcher
+    return None if result is None else fresh.with_code(function, options, result)
 
 
 def _fresh_and_kept(
@@ -323,8 +291,6 @@ def _call_of_part(function: types.FunctionType) -> Any:
 
     Large functions that are called from several places would otherwise be compiled again with each of them.
     """
-    import llvmlite.binding as llvm
-
-    if "__optional__" not in function.__dict__:
-        llvm.add_symbol(fresh.part_name(function), part_address(function))
-    return fresh.call_by_symbol(function)
+    if "__optional__" in function.__dict__:
+        return fresh.call_by_symbol(function)
+    return fresh.call_by_address(function, part_address(function))

@@ -1,15 +1,15 @@
-"""Functions that are compiled by themselves, as others call them; see `cosim.step.arrays.part`."""
+"""Parts: functions that are compiled by themselves, as others call them."""
 
 from __future__ import annotations
 
 import types
 from collections.abc import Iterator
 
-from cosim_compiler.fingerprint import REPLACED, environment
+from cosim_compiler.fingerprint import environment, is_replaced
 
 
 def in_process(part: types.FunctionType) -> tuple[types.FunctionType, str]:
-    """A part of the Step as it is compiled in a process, and its signature."""
+    """A part as it is compiled in a process, and its signature."""
     return part.__dict__["__by_address__"], "i" + part.__dict__["__part__"][1:]
 
 
@@ -18,7 +18,7 @@ def parts_called(function: types.FunctionType) -> Iterator[types.FunctionType]:
     found, at = [function], 0
     while at < len(found):
         for value in environment(found[at]).values():
-            if not isinstance(value, types.FunctionType) or value in found or value in REPLACED:
+            if not isinstance(value, types.FunctionType) or value in found or is_replaced(value):
                 continue
             if "__optional__" in value.__dict__:
                 continue

@@ -20,12 +20,10 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cosim import walker
-from cosim.version import __version__
-from cosim_compiler import convention, lowered_code
+from cosim_compiler import convention, llvm_text, lowered_code
 from cosim_compiler.fingerprint import digest_of_module, fingerprint
 from cosim_compiler.parts import in_process, parts_called
-from cosim_compiler.with_numba import intrinsics
+from cosim_compiler.with_numba import fresh, intrinsics
 
 log = logging.getLogger("cosim.native")
 
@@ -38,10 +36,10 @@ FOR_C = "_c"
 def symbol(function: types.FunctionType, signature: str) -> str:
     """What a function is called in the library; the processor and the compiler have no part in it.
 
-    The parts of the Step that it calls have: in a library they are bound to it.
+    The parts that it calls have: in a library they are bound to it.
     """
     bound = [_symbol_of_part(part) for part in _parts(function)]
-    return f"kernel_{fingerprint(function, walker.spelled(signature), made_with(), *bound)}"
+    return f"kernel_{fingerprint(function, convention.spelled(signature), made_with(), *bound)}"
 
 
 @functools.cache
@@ -57,8 +55,8 @@ def _symbol_of_part(part: types.FunctionType) -> str:
 @functools.cache
 def made_with() -> str:
     """What shipped code depends on besides the functions: neither the processor nor the compiler."""
-    sources = [digest_of_module(module) for module in (intrinsics, lowered_code)]
-    return repr((__version__, sys.version_info[:2], sources))
+    sources = [digest_of_module(module) for module in (fresh, intrinsics, llvm_text, lowered_code)]
+    return repr((sys.version_info[:2], sources))
 
 
 def sealed(library: bytes) -> bytes:

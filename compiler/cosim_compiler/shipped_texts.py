@@ -1,7 +1,7 @@
 """LLVM's text of functions that belong to no model: it came with the package, and spares an export numba.
 
-A function is found by the digest of all that it is made from, as in `shipped`; the parts of the Step that it
-calls are called by name, so they do not count.
+A function is found by the digest of all that it is made from, as in `shipped`; the parts that it calls
+are called by name, so they do not count.
 """
 
 from __future__ import annotations
@@ -12,8 +12,8 @@ import types
 import zlib
 from collections.abc import Mapping
 
-from cosim import walker
 from cosim_compiler import shipped
+from cosim_compiler.convention import spelled
 from cosim_compiler.fingerprint import fingerprint
 
 PATH = shipped.PATH.with_name(f"texts{shipped.PATH.name.removeprefix('kernels')}.z")
@@ -21,7 +21,7 @@ PATH = shipped.PATH.with_name(f"texts{shipped.PATH.name.removeprefix('kernels')}
 
 def key(function: types.FunctionType, signature: str) -> str:
     """Under which the text of a function is kept."""
-    return fingerprint(function, walker.spelled(signature), shipped.made_with(), "text")
+    return fingerprint(function, spelled(signature), shipped.made_with(), "text")
 
 
 def text(function: types.FunctionType, signature: str) -> str | None:

@@ -24,13 +24,13 @@ from cosim.step.restored import check_state
 from cosim.step.sliding_field import sliding_field
 from cosim.step.tables import tables_of
 from cosim.step.touched import UNTOUCHED
+from cosim.system.block_address import block_address
 from cosim.system.state import COMPUTED, State
 from cosim.system.system import System
 from cosim.walker import DENSE_SIGNATURE, PYTHON_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
 from cosim_compiler.ahead import compile_ahead
 from cosim_compiler.convention import address_of
 from cosim_compiler.native import (
-    block_address,
     compile_function,
     function_addresses,
     is_plain,

@@ -147,13 +147,12 @@ def test_without_numba_there_is_a_message() -> None:
 
 
 def test_code_is_kept_by_what_the_named_tuples_of_its_signature_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    from cosim import walker
-    from cosim.walker import spelled
+    from cosim_compiler.convention import compounds, spelled
 
-    kind = walker.compounds["A"][0]
-    monkeypatch.setitem(walker.compounds, "A", (kind, "FI"))
+    kind = compounds["A"][0]
+    monkeypatch.setitem(compounds, "A", (kind, "FI"))
     before = spelled("Af>i")
-    monkeypatch.setitem(walker.compounds, "A", (kind, "FFI"))
+    monkeypatch.setitem(compounds, "A", (kind, "FFI"))
     assert (before, spelled("Af>i"), spelled("f>i")) == ("A(FI)f>i", "A(FFI)f>i", "f>i")
 
 

@@ -12,9 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from cosim.errors import ContractError, nearest
 from cosim_compiler.debugging import VARIABLE, is_debugging
-from cosim_compiler.fingerprint import REPLACED, environment
+from cosim_compiler.errors import ContractError
+from cosim_compiler.fingerprint import environment, is_replaced
+from cosim_compiler.nearest import nearest
 from cosim_compiler.sources.assigned_names import names_without_value
 from cosim_compiler.sources.clean_sources import is_known_clean, key_of, remember_clean
 from cosim_compiler.sources.kernel_source import (
@@ -97,7 +98,7 @@ def rule_faults(function: types.FunctionType, declared: frozenset[str] = frozens
     """What breaks a rule in a function and in its helpers, each with file and line, in order of lines."""
     faults = _own_faults(function, declared)
     for helper in environment(function).values():
-        if isinstance(helper, types.FunctionType) and helper is not function and helper not in REPLACED:
+        if isinstance(helper, types.FunctionType) and helper is not function and not is_replaced(helper):
             faults += rule_faults(helper)
     return tuple(dict.fromkeys(faults))
 

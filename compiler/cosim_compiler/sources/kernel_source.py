@@ -9,7 +9,7 @@ import types
 from collections import deque
 from collections.abc import Iterator
 
-from cosim.errors import ContractError
+from cosim_compiler.errors import ContractError
 
 HOLD_STATEMENTS = ("body", "handlers", "orelse", "finalbody", "cases")
 

@@ -11,7 +11,7 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from cosim.errors import ContractError
+from cosim_compiler.errors import ContractError
 
 COLOUR = re.compile(r"\x1b\[[0-9;]*m")
 PLACE = re.compile(r'(?:^| at |File ")(?P<file>[^"\n]+?\.\w+|<[^>\n]+>)(?:", line |\s\()(?P<line>\d+)')

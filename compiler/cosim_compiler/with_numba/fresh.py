@@ -13,9 +13,9 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from cosim import walker
-from cosim_compiler import foreign, lowered_calls, lowered_code
-from cosim_compiler.fingerprint import REPLACED, environment, fingerprint
+from cosim_compiler import foreign, lowered_code
+from cosim_compiler.calls import BY_NAME, INDIRECT, STATUS, name_of
+from cosim_compiler.fingerprint import environment, fingerprint, is_replaced
 from cosim_compiler.with_numba import intrinsics
 from cosim_compiler.with_numba.compiler_errors import explained
 from cosim_compiler.with_numba.front_end import for_any_number
@@ -44,11 +44,16 @@ def compiled_anew(
     lift: Lift,
 ) -> Any:
     """The function as numba compiles it."""
+    with _without_vectors():
+        return with_code(function, options, finish(_compiled(function, signature, options, lift)))
+
+
+def with_code(function: types.FunctionType, options: dict[str, Any], result: Any) -> Any:
+    """The function with what numba has made of it."""
     import numba
 
     dispatcher = numba.njit(**options)(function)
-    with _without_vectors():
-        dispatcher.add_overload(finish(_compiled(function, signature, options, lift)))
+    dispatcher.add_overload(result)
     dispatcher.disable_compile()
     return dispatcher
 
@@ -139,20 +144,28 @@ def lifted_with(
     known: dict[str, Any],
 ) -> Any:
     """What stands in place of a function where tables of addresses are walked; `known` are made already."""
-    if function is walker.call_block:
-        return intrinsics.indirect_call()
+    if STATUS in function.__dict__:
+        return intrinsics.status_call(function.__dict__[STATUS])
     if function is foreign.call_with_array:
         return intrinsics.foreign_calls()[0]
     if function is foreign.call_with_interval:
         return intrinsics.foreign_calls()[1]
-    if function in intrinsics.ARRAYS_AT:
-        return intrinsics.array_at(*intrinsics.ARRAYS_AT[function])
-    if "__indirect__" in function.__dict__:
-        return intrinsics.indirect_call_of(function.__dict__["__indirect__"])
+    if function in foreign.ARRAYS_AT:
+        return intrinsics.array_at(*foreign.ARRAYS_AT[function])
+    if INDIRECT in function.__dict__:
+        return intrinsics.indirect_call_of(function.__dict__[INDIRECT])
     digest = fingerprint(function)
     if digest not in known:
         known[digest] = call_of_part(function) if "__part__" in function.__dict__ else _helper(function, lift)
     return known[digest]
+
+
+def call_by_address(function: types.FunctionType, address: int) -> Any:
+    """As `call_by_symbol`, where the symbol is to be found in this process."""
+    import llvmlite.binding as llvm
+
+    llvm.add_symbol(part_name(function), address)
+    return call_by_symbol(function)
 
 
 def call_by_symbol(function: types.FunctionType) -> Any:
@@ -172,20 +185,20 @@ def text_of(function: types.FunctionType, signature: str, lift: Lift) -> str:
 
 
 def lift_by_name(function: types.FunctionType) -> Any:
-    """What lowered code calls: walks, blocks and methods by names that `lowered_calls` defines."""
+    """What lowered code calls: by names."""
     digest = fingerprint(function)
     if digest not in _by_name:
         if "__part__" in function.__dict__:
             made = intrinsics.call_by_name(part_name(function), function.__dict__["__part__"])
-        elif function is walker.walk:
-            made = intrinsics.call_by_name(lowered_calls.WALK, walker.WALK_SIGNATURE)
-        elif function is walker.call_block:
-            signature = walker.BLOCK_SIGNATURE
-            made = intrinsics.call_by_name(lowered_calls.name_of(signature), f"i{signature[:-1]}i")
-        elif "__indirect__" in function.__dict__:
-            signature = function.__dict__["__indirect__"]
-            made = intrinsics.call_of_number(lowered_calls.name_of(signature), signature)
-        elif function not in REPLACED and is_the_same_by_name(function):
+        elif BY_NAME in function.__dict__:
+            made = intrinsics.call_by_name(*function.__dict__[BY_NAME])
+        elif STATUS in function.__dict__:
+            signature = function.__dict__[STATUS]
+            made = intrinsics.call_by_name(name_of(signature), f"i{signature[:-1]}i")
+        elif INDIRECT in function.__dict__:
+            signature = function.__dict__[INDIRECT]
+            made = intrinsics.call_of_number(name_of(signature), signature)
+        elif not is_replaced(function) and is_the_same_by_name(function):
             made = lift_to_ship(function)
         else:
             made = _helper(function, lift_by_name)
@@ -200,11 +213,7 @@ def is_the_same_by_name(function: types.FunctionType) -> bool:
         for value in environment(found[at]).values():
             if not isinstance(value, types.FunctionType) or value in found:
                 continue
-            if (
-                value in REPLACED
-                or value is walker.walk
-                or {"__part__", "__indirect__"} & set(value.__dict__)
-            ):
+            if is_replaced(value) or {"__part__", BY_NAME} & value.__dict__.keys():
                 return False
             found.append(value)
         at += 1

@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import contextlib
 import functools
+import operator
 from collections.abc import Iterator
 from typing import Any
 
-from cosim_compiler.with_numba.intrinsics import DATA, SHAPE
+from cosim_compiler.convention import DATA, SHAPE
+
+OPTIONS_OF = operator.attrgetter("_values")
+"""What numba keeps of the options of a compilation."""
 
 _signatures: dict[Any, Any] = {}
 _missing: set[Any] = set()
@@ -72,7 +76,7 @@ def _is_the_same(compare: Any) -> Any:
     """As numba compares options of the compiler, of which it always has the same few at hand."""
 
     def is_the_same(self: Any, other: Any) -> Any:
-        if self is other or (type(self) is type(other) and self._values == other._values):
+        if self is other or (type(self) is type(other) and OPTIONS_OF(self) == OPTIONS_OF(other)):
             return True
         return compare(self, other)
 

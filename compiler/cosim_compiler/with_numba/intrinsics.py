@@ -5,21 +5,18 @@ from __future__ import annotations
 import functools
 from typing import Any
 
-from cosim import walker
-from cosim_compiler import foreign
+from cosim_compiler.convention import DATA, ITEMS, SHAPE, STRIDES, compounds
 
-# Words of a one-dimensional array in numba's calling convention.
-OWNER, PARENT, ITEMS, ITEM_SIZE, DATA, SHAPE, STRIDES = range(7)
 PASSED = (ITEMS, DATA, SHAPE, STRIDES)
-"""Those that a call of a block hands over."""
+"""Those that a call for a status hands over."""
 
 
 def numba_type(letter: str) -> Any:
     """What a letter of a signature stands for."""
     from numba import types as nb
 
-    if letter in walker.compounds:
-        compound, letters = walker.compounds[letter]
+    if letter in compounds:
+        compound, letters = compounds[letter]
         return nb.NamedTuple([numba_type(inner) for inner in letters], compound)
     return {
         "f": nb.float64,
@@ -32,34 +29,29 @@ def numba_type(letter: str) -> Any:
 
 
 @functools.cache
-def indirect_call() -> Any:
-    """Numba intrinsic: calls the machine code at an address and returns its status."""
+def status_call(signature: str) -> Any:
+    """Numba intrinsic: calls the machine code at an address, which has no result, for its status."""
     from numba import types as nb
-    from numba.extending import intrinsic
 
-    block = [numba_type(letter) for letter in walker.BLOCK_SIGNATURE.split(">")[0]]
+    wanted = [numba_type(letter) for letter in signature.removesuffix(">v")]
 
-    @intrinsic
-    def call_address(typing_context, address, t, y, p, d, k, h, c, ints, first, count):
-        def generate(context, builder, signature, values):
-            convention = context.call_conv
-            pointer = builder.inttoptr(values[0], convention.get_function_type(nb.void, block).as_pointer())
-            given = [
-                _bare(builder, value) if isinstance(kind, nb.Array) else value
-                for kind, value in zip(block, values[1:], strict=True)
-            ]
-            status, _ = convention.call_function(builder, pointer, nb.void, block, given)
-            return status.code
+    def generate(context: Any, builder: Any, typed: Any, values: Any) -> Any:
+        convention = context.call_conv
+        pointer = builder.inttoptr(values[0], convention.get_function_type(nb.void, wanted).as_pointer())
+        given = [
+            _bare(builder, value) if isinstance(kind, nb.Array) else value
+            for kind, value in zip(wanted, values[1:], strict=True)
+        ]
+        status, _ = convention.call_function(builder, pointer, nb.void, wanted, given)
+        return status.code
 
-        return nb.int32(address, *block), generate
-
-    return call_address
+    return _intrinsic(nb.int32(nb.int64, *wanted), generate)
 
 
 def _bare(builder: Any, array: Any) -> Any:
     """An array without the words that nothing reads: undefined, so that a call need not store them.
 
-    Blocks allocate nothing, so they have no use for the owner.
+    Compiled code allocates nothing, so it has no use for the owner.
     """
     from llvmlite import ir
 
@@ -97,10 +89,6 @@ def foreign_calls() -> tuple[Any, Any]:
         return caller("iffiiiii")
 
     return call_with_array, call_with_interval
-
-
-ARRAYS_AT = {foreign.reals_at: ("F", 1), foreign.integers_at: ("I", 1), foreign.table_at: ("T", 3)}
-"""Letter of what is there, and how many numbers make one of the size."""
 
 
 @functools.cache
@@ -157,7 +145,6 @@ def indirect_call_of(signature: str) -> Any:
 def call_by_name(name: str, signature: str) -> Any:
     """Numba intrinsic: calls a function by its symbol."""
     from numba.core import cgutils
-    from numba.extending import intrinsic
 
     letters, letter = signature.split(">")
     wanted, answer = [numba_type(letter) for letter in letters], numba_type(letter)
@@ -169,14 +156,21 @@ def call_by_name(name: str, signature: str) -> Any:
         _, value = convention.call_function(builder, symbol, answer, wanted, values)
         return value if letter != "v" else context.get_dummy_value()
 
-    given = ", ".join(f"a{i}" for i in range(len(letters)))
-    namespace = {"typed": answer(*wanted), "generate": generate}
+    return _intrinsic(answer(*wanted), generate)
+
+
+def _intrinsic(typed: Any, generate: Any) -> Any:
+    """Numba intrinsic of fixed types; its arguments are written out, since numba counts them."""
+    from numba.extending import intrinsic
+
+    given = ", ".join(f"a{i}" for i in range(len(typed.args)))
+    namespace = {"typed": typed, "generate": generate}
     exec(f"def call(typing_context, {given}):\n    return typed, generate\n", namespace)  # noqa: S102
     return intrinsic(namespace["call"])
 
 
 def call_of_part(signature: str, head: tuple[int, int], callee: str | int) -> Any:
-    """Numba intrinsic: calls a part of the Step with the address of a head in place of all arrays.
+    """Numba intrinsic: calls a part with the address of a head in place of all arrays.
 
     Parameters
     ----------
@@ -191,7 +185,6 @@ def call_of_part(signature: str, head: tuple[int, int], callee: str | int) -> An
     from llvmlite import ir
     from numba import types as nb
     from numba.core import cgutils
-    from numba.extending import intrinsic
 
     letters, letter = signature.split(">")
     given, answer = [numba_type(inner) for inner in letters], numba_type(letter)
@@ -220,10 +213,7 @@ def call_of_part(signature: str, head: tuple[int, int], callee: str | int) -> An
         result.add_incoming(value, called)
         return result
 
-    names = ", ".join(f"a{i}" for i in range(len(letters)))
-    namespace = {"typed": answer(*given), "generate": generate}
-    exec(f"def call(typing_context, {names}):\n    return typed, generate\n", namespace)  # noqa: S102
-    return intrinsic(namespace["call"])
+    return _intrinsic(answer(*given), generate)
 
 
 def call_of_number(name: str, signature: str) -> Any:

@@ -34,5 +34,16 @@ def get_ready() -> None:
     cpu_target.typing_context.refresh()
 
 
+def versions() -> tuple[Any, ...]:
+    """Of what compiles, and the processor that is compiled for."""
+    import llvmlite
+    import numba
+    import numpy
+    from numba.core.registry import cpu_target
+
+    programs = [numba.__version__, llvmlite.__version__, numpy.__version__]
+    return *programs, cpu_target.target_context.codegen().magic_tuple()
+
+
 def _there_is_no_blas() -> None:
     raise ImportError
