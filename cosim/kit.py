@@ -6,7 +6,8 @@ Authors of components do not need it. It is as stable as the contract version sa
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
                   its address, `lower` its text for other processors (with `entry_point`);
                   `keep` and `kept`: what is costly to make, by the digest of what it is made of
-calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures
+calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures;
+                  `indirect_call`: one for a signature of your own
 integrators       `method_layout` and its names: the arrays that compiled steps work in; `MethodKernels`,
                   `Capabilities`, `StepCode`; `project` and others, for steps that meet constraints
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
