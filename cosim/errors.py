@@ -9,22 +9,16 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from cosim.nearest import nearest as nearest
-from cosim.nearest import nearest_names
+from cosim_compiler.errors import ContractError as ContractError
+from cosim_compiler.errors import CosimError as CosimError
+from cosim_compiler.nearest import nearest as nearest
+from cosim_compiler.nearest import nearest_names
 
 if TYPE_CHECKING:
     from cosim.stage import Stage
 
     Result = Any
     EventStatus = Any
-
-
-class CosimError(Exception):
-    """Base of every error that cosim raises on purpose."""
-
-
-class ContractError(CosimError, TypeError):
-    """A class does not fulfil the contract that it claims (found when the class is made)."""
 
 
 class PluginError(CosimError):

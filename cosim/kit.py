@@ -6,7 +6,8 @@ Authors of components do not need it. It is as stable as the contract version sa
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
                   its address, `lower` its text for other processors (with `entry_point`);
                   `keep` and `kept`: what is costly to make, by the digest of what it is made of
-calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures
+calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures;
+                  `indirect_call`: one for a signature of your own
 integrators       `method_layout` and its names: the arrays that compiled steps work in; `MethodKernels`,
                   `Capabilities`, `StepCode`; `project` and others, for steps that meet constraints
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
@@ -33,41 +34,6 @@ TYPE_CHECKING = False  # as in `cosim`
 if TYPE_CHECKING:
     from cosim.command_line.command_entries import commands as commands
     from cosim.command_line.command_parser import CommandParser as CommandParser
-    from cosim.compiled import foreign as foreign
-    from cosim.compiled.fingerprint import digest_of_module as digest_of_module
-    from cosim.compiled.fingerprint import environment as environment
-    from cosim.compiled.foreign import call_with_array as call_with_array
-    from cosim.compiled.foreign import call_with_interval as call_with_interval
-    from cosim.compiled.foreign import integers_at as integers_at
-    from cosim.compiled.foreign import reals_at as reals_at
-    from cosim.compiled.fresh import part_name as part_name
-    from cosim.compiled.kernel_cache import keep as keep
-    from cosim.compiled.kernel_cache import kept as kept
-    from cosim.compiled.llvm_text import without_strings as without_strings
-    from cosim.compiled.lowered_calls import WALK as WALK
-    from cosim.compiled.lowered_calls import name_of as name_of
-    from cosim.compiled.lowered_code import entry_point as entry_point
-    from cosim.compiled.native import c_address as c_address
-    from cosim.compiled.native import compile_function as compile_function
-    from cosim.compiled.native import function_address as function_address
-    from cosim.compiled.native import is_plain as is_plain
-    from cosim.compiled.native import lower as lower
-    from cosim.compiled.native import python_block_address as python_block_address
-    from cosim.compiled.native import release_address as release_address
-    from cosim.compiled.silent import compiled as compiled
-    from cosim.compiled.walker import BLOCK_SIGNATURE as BLOCK_SIGNATURE
-    from cosim.compiled.walker import DENSE_SIGNATURE as DENSE_SIGNATURE
-    from cosim.compiled.walker import REDO_SIGNATURE as REDO_SIGNATURE
-    from cosim.compiled.walker import REPEAT_SIGNATURE as REPEAT_SIGNATURE
-    from cosim.compiled.walker import STEP_SIGNATURE as STEP_SIGNATURE
-    from cosim.compiled.walker import WALK_SIGNATURE as WALK_SIGNATURE
-    from cosim.compiled.walker import call_block as call_block
-    from cosim.compiled.walker import call_dense as call_dense
-    from cosim.compiled.walker import call_step as call_step
-    from cosim.compiled.walker import plain_address as plain_address
-    from cosim.compiled.walker import plain_blocks as plain_blocks
-    from cosim.compiled.walker import repeat_walk as repeat_walk
-    from cosim.compiled.walker import walk as walk
     from cosim.component.arguments import Argument as Argument
     from cosim.component.attachment import Attachment as Attachment
     from cosim.component.attachment import Offer as Offer
@@ -75,8 +41,6 @@ if TYPE_CHECKING:
     from cosim.component.declarations import attachment as attachment
     from cosim.component.declarations import data_file as data_file
     from cosim.component.declarations import text as text
-    from cosim.component.kernel_rules import check_rules as check_rules
-    from cosim.component.run_source import run_source as run_source
     from cosim.component.values import NUMERIC as NUMERIC
     from cosim.component.values import words_of as words_of
     from cosim.contracts import method_layout as method_layout
@@ -156,8 +120,6 @@ if TYPE_CHECKING:
     from cosim.contracts.verification import Verification as Verification
     from cosim.errors import OptionError as OptionError
     from cosim.errors import nearest as nearest
-    from cosim.helper_process import end_with_parent as end_with_parent
-    from cosim.helper_process import kill_with_parent as kill_with_parent
     from cosim.matching import is_pattern as is_pattern
     from cosim.matching import matches as matches
     from cosim.options import check_callable as check_callable
@@ -247,6 +209,7 @@ if TYPE_CHECKING:
     from cosim.step.whole_way import whole_way as whole_way
     from cosim.system import history_buffer as history_buffer
     from cosim.system.assembly import Assembly as Assembly
+    from cosim.system.block_address import python_block_address as python_block_address
     from cosim.system.history_buffer import FULL as FULL
     from cosim.system.history_buffer import RING as RING
     from cosim.system.history_buffer import append_to_history as append_to_history
@@ -269,6 +232,44 @@ if TYPE_CHECKING:
     from cosim.unit_text import unit_product as unit_product
     from cosim.units import conversion as conversion
     from cosim.units import parse_unit as parse_unit
+    from cosim.walker import BLOCK_SIGNATURE as BLOCK_SIGNATURE
+    from cosim.walker import DENSE_SIGNATURE as DENSE_SIGNATURE
+    from cosim.walker import REDO_SIGNATURE as REDO_SIGNATURE
+    from cosim.walker import REPEAT_SIGNATURE as REPEAT_SIGNATURE
+    from cosim.walker import STEP_SIGNATURE as STEP_SIGNATURE
+    from cosim.walker import WALK as WALK
+    from cosim.walker import WALK_SIGNATURE as WALK_SIGNATURE
+    from cosim.walker import call_block as call_block
+    from cosim.walker import call_dense as call_dense
+    from cosim.walker import call_step as call_step
+    from cosim.walker import repeat_walk as repeat_walk
+    from cosim.walker import walk as walk
+    from cosim_compiler import foreign as foreign
+    from cosim_compiler.calls import indirect_call as indirect_call
+    from cosim_compiler.calls import name_of as name_of
+    from cosim_compiler.calls import plain_address as plain_address
+    from cosim_compiler.fingerprint import digest_of_module as digest_of_module
+    from cosim_compiler.fingerprint import environment as environment
+    from cosim_compiler.foreign import call_with_array as call_with_array
+    from cosim_compiler.foreign import call_with_interval as call_with_interval
+    from cosim_compiler.foreign import integers_at as integers_at
+    from cosim_compiler.foreign import reals_at as reals_at
+    from cosim_compiler.helper_process import end_with_parent as end_with_parent
+    from cosim_compiler.helper_process import kill_with_parent as kill_with_parent
+    from cosim_compiler.kernel_cache import keep as keep
+    from cosim_compiler.kernel_cache import kept as kept
+    from cosim_compiler.llvm_text import without_strings as without_strings
+    from cosim_compiler.lowered_code import entry_point as entry_point
+    from cosim_compiler.native import c_address as c_address
+    from cosim_compiler.native import compile_function as compile_function
+    from cosim_compiler.native import function_address as function_address
+    from cosim_compiler.native import is_plain as is_plain
+    from cosim_compiler.native import lower as lower
+    from cosim_compiler.native import release_address as release_address
+    from cosim_compiler.silent import compiled as compiled
+    from cosim_compiler.sources.kernel_rules import check_rules as check_rules
+    from cosim_compiler.sources.run_source import run_source as run_source
+    from cosim_compiler.with_numba.fresh import part_name as part_name
 
     step_layout = layout
 else:

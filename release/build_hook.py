@@ -50,10 +50,10 @@ class ShipHook(BuildHookInterface):
         root = Path(self.root)
         with tempfile.TemporaryDirectory() as folder:
             self._describe(Path(folder) / "cosim_framework-0.dist-info")
-            places = [root, root / "plugins", root / "fmu", Path(folder)]
+            places = [root, root / "compiler", root / "plugins", root / "fmu", Path(folder)]
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, places))}
             subprocess.run([sys.executable, str(root / "release" / "ship.py")], env=environment, check=True)
-        build_data["artifacts"].append("/cosim/compiled/shipped/*")  # Git ignores them
+        build_data["artifacts"].append("/compiler/cosim_compiler/shipped/*")  # Git ignores them
         build_data["pure_python"], build_data["infer_tag"] = False, True
 
     def _describe(self, folder: Path) -> None:

@@ -11,10 +11,12 @@ import numpy as np
 
 import cosim
 from cosim import kit
-from cosim.compiled import copies, native
 from cosim.step.arrays import PARTS
 from cosim.step.assembling import MEET_SIGNATURE, meet_constraints
 from cosim.step.sliding_field import sliding_field
+from cosim.system import copies
+from cosim.system.block_address import block_address
+from cosim_compiler import native
 from cosim_ensembles import batch
 from cosim_ensembles.reduction import KNOWN
 from cosim_fmu.lowering.program import Program
@@ -180,7 +182,7 @@ def ask_for_all() -> None:
     for part in PARTS:
         native.part_address(part)
     for block in (sliding_field, copies.convert, copies.follow_course, *copies.COPIES.values()):
-        native.block_address(block)
+        block_address(block)
     kit.compile_function(meet_constraints, MEET_SIGNATURE)
     kit.compile_function(batch.run_batch, batch.BATCH_SIGNATURE)
     for function in KNOWN.values():

@@ -18,7 +18,7 @@ os.environ["NUMBA_DISABLE_JIT"] = "1"  # asking must compile nothing
 
 import shipping
 
-from cosim.compiled import kernel_cache, shipped, shipped_texts
+from cosim_compiler import kernel_cache, shipped, shipped_texts
 
 ROOT = Path(__file__).parents[1]
 PATHS = shipped.PATH, shipped_texts.PATH
@@ -29,7 +29,7 @@ def digest_of_all(root: Path = ROOT) -> str:
     packages = {f"{found.name} {found.version}" for found in importlib.metadata.distributions()}
     said = [sys.version, platform.platform(), shipping.linker(), *sorted(packages)]
     digest = hashlib.sha256(repr(said).encode())
-    for name in ("cosim", "plugins", "fmu", "release"):
+    for name in ("cosim", "compiler", "plugins", "fmu", "release"):
         for path in sorted((root / name).rglob("*.py")):
             digest.update(repr((path.relative_to(root).as_posix(), path.read_bytes())).encode())
     return digest.hexdigest()

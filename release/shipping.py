@@ -24,20 +24,18 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cosim.compiled import (
-    fresh,
-    front_end,
+from cosim_compiler import (
+    calls,
     kernel_cache,
     llvm_text,
-    lowered_calls,
     lowered_code,
     native,
     shipped,
     shipped_texts,
-    whole_module,
 )
-from cosim.compiled.fingerprint import digest_of_module, environment
-from cosim.compiled.parts import in_process, parts_called
+from cosim_compiler.fingerprint import digest_of_module, environment
+from cosim_compiler.parts import in_process, parts_called
+from cosim_compiler.with_numba import fresh, front_end, whole_module
 from cosim_fmu.lowering import machine_code, optimizer
 from cosim_fmu.lowering.machine_code import MachineCode, plainest_processor
 from cosim_fmu.lowering.optimizer import Optimizer
@@ -136,7 +134,7 @@ def _compilers() -> str:
         fresh,
         front_end,
         llvm_text,
-        lowered_calls,
+        calls,
         lowered_code,
         machine_code,
         optimizer,

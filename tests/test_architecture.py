@@ -16,7 +16,11 @@ import cosim.kit
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = {
-    path.name: path for path in [ROOT / "cosim", *ROOT.glob("plugins/cosim_*"), *ROOT.glob("fmu/cosim_*")]
+    path.name: path
+    for path in [
+        ROOT / "cosim",
+        *(p for f in ("compiler", "plugins", "fmu") for p in ROOT.glob(f"{f}/cosim_*")),
+    ]
 }
 PUBLIC = {
     "cosim_mechanics.spatial",
@@ -38,16 +42,13 @@ PUBLIC = {
 LAYERS = (
     (
         *("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
-        *("cosim.helper_process", "cosim.collection"),
+        *("cosim.html_table", "cosim.collection", "cosim.walker"),
     ),
-    ("cosim.nearest", "cosim.html_table"),
     ("cosim.errors",),
     ("cosim.units",),
     ("cosim.options",),
     ("cosim.unit_text",),
-    ("cosim.compiled.kernel_cache",),
     ("cosim.registration",),
-    ("cosim.compiled",),
     ("cosim.component",),
     ("cosim.contracts",),
     ("cosim.step.layout", "cosim.step.arrays"),
@@ -61,25 +62,30 @@ LAYERS = (
     ("cosim.testing",),
 )
 """The kernel from below to above: a module imports from its own layer and from those before it."""
-KERNEL = {"numpy", "pluggy"}
+COMPILER_LAYERS = (
+    tuple(
+        f"cosim_compiler.{name}"
+        for name in (
+            *("errors", "nearest", "debugging", "helper_process", "kernel_cache"),
+            *("calls", "convention"),
+        )
+    ),
+    tuple(f"cosim_compiler.{name}" for name in ("foreign", "checked_view", "llvm_text", "callback")),
+    ("cosim_compiler.lowered_code", "cosim_compiler.fingerprint"),
+    ("cosim_compiler.parts", "cosim_compiler.sources"),
+    ("cosim_compiler.with_numba",),
+    ("cosim_compiler",),
+)
+"""The same of the package below the kernel."""
+COMPILER = {"numpy"}
+KERNEL = {"numpy", "pluggy", "cosim_compiler"}
 PLUGIN = {"numpy", "scipy"}
 OWN_LIBRARIES = {
     "cosim_integrators": {"sksundae"},
     "cosim_workbench": {"distributed", "rich", "matplotlib", "pandas", "pyarrow", "xarray"},
     "cosim_fmu": {"fmpy", "llvmlite", "lxml", "pythonfmu"},
 }
-TOUCH_NUMBA = {
-    f"cosim/compiled/{name}.py"
-    for name in (
-        "native",
-        "fresh",
-        "intrinsics",
-        "numba_cache",
-        "numba_target",
-        "whole_module",
-        "front_end",
-    )
-}
+TOUCHES_NUMBA = "compiler/cosim_compiler/with_numba/"
 HEAVY = {
     "numba",
     "llvmlite",
@@ -170,7 +176,10 @@ def _allowed(package: str, file: str, found: Import) -> bool:
             return top in KERNEL | {"cosim"}
         if top == "cosim":
             return not found.module.startswith("cosim.testing")
-        return top in KERNEL or (top in {"numba", "llvmlite"} and found.inside and file in TOUCH_NUMBA)
+        return top in KERNEL
+    if package == "cosim_compiler":
+        may_compile = found.inside and file.startswith(TOUCHES_NUMBA)
+        return top in COMPILER | {"cosim_compiler"} or (may_compile and top in {"numba", "llvmlite"})
     if top == "cosim":
         return found.module in {"cosim", "cosim.kit"}
     if top == package:
@@ -196,6 +205,7 @@ def test_these_packages_exist() -> None:
         "toml",
         "workbench",
         "fmu",
+        "compiler",
     )
     assert set(PACKAGES) == {"cosim", *(f"cosim_{part}" for part in parts)}
 
@@ -212,7 +222,16 @@ def test_import_directions(package: str) -> None:
         ("cosim", "cosim/x.py", "import cosim_mechanics"),
         ("cosim", "cosim/x.py", "def f():\n    import cosim_mechanics"),
         ("cosim", "cosim/x.py", "def f():\n    import numba"),
-        ("cosim", "cosim/compiled/native.py", "import numba"),
+        ("cosim_compiler", "compiler/cosim_compiler/x.py", "import cosim"),
+        (
+            "cosim_compiler",
+            "compiler/cosim_compiler/x.py",
+            "def f():\n    import cosim.errors",
+        ),
+        ("cosim_compiler", "compiler/cosim_compiler/x.py", "import scipy"),
+        ("cosim_compiler", "compiler/cosim_compiler/x.py", "def f():\n    import numba"),
+        ("cosim_compiler", "compiler/cosim_compiler/with_numba/x.py", "import numba"),
+        ("cosim_measures", "plugins/cosim_measures/x.py", "from cosim_compiler.native import is_plain"),
         ("cosim", "cosim/x.py", "from cosim.testing import ForceElementContract"),
         ("cosim_measures", "plugins/cosim_measures/x.py", "from cosim.errors import ModelError"),
         ("cosim_measures", "plugins/cosim_measures/x.py", "from cosim_mechanics.direction import unit"),
@@ -230,7 +249,7 @@ def test_the_check_finds_what_is_forbidden(package: str, file: str, source: str)
 
 
 def module_of(file: str) -> str:
-    path = file.removeprefix("plugins/").removeprefix("fmu/").removesuffix(".py").removesuffix("/__init__")
+    path = re.sub("^(compiler|plugins|fmu)/", "", file).removesuffix(".py").removesuffix("/__init__")
     return path.replace("/", ".")
 
 
@@ -277,9 +296,9 @@ def test_a_circle_is_found() -> None:
     assert circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [["b", "c"]]
 
 
-def test_the_kernel_has_no_import_circle() -> None:
-    """Neither when it is loaded, nor by imports in functions or for type checkers."""
-    graph = arrows(["cosim"], everywhere=True)
+def test_kernel_and_compiler_have_no_import_circle() -> None:
+    """Neither when they are loaded, nor by imports in functions or for type checkers."""
+    graph = arrows(["cosim", "cosim_compiler"], everywhere=True)
     assert len(graph) > 100
     assert circles({m: found - {"cosim"} for m, found in graph.items()}) == []
 
@@ -292,14 +311,14 @@ def test_nothing_needs_a_circle_to_be_loaded() -> None:
 
 
 def layer_of(module: str) -> int:
-    fitting = [(len(name), i) for i, names in enumerate(LAYERS) for name in names
+    fitting = [(len(name), i) for i, names in enumerate((*COMPILER_LAYERS, *LAYERS)) for name in names
                if module == name or (name != "cosim" and module.startswith(f"{name}."))]  # fmt: skip
     assert fitting, f"{module} is in no layer"
     return max(fitting)[1]
 
 
 def test_no_arrow_goes_up() -> None:
-    graph = arrows(["cosim"], everywhere=True)
+    graph = arrows(["cosim", "cosim_compiler"], everywhere=True)
     wrong = [
         f"{module} imports {other}"
         for module, found in sorted(graph.items())
@@ -338,17 +357,19 @@ def test_what_users_and_authors_write_is_little() -> None:
     assert len(exported("__init__.py")) < 70
 
 
-def test_no_package_is_called_plugins_or_fmu() -> None:
-    assert not (ROOT / "plugins" / "__init__.py").exists()
-    assert not (ROOT / "fmu" / "__init__.py").exists()
+def test_no_package_is_called_compiler_plugins_or_fmu() -> None:
+    assert not [f for f in ("compiler", "plugins", "fmu") if (ROOT / f / "__init__.py").exists()]
     wrong = [
         str(found)
-        for folder in ("cosim", "plugins", "fmu", "tests", "examples", "benchmarks")
+        for folder in ("cosim", "compiler", "plugins", "fmu", "tests", "examples", "benchmarks")
         for path in sorted((ROOT / folder).rglob("*.py"))
         if ".peers" not in path.parts  # other programs, installed there by a benchmark
-        if re.search(r"import.*\b(plugins|fmu)\b|\b(plugins|fmu)\b.*import", text := path.read_text("utf-8"))
+        if re.search(
+            r"import.*\b(compiler|plugins|fmu)\b|\b(compiler|plugins|fmu)\b.*import",
+            text := path.read_text("utf-8"),
+        )
         for found in imports_of(text, str(path.relative_to(ROOT)))
-        if found.top in {"plugins", "fmu"}
+        if found.top in {"compiler", "plugins", "fmu"}
     ]
     assert wrong == []
 
@@ -363,7 +384,7 @@ def exported(module: str) -> set[str]:
     return names - {"TYPE_CHECKING"}
 
 
-@pytest.mark.parametrize("package", sorted(set(PACKAGES) - {"cosim"}))
+@pytest.mark.parametrize("package", sorted(set(PACKAGES) - {"cosim", "cosim_compiler"}))
 def test_plugins_use_only_what_cosim_exports(package: str) -> None:
     public = exported("__init__.py") | {"kit"}
     for_builders = exported("kit.py")
@@ -399,7 +420,7 @@ def test_importing_cosim_is_light(statement: str) -> None:
     loaded = set(done.stdout.split())
     assert "cosim" in loaded
     assert loaded & HEAVY == set()
-    assert {name for name in loaded if name.startswith("cosim_")} == set()
+    assert {name for name in loaded if name.startswith("cosim_")} <= {"cosim_compiler"}
 
 
 def test_a_process_for_an_fmu_loads_no_registry() -> None:

@@ -1,4 +1,4 @@
-"""The wheel holds the seven packages whole and nothing else; what is installed is what pyproject says."""
+"""The wheel holds all packages whole and nothing else; what is installed is what pyproject says."""
 
 import email
 import os
@@ -16,7 +16,11 @@ import cosim
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
 PACKAGES = {
-    path.name: path for path in (ROOT / "cosim", *ROOT.glob("plugins/cosim_*"), *ROOT.glob("fmu/cosim_*"))
+    path.name: path
+    for path in (
+        ROOT / "cosim",
+        *(p for f in ("compiler", "plugins", "fmu") for p in ROOT.glob(f"{f}/cosim_*")),
+    )
 }
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-FOLDERS = ("benchmarks", "cosim", "docs", "examples", "fmu", "plugins", "release")
+FOLDERS = ("benchmarks", "compiler", "cosim", "docs", "examples", "fmu", "plugins", "release")
 PHRASES = {
     r"\b(?:somebody|nobody|everybody|anybody)\b": "say who or what it is, or use the passive",
     r"\bstrangers?\b": "a third party",

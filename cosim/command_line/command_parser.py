@@ -11,7 +11,7 @@ from typing import Any, NoReturn
 from cosim.command_line.exit_status import exit_statuses
 from cosim.contracts.command import Command
 from cosim.errors import CosimError
-from cosim.nearest import nearest
+from cosim_compiler.nearest import nearest
 
 COMMON: dict[str, tuple[tuple[str, ...], dict[str, Any]]] = {
     "json": (("--json",), {"action": "store_true", "help": "print one JSON document, for programs"}),

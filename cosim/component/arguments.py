@@ -12,17 +12,17 @@ from inspect import signature
 from cosim.component.attachment import Offer
 from cosim.component.declaration import Declaration
 from cosim.component.declarations import RING
-from cosim.component.kernel_effects import (
+from cosim.component.kernel_function import KernelFunction
+from cosim.errors import ContractError, nearest
+from cosim_compiler.sources.kernel_effects import (
     Effects,
     effects_of,
     line_of_returned_value,
     may_raise,
     returns_value,
 )
-from cosim.component.kernel_function import KernelFunction
-from cosim.component.kernel_rules import rule_faults
-from cosim.component.kernel_source import where
-from cosim.errors import ContractError, nearest
+from cosim_compiler.sources.kernel_rules import rule_faults
+from cosim_compiler.sources.kernel_source import where
 
 STATES = {"position": "q", "speed": "u", "auxiliary": "z"}
 

@@ -10,12 +10,12 @@ from typing import Any, ClassVar
 from cosim.component.arguments import Argument, clashing_names, known_names, resolve, switch_argument
 from cosim.component.declaration import Declaration
 from cosim.component.kernel_function import Handler, KernelFunction
-from cosim.component.kernel_source import where
 from cosim.component.unit_rules import check_rule_names, check_unit, settle_unit_rules
 from cosim.component.values import NUMERIC, Values, check_default, read_values
 from cosim.errors import ContractError, nearest
 from cosim.registration.kinds import plugin_kind
 from cosim.stage import Stage
+from cosim_compiler.sources.kernel_source import where
 
 OF_STATE = "_state"  # <source>_state: whether the source is one
 RESERVED = {"t", "name", "values", "side", "state"}

@@ -12,11 +12,11 @@ from typing import Any
 
 from cosim.cause import EventCause
 from cosim.component.class_line import class_line
-from cosim.component.kernel_effects import returns_condition
 from cosim.errors import ContractError, UnitError
 from cosim.options import options_checked
 from cosim.stage import Stage
 from cosim.units import parse_quantity
+from cosim_compiler.sources.kernel_effects import returns_condition
 
 KINDS = ("unrestricted", "discrete", "publish")
 UPDATES_AT = ("end", "inside", "ahead", "between")

@@ -1,6 +1,6 @@
 """The arrays that compiled steps work in; the same for every method.
 
-All compiled steps have the signature `cosim.compiled.walker.STEP_SIGNATURE`:
+All compiled steps have the signature `cosim.walker.STEP_SIGNATURE`:
 
     step(table, ints, first, last, t, y, p, d, k, h, c,
          coefficients, settings, memory, work, slots, t_stop, limit)
@@ -8,7 +8,7 @@ All compiled steps have the signature `cosim.compiled.walker.STEP_SIGNATURE`:
 and return a code (`DONE` …, the numbers of `cosim.kit.StepCode`). On entry ``c[0:n]`` is the derivative at
 `t`; after DONE, `y` and `c` are those of the end ``work[END]``; after any other code `y`, `c` and `memory`
 are as on entry. Steps that are taken again have `REDO_SIGNATURE`, dense outputs
-`cosim.compiled.walker.DENSE_SIGNATURE`:
+`cosim.walker.DENSE_SIGNATURE`:
 
     redo(table, ints, first, last, t_event, y, p, d, k, h, c, coefficients, settings, memory, work, slots)
     dense(t, coefficients, work, y, out)
@@ -36,7 +36,7 @@ one gets a copy of `y` and `c` that it may overwrite.
 
 from __future__ import annotations
 
-from cosim.compiled.walker import REDO_SIGNATURE as REDO_SIGNATURE
+from cosim.walker import REDO_SIGNATURE as REDO_SIGNATURE
 
 TUNE_SIGNATURE = "FF>v"  # settings, coefficients: writes those coefficients that depend on the accuracy
 

@@ -16,11 +16,11 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
-from cosim.compiled import kernel_cache
 from cosim.registration.plugin_loader import Candidate, discover, load_plugin
 from cosim.registration.plugin_record import Entry, PluginRecord
 from cosim.registration.unloaded_class import UnloadedClass
 from cosim.version import __version__
+from cosim_compiler import kernel_cache
 
 
 def installed_plugins() -> list[PluginRecord]:

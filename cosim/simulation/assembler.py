@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from cosim.compiled.silent import compiled
 from cosim.errors import SimulationError
 from cosim.stage import Stage
 from cosim.step.assembling import MEET_SIGNATURE, meet_constraints
 from cosim.step.projection import END_OF_CORRECTIONS, LOOSE, NORMALIZE, NOT_MET
 from cosim.system.state import State
 from cosim.system.system import System
+from cosim_compiler.silent import compiled
 
 
 def assemble(system: System, state: State) -> None:

@@ -9,9 +9,9 @@ from typing import Any, NamedTuple, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.compiled import walker
-from cosim.compiled.foreign import integers_at, reals_at, table_at
 from cosim.step.layout import HEAD, HEADER, OPTIONAL_PARTS
+from cosim_compiler.convention import compounds
+from cosim_compiler.foreign import integers_at, reals_at, table_at
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Reals = NDArray[np.float64]
@@ -59,7 +59,7 @@ LETTERS = dict(
         strict=True,
     )
 )
-"""The letter of each array's type, as in `cosim.compiled.native`."""
+"""The letter of each array's type, as in `cosim_compiler.native`."""
 
 ROLES = {
     **dict.fromkeys(
@@ -107,8 +107,7 @@ arrays_at = _arrays_at()
 
 PARTS: list[Callable[..., Any]] = []
 """The functions that are compiled by themselves and call each other by their symbols."""
-walker.compounds["A"] = (Arrays, "".join(LETTERS.values()))
-walker.optional_parts[:] = OPTIONAL_PARTS
+compounds["A"] = (Arrays, "".join(LETTERS.values()))
 
 OPTIONAL: dict[int, Callable[..., Any]] = {}
 """Those of PARTS that only some runs need, by the place in `program` where the Step finds their addresses."""

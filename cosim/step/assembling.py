@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from cosim.compiled.walker import walk
 from cosim.step.larger import larger
 from cosim.step.projection import (
     ERRORS,
@@ -17,6 +16,7 @@ from cosim.step.projection import (
     SPEEDS,
     project,
 )
+from cosim.walker import walk
 
 MEET_SIGNATURE = "TIiifFFFIFFIiiF>i"
 MOST = 100

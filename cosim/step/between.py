@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from cosim.compiled.walker import walk
 from cosim.contracts.method_layout import ACCURACY, FIXED
 from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
@@ -34,6 +33,7 @@ from cosim.system.history_buffer import (
     margin,
     piece_start,
 )
+from cosim.walker import walk
 
 MOST = 100  # points that a step may add to a history; then it is taken again, shorter
 ROOM = MOST + 180  # entries that a step can bring

@@ -2,13 +2,8 @@
 
 from __future__ import annotations
 
-from cosim.compiled.walker import plain_blocks
 from cosim.contracts.method_layout import TUNE_SIGNATURE
+from cosim_compiler.calls import indirect_call
 
-
-def call_tune(address, arguments):
-    """What of an integrator's coefficients depends on the accuracy."""
-    plain_blocks[address](*arguments)
-
-
-call_tune.__dict__["__indirect__"] = TUNE_SIGNATURE
+call_tune = indirect_call(TUNE_SIGNATURE)
+"""What of an integrator's coefficients depends on the accuracy."""

@@ -10,19 +10,6 @@ from typing import Any
 
 import numpy as np
 
-from cosim.compiled.ahead import compile_ahead
-from cosim.compiled.convention import address_of
-from cosim.compiled.native import (
-    block_address,
-    compile_function,
-    function_addresses,
-    is_plain,
-    part_address,
-    python_address,
-    release_address,
-)
-from cosim.compiled.parts import in_process
-from cosim.compiled.walker import DENSE_SIGNATURE, PYTHON_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
 from cosim.contracts.integrator import Integrator
 from cosim.errors import StateError
 from cosim.stage import Stage
@@ -37,8 +24,21 @@ from cosim.step.restored import check_state
 from cosim.step.sliding_field import sliding_field
 from cosim.step.tables import tables_of
 from cosim.step.touched import UNTOUCHED
+from cosim.system.block_address import block_address
 from cosim.system.state import COMPUTED, State
 from cosim.system.system import System
+from cosim.walker import DENSE_SIGNATURE, PYTHON_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
+from cosim_compiler.ahead import compile_ahead
+from cosim_compiler.convention import address_of
+from cosim_compiler.native import (
+    compile_function,
+    function_addresses,
+    is_plain,
+    part_address,
+    python_address,
+    release_address,
+)
+from cosim_compiler.parts import in_process
 
 ENTER_SIGNATURE = "iif>i"
 STAGES = {

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 
-from cosim.compiled.walker import walk
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, Reals, part
 from cosim.step.evaluation import probed
@@ -27,6 +26,7 @@ from cosim.step.seen import (
     see,
 )
 from cosim.step.watched import level
+from cosim.walker import walk
 
 PARTS = 4  # of a step, looked at whatever the witnesses do
 ASKEW = 0.4045  # of a step, (sqrt(5) + 1) / 8: one more look, as oscillations may keep time with the others

@@ -7,7 +7,6 @@ import types
 from collections.abc import Callable
 from typing import Any
 
-from cosim.compiled.walker import plain_blocks
 from cosim.step import layout as ix
 from cosim.step.accuracy import set_accuracy
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
@@ -19,6 +18,7 @@ from cosim.step.recording import has_pending_updates, record_now
 from cosim.step.restored import check_state
 from cosim.step.run import advance, advance_once, evaluate, finish, initialize, note_next_event
 from cosim.system.history_buffer import RING, has_jump_ahead
+from cosim_compiler.calls import indirect_call
 
 
 @part("Af>i")
@@ -127,12 +127,8 @@ CALLED = {
 """What Python calls, through `enter`: parts of the Step, by name."""
 
 
-def call_part(address, arguments):
-    """Call the part of the Step at that address with the address of a head and a time; its code."""
-    return plain_blocks[address](*arguments)
-
-
-call_part.__dict__["__indirect__"] = "if>i"
+call_part = indirect_call("if>i")
+"""Call the part of the Step at that address with the address of a head and a time; its code."""
 
 
 def enter(address, head, t):

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from cosim.compiled.walker import walk
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, Reals
 from cosim.step.codes import FAILED_BLOCK
+from cosim.walker import walk
 
 
 def walk_rows(a: Arrays, first: int, last: int, t: float, y: Reals, c: Reals) -> int:

@@ -7,9 +7,9 @@ as a negative number, in place of the handler.
 
 from __future__ import annotations
 
-from cosim.compiled.walker import call_python
 from cosim.step.arrays import Arrays, part
 from cosim.step.layout import DRAIN, LOG_USED, LOGGING, TIME
+from cosim.walker import call_python
 
 LENGTH, WHEN, WHO, WINDOW_START, WINDOW_END, WITNESS_BEFORE, WITNESS_AFTER, ANSWER, TOOK, CELLS, RECORD = (
     range(11)

@@ -15,7 +15,6 @@ from __future__ import annotations
 import math
 
 from cosim.cause import EventCause
-from cosim.compiled.walker import walk
 from cosim.step import layout as ix
 from cosim.step.agenda import row_of
 from cosim.step.arrays import Arrays, part
@@ -51,6 +50,7 @@ from cosim.step.watched import (
     value,
 )
 from cosim.system.history_buffer import RING
+from cosim.walker import walk
 
 COUNT, METHOD, WITH_HOLDS, ORDER = range(4)  # of what is held, in `clock`
 KIND, SIDE, SIZE, DATA = range(4)  # of the row of a hold

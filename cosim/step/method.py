@@ -9,12 +9,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.compiled.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
 from cosim.contracts import method_layout as method_layout
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_kernels import method_settings
 from cosim.contracts.method_layout import TUNE_SIGNATURE
 from cosim.step import layout
+from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]

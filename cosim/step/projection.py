@@ -25,7 +25,6 @@ from __future__ import annotations
 
 import math
 
-from cosim.compiled.walker import walk
 from cosim.contracts.method_layout import (
     BLOCK_FAILED,
     CONSTRAINTS_NOT_MET,
@@ -34,6 +33,7 @@ from cosim.contracts.method_layout import (
     FAILED_TIME,
     WORK_HEADER,
 )
+from cosim.walker import walk
 
 NORMALIZE, PREPARE, MOVE, SPEEDS, ESTIMATES, DISPLACED, RATES, END_OF_CORRECTIONS, ERRORS, FIRST, LAST = (
     range(11)

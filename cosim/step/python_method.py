@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING, Any
 
-from cosim.compiled.native import compile_function
-from cosim.compiled.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_layout import ACCEPTED_END, END, START
 from cosim.contracts.step_code import StepCode
@@ -14,6 +12,8 @@ from cosim.step import layout
 from cosim.step.held_system import HeldSystem
 from cosim.step.method import Function
 from cosim.step.whole_way import whole_way
+from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
+from cosim_compiler.native import compile_function
 
 if TYPE_CHECKING:
     from cosim.system.state import State

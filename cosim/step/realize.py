@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from cosim.compiled.walker import call_dense, call_redo, call_step
 from cosim.contracts.method_layout import BLOCK_FAILED as STEP_BLOCK_FAILED
 from cosim.contracts.method_layout import END, FAILED_BLOCK, IS_CUBIC, SLOTS_HEADER
 from cosim.step import layout as ix
@@ -22,6 +21,7 @@ from cosim.step.holds import (
 from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
 from cosim.step.touched import realize_touched
 from cosim.step.whole_way import whole_way
+from cosim.walker import call_dense, call_redo, call_step
 
 DONE = 0
 UNBOUNDED = float("inf")

@@ -10,7 +10,6 @@ blocks that compute these values inside a step, and those that compute them wher
 
 from __future__ import annotations
 
-from cosim.compiled.walker import call_python
 from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
 from cosim.step.agenda import next_time, row_of
@@ -20,6 +19,7 @@ from cosim.step.event_log import DRAIN_ROWS
 from cosim.step.histories import exchange_swapped, swaps_reach_instance
 from cosim.step.layout import INTERVAL, ORIGIN, POINT, ROWS_HEADER, UNTIL
 from cosim.step.realize import complete, interpolate, realize
+from cosim.walker import call_python
 
 VALUES, VALUES_AT, INNER, INNER_AT, OUTER, OUTER_AT, CHOICE_HEADER = range(7)
 VALUE_IN, VALUE_AT, VALUE_WIDTH = range(3)  # of each: which array, where in it

@@ -15,8 +15,8 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from cosim.compiled.walker import call_block
 from cosim.step.arrays import Integers, Reals
+from cosim.walker import call_block
 
 PUSHED, SWITCHED = 0, 1
 SPACING = 1e-4  # s, and of a push: over which derivatives along the solution are taken

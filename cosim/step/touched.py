@@ -7,11 +7,11 @@ one component. Lists of lists are stored as starts, one more than there are list
 
 from __future__ import annotations
 
-from cosim.compiled.walker import call_block
 from cosim.stage import Stage
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, part
 from cosim.step.codes import FAILED_BLOCK
+from cosim.walker import call_block
 
 NODES, NODES_AT, READERS_FROM, READERS_AT, FOLLOWERS_FROM, FOLLOWERS_AT, REACH_HEADER = range(7)
 NODE_BLOCK, NODE_FIRST, NODE_COUNT, NODE_ROW, NODE_STAGE, ALWAYS, NODE_WIDTH = range(7)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 
-from cosim.compiled.walker import call_python
 from cosim.step import layout as ix
 from cosim.step.agenda import next_time, row_of, serve
 from cosim.step.arrays import Arrays, part
@@ -42,6 +41,7 @@ from cosim.step.event_log import (
 from cosim.step.holds import gathers, note_result
 from cosim.step.realize import realize, realized
 from cosim.step.touched import lower_stage
+from cosim.walker import call_python
 
 INITIALIZATION_CAUSE, TRIGGERED, SCHEDULED, TIME_CAUSE, SIGNALED, TERMINATION_CAUSE = range(1, 7)
 UPDATE_CAUSES = (1 << TRIGGERED) + (1 << SCHEDULED) + (1 << TIME_CAUSE)

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import math
 
-from cosim.compiled.walker import walk
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, Integers, Reals, part
 from cosim.step.evaluation import copy_cache, probed
+from cosim.walker import walk
 
 RATE_SPACING = 1e-6  # s
 MOST_REPEATS = 10  # that many in a row are chattering, or pile up at an instant

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from cosim.compiled.walker import walk
 from cosim.contracts.method_layout import (
     ACCEPTED_END,
     BLOCK_FAILED,
@@ -17,6 +16,7 @@ from cosim.contracts.method_layout import (
     START,
     STEPS,
 )
+from cosim.walker import walk
 
 
 def whole_way(

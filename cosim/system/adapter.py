@@ -7,13 +7,13 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cosim.compiled.checked_view import checked_view
-from cosim.compiled.debugging import is_debugging
 from cosim.component.arguments import Argument
 from cosim.component.attachment import Attachment
 from cosim.component.declaration import Declaration
-from cosim.component.kernel_effects import returns_value
 from cosim.component.kernel_function import KernelFunction
+from cosim_compiler.checked_view import checked_view
+from cosim_compiler.debugging import is_debugging
+from cosim_compiler.sources.kernel_effects import returns_value
 
 OWN_ARRAYS = {
     "parameter": "p",

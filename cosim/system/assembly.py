@@ -10,7 +10,6 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.compiled import copies
 from cosim.component.arguments import Argument, known_names
 from cosim.component.attachment import Attachment
 from cosim.component.component import OF_STATE, Component
@@ -19,7 +18,7 @@ from cosim.component.kernel_function import UPDATES_AT, KernelFunction
 from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
 from cosim.stage import Stage
-from cosim.system import adapter
+from cosim.system import adapter, copies
 from cosim.system.connection import Connection
 from cosim.system.elements import resize
 from cosim.system.graph import Graph

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosim.compiled import walker
 from cosim.errors import SimulationError
 from cosim.system.state import State
+from cosim_compiler.calls import last_errors
 
 if TYPE_CHECKING:
     System = Any
@@ -26,7 +26,7 @@ def block_failure(system: System, state: State, index: int) -> SimulationError:
     index : int
         Of the row of the table: of the system's, or of the one where witnesses are held.
     """
-    known = f": {walker.last_errors[0]}" if walker.last_errors else ""
+    known = f": {last_errors[0]}" if last_errors else ""
     first, last = system.inner_range
     if index >= last:  # where witnesses are held the evaluation stands behind all rows
         index += system.derivative_range[0] - last

@@ -7,11 +7,11 @@ from collections.abc import Mapping, Sequence
 from cosim.component.arguments import Argument
 from cosim.component.component import Component
 from cosim.component.declarations import RING
-from cosim.component.kernel_flows import RETURNED, Element, flows_of
 from cosim.component.kernel_function import KernelFunction
 from cosim.stage import Stage
 from cosim.system import adapter
 from cosim.system.schedule import TIME, Block, Flows, Slot
+from cosim_compiler.sources.kernel_flows import RETURNED, Element, flows_of
 
 OWN_ROLES = ("own", "ring", "switch", "derivative")
 """Of arguments whose slots a part has under their names when the layout is made."""

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim import walker
 from cosim.cause import EventCause
-from cosim.compiled import native, walker
-from cosim.compiled.ahead import compile_ahead
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
 from cosim.component.values import read_numbers
@@ -25,6 +24,7 @@ from cosim.html_table import html_table
 from cosim.stage import Stage
 from cosim.system import state_bytes
 from cosim.system.assembly import Assembly
+from cosim.system.block_address import block_address, python_block_address
 from cosim.system.block_failure import block_failure
 from cosim.system.derivative_structure import derivative_structure
 from cosim.system.history_buffer import RING
@@ -37,6 +37,8 @@ from cosim.system.schedule import Block, Slot
 from cosim.system.signals import Signal, main_output
 from cosim.system.state import State
 from cosim.system.variable import Variable
+from cosim_compiler import native
+from cosim_compiler.ahead import compile_ahead
 
 if TYPE_CHECKING:
     Model = Any
@@ -157,16 +159,14 @@ class System:
         self.ints: NDArray[np.int64] = np.concatenate([*(numbers.reshape(-1) for numbers in rows), [0]])
         for i, block in enumerate(blocks):
             address = (
-                native.python_block_address(block.function)
-                if block.is_python
-                else native.block_address(block.function)
+                python_block_address(block.function) if block.is_python else block_address(block.function)
             )
             if block.is_python:
                 weakref.finalize(self, native.release_address, address)
             table[i] = address, ends[i], len(rows[i])
             block.rows = self.ints[ends[i] : ends[i + 1]].reshape(rows[i].shape)
         for i, (function, numbers) in enumerate(corrections, len(blocks)):
-            table[i] = native.block_address(function), ends[i], len(numbers)
+            table[i] = block_address(function), ends[i], len(numbers)
         self.derivative_range = (self._stage_range[Stage.TIME][0], self._stage_range[Stage.ACCELERATION][1])
         self._needed = NeededBlocks(blocks[: self._stage_range[Stage.INFINITY][1]], assembly.graph)
         self.inner_blocks = self._needed.of_derivatives(range(*self.derivative_range), self.ny)

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosim.compiled import copies
 from cosim.component.arguments import Argument
 from cosim.component.component import Component
 from cosim.errors import CosimError, ModelError, UnitError
 from cosim.stage import Stage
+from cosim.system import copies
 from cosim.system.connection import Connection
 from cosim.system.schedule import Block, Slot, element_by_element
 from cosim.system.signals import Paths, Signal, split_derivative

@@ -24,8 +24,8 @@ import types
 import warnings
 from pathlib import Path
 
-from cosim.compiled.native import is_plain
 from cosim.registration.registry import registry
+from cosim_compiler.native import is_plain
 
 SECONDS = 300.0
 OURS = str(Path(__file__).parents[2])

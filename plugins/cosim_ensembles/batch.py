@@ -27,9 +27,9 @@ from cosim.kit import (
     advance,
     arrays_at,
     finish,
+    indirect_call,
     initialize,
     integers_at,
-    plain_blocks,
     reals_at,
     record_now,
 )
@@ -65,12 +65,8 @@ HISTORY = ARRAY_WIDTH * [name for name, _, _ in ARRAYS].index("h")
 INTEGERS = [name for name, _, _ in ARRAYS].index("k")
 
 
-def call_reduction(address, arguments):
-    """Call the reduction at that address; `arguments` is the tuple *(times, values)*."""
-    return plain_blocks[address](*arguments)
-
-
-call_reduction.__dict__["__indirect__"] = REDUCTION_SIGNATURE
+call_reduction = indirect_call(REDUCTION_SIGNATURE)
+"""Call the reduction at that address; `arguments` is the tuple *(times, values)*."""
 
 
 def run_batch(handle, batch, until):

@@ -113,6 +113,8 @@ def test_it_becomes_machine_code(acme: Any, tmp_path: Path, capsys: pytest.Captu
 
 
 def test_the_product_does_not_know_it() -> None:
-    sources = [path for folder in ("cosim", "plugins", "fmu") for path in (ROOT / folder).rglob("*.py")]
+    sources = [
+        path for folder in ("cosim", "compiler", "plugins", "fmu") for path in (ROOT / folder).rglob("*.py")
+    ]
     assert len(sources) > 100
     assert [path for path in sources if "acme_dampers" in path.read_text("utf-8")] == []

@@ -16,7 +16,7 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are c
 
 COMPILES_AHEAD = """
 import os, time
-from cosim.compiled import ahead, kernel_cache, native
+from cosim_compiler import ahead, kernel_cache, native
 
 native.is_plain = lambda: False
 native.is_at_hand = lambda *item: False

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from cosim.compiled.native import block_address, compile_function, is_plain
-from cosim.compiled.walker import WALK_SIGNATURE, walk
+from cosim.system.block_address import block_address
+from cosim.walker import WALK_SIGNATURE, walk
+from cosim_compiler.native import compile_function, is_plain
 
 
 class BlockState:

@@ -64,7 +64,7 @@ def locked(x):
 if __name__ == "__main__":
     import fingerprint_run
 
-    from cosim.compiled.fingerprint import fingerprint
+    from cosim_compiler.fingerprint import fingerprint
 
     found = {"user": fingerprint(fingerprint_run.user), "lock": fingerprint(fingerprint_run.locked)}
     sys.stdout.write(json.dumps(found))

@@ -15,8 +15,8 @@ from pathlib import Path
 import cache_run
 
 from cosim import kit
-from cosim.compiled.numba_target import get_ready
 from cosim.registration.registry import registry
+from cosim_compiler.with_numba.numba_target import get_ready
 
 
 def flipped(data, bit):

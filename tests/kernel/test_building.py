@@ -11,8 +11,8 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "building"))
 from building import MODELS, Ball
 
 import cosim
-from cosim.component import kernel_effects, kernel_rules
 from cosim.step.reach import reach_table
+from cosim_compiler.sources import kernel_effects, kernel_rules
 
 SMALLEST = 8
 

@@ -8,8 +8,8 @@ import sys
 
 import pytest
 
-from cosim.compiled import kernel_cache
-from cosim.component import clean_sources, kernel_rules
+from cosim_compiler import kernel_cache
+from cosim_compiler.sources import clean_sources, kernel_rules
 
 TEXT = """
 FACTORS = (2.0, 3.0)
@@ -112,7 +112,7 @@ def test_a_process_leaves_what_it_found(tmp_path):
     (tmp_path / "author.py").write_text(TEXT, "utf-8")
     told = (
         "import sys; sys.path.insert(0, sys.argv[1]); import author; "
-        "from cosim.component import kernel_rules as rules; "
+        "from cosim_compiler.sources import kernel_rules as rules; "
         "rules._Checked = None if sys.argv[2] else rules._Checked; "
         "print(rules.rule_faults(author.law))"
     )

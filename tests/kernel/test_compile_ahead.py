@@ -2,7 +2,7 @@
 
 import pytest
 
-from cosim.compiled import ahead, native
+from cosim_compiler import ahead, native
 
 
 @pytest.fixture

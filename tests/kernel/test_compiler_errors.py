@@ -7,7 +7,7 @@ import numba
 import pytest
 
 import cosim
-from cosim.compiled.fresh import OPTIONS, compiled_anew, lift_to_ship
+from cosim_compiler.with_numba.fresh import OPTIONS, compiled_anew, lift_to_ship
 
 SCALAR_AND_VIEW = "fF>v"
 

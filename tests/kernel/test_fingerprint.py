@@ -16,7 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosim import kit
-from cosim.compiled.fingerprint import fingerprint, names_in_reach
+from cosim_compiler.fingerprint import fingerprint, names_in_reach
 
 
 def changed(function, **namespace):

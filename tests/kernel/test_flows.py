@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import cosim
-from cosim.component.kernel_flows import RETURNED, WHOLE, flows_of
+from cosim_compiler.sources.kernel_flows import RETURNED, WHOLE, flows_of
 
 
 def add_to(out: Any, x: float) -> None:

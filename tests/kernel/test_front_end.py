@@ -12,7 +12,7 @@ from numba.core.targetconfig import TargetConfig
 from numba.core.types.functions import BaseFunction
 
 from cosim import kit
-from cosim.compiled import fresh, whole_module
+from cosim_compiler.with_numba import fresh, whole_module
 
 pytestmark = pytest.mark.skipif(kit.is_plain(), reason="nothing is compiled here")
 

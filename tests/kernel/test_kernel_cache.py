@@ -17,8 +17,8 @@ import flip_run
 import pytest
 from flip_run import flipped
 
-from cosim.compiled import kernel_cache
-from cosim.compiled.native import is_plain
+from cosim_compiler import kernel_cache
+from cosim_compiler.native import is_plain
 
 VALUE = float.hex(math.sin(0.5) + 1.0)
 posix_only = pytest.mark.skipif(not hasattr(os, "getuid"), reason="rights of files are POSIX's")

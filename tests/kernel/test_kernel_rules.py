@@ -8,8 +8,8 @@ import pytest
 import cosim
 import cosim.kit
 import cosim_mechanics
-from cosim.component.kernel_effects import effects_of
-from cosim.component.kernel_rules import check_rules, rule_faults
+from cosim_compiler.sources.kernel_effects import effects_of
+from cosim_compiler.sources.kernel_rules import check_rules, rule_faults
 
 HELPERS = math  # a module that is not called math by its name
 SEEN = [1.0, 2.0]

@@ -2,7 +2,7 @@
 
 import ast
 
-from cosim.component.kernel_source import statements
+from cosim_compiler.sources.kernel_source import statements
 
 SOURCE = """
 import math

@@ -6,8 +6,8 @@ import types
 import pytest
 
 from cosim import kit
-from cosim.compiled import lowered_code
-from cosim.compiled.llvm_text import with_code_edited, without_strings
+from cosim_compiler import lowered_code
+from cosim_compiler.llvm_text import with_code_edited, without_strings
 from cosim_fmu.lowering.machine_code import MachineCode
 from cosim_fmu.lowering.numbered_calls import called_signatures
 

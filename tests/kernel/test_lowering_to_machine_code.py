@@ -105,7 +105,8 @@ def test_a_shape_that_is_known_is_not_looked_up(library: ctypes.CDLL) -> None:
 def test_the_text_is_kept_and_a_damaged_one_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cosim.compiled import fresh, kernel_cache
+    from cosim_compiler import kernel_cache
+    from cosim_compiler.with_numba import fresh
 
     made = []
     text_of = fresh.text_of
@@ -146,18 +147,17 @@ def test_without_numba_there_is_a_message() -> None:
 
 
 def test_code_is_kept_by_what_the_named_tuples_of_its_signature_hold(monkeypatch: pytest.MonkeyPatch) -> None:
-    from cosim.compiled import walker
-    from cosim.compiled.walker import spelled
+    from cosim_compiler.convention import compounds, spelled
 
-    kind = walker.compounds["A"][0]
-    monkeypatch.setitem(walker.compounds, "A", (kind, "FI"))
+    kind = compounds["A"][0]
+    monkeypatch.setitem(compounds, "A", (kind, "FI"))
     before = spelled("Af>i")
-    monkeypatch.setitem(walker.compounds, "A", (kind, "FFI"))
+    monkeypatch.setitem(compounds, "A", (kind, "FFI"))
     assert (before, spelled("Af>i"), spelled("f>i")) == ("A(FI)f>i", "A(FFI)f>i", "f>i")
 
 
 def test_what_was_linked_and_optimized_once_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from cosim.compiled import kernel_cache
+    from cosim_compiler import kernel_cache
     from cosim_fmu.lowering import machine_code
 
     texts = [kit.lower(half, "f>f", "half_of")]

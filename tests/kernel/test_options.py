@@ -5,7 +5,7 @@ import pytest
 import cosim
 import cosim_mechanics
 from cosim.errors import OptionError
-from cosim.nearest import nearest, nearest_names
+from cosim_compiler.nearest import nearest, nearest_names
 from cosim_fmu import CoSimulation
 
 RK4 = "integrators.runge_kutta_4"

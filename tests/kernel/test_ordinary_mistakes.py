@@ -6,8 +6,8 @@ import pytest
 
 import cosim
 import cosim_mechanics
-from cosim.component.kernel_effects import effects_of
 from cosim.kit import run_source
+from cosim_compiler.sources.kernel_effects import effects_of
 
 FOUR = 4
 

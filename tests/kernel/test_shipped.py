@@ -19,9 +19,10 @@ from how_many import many
 
 import cosim
 from cosim import kit
-from cosim.compiled import fresh, kernel_cache, native, shipped, shipped_texts
-from cosim.compiled.parts import in_process
 from cosim.step.run import advance
+from cosim_compiler import kernel_cache, native, shipped, shipped_texts
+from cosim_compiler.parts import in_process
+from cosim_compiler.with_numba import fresh
 
 ROOT = Path(__file__).parents[2]
 COMPILES = pytest.mark.skipif(
@@ -229,7 +230,7 @@ def test_the_release_asks_for_what_components_of_ours_need(caplog: pytest.LogCap
 MISSING = """
 import corpus
 import shipping
-from cosim.compiled import shipped, shipped_texts
+from cosim_compiler import shipped, shipped_texts
 
 with shipping.collected() as wanted:
     corpus.ask_for_all()

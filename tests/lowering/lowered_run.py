@@ -10,11 +10,12 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim.compiled.native import block_address, function_address, part_address
-from cosim.compiled.silent import compiled
-from cosim.compiled.walker import BLOCK_SIGNATURE
 from cosim.step import codes, layout
 from cosim.step.arrays import ARRAYS, ENTRY_SIGNATURE, OPTIONAL
+from cosim.system.block_address import block_address
+from cosim.walker import BLOCK_SIGNATURE
+from cosim_compiler.native import function_address, part_address
+from cosim_compiler.silent import compiled
 from cosim_fmu.lowering.program import Program
 
 

@@ -83,7 +83,7 @@ source = "wave"
 RUN = """
 import logging, sys
 from cosim.cli import main
-from cosim.compiled import shipped
+from cosim_compiler import shipped
 came = shipped.address
 def address(function, *more):  # all of it but the integral, as if no release knew that
     return 0 if function.__qualname__.startswith("Integrate") else came(function, *more)

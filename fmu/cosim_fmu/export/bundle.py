@@ -18,7 +18,7 @@ import cosim
 from cosim.kit import Entry
 from cosim_fmu.export.slave import digest_of, is_left_out
 
-OURS = ("cosim", "cosim_fmu")
+OURS = ("cosim_compiler", "cosim", "cosim_fmu")
 COMMANDS = "cosim_workbench"
 """What modules of ours import for commands and checks alone, which no FMU runs."""
 LICENCE = re.compile(r"(LICEN[CS]E|COPYING|NOTICE)", re.IGNORECASE)

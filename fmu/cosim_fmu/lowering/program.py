@@ -75,7 +75,7 @@ class Program:
     refusals : list of Problem
         What cannot be lowered, with reason and remedy; where there is something, the rest is empty.
     functions : dict of str to (function, str)
-        By name: plain function and signature, in the letters of `cosim.compiled.native`.
+        By name: plain function and signature, in the letters of `cosim_compiler.native`.
     addresses : list of (str, int, str)
         Array, flat index in it and name of the function that is called from there.
     numbers : dict of str to int

@@ -1,0 +1,8 @@
+"""From plain Python functions to machine code: a function in, an address out, kept and shipped.
+
+It stands below the kernel, knows nothing of systems, States and Steps, and imports nothing of `cosim`. Others
+use it through `cosim.kit`.
+
+`sources` reads what functions say, and what is wrong with them; `with_numba` compiles them; `native` is what
+the kernel calls.
+"""

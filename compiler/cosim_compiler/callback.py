@@ -1,0 +1,46 @@
+"""Plain Python that compiled code calls as it calls any function."""
+
+from __future__ import annotations
+
+import ctypes
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cosim_compiler.calls import last_errors
+from cosim_compiler.convention import DATA, SHAPE, WORDS, prototype
+
+
+def callback_of(function: Callable[..., Any], signature: str) -> Any:
+    """A ctypes callback in numba's calling convention: result, exception, each array as its words."""
+    kinds, answer = signature.split(">")
+
+    def raw(result: Any, exception: Any, *words: Any) -> int:
+        try:
+            arguments: list[Any] = []
+            at = 0
+            for letter in kinds:
+                if letter in "fi":
+                    arguments.append(words[at])
+                    at += 1
+                    continue
+                if letter == "T":
+                    arguments.append(None)
+                else:
+                    element = ctypes.c_double if letter == "F" else ctypes.c_int64
+                    start = ctypes.cast(words[at + DATA], ctypes.POINTER(element))
+                    size = words[at + SHAPE]
+                    arguments.append(np.ctypeslib.as_array(start, shape=(size,)) if size else np.empty(0))
+                at += len(WORDS[letter])
+            value = function(*arguments)
+            if answer == "i":
+                ctypes.c_int64.from_address(result).value = value
+        except BaseException as error:
+            last_errors[:] = [error]
+            if answer == "i":
+                ctypes.c_int64.from_address(result).value = -1
+            return 1
+        return 0
+
+    return prototype(signature)(raw)

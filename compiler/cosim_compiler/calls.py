@@ -1,0 +1,78 @@
+"""What functions call by an address or a name: marks that the compiler knows, and the same in plain Python.
+
+In compiled code an address is that of machine code. In plain Python it is the key of a function in
+`plain_functions`.
+
+A program that is lowered as a whole knows what is at its addresses: numbers of functions stand in their
+place. The functions that call by such a number, and those `called_by_name`, are written by whoever links the
+program.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import numpy as np
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+INDIRECT, STATUS, BY_NAME = "__indirect__", "__status_of__", "__by_name__"
+plain_functions: dict[int, Callable[..., Any]] = {}
+last_errors: list[BaseException] = []
+
+
+def plain_address(function: Any) -> int:
+    """The address of a function when nothing is compiled."""
+    plain_functions[id(function)] = function
+    return id(function)
+
+
+def indirect_call(signature: str) -> Callable[[int, Any], Any]:
+    """A function *(address, arguments)* that calls what has this signature with a tuple, for its result."""
+
+    def call(address, arguments):
+        return plain_functions[address](*arguments)
+
+    call.__dict__[INDIRECT] = signature
+    return call
+
+
+def status_call(signature: str) -> Callable[..., int]:
+    """A function of an address and arguments, the first of them a number, that calls what has this signature.
+
+    It answers 0 when that returned, 1 when it raised (kept in `last_errors`).
+    """
+
+    def call(address, first, *more):
+        try:
+            # as numpy's number: in plain Python too, 1 / 0 is infinite
+            plain_functions[address](np.float64(first), *more)
+        except Exception as error:
+            last_errors[:] = [error]
+            return 1
+        return 0
+
+    call.__dict__[STATUS] = signature
+    return call
+
+
+def called_by_name(name: str, signature: str) -> Callable[[Function], Function]:
+    """Mark a function that lowered code calls by a name, and that is not lowered with it."""
+
+    def mark(function: Function) -> Function:
+        function.__dict__[BY_NAME] = (name, signature)
+        return function
+
+    return mark
+
+
+def name_of(signature: str) -> str:
+    """What in lowered code calls a function of this signature by its number."""
+    return f"cosim_call_{signature.replace('>', '_')}"
+
+
+def is_call(function: types.FunctionType) -> bool:
+    """Whether the compiler puts the call of an address in place of a function."""
+    return INDIRECT in function.__dict__ or STATUS in function.__dict__

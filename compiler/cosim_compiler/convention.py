@@ -1,0 +1,56 @@
+"""Signatures, and numba's calling convention as ctypes sees it.
+
+Places for a result and an exception, then each argument. An array is
+*(owner, parent, items, item size, data, shape …, strides …)*. A status is returned, 0 when
+nothing was raised.
+"""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any
+
+POINTER, WORD, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
+ARRAY = [POINTER, POINTER, WORD, WORD, POINTER, WORD, WORD]
+ITEMS, DATA, SHAPE, STRIDES = 2, 4, 5, 6  # places in it
+TABLE = [POINTER, POINTER, WORD, WORD, POINTER, WORD, WORD, WORD, WORD]
+WORDS: dict[str, list[Any]] = {"f": [REAL], "i": [WORD], "F": ARRAY, "I": ARRAY, "T": TABLE}
+"""Kinds of the words of an argument, by its letter in a signature."""
+ITEM_SIZE = 8
+SCALARS = "fi"
+compounds: dict[str, tuple[type, str]] = {}
+"""Named tuples, and the letters of their members, by the letter that stands for them."""
+
+
+def spelled(signature: str) -> str:
+    """A signature in which letters of named tuples are followed by those of their members."""
+    if compounds.keys().isdisjoint(signature):
+        return signature
+    return "".join(
+        f"{letter}({compounds[letter][1]})" if letter in compounds else letter for letter in signature
+    )
+
+
+def prototype(signature: str) -> Any:
+    """The ctypes type of a function with this signature."""
+    words = [word for letter in signature.split(">")[0] for word in WORDS[letter]]
+    return ctypes.CFUNCTYPE(ctypes.c_int32, POINTER, POINTER, *words)
+
+
+def address_of(array: Any) -> int:
+    """Where the numbers of an array lie; NumPy's own answer takes four times as long."""
+    try:
+        return ctypes.addressof(ctypes.c_char.from_buffer(array))
+    except (TypeError, ValueError):  # it is empty, or may only be read
+        return int(array.ctypes.data)
+
+
+def words_of(letter: str, value: Any) -> tuple[Any, ...]:
+    """An argument as its words; arrays are contiguous."""
+    if letter in SCALARS:
+        return (value,)
+    size, data = value.size, address_of(value)
+    if letter == "T":
+        rows, columns = value.shape
+        return None, None, size, ITEM_SIZE, data, rows, columns, ITEM_SIZE * columns, ITEM_SIZE
+    return None, None, size, ITEM_SIZE, data, size, ITEM_SIZE

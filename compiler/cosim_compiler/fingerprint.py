@@ -1,0 +1,404 @@
+"""What the machine code of a function depends on, as a digest.
+
+numba's own disk cache looks at one source file only; after a change in a helper it serves stale
+kernels. Ours looks at everything that is reachable from the function, and at values by their bytes. It is
+the same in every process: no address, no hash of Python's and no name stands for a function or a value.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import dis
+import enum
+import functools
+import hashlib
+import inspect
+import itertools
+import operator
+import os
+import struct
+import sys
+import types
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from cosim_compiler import foreign
+from cosim_compiler.calls import INDIRECT, STATUS, is_call
+
+REPLACED: tuple[Any, ...] = (
+    foreign.call_with_array,
+    foreign.call_with_interval,
+    *foreign.ARRAYS_AT,
+)
+"""The compiler puts something else in their place: what they say in Python does not count."""
+OF_PARTS = ("__part__", "__optional__", "__head__")
+ATTRIBUTES = ("__inline__", "__part__")
+"""Marks of a function that change how it is compiled."""
+LIBRARIES = sys.stdlib_module_names | {"numpy", "numba", "llvmlite"}
+"""What these contain follows from their versions."""
+HAS_DOCSTRING = 0x4000000
+"""The flag of a code object, from Python 3.14 on."""
+COUNTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags")
+NAMES = ("co_names", "co_varnames", "co_freevars", "co_cellvars")
+CODE, DEFAULTS, KEYWORD_DEFAULTS, MARKS, CONTENTS = map(
+    operator.attrgetter, ("__code__", "__defaults__", "__kwdefaults__", "__dict__", "cell_contents")
+)
+
+_digests_of_code: dict[int, tuple[types.CodeType, bytes]] = {}
+_names_in_code: dict[int, tuple[types.CodeType, tuple[str, ...]]] = {}
+_opaque: dict[int, tuple[Any, int]] = {}
+_digests: dict[types.FunctionType, tuple[bytes, Names]] = {}
+_process = os.urandom(16)
+
+
+def is_replaced(function: types.FunctionType) -> bool:
+    """Whether what a function says in Python does not count, since the compiler knows it."""
+    return function in REPLACED or is_call(function)
+
+
+def reachable_names(code: types.CodeType) -> Iterator[str]:
+    """Global and free names that a code object, or one nested in it, mentions."""
+    yield from code.co_names
+    yield from code.co_freevars
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            yield from reachable_names(constant)
+
+
+def _names(code: types.CodeType) -> tuple[str, ...]:
+    known = _names_in_code.get(id(code))  # the hash of code takes longer than all else here
+    if known is None:
+        known = _names_in_code[id(code)] = (code, tuple(dict.fromkeys(reachable_names(code))))
+    return known[1]
+
+
+def environment(function: types.FunctionType) -> dict[str, Any]:
+    """Values of the global and closure names that the function mentions."""
+    found = {}
+    cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
+    for name in _names(function.__code__):
+        if name in cells:
+            with contextlib.suppress(ValueError):  # what it stands for is made later
+                found[name] = cells[name].cell_contents
+        elif name in function.__globals__:
+            found[name] = function.__globals__[name]
+    return found
+
+
+def fingerprint(function: types.FunctionType, *more: str) -> str:
+    """Hexadecimal digest of bytecode, constants, globals and closures of every function reachable.
+
+    Parameters
+    ----------
+    function : function
+        A plain Python function.
+    more : str
+        Anything else that the result depends on (signature, options, versions).
+    """
+    return _joined(_known_digest(function), more)
+
+
+@functools.cache
+def _joined(of: bytes, more: tuple[str, ...]) -> str:
+    """The digest of a function alone, and of what else counts, as one."""
+    digest = _Digest()
+    for text in more:
+        digest.feed(text)
+    digest.put("of", of)
+    return digest.hash.hexdigest()[:32]
+
+
+@functools.cache
+def digest_of_module(module: types.ModuleType) -> str:
+    """Of its source: what it makes is kept, and changes with it."""
+    return hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest()
+
+
+def _known_digest(function: types.FunctionType) -> bytes:
+    """The digest of a function alone; as before where every name in reach still stands for the same thing."""
+    known = _digests.get(function)
+    if known is not None and known[1].are_as_before():
+        return known[0]
+    digest = _Digest()
+    digest.feed(function)
+    found = digest.hash.digest()
+    if digest.is_lasting:
+        _digests[function] = (found, Names(digest.functions))
+    else:
+        _digests.pop(function, None)
+    return found
+
+
+def names_in_reach(functions: Iterable[types.FunctionType]) -> Names | None:
+    """What all names stand for that some functions reach; None where that is not all that counts."""
+    reached: dict[types.FunctionType, None] = {}
+    for function in functions:
+        _known_digest(function)
+        if function not in _digests:
+            return None
+        reached.update(dict.fromkeys(_digests[function][1].functions))
+    return Names(reached)
+
+
+class Names:
+    """What the names of some functions stand for; looked at each time that a Simulator is made."""
+
+    def __init__(self, functions: Iterable[types.FunctionType]) -> None:
+        self.functions = tuple(functions)
+        self._cells = [cell for function in self.functions for cell in function.__closure__ or ()]
+        named: dict[int, tuple[dict[str, Any], dict[str, None]]] = {}
+        for function in self.functions:  # those of a module share its names: each is looked up once
+            _, names = named.setdefault(id(function.__globals__), (function.__globals__, {}))
+            names.update(dict.fromkeys(_names(function.__code__)))
+        self._globals, self._absent = [], []
+        for globals_, names in named.values():
+            there = [name for name in names if name in globals_]
+            self._absent.append((globals_.keys(), [name for name in names if name not in globals_]))
+            if there:
+                self._globals.append(
+                    (operator.itemgetter(*there, there[0]), globals_)
+                )  # two at least: a tuple
+        self._seen = list(self._objects())
+
+    def _objects(self) -> Iterator[Any]:
+        functions = self.functions
+        return itertools.chain(
+            *(map(CODE, functions), map(DEFAULTS, functions), map(KEYWORD_DEFAULTS, functions)),
+            *(map(dict.get, map(MARKS, functions), itertools.repeat(name)) for name in ATTRIBUTES),
+            map(CONTENTS, self._cells),  # with another code there are other names
+            *(values_of(globals_) for values_of, globals_ in self._globals),
+        )
+
+    def are_as_before(self) -> bool:
+        """Whether all names stand for the same objects."""
+        if not all(names.isdisjoint(absent) for names, absent in self._absent):
+            return False
+        try:
+            return all(map(operator.is_, self._objects(), self._seen))
+        except KeyError:  # a name is gone
+            return False
+
+
+def _code_digest(code: types.CodeType) -> bytes:
+    """Digest of bytecode, names and constants, those of nested code too; lines and files do not count."""
+    known = _digests_of_code.get(id(code))
+    if known is None:
+        digest = _Digest()
+        digest.put("code", code.co_code)
+        digest.put("handlers", code.co_exceptiontable)
+        digest.feed(tuple(getattr(code, name) for name in (*COUNTS, *NAMES)))
+        for constant in _constants(code):
+            digest.feed(constant)
+        known = _digests_of_code[id(code)] = (code, digest.hash.digest())
+    return known[1]
+
+
+def _constants(code: types.CodeType) -> tuple[Any, ...]:
+    """The constants of a function, its docstring left out: that changes nothing."""
+    has_docstring = bool(code.co_flags & HAS_DOCSTRING)
+    if sys.version_info < (3, 14):
+        is_function = bool(code.co_flags & inspect.CO_OPTIMIZED) and not code.co_name.startswith("<")
+        has_docstring = is_function and isinstance(next(iter(code.co_consts), None), str)
+    instructions = zip(code.co_code[::2], code.co_code[1::2], strict=True)
+    uses = {(dis.opmap[name], 0) for name in ("LOAD_CONST", "RETURN_CONST") if name in dis.opmap}
+    if not has_docstring or not uses.isdisjoint(instructions):  # the same text is used, too
+        return code.co_consts
+    return (None, *code.co_consts[1:])
+
+
+class _Digest:
+    """Takes values one after the other, each piece with its kind and its length: none runs into the next.
+
+    A function that comes a second time is fed as its number. A container is fed anew wherever it stands
+    (whether equal constants are one object depends on how code was loaded), but for one that holds itself.
+    """
+
+    def __init__(self, numbers: dict[types.FunctionType, int] | None = None) -> None:
+        self.hash = hashlib.sha256()
+        self._numbers = {} if numbers is None else numbers
+        self.functions: list[types.FunctionType] = []
+        self.is_lasting = True  # nothing in reach can change while all names stand for the same objects
+        self._around: list[int] = []
+
+    def put(self, kind: str, data: bytes = b"") -> None:
+        self.hash.update(f"{kind} {len(data)}:".encode() + data)
+
+    def feed(self, value: Any, mentioned: Iterable[str] = ()) -> None:
+        """Feed any value; of a module or class the attributes of the `mentioned` names."""
+        scalar = _scalar_bytes(value)
+        if scalar is not None:
+            self.put(type(value).__name__, scalar)
+        elif isinstance(value, types.FunctionType):
+            self._function(value)
+        elif isinstance(value, types.CodeType):
+            self.put("digest", _code_digest(value))
+        elif id(value) in self._around:
+            self.put("around", str(self._around.index(id(value))).encode())
+        else:
+            self._around.append(id(value))
+            try:
+                self._compound(value, mentioned)
+            finally:
+                self._around.pop()
+
+    def _function(self, function: types.FunctionType) -> None:
+        number = self._numbers.get(function)
+        if number is not None:
+            self.put("again", str(number).encode())
+            return
+        is_first = not self._numbers
+        self._numbers[function] = len(self._numbers)
+        if "__part__" in function.__dict__ and not is_first:
+            # it is compiled by itself: what it does is not in its callers
+            self._named("part", function)
+            self.feed(tuple(function.__dict__.get(mark) for mark in OF_PARTS))
+        elif is_replaced(function):
+            self._named("replaced", function)
+            self._all(map(function.__dict__.get, (INDIRECT, STATUS)))
+        elif _is_library(function.__globals__.get("__name__")):
+            self._named("library", function)
+        else:
+            self.functions.append(function)
+            self.put("function", _code_digest(function.__code__))
+            marks = {name: function.__dict__.get(name) for name in ATTRIBUTES}
+            if marks["__part__"]:
+                marks["__name__"] = function.__name__  # compiled code calls it by this symbol
+            self.feed((function.__defaults__, function.__kwdefaults__, tuple(marks.items())))
+            names = _names(function.__code__)
+            for name, value in environment(function).items():
+                self.put("name", name.encode())
+                self.feed(value, names)
+            self.put("end")
+
+    def _compound(self, value: Any, mentioned: Iterable[str]) -> None:
+        kind = type(value)
+        self.is_lasting = self.is_lasting and _keeps_its_value(value)
+        if isinstance(value, np.ndarray):
+            self._array(value)
+        elif isinstance(value, tuple):
+            self.put("tuple", str(len(value)).encode())
+            if kind is not tuple:
+                self.feed(kind)
+            self._all(value)
+        elif kind in (list, dict, set, frozenset):
+            self.put(kind.__name__, str(len(value)).encode())
+            if kind is dict:
+                self._all(itertools.chain.from_iterable(value.items()))
+            elif kind is list:
+                self._all(value)
+            else:
+                for part in sorted(self._apart(member) for member in value):
+                    self.put("member", part)
+        elif isinstance(value, types.ModuleType):
+            self.put("module", value.__name__.encode())
+            if not _is_library(value.__name__):
+                self._attributes([value], mentioned)
+        elif isinstance(value, type):
+            self._class(value, mentioned)
+        elif isinstance(value, enum.Enum):
+            self._named("enum", kind)
+            self._all((value.name, value.value))
+        elif isinstance(value, types.BuiltinFunctionType):
+            self._named("builtin", value)
+            if not isinstance(value.__self__, types.ModuleType):
+                self.feed(value.__self__)
+        elif isinstance(value, (staticmethod, classmethod)):
+            self.put(kind.__name__)
+            self.feed(value.__func__)
+        elif isinstance(getattr(value, "py_func", None), types.FunctionType):
+            self._named("compiled", kind)
+            self._all((value.py_func, dict(getattr(value, "targetoptions", {}))))
+        else:
+            self._object(value)
+
+    def _all(self, values: Iterable[Any]) -> None:
+        for value in values:
+            self.feed(value)
+
+    def _apart(self, value: Any) -> bytes:
+        """The digest of a value alone, which knows of the functions and containers around it."""
+        digest = _Digest(dict(self._numbers))
+        digest._around = list(self._around)
+        digest.feed(value)
+        self.functions += digest.functions
+        self.is_lasting = self.is_lasting and digest.is_lasting
+        return digest.hash.digest()
+
+    def _array(self, array: np.ndarray[Any, Any]) -> None:
+        layout = (array.flags.c_contiguous, array.flags.f_contiguous, array.flags.writeable)
+        self.put("array", str(array.dtype).encode())
+        self._all((array.dtype.str, array.shape, layout))
+        if type(array) is not np.ndarray:
+            self.feed(type(array))
+        if array.dtype.hasobject:
+            self.feed(array.tolist())
+        else:
+            self.put("numbers", array.tobytes())
+
+    def _class(self, cls: type, mentioned: Iterable[str]) -> None:
+        self._named("class", cls)
+        if issubclass(cls, enum.Enum):
+            for name, member in cls.__members__.items():
+                self._all((name, member.value))
+        elif issubclass(cls, tuple) and hasattr(cls, "_fields"):
+            self._all((cls._fields, getattr(cls, "_field_defaults", {})))
+        elif not _is_library(cls.__module__):
+            self._attributes([c for c in cls.__mro__ if not _is_library(c.__module__)], mentioned)
+
+    def _attributes(self, owners: Iterable[Any], mentioned: Iterable[str]) -> None:
+        for name in mentioned:
+            owner = next((owner for owner in owners if name in vars(owner)), None)
+            if owner is not None:
+                self.put("attribute", name.encode())
+                self.feed(vars(owner)[name], mentioned)
+
+    def _named(self, kind: str, value: Any) -> None:
+        self.put(kind, f"{value.__module__}.{value.__qualname__}".encode())
+
+    def _object(self, value: Any) -> None:
+        """Feed any other object by what makes it again, or as new in each process where nothing does."""
+        try:
+            made = value.__reduce_ex__(4)
+            if isinstance(made, str):
+                made = (made, getattr(value, "__module__", None), getattr(value, "__wrapped__", None))
+            else:
+                made = tuple(list(part) if isinstance(part, Iterator) else part for part in made)
+            self.put("object", self._apart(made))
+        except Exception:
+            number = _opaque.setdefault(id(value), (value, len(_opaque)))[1]
+            self.put("opaque", _process + f"{os.getpid()} {number}".encode())
+
+
+def _keeps_its_value(value: Any) -> bool:
+    """Whether an object stays what it is: of tuples the members are looked at one by one."""
+    if isinstance(value, types.ModuleType):
+        return _is_library(value.__name__)
+    if isinstance(value, type):
+        return issubclass(value, (enum.Enum, tuple)) or _is_library(value.__module__)
+    return isinstance(value, (tuple, frozenset, types.BuiltinFunctionType, enum.Enum))
+
+
+def _scalar_bytes(value: Any) -> bytes | None:
+    kind = type(value)
+    if value is None or value is Ellipsis:
+        return b""
+    if kind is float:
+        return struct.pack("<d", value)
+    if kind is int or kind is bool:
+        return str(int(value)).encode()
+    if kind is str:
+        return bytes(value.encode("utf-8", "surrogatepass"))
+    if kind is bytes:
+        return bytes(value)
+    if kind is complex:
+        return struct.pack("<dd", value.real, value.imag)
+    if isinstance(value, np.generic) and not value.dtype.hasobject:
+        return f"{value.dtype} {value.dtype.str} ".encode() + value.tobytes()
+    return None
+
+
+def _is_library(module: Any) -> bool:
+    return isinstance(module, str) and module.partition(".")[0] in LIBRARIES

@@ -1,0 +1,296 @@
+"""Kernel functions become machine code.
+
+A kernel function is a plain Python function. `compile_function` compiles it, with every plain helper
+that it reaches by global name, under a signature of letters:
+
+==== =================== ==== =================
+``f`` float64             ``F`` float64[::1]
+``i`` int64               ``I`` int64[::1]
+``v`` nothing (result)    ``T`` int64[:, ::1]
+==== =================== ==== =================
+
+``_nrt=False`` makes the compiler refuse every allocation, so compiled code is free of Python.
+With ``NUMBA_DISABLE_JIT=1`` functions run as they are, with the same results to the last bit when
+authors follow the rules for kernel functions.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import importlib.util
+import logging
+import os
+import sys
+import types
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from cosim_compiler import kernel_cache, lowered_code, shipped, shipped_texts
+from cosim_compiler.callback import callback_of
+from cosim_compiler.calls import plain_address, plain_functions
+from cosim_compiler.convention import spelled
+from cosim_compiler.debugging import is_debugging
+from cosim_compiler.errors import ContractError
+from cosim_compiler.fingerprint import Names, digest_of_module, fingerprint, names_in_reach
+from cosim_compiler.parts import in_process, parts_called
+from cosim_compiler.with_numba import fresh, front_end, intrinsics, numba_target, whole_module
+from cosim_compiler.with_numba.numba_cache import keep_code, kept_code
+
+log = logging.getLogger("cosim.native")
+
+# By digests: a function whose globals changed is another one.
+_compiled: dict[str, Any] = {}
+_lifted: dict[str, Any] = {}
+_addresses: dict[Any, tuple[Names, Sequence[int]]] = {}
+_address_keepers: dict[int, Any] = {}
+
+
+@functools.cache
+def is_plain() -> bool:
+    """Whether kernel functions run as plain Python (``NUMBA_DISABLE_JIT=1``, ``COSIM_DEBUG=1``, no numba)."""
+    if is_debugging() or os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+        return True
+    try:
+        is_there = importlib.util.find_spec("numba") is not None
+    except ImportError:
+        is_there = False
+    if not is_there:
+        log.warning("numba is not installed: the same results, computed much slower")
+        return True
+    return False
+
+
+asked: list[tuple[types.FunctionType, str, str]] | None = None
+"""What is asked for, while a release collects it: function, signature, form ("here", "c" or "text")."""
+
+
+def _ask(function: Any, signature: str, form: str = "here") -> None:
+    if asked is not None:
+        asked.append((function, signature, form))
+
+
+def compile_function(function: Callable[..., Any], signature: str) -> Callable[..., Any]:
+    """The compiled form of a plain function, or the function itself where nothing is compiled.
+
+    Parameters
+    ----------
+    function : function
+        Obeys the rules for kernel functions; helpers are reached by global name.
+    signature : str
+        A letter for each argument, ``>``, the letter of the result.
+
+    Returns
+    -------
+    callable
+        Compiled once for each machine (the code is kept in the user's cache folder).
+    """
+    _ask(function, signature)
+    if is_plain():
+        return function
+    if not isinstance(function, types.FunctionType):
+        raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
+    compiled: Callable[..., Any] = _compile(function, signature, fresh.OPTIONS)
+    return compiled
+
+
+def function_address(function: Callable[..., Any], signature: str) -> int:
+    """Where the machine code of a function starts, for `calls.indirect_call` and others."""
+    _ask(function, signature)
+    if is_plain():
+        return plain_address(function)
+    if not isinstance(function, types.FunctionType):
+        raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
+    return _code_address(_compile(function, signature, fresh.BLOCK_OPTIONS))
+
+
+def function_addresses(wanted: tuple[tuple[Callable[..., Any], str], ...]) -> Sequence[int]:
+    """As `function_address` for each function and signature; names that several reach are looked at once."""
+    known = _addresses.get(wanted)
+    if known is not None and asked is None and known[0].are_as_before():
+        return known[1]
+    found = [function_address(*item) for item in wanted]
+    names = None if is_plain() else names_in_reach(function for function, _ in wanted)  # type: ignore[misc]
+    if names is not None:
+        _addresses[wanted] = names, found
+    return found
+
+
+def is_at_hand(function: types.FunctionType, signature: str) -> bool:
+    """Whether the address of a function can be had without compiling it."""
+    if shipped.address(function, signature):
+        return True
+    digest = _digest(function, signature, fresh.BLOCK_OPTIONS)
+    return digest in _compiled or kernel_cache.has(digest)
+
+
+def compile_and_keep(function: types.FunctionType, signature: str) -> None:
+    """Compile what will be asked for by its address, perhaps by another process."""
+    _compile(function, signature, fresh.BLOCK_OPTIONS)
+
+
+def c_address(function: Callable[..., Any], signature: str) -> int:
+    """Where others find a function that they call as C does; all its arguments are numbers.
+
+    Raises
+    ------
+    ContractError
+        Nothing is compiled here.
+    """
+    _ask(function, signature, "c")
+    if is_plain():
+        raise ContractError("machine code is made by numba, which is missing or off (NUMBA_DISABLE_JIT)")
+    came = shipped.address(function, signature, shipped.FOR_C)  # type: ignore[arg-type]
+    if came:
+        return came
+    dispatcher = _compiled_here(function, signature, fresh.OPTIONS)  # type: ignore[arg-type]
+    result = next(iter(dispatcher.overloads.values()))
+    return int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
+
+
+@functools.cache
+def part_address(function: types.FunctionType) -> int:
+    """Where the machine code of a part starts."""
+    by_address, signature = in_process(function)
+    _ask(by_address, signature)
+    if is_plain():
+        return plain_address(function)
+    return _code_address(_compile(by_address, signature, fresh.BLOCK_OPTIONS))
+
+
+@functools.cache
+def _code_address(dispatcher: Any) -> int:
+    if isinstance(dispatcher, shipped.Shipped):
+        return dispatcher.address
+    result = next(iter(dispatcher.overloads.values()))
+    return int(result.library.get_pointer_to_function(result.fndesc.llvm_func_name))
+
+
+def lower(function: Callable[..., Any], signature: str, name: str) -> str:
+    """The code of a function and of all helpers that it reaches, as LLVM's text, for no machine.
+
+    Parameters
+    ----------
+    function : function
+        As for `compile_function`.
+    signature : str
+    name : str
+        What the function is called in the text: its one symbol that others see. Its calling convention is
+        numba's: a place for the result, a place for an exception, the arguments; a status is returned.
+
+    Returns
+    -------
+    str
+        Without a target. The symbols that it leaves open are those of the C library's mathematics.
+
+    Raises
+    ------
+    ContractError
+        It is no plain function; numba is switched off or missing; it needs what only Python has.
+    """
+    _ask(function, signature, "text")
+    if is_plain():
+        raise ContractError("machine code is made by numba, which is missing or off (NUMBA_DISABLE_JIT)")
+    if not isinstance(function, types.FunctionType):
+        raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
+    text = shipped_texts.text(function, signature) or _text_made_here(function, signature)
+    takes_together = "A" in signature and not set(signature) & set("FIT")
+    return lowered_code.named(lowered_code.apart(text) if takes_together else text, name)
+
+
+def _text_made_here(function: types.FunctionType, signature: str) -> str:
+    digest = _digest(function, signature, fresh.BLOCK_OPTIONS, digest_of_module(lowered_code))
+    kept = kernel_cache.kept(digest)
+    text = fresh.text_of(function, signature, fresh.lift_by_name) if kept is None else kept.decode()
+    if kept is None:
+        kernel_cache.keep(digest, text.encode())
+    return text
+
+
+def python_address(function: Callable[..., Any], signature: str) -> int:
+    """An address that compiled code can call, for a function that is plain Python.
+
+    It is called with NumPy views of the arrays (but for tables: None); an exception is kept in
+    `calls.last_errors`. The callback holds the interpreter's lock while it runs.
+    """
+    if is_plain():
+        return plain_address(function)
+    callback = callback_of(function, signature)
+    address = int(ctypes.cast(callback, ctypes.c_void_p).value or 0)
+    _address_keepers[address] = callback
+    return address
+
+
+def release_address(address: int) -> None:
+    """Let a plain Python function be collected; nothing may call its address any more."""
+    _address_keepers.pop(address, None)
+    plain_functions.pop(address, None)
+
+
+@functools.cache
+def versions() -> str:
+    """What compiled code depends on besides the functions themselves."""
+    modules = (fresh, front_end, intrinsics, numba_target, whole_module)
+    sources = [digest_of_module(module) for module in modules]
+    return repr((sys.version, *numba_target.versions(), sources))
+
+
+def _digest(function: types.FunctionType, signature: str, options: dict[str, Any], *more: str) -> str:
+    return fingerprint(function, spelled(signature), versions(), repr(sorted(options.items())), *more)
+
+
+def _compile(function: types.FunctionType, signature: str, options: dict[str, Any]) -> Any:
+    came = shipped.address(function, signature)
+    if came:
+        return _shipped(function, signature, came)
+    return _compiled_here(function, signature, options)
+
+
+@functools.cache
+def _shipped(function: types.FunctionType, signature: str, address: int) -> shipped.Shipped:
+    return shipped.Shipped(function, signature, address)
+
+
+def _compiled_here(function: types.FunctionType, signature: str, options: dict[str, Any]) -> Any:
+    digest = _digest(function, signature, options)
+    if digest not in _compiled:
+        found = _loaded(digest, function, options)
+        if found is None:
+            with kernel_cache.alone(digest):  # two processes do not compile the same
+                found = _loaded(digest, function, options)
+                found = found or _fresh_and_kept(digest, function, signature, options)
+        _compiled[digest] = found
+    return _compiled[digest]
+
+
+def _loaded(digest: str, function: types.FunctionType, options: dict[str, Any]) -> Any:
+    """The function with the code that is kept, or None."""
+    for part in parts_called(function):
+        _call_of_part(part)
+    result = kept_code(digest)
+    return None if result is None else fresh.with_code(function, options, result)
+
+
+def _fresh_and_kept(
+    digest: str, function: types.FunctionType, signature: str, options: dict[str, Any]
+) -> Any:
+    log.info("compiling: %s", function.__qualname__)
+    dispatcher = fresh.compiled_anew(function, signature, options, _lift)
+    keep_code(digest, next(iter(dispatcher.overloads.values())))
+    log.info("compiled %s", function.__qualname__)
+    return dispatcher
+
+
+def _lift(function: types.FunctionType) -> Any:
+    """What compiled code in this process calls in place of a plain function."""
+    return fresh.lifted_with(function, _lift, _call_of_part, _lifted)
+
+
+def _call_of_part(function: types.FunctionType) -> Any:
+    """Numba intrinsic: calls a function that is compiled by itself, by its symbol or through a table.
+
+    Large functions that are called from several places would otherwise be compiled again with each of them.
+    """
+    if "__optional__" in function.__dict__:
+        return fresh.call_by_symbol(function)
+    return fresh.call_by_address(function, part_address(function))

@@ -1,0 +1,16 @@
+"""Kernel functions for calls from Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cosim_compiler.native import compile_function, is_plain
+
+
+def compiled(function: Any, signature: str) -> Callable[..., Any]:
+    """The compiled function; in plain Python, one in which overflow and 0/0 are as silent as compiled."""
+    callable_ = compile_function(function, signature)
+    return np.errstate(all="ignore")(callable_) if is_plain() else callable_

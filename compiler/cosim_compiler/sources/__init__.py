@@ -1,0 +1,1 @@
+"""What the text of a function says: its faults, what it writes, what its results depend on."""

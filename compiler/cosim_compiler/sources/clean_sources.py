@@ -1,0 +1,111 @@
+"""Kernel functions that broke no rule, kept from one process to the next.
+
+One entry beside compiled kernels for each text of a file, under a digest of the text and of the rules. In it
+is a digest for each function: where it begins, what it may ask for, and what kind of thing each name of its
+module stands for, which is all that the rules look at. Faults are not kept: they are found again, with their
+lines. A damaged entry counts as none (`kernel_cache`), and so does one in another form.
+"""
+
+from __future__ import annotations
+
+import atexit
+import enum
+import functools
+import hashlib
+import inspect
+import json
+import sys
+import types
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from cosim_compiler import kernel_cache
+from cosim_compiler.debugging import is_debugging
+
+RULES = ("kernel_rules", "assigned_names", "kernel_source", "clean_sources")
+"""The modules that decide what is a fault."""
+
+
+class _Source:
+    """What is known about the functions of one text."""
+
+    def __init__(self, digest: str) -> None:
+        self.digest = digest
+        self.kept = _read(digest)
+        self.found: set[str] = set()
+
+
+_sources: dict[str, _Source] = {}
+
+
+def is_known_clean(source: str, key: str) -> bool:
+    """Whether a function of this text was found without faults before."""
+    return key in _of(source).kept
+
+
+def remember_clean(source: str, key: str) -> None:
+    """The function has no faults; it is written down when the process ends."""
+    _of(source).found.add(key)
+
+
+def key_of(function: types.FunctionType, declared: frozenset[str], names: Mapping[str, Any]) -> str:
+    """What the verdict on a function depends on, besides the text that it is written in, as a digest."""
+    code = function.__code__
+    told = [code.co_firstlineno, code.co_qualname, code.co_freevars, sorted(declared)]
+    kinds = sorted((name, _kind(value)) for name, value in names.items())
+    return hashlib.sha256(json.dumps([told, kinds, is_debugging()]).encode()).hexdigest()
+
+
+def _kind(value: Any) -> str:
+    """What the rules can see of a value."""
+    if isinstance(value, types.ModuleType):
+        return f"module {value.__name__}"
+    if isinstance(value, type):
+        return f"class {[issubclass(value, base) for base in (enum.Enum, BaseException)]}"
+    if isinstance(value, types.BuiltinFunctionType):
+        return f"builtin {value.__module__}.{value.__name__}"
+    if isinstance(value, np.ndarray):
+        return f"array {value.dtype.kind}"
+    shown = f"{type(value).__module__}.{type(value).__qualname__}"
+    return f"{shown} of {sorted(set(map(_kind, value)))}" if isinstance(value, tuple) else shown
+
+
+def _of(source: str) -> _Source:
+    known = _sources.get(source)
+    if known is None:
+        if not _sources:
+            atexit.register(_write)
+        told = f"rules {_rules()}\0{source}"
+        digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
+        known = _sources[source] = _Source(digest)
+    return known
+
+
+@functools.cache
+def _rules() -> str:
+    """The rules as a digest: ours, and the Python that reads the source."""
+    found = hashlib.sha256(sys.version.encode())
+    for name in RULES:
+        found.update(inspect.getsource(sys.modules[f"{__package__}.{name}"]).encode())
+    return found.hexdigest()
+
+
+def _read(digest: str) -> frozenset[str]:
+    content = kernel_cache.kept(digest)
+    try:
+        told = [] if content is None else json.loads(content)
+    except ValueError:
+        return frozenset()
+    return (
+        frozenset(told) if isinstance(told, list) and all(isinstance(k, str) for k in told) else frozenset()
+    )
+
+
+def _write() -> None:
+    """Keep what was found, with what other processes have kept meanwhile."""
+    for source in _sources.values():
+        if source.found - source.kept:
+            keys = sorted(_read(source.digest) | source.kept | source.found)
+            kernel_cache.keep(source.digest, json.dumps(keys).encode())

@@ -1,0 +1,251 @@
+"""What a kernel function does to its arguments, read from its source and that of its helpers."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import types
+from dataclasses import dataclass, field
+
+from cosim_compiler.fingerprint import environment
+from cosim_compiler.sources.kernel_loops import loop_indices
+from cosim_compiler.sources.kernel_source import definition_of, statements
+
+
+@dataclass(frozen=True)
+class Effects:
+    """What a function does to its arguments.
+
+    Attributes
+    ----------
+    arguments : tuple of str
+    writes, adds : frozenset of str
+        Arguments that it stores into by ``=``, by ``+=`` or ``-=``.
+    rebinds : dict of str to int
+        Arguments whose name it assigns, with the line.
+    lines : dict of str to int
+        Where it first stores into an argument.
+    indices : dict of str to (int, int)
+        The largest index of an argument that is constant or that of a loop, with the line.
+    subscripts : dict of str to int
+        Arguments that it takes elements of, with the line of the first.
+    as_numbers : dict of str to int
+        Arguments that it computes with as if they were numbers, with the line of the first.
+    passed_on : frozenset of str
+        Arguments that it hands to what is not known here.
+    """
+
+    arguments: tuple[str, ...]
+    writes: frozenset[str]
+    adds: frozenset[str]
+    rebinds: dict[str, int] = field(default_factory=dict)
+    lines: dict[str, int] = field(default_factory=dict)
+    indices: dict[str, tuple[int, int]] = field(default_factory=dict)
+    subscripts: dict[str, int] = field(default_factory=dict)
+    as_numbers: dict[str, int] = field(default_factory=dict)
+    passed_on: frozenset[str] = frozenset()
+
+
+READ = (
+    ast.Subscript,
+    ast.Assign,
+    ast.AnnAssign,
+    ast.AugAssign,
+    ast.For,
+    ast.BinOp,
+    ast.UnaryOp,
+    ast.Compare,
+    ast.Call,
+)
+
+
+@functools.cache
+def effects_of(function: types.FunctionType) -> Effects:
+    """Which arguments the function writes, adds to, assigns or takes elements of."""
+    tree = definition_of(function)
+    found = _Reading(tuple(a.arg for a in tree.args.args), environment(function))
+    for node in ast.walk(ast.Module(tree.body, [])):
+        if isinstance(node, READ):
+            found.read(node)
+    found.read_loops(tree)
+    return Effects(
+        found.arguments,
+        frozenset(found.writes),
+        frozenset(found.adds),
+        found.rebinds,
+        found.lines,
+        found.indices,
+        {n: line for n, line in found.subscripts.items() if n not in found.rebinds},
+        {n: line for n, line in found.as_numbers.items() if n not in found.rebinds},
+        frozenset(found.passed_on),
+    )
+
+
+class _Reading:
+    """What has been found out so far about one function."""
+
+    def __init__(self, arguments: tuple[str, ...], helpers: dict[str, object]) -> None:
+        self.arguments, self.helpers = arguments, helpers
+        self.writes: set[str] = set()
+        self.adds: set[str] = set()
+        self.passed_on: set[str] = set()
+        self.rebinds: dict[str, int] = {}
+        self.lines: dict[str, int] = {}
+        self.indices: dict[str, tuple[int, int]] = {}
+        self.subscripts: dict[str, int] = {}
+        self.as_numbers: dict[str, int] = {}
+
+    def read(self, node: ast.AST) -> None:
+        line = getattr(node, "lineno", 1)
+        if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
+            self._subscript(node.value.id, node.slice, line)
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                self._store(self.writes, target, line)
+        elif isinstance(node, ast.AnnAssign) and node.value is not None:
+            self._store(self.writes, node.target, line)
+        elif isinstance(node, ast.AugAssign):
+            self._store(
+                self.adds if isinstance(node.op, (ast.Add, ast.Sub)) else self.writes, node.target, line
+            )
+            self._computed_with([node.value], line)
+        elif isinstance(node, ast.For):
+            self._store(self.writes, node.target, line)
+        elif isinstance(node, ast.BinOp):
+            self._computed_with([node.left, node.right], line)
+        elif isinstance(node, ast.UnaryOp):
+            self._computed_with([node.operand], line)
+        elif isinstance(node, ast.Compare):
+            self._computed_with([node.left, *node.comparators], line)
+        elif isinstance(node, ast.Call):
+            self._call(node, line)
+
+    def _subscript(self, name: str, index: ast.expr, line: int) -> None:
+        if name not in self.arguments:
+            return
+        self.subscripts.setdefault(name, line)
+        constant = _constant_index(index)
+        if constant is not None and constant > self.indices.get(name, (-1, 0))[0]:
+            self.indices[name] = (constant, line)
+
+    def read_loops(self, tree: ast.AST) -> None:
+        """The greatest indices that loops reach; a negative one counts as too large."""
+        constants = {n: v for n, v in self.helpers.items() if n not in self.arguments}
+        for name, least, greatest, line in loop_indices(tree, constants):
+            index = 1 << 30 if least < 0 else greatest
+            if name in self.arguments and index > self.indices.get(name, (-1, 0))[0]:
+                self.indices[name] = (index, line)
+
+    def _store(self, names: set[str], target: ast.expr, line: int) -> None:
+        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+            if target.value.id in self.arguments:
+                names.add(target.value.id)
+                self.lines.setdefault(target.value.id, line)
+        elif isinstance(target, ast.Name) and target.id in self.arguments:
+            self.rebinds.setdefault(target.id, line)
+        elif isinstance(target, (ast.Tuple, ast.List)):
+            for element in target.elts:
+                self._store(names, element, line)
+
+    def _computed_with(self, operands: list[ast.expr], line: int) -> None:
+        for operand in operands:
+            if isinstance(operand, ast.Name) and operand.id in self.arguments:
+                self.as_numbers.setdefault(operand.id, line)
+
+    def _call(self, node: ast.Call, line: int) -> None:
+        helper = self.helpers.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        if isinstance(node.func, ast.Attribute):  # math.…, which takes numbers
+            self._computed_with(node.args, line)
+        if isinstance(helper, types.FunctionType):
+            self._call_of_helper(effects_of(helper), node, line)
+            return
+        for argument in node.args:
+            name = _name_behind(argument)
+            if name in self.arguments and isinstance(node.func, ast.Name):
+                self.passed_on.add(name)
+
+    def _call_of_helper(self, inner: Effects, node: ast.Call, line: int) -> None:
+        for name, argument in zip(inner.arguments, node.args, strict=False):
+            passed = _name_behind(argument)
+            if passed not in self.arguments:
+                continue
+            if name in inner.writes:
+                self.writes.add(passed)
+            if name in inner.adds:
+                self.adds.add(passed)
+            if name in inner.passed_on:
+                self.passed_on.add(passed)
+            if isinstance(argument, ast.Name) and name in inner.subscripts:
+                self.subscripts.setdefault(passed, line)
+            if isinstance(argument, ast.Name) and name in inner.as_numbers:
+                self.as_numbers.setdefault(passed, line)
+            self.lines.setdefault(passed, line)
+
+
+def _name_behind(argument: ast.expr) -> str:
+    """The argument that is passed whole or in part."""
+    passed = argument.value if isinstance(argument, ast.Subscript) else argument
+    return passed.id if isinstance(passed, ast.Name) else ""
+
+
+def _constant_index(index: ast.expr) -> int | None:
+    """A constant index; a negative one counts as too large, since nothing counts from the end."""
+    if isinstance(index, ast.Constant) and isinstance(index.value, int):
+        return index.value
+    if isinstance(index, ast.UnaryOp) and isinstance(index.op, ast.USub):
+        return 1 << 30 if isinstance(index.operand, ast.Constant) else None
+    return None
+
+
+@functools.cache
+def line_of_returned_value(function: types.FunctionType) -> int:
+    """The first line that returns something other than None; 0 where none does."""
+    for node in statements(definition_of(function)):
+        value = node.value if isinstance(node, ast.Return) else None
+        if value is not None and not (isinstance(value, ast.Constant) and value.value is None):
+            return value.lineno
+    return 0
+
+
+def returns_value(function: types.FunctionType) -> bool:
+    """Whether the function returns something other than None."""
+    return line_of_returned_value(function) != 0
+
+
+@functools.cache
+def may_raise(function: types.FunctionType) -> bool:
+    """Whether the function, or a helper of it, refuses something: it raises or asserts."""
+    nodes = ast.walk(definition_of(function))
+    if any(isinstance(node, (ast.Raise, ast.Assert)) for node in nodes):
+        return True
+    helpers = [h for h in environment(function).values() if isinstance(h, types.FunctionType)]
+    return any(helper is not function and may_raise(helper) for helper in helpers)
+
+
+@functools.cache
+def returns_condition(function: types.FunctionType) -> bool:
+    """Whether everything that the function returns is true or false."""
+    tree = definition_of(function)
+    assigned: dict[str, list[ast.expr]] = {}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Assign):
+            for target in node.targets:
+                if isinstance(target, ast.Name):
+                    assigned.setdefault(target.id, []).append(node.value)
+
+    def is_condition(value: ast.expr | None, depth: int = 0) -> bool:
+        if isinstance(value, ast.BoolOp):
+            return all(is_condition(v, depth) for v in value.values)
+        if isinstance(value, ast.IfExp):
+            return is_condition(value.body, depth) and is_condition(value.orelse, depth)
+        if isinstance(value, ast.Name) and depth < 10:
+            sources = assigned.get(value.id, [])
+            return bool(sources) and all(is_condition(v, depth + 1) for v in sources)
+        if isinstance(value, ast.Call):
+            return isinstance(value.func, ast.Name) and value.func.id == "bool"
+        is_not = isinstance(value, ast.UnaryOp) and isinstance(value.op, ast.Not)
+        is_constant = isinstance(value, ast.Constant) and isinstance(value.value, bool)
+        return is_not or is_constant or isinstance(value, ast.Compare)
+
+    returned = [n.value for n in ast.walk(tree) if isinstance(n, ast.Return)]
+    return bool(returned) and all(is_condition(value) for value in returned)

@@ -1,0 +1,325 @@
+"""The rules for kernel functions, read from their source when the class is made."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import enum
+import functools
+import types
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from cosim_compiler.debugging import VARIABLE, is_debugging
+from cosim_compiler.errors import ContractError
+from cosim_compiler.fingerprint import environment, is_replaced
+from cosim_compiler.nearest import nearest
+from cosim_compiler.sources.assigned_names import names_without_value
+from cosim_compiler.sources.clean_sources import is_known_clean, key_of, remember_clean
+from cosim_compiler.sources.kernel_source import (
+    assigned_in_class,
+    bound_names,
+    definition_of,
+    names_of_file,
+    source_of,
+    where,
+)
+
+FORBIDDEN: dict[type[ast.AST], str] = {
+    ast.List: "a list; small vectors are tuples: (x, y, z)",
+    ast.ListComp: "a list comprehension; write a loop over results: for i in range(3): x[i] = …",
+    ast.Dict: "a dict",
+    ast.DictComp: "a dict comprehension",
+    ast.Set: "a set",
+    ast.SetComp: "a set comprehension",
+    ast.GeneratorExp: "a generator; write a loop",
+    ast.Lambda: "a lambda; write a module-level helper function",
+    ast.Try: "try; test before you compute",
+    ast.With: "with",
+    ast.JoinedStr: "an f-string",
+    ast.Yield: "yield",
+    ast.YieldFrom: "yield",
+    ast.Await: "await",
+    ast.FunctionDef: "a nested function; write a module-level helper function",
+    ast.AsyncFunctionDef: "a nested function; write a module-level helper function",
+    ast.ClassDef: "a class; small vectors are tuples: (x, y, z)",
+    ast.Global: "global; a kernel function is pure",
+    ast.Nonlocal: "nonlocal; a kernel function is pure",
+    ast.Import: "import; import at the top of the file",
+    ast.ImportFrom: "import; import at the top of the file",
+    ast.Delete: "del",
+    ast.Match: "match; write if and elif",
+    ast.NamedExpr: "`:=`; give the name its value on a line before",
+}
+BUILTINS = (
+    "abs", "bool", "divmod", "enumerate", "float", "int", "len", "max", "min", "range", "round", "sum", "zip",
+)  # fmt: skip
+IN_MATH = (
+    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "copysign", "cos", "cosh", "degrees",
+    "e", "erf", "erfc", "exp", "expm1", "fabs", "floor", "fmod", "frexp", "gamma", "gcd", "hypot", "inf",
+    "isfinite", "isinf", "isnan", "ldexp", "lgamma", "log", "log10", "log1p", "log2", "modf", "nan", "pi",
+    "pow", "radians", "sin", "sinh", "sqrt", "tan", "tanh", "tau", "trunc",
+)  # fmt: skip
+"""What of `math` the compiler knows."""
+ADVICE = {
+    "print": f"print; set {VARIABLE}=1: there print() and breakpoint() work",
+    "breakpoint": f"breakpoint(); set {VARIABLE}=1: there print() and breakpoint() work",
+    "pow": "pow(); write math.pow(x, y)",
+    "sorted": "sorted(), which makes a list",
+    "list": "list(); small vectors are tuples: (x, y, z)",
+    "dict": "dict()",
+    "set": "set()",
+    "str": "text",
+    "input": "input(); it has no user",
+    "open": "files; read them before the run, into a parameter",
+    "super": "super(); call a module-level helper function",
+}
+FOR_DEBUGGING = ("print", "breakpoint")
+PURE = "a kernel function changes its results alone; what is to be remembered is a state: cosim.discrete()"
+
+
+def check_rules(function: types.FunctionType) -> None:
+    """Check a kernel function and every helper that it reaches.
+
+    Raises
+    ------
+    ContractError
+        Every fault, one a line, each with file and line.
+    """
+    faults = rule_faults(function)
+    if faults:
+        raise ContractError("\n".join(faults))
+
+
+@functools.cache
+def rule_faults(function: types.FunctionType, declared: frozenset[str] = frozenset()) -> tuple[str, ...]:
+    """What breaks a rule in a function and in its helpers, each with file and line, in order of lines."""
+    faults = _own_faults(function, declared)
+    for helper in environment(function).values():
+        if isinstance(helper, types.FunctionType) and helper is not function and not is_replaced(helper):
+            faults += rule_faults(helper)
+    return tuple(dict.fromkeys(faults))
+
+
+def _own_faults(function: types.FunctionType, declared: frozenset[str]) -> list[str]:
+    """Those of the function itself; its source is looked through once, not in each process."""
+    source = source_of(function)
+    key = key_of(function, declared, environment(function))
+    if is_known_clean(source, key):
+        return []
+    found = [
+        (line, f"{where(function, line)}: {text}") for line, text in _Checked(function, declared).faults()
+    ]
+    if not found:
+        remember_clean(source, key)
+    return [text for _, text in sorted(dict.fromkeys(found), key=lambda fault: fault[0])]
+
+
+class _Checked:
+    """One function while its syntax tree is looked through."""
+
+    def __init__(self, function: types.FunctionType, declared: frozenset[str]) -> None:
+        self.function, self.declared = function, declared
+        self.tree = definition_of(function)
+        self.arguments = [a.arg for a in self.tree.args.args]
+        more = [
+            a.arg for a in (self.tree.args.vararg, self.tree.args.kwarg) if a is not None
+        ]  # a fault of their own
+        self.local = {*self.arguments, *more, *bound_names(self.tree)}
+        self.globals = environment(function)
+
+    def faults(self) -> Iterator[tuple[int, str]]:
+        """Line and text of each fault."""
+        yield from self._of_signature()
+        body = self.tree.body
+        first = body[0] if body else None
+        if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
+            body = body[1:]  # the docstring
+        for statement in body:
+            yield from self._of(statement)
+        for line, name in names_without_value(body, self.arguments, self.local):
+            yield line, f"'{name}' may have no value here: give it one before the branch or the loop"
+
+    def _of_signature(self) -> Iterator[tuple[int, str]]:
+        given = self.tree.args
+        line = self.tree.lineno
+        for argument, default in zip(reversed(given.args), reversed(given.defaults), strict=False):
+            declaration = f"{argument.arg} = cosim.parameter(default={ast.unparse(default)})"
+            remedy = f"write it into the class: {declaration}" if self.declared else "give it in each call"
+            yield argument.lineno, f"the argument '{argument.arg}' has a default here; {remedy}"
+        if given.vararg or given.kwarg or given.kwonlyargs or given.posonlyargs:
+            yield line, "a kernel function has plain arguments: no *, ** or /"
+
+    def _of(self, node: ast.AST, raised: bool = False) -> Iterator[tuple[int, str]]:
+        """Faults of a node and of all below it."""
+        if is_debugging() and _is_for_debugging(node):
+            return
+        line = getattr(node, "lineno", self.tree.lineno)
+        if type(node) in FORBIDDEN:
+            yield line, f"a kernel function cannot use {FORBIDDEN[type(node)]}"
+            return
+        for text in self._of_node(node, raised):
+            yield line, text
+        raised = raised or isinstance(node, (ast.Raise, ast.Assert))
+        skipped = self._skipped(node)
+        for child in ast.iter_child_nodes(node):
+            if child is not skipped:
+                yield from self._of(child, raised)
+
+    @staticmethod
+    def _skipped(node: ast.AST) -> ast.AST | None:
+        """What below a node is said with the node itself."""
+        if isinstance(node, ast.Attribute) and isinstance(_root(node), ast.Name):
+            return node.value
+        if isinstance(node, ast.AnnAssign):
+            return node.annotation
+        return None
+
+    def _of_node(self, node: ast.AST, raised: bool) -> Iterator[str]:
+        if isinstance(node, ast.Call) and node.keywords:
+            yield "a kernel function calls helpers with positional arguments only"
+        if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, ast.Pow):
+            yield (
+                "`**` differs between compiled and plain Python in the last bit; "
+                "write x * x, or math.pow(x, y) for a real exponent"
+            )
+        if isinstance(node, ast.Constant):
+            yield from self._of_constant(node, raised)
+        if isinstance(node, ast.Attribute):
+            yield from self._of_attribute(node)
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
+            yield from self._of_name(node.id, raised)
+        if isinstance(node, (ast.Assign, ast.AugAssign)):
+            targets = node.targets if isinstance(node, ast.Assign) else [node.target]
+            for target in targets:
+                base = target.value if isinstance(target, ast.Subscript) else None
+                if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice):
+                    shown = ast.unparse(target.value)
+                    yield f"{ast.unparse(target)} = … cannot be compiled; for i in range(…): {shown}[i] = …"
+                if isinstance(base, ast.Name) and base.id not in self.local and base.id in self.globals:
+                    yield f"'{base.id}' belongs to the module: {PURE}"
+
+    def _of_constant(self, node: ast.Constant, raised: bool) -> Iterator[str]:
+        if isinstance(node.value, (str, bytes)) and not raised:
+            yield (
+                f"a kernel function cannot use text ({node.value!r}); "
+                "an option with choices arrives as its place among them: 0 for the first"
+            )
+        if isinstance(node.value, complex):
+            yield f"a kernel function computes with reals, not with {node.value}"
+
+    def _of_attribute(self, node: ast.Attribute) -> Iterator[str]:
+        shown = ast.unparse(node)
+        base = _root(node)
+        of_module = isinstance(base, ast.Name) and base.id not in self.local
+        value = self.globals.get(base.id) if isinstance(base, ast.Name) and of_module else None
+        if isinstance(value, types.ModuleType):
+            yield from self._of_module(value, shown)
+        elif isinstance(value, type) and issubclass(value, enum.Enum):
+            return
+        elif isinstance(base, ast.Name) and base.id == "self":
+            yield f"{shown}: a kernel function has no self; ask for '{node.attr}' in its arguments"
+        elif isinstance(base, ast.Name) and base.id not in self.local and value is not None:
+            yield f"'{base.id}' belongs to the module, {shown} is no number: {PURE}"
+        elif isinstance(base, ast.Name) and base.id not in self.local:
+            yield from self._of_name(base.id, False)
+        elif node.attr in ("size", "shape", "ndim"):
+            yield f"{shown} cannot be compiled; write len(…)"
+        else:
+            yield f"{shown} cannot be compiled: numbers, tuples and views have no methods here"
+
+    def _of_module(self, module: types.ModuleType, shown: str) -> Iterator[str]:
+        *within, name = shown.split(".")[1:]
+        if "random" in (module.__name__, *within):
+            yield f"{shown}: a kernel function is pure; random numbers come from a signal: signals.noise"
+        elif module.__name__ != "math":
+            advice = (
+                "use math"
+                if module.__name__ == "numpy"
+                else f"import it by name: from {'.'.join([module.__name__, *within])} import {name}"
+            )
+            yield f"{shown} cannot be compiled; {advice}"
+        elif name not in IN_MATH:
+            yield f"{shown} cannot be compiled{_nearest(name, IN_MATH, 'math.')}"
+
+    def _of_name(self, name: str, raised: bool) -> Iterator[str]:
+        if name in self.local:
+            return
+        if name in self.globals:
+            yield from self._of_global(name, self.globals[name], raised)
+        elif hasattr(builtins, name):
+            is_exception = raised and isinstance(getattr(builtins, name), type)
+            if name not in BUILTINS and not is_exception:
+                yield f"a kernel function cannot use {ADVICE.get(name, f'{name}()')}"
+        elif name == "self":
+            yield "a kernel function has no self; ask for what it needs in its arguments"
+        elif name in self.declared:
+            yield f"'{name}' is not among the arguments: write it into the signature to be given it"
+        elif name in self.function.__code__.co_freevars or name in names_of_file(self.function):
+            yield f"'{name}' is defined further down; move it above the class"
+        elif name in (assigned := assigned_in_class(self.function)):
+            mutable = assigned[name][:1] in "[{" or "(" in assigned[name]
+            declared = "cosim.discrete()" if mutable else f"cosim.parameter(default={assigned[name]})"
+            yield (
+                f"'{name}' belongs to the class, which a kernel function does not see: declare it, "
+                f"{name} = {declared}, and ask for it in the arguments"
+            )
+        else:
+            known = [*self.local, *self.globals, *self.declared, *BUILTINS]
+            yield f"'{name}' is not defined{_nearest(name, known)}"
+
+    def _of_global(self, name: str, value: Any, raised: bool) -> Iterator[str]:
+        if isinstance(value, (int, float, np.generic, types.FunctionType, types.ModuleType)):
+            return
+        if isinstance(value, type):
+            if not (issubclass(value, enum.Enum) or (raised and issubclass(value, BaseException))):
+                yield f"'{name}' is a class; a kernel function computes with numbers, tuples and views"
+        elif isinstance(value, tuple):
+            if not _is_of_numbers(value):
+                yield f"'{name}' is a tuple with more in it than numbers"
+        elif isinstance(value, np.ndarray):
+            if value.dtype.kind not in "fiub":
+                yield f"'{name}' is an array of {value.dtype}, needs numbers"
+        elif isinstance(value, (list, dict, set, str, bytes)) or value is None:
+            remedy = f"; make it a tuple: {name} = (…)" if isinstance(value, list) else ""
+            yield f"'{name}' is a {type(value).__name__}, which a kernel function cannot use{remedy}"
+        elif isinstance(value, types.BuiltinFunctionType) and value.__module__ == "math":
+            if value.__name__ not in IN_MATH:
+                yield f"math.{value.__name__} cannot be compiled{_nearest(value.__name__, IN_MATH, 'math.')}"
+        elif not type(value).__module__.startswith("numba"):
+            yield f"'{name}' is {_a(type(value).__name__)}, which cannot be compiled"
+
+
+def _root(node: ast.Attribute) -> ast.AST:
+    """What the first of several dots follows: ``np`` of ``np.random.rand``."""
+    base: ast.AST = node
+    while isinstance(base, ast.Attribute):
+        base = base.value
+    return base
+
+
+def _is_of_numbers(value: Any) -> bool:
+    if isinstance(value, tuple):
+        return all(map(_is_of_numbers, value))
+    return isinstance(value, (int, float, np.generic))
+
+
+def _is_for_debugging(node: ast.AST) -> bool:
+    """A call of print or of a debugger, or the import of one."""
+    if isinstance(node, ast.Import):
+        return all(alias.name == "pdb" for alias in node.names)
+    if not (isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)):
+        return False
+    called = ast.unparse(node.value.func)
+    return called in FOR_DEBUGGING or called.startswith("pdb.")
+
+
+def _nearest(name: str, known: Iterable[str], before: str = "") -> str:
+    near = nearest(name, known)
+    return f"; nearest: '{before}{near}'" if near else ""
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

@@ -1,0 +1,107 @@
+"""The source of a kernel function as a syntax tree, with the lines of its file."""
+
+from __future__ import annotations
+
+import ast
+import functools
+import inspect
+import types
+from collections import deque
+from collections.abc import Iterator
+
+from cosim_compiler.errors import ContractError
+
+HOLD_STATEMENTS = ("body", "handlers", "orelse", "finalbody", "cases")
+
+
+@functools.cache
+def definition_of(function: types.FunctionType) -> ast.FunctionDef:
+    """The definition of a function; its lines are those of the file."""
+    found = _definitions(source_of(function)).get(function.__code__.co_firstlineno)
+    if found is None:
+        raise ContractError(f"{function.__qualname__}: a kernel function is made with def")
+    return found
+
+
+def source_of(function: types.FunctionType) -> str:
+    """The text of the file, or of the cell of a notebook, in which a function is written."""
+    try:
+        lines, _ = inspect.findsource(function)
+    except (OSError, TypeError) as error:
+        raise ContractError(
+            f"{function.__qualname__}: its source cannot be read ({error}): kernel functions are written in "
+            "a file or in a cell of a notebook; instead of exec(text) call cosim.kit.run_source(text)"
+        ) from error
+    return "".join(lines)
+
+
+def names_of_file(function: types.FunctionType) -> frozenset[str]:
+    """Names that the file of a function binds at its top level, anywhere."""
+    return _top_level_names(source_of(function))
+
+
+def assigned_in_class(function: types.FunctionType) -> dict[str, str]:
+    """What the class body around a function assigns: by name, the text of the value."""
+    return _class_bodies(source_of(function)).get(function.__code__.co_firstlineno, {})
+
+
+def where(function: types.FunctionType, line: int | None = None) -> str:
+    """File, line and name for a message; without a line, that at which the function begins."""
+    code = function.__code__
+    return f"{code.co_filename}:{code.co_firstlineno if line is None else line}: {function.__qualname__}"
+
+
+@functools.cache
+def _definitions(source: str) -> dict[int, ast.FunctionDef]:
+    """The functions of a file by the line at which each begins, decorators included."""
+    found = [node for node in statements(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    return {min([node.lineno, *(d.lineno for d in node.decorator_list)]): node for node in found}
+
+
+@functools.cache
+def _class_bodies(source: str) -> dict[int, dict[str, str]]:
+    """Assignments of each class body, by the line at which a function in it begins."""
+    found: dict[int, dict[str, str]] = {}
+    for node in statements(ast.parse(source)):
+        if isinstance(node, ast.ClassDef):
+            single = [
+                s for s in node.body if isinstance(s, ast.Assign) and isinstance(s.targets[0], ast.Name)
+            ]
+            assigned = {ast.unparse(s.targets[0]): ast.unparse(s.value) for s in single}
+            for inner in node.body:
+                if isinstance(inner, ast.FunctionDef):
+                    first = min([inner.lineno, *(d.lineno for d in inner.decorator_list)])
+                    found[first] = assigned
+    return found
+
+
+@functools.cache
+def _top_level_names(source: str) -> frozenset[str]:
+    found: set[str] = set()
+    for statement in ast.parse(source).body:
+        if isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
+            found.add(statement.name)
+        else:
+            found.update(bound_names(statement))
+    return frozenset(found)
+
+
+def statements(tree: ast.AST) -> Iterator[ast.AST]:
+    """A tree and the statements in it, in the order of `ast.walk`, which spends its time on expressions."""
+    left = deque([tree])
+    while left:
+        node = left.popleft()
+        for name in HOLD_STATEMENTS:
+            left.extend(getattr(node, name, ()))
+        yield node
+
+
+def bound_names(tree: ast.AST) -> set[str]:
+    """Names that a statement or a function binds: by assignment, by a loop, by an import."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+            found.add(node.id)
+        elif isinstance(node, (ast.Import, ast.ImportFrom)):
+            found.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+    return found

@@ -1,0 +1,1 @@
+"""Compiling with numba: all that touches its inner parts."""

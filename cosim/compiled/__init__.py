@@ -1,1 +1,0 @@
-"""From plain Python functions to machine code, and the walker that calls it."""

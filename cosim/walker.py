@@ -1,0 +1,58 @@
+"""Walking the schedule: the one loop that evaluates any system, and what else is called by its address.
+
+The table has a row *(address, first, count)* for each block.
+"""
+
+from __future__ import annotations
+
+from cosim_compiler.calls import called_by_name, indirect_call, status_call
+
+BLOCK_SIGNATURE = "fFFFIFFIii>v"
+STEP_SIGNATURE = "TIiifFFFIFFFFFFIff>i"
+REDO_SIGNATURE = "TIiifFFFIFFFFFFI>i"
+DENSE_SIGNATURE = "fFFFF>v"
+WALK_SIGNATURE = "TIiifFFFIFF>i"
+PYTHON_SIGNATURE = "i>i"
+REPEAT_SIGNATURE = "TIiifFFFIFFi>i"
+WALK = "cosim_walk"
+"""What lowered code calls in place of `walk`."""
+
+call_block = status_call(BLOCK_SIGNATURE)
+"""Call one block *(address, t, y, p, d, k, h, c, ints, first, count)*: 0, or 1 when it raised."""
+
+
+@called_by_name(WALK, WALK_SIGNATURE)
+def walk(table, ints, first, last, t, y, p, d, k, h, c):
+    """Call the blocks `first` … `last` - 1 in order.
+
+    Returns
+    -------
+    int
+        0, or 1 + the index of the block that raised; the walk stops there.
+    """
+    for i in range(first, last):
+        if call_block(table[i, 0], t, y, p, d, k, h, c, ints, table[i, 1], table[i, 2]) != 0:
+            return i + 1
+    return 0
+
+
+def repeat_walk(table, ints, first, last, t, y, p, d, k, h, c, times):
+    """Walk the same blocks many times (for benchmarks)."""
+    status = 0
+    for _ in range(times):
+        status = walk(table, ints, first, last, t, y, p, d, k, h, c)
+    return status
+
+
+call_step = indirect_call(STEP_SIGNATURE)
+"""Take a step of the integrator whose compiled step is at that address; its code.
+
+`arguments` is the tuple *(table, ints, first, last, t, y, p, d, k, h, c, coefficients, settings, memory,
+work, slots, t_stop, limit)*; see `cosim.contracts.method_layout`.
+"""
+call_redo = indirect_call(REDO_SIGNATURE)
+"""Call what has the signature of a step that is taken again; `arguments` lacks the last two of a step."""
+call_dense = indirect_call(DENSE_SIGNATURE)
+"""Call the dense output at that address; `arguments` is the tuple *(t, coefficients, work, y, out)*."""
+call_python = indirect_call(PYTHON_SIGNATURE)
+"""Call back into Python: a function of one integer that answers with one."""
