@@ -20,6 +20,9 @@ if TYPE_CHECKING:
     Result = Any
     EventStatus = Any
 
+# Tracebacks and pickles say where users find them.
+CosimError.__module__ = ContractError.__module__ = __name__
+
 
 class PluginError(CosimError):
     """A plugin could not be loaded or did what a plugin must not do.

@@ -4,8 +4,8 @@ import doctest
 import importlib
 import pkgutil
 
-PLUGINS = ["dynamics", "ensembles", "fmu", "integrators", "measures", "mechanics", "workbench"]
-PACKAGES = ["cosim", *(f"cosim_{plugin}" for plugin in PLUGINS)]
+OTHERS = ["compiler", "dynamics", "ensembles", "fmu", "integrators", "measures", "mechanics", "workbench"]
+PACKAGES = ["cosim", *(f"cosim_{name}" for name in OTHERS)]
 
 
 def modules() -> list[str]:

@@ -1,14 +1,15 @@
 """Runs `cosim` again and again, each time in a fork of this process: what ends it, ends the fork alone.
 
-A line of the standard input is a list: whether to fork, the folder, variables of the environment, and the
-words of the command; the answer is its exit status. What runs without a fork leaves machine code behind, for
-all that follow.
+A line of the standard input is a list: how to run, the folder, variables of the environment, and the words of
+the command. It is run here, which leaves machine code behind for all that follow, or in a fork: the answer is
+its exit status. Or it is begun in a fork, and the answer is a number; another list asks how that ended.
 """
 
 from __future__ import annotations
 
 import json
 import os
+import signal
 import sys
 from typing import Any
 
@@ -32,16 +33,36 @@ def command(folder: str, environment: dict[str, str], words: list[str]) -> int:
     return status
 
 
-def forked(*given: Any) -> int:
-    """The same in a fork; negative when a signal has ended it."""
+running: set[int] = set()
+
+
+def begun(*given: Any) -> int:
+    """The number of a fork that does the same."""
     process = os.fork()
     if process == 0:
         os._exit(command(*given))
+    running.add(process)
+    return process
+
+
+def ended(process: int) -> int:
+    """Exit status of a fork, once it has ended; negative when a signal has ended it."""
+    running.discard(process)
     return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
+
+
+def forked(*given: Any) -> int:
+    """Exit status of a command that is run in a fork."""
+    return ended(begun(*given))
+
+
+WAYS = {"here": command, "forked": forked, "begun": begun, "ended": ended}
 
 
 if __name__ == "__main__":
     with os.fdopen(os.dup(1), "w") as answers:
         for line in sys.stdin:
-            forks, *given = json.loads(line)
-            print((forked if forks else command)(*given), file=answers, flush=True)
+            way, *given = json.loads(line)
+            print(WAYS[way](*given), file=answers, flush=True)
+    for process in running:  # nobody waits for them
+        os.kill(process, signal.SIGKILL)

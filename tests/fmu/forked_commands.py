@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import subprocess
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class Done(NamedTuple):
@@ -29,11 +29,23 @@ class ForkedCommands:
         self, folder: Path, words: Sequence[str], environment: Mapping[str, str] = {}, forks: bool = True
     ) -> Done:
         """Run a command in a folder; without a fork, what it compiles and imports is there for all others."""
-        assert self.process.stdin is not None and self.process.stdout is not None
-        print(json.dumps([forks, str(folder), environment, words]), file=self.process.stdin, flush=True)
-        status = int(self.process.stdout.readline())
-        return Done(status, *((folder / name).read_text() for name in ("out", "err")))
+        status = self._ask("forked" if forks else "here", str(folder), dict(environment), list(words))
+        return self._done(folder, status)
+
+    def begin(self, folder: Path, words: Sequence[str]) -> Callable[[], Done]:
+        """Begin a command in a folder, beside others; the answer waits for its end."""
+        number = self._ask("begun", str(folder), {}, list(words))
+        return lambda: self._done(folder, self._ask("ended", number))
 
     def close(self) -> None:
         """End it."""
         self.process.communicate(timeout=10.0)
+
+    def _ask(self, *request: Any) -> int:
+        assert self.process.stdin is not None and self.process.stdout is not None
+        print(json.dumps(request), file=self.process.stdin, flush=True)
+        return int(self.process.stdout.readline())
+
+    @staticmethod
+    def _done(folder: Path, status: int) -> Done:
+        return Done(status, *((folder / name).read_text() for name in ("out", "err")))

@@ -82,18 +82,46 @@ Cosimulate = Callable[..., Done]
 
 
 @pytest.fixture(scope="module")
-def cosimulate(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Cosimulate]:
-    """Run a scenario to its end, in the fork of a process that has loaded what it needs."""
-    commands, folder = ForkedCommands(), tmp_path_factory.mktemp("first")
+def commands(compiled: Compiled, tmp_path_factory: pytest.TempPathFactory) -> Iterator[ForkedCommands]:
+    """A process that has loaded what scenarios need, and runs each in a fork."""
+    made, folder = ForkedCommands(), tmp_path_factory.mktemp("first")
     first = command(folder, make(folder, compiled, "NOWHERE", ""))
-    assert commands.run(folder, first, forks=False).returncode == 0
-    yield lambda folder, *given, **options: commands.run(folder, command(folder, *given, **options))
-    commands.close()
+    assert made.run(folder, first, forks=False).returncode == 0
+    yield made
+    made.close()
+
+
+@pytest.fixture(scope="module")
+def cosimulate(commands: ForkedCommands) -> Cosimulate:
+    """Run a scenario to its end."""
+    return lambda folder, *given, **options: commands.run(folder, command(folder, *given, **options))
 
 
 def last_time(folder: Path) -> float:
     with (folder / "out.csv").open() as file:
         return float(list(csv.reader(file))[-1][0])
+
+
+LIMITS = [
+    ('process = true\ntimeout = "1 s"', "", 1, "did not return from step within 1 s and was killed"),
+    ("process = true", 'time_limit = "6 s"', 1, "the time limit of 6 s has passed"),
+    ("", "time_limit = 6.0", 1, "the time limit of 6 s has passed, and a step of a participant"),
+    ('timeout = "1 s"', "", 2, "m.timeout: needs process = true"),
+    ("process = true\ntimeout = -1.0", "", 2, "m.timeout: is -1.0, needs a number of seconds"),
+    ("", "time_limit = 0.0", 2, "master.time_limit: is 0 s, needs more than 0"),
+]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def limited(
+    commands: ForkedCommands, compiled: Compiled, tmp_path_factory: pytest.TempPathFactory
+) -> list[tuple[Path, Callable[[], Done]]]:
+    """Runs that wait for their limits, begun before the other tests: these go on meanwhile."""
+    folders = [tmp_path_factory.mktemp("limited") for _ in LIMITS]
+    return [
+        (folder, commands.begin(folder, command(folder, make(folder, compiled, "DoStep", RESTS), *given[:2])))
+        for folder, given in zip(folders, LIMITS, strict=True)
+    ]
 
 
 @pytest.mark.parametrize("where", CALLS)
@@ -241,27 +269,6 @@ def test_ctrl_c_and_sigterm_end_an_isolated_fmu_that_loops(
     assert last_time(tmp_path) == pytest.approx(0.4)
     with pytest.raises(ProcessLookupError):
         os.kill(child, 0)
-
-
-@pytest.mark.parametrize(
-    ("more", "limit", "status", "text"),
-    [
-        ('process = true\ntimeout = "1 s"', "", 1, "did not return from step within 1 s and was killed"),
-        ("process = true", 'time_limit = "4 s"', 1, "the time limit of 4 s has passed"),
-        ("", "time_limit = 4.0", 1, "the time limit of 4 s has passed, and a step of a participant"),
-        ('timeout = "1 s"', "", 2, "m.timeout: needs process = true"),
-        ("process = true\ntimeout = -1.0", "", 2, "m.timeout: is -1.0, needs a number of seconds"),
-        ("", "time_limit = 0.0", 2, "master.time_limit: is 0 s, needs more than 0"),
-    ],
-)
-def test_limits(
-    more: str, limit: str, status: int, text: str, tmp_path: Path, compiled: Compiled, cosimulate: Cosimulate
-) -> None:
-    fmu = make(tmp_path, compiled, "DoStep", RESTS)
-    ended, _, said = cosimulate(tmp_path, fmu, more, limit)
-    assert ended == status and text in said, said
-    if status == 1:
-        assert last_time(tmp_path) == pytest.approx(0.4)
 
 
 def test_a_time_limit_between_steps(make_fmu: Any) -> None:
@@ -412,3 +419,12 @@ def test_rows_are_saved_while_a_run_goes_on(
     (tmp_path / "s.toml").write_text(text.format(fmu=make_fmu("heavy").name, more="", limit=""))
     assert main(["cosimulate", "s.toml", "-o", "out.csv", "--quiet"]) == 0
     assert len(seen) >= 3 and seen == sorted(seen) and seen[0] < 1.0 and seen[-1] == 1.0
+
+
+@pytest.mark.parametrize(("number", "status", "text"), [(n, *case[2:]) for n, case in enumerate(LIMITS)])
+def test_limits(number: int, status: int, text: str, limited: list[tuple[Path, Callable[[], Done]]]) -> None:
+    folder, wait = limited[number]
+    ended, _, said = wait()
+    assert ended == status and text in said, said
+    if status == 1:
+        assert last_time(folder) == pytest.approx(0.4)
