@@ -149,34 +149,43 @@ class Assembly:
     # layout
 
     def _allocate(self) -> None:
+        """Quantity by quantity: a block has a row for each part of a class, and walks through memory then."""
         layout = self.layout
         layout.allocate_states((name, part.declarations) for name, part in self.parts_by_name.items())
         self.side = layout.allocate("c", 1, "side")
+        alike: dict[int, list[tuple[str, Component]]] = {}
         for name, part in self.parts_by_name.items():
-            mine, given = layout.slots[name], part.values.numbers
-            for key, declaration in part.declarations.items():
-                kind, size = declaration.kind, declaration.size
-                if kind in CACHE_KINDS:
-                    mine[key] = layout.allocate("c", size, key, name)
-                    if kind == "input":
-                        mine[f"{key}_dot"] = layout.allocate("c", size, f"{key}_dot", name)
-                elif kind == "parameter":
-                    mine[key] = self.constant("p", _repeated(given[key], size))
-                elif kind == "option":
-                    mine[key] = self.constant("p", [_option_number(part, key)])
-                elif kind in ("discrete", "integer", "signal"):
-                    numbers = _repeated(given.get(key, np.zeros(1)), size)
-                    mine[key] = slot = self.constant("d" if kind == "discrete" else "k", numbers)
-                    for i in range(size):
-                        self.discrete_stage[slot.array, slot.offset + i] = _invalidated(part, declaration)
-                elif kind == "history":
-                    count, room = self.elements.get(name, 1), HISTORY_ENTRIES * HISTORY_WIDTH
-                    first = layout.allocate("h", count * room)
-                    starts = [first.offset + i * room for i in range(count)]
-                    ring = self.constant("k", [n for start in starts for n in empty_ring(start)])
-                    mine[key], mine[f"{key}_ring"] = first, ring
-                    for i in range(ring.size):
-                        self.discrete_stage["k", ring.offset + i] = Stage.TIME
+            alike.setdefault(id(part.declarations), []).append((name, part))
+        for parts in alike.values():
+            for declaration in parts[0][1].declarations.values():
+                for name, part in parts:
+                    self._place(name, part, declaration)
+
+    def _place(self, name: str, part: Component, declaration: Declaration) -> None:
+        """Where a part keeps what it declares, of all but its states."""
+        layout, key, kind, size = self.layout, declaration.name, declaration.kind, declaration.size
+        mine, given = layout.slots[name], part.values.numbers
+        if kind in CACHE_KINDS:
+            mine[key] = layout.allocate("c", size, key, name)
+            if kind == "input":
+                mine[f"{key}_dot"] = layout.allocate("c", size, f"{key}_dot", name)
+        elif kind == "parameter":
+            mine[key] = self.constant("p", _repeated(given[key], size))
+        elif kind == "option":
+            mine[key] = self.constant("p", [_option_number(part, key)])
+        elif kind in ("discrete", "integer", "signal"):
+            numbers = _repeated(given.get(key, np.zeros(1)), size)
+            mine[key] = slot = self.constant("d" if kind == "discrete" else "k", numbers)
+            for i in range(size):
+                self.discrete_stage[slot.array, slot.offset + i] = _invalidated(part, declaration)
+        elif kind == "history":
+            count, room = self.elements.get(name, 1), HISTORY_ENTRIES * HISTORY_WIDTH
+            first = layout.allocate("h", count * room)
+            starts = [first.offset + i * room for i in range(count)]
+            ring = self.constant("k", [n for start in starts for n in empty_ring(start)])
+            mine[key], mine[f"{key}_ring"] = first, ring
+            for i in range(ring.size):
+                self.discrete_stage["k", ring.offset + i] = Stage.TIME
 
     def constant(self, kind: str, numbers: Sequence[float] | NDArray[np.float64]) -> Slot:
         """A stretch of p, d or k with these start values."""

@@ -64,6 +64,18 @@ def test_what_follows_what_grows_with_the_number_of_parts():
     assert large - middle == 2 * (middle - small)
 
 
+def test_a_quantity_of_all_parts_of_a_class_lies_in_one_stretch():
+    # a block that jumps from part to part waits for memory at each row
+    system = MODELS["free_bodies"](3).build()
+    bushings = [name for name in system.parts if name.startswith("bushing")]
+    slots = system.assembly.layout.slots
+    lie = {name for name, slot in slots[bushings[0]].items() if slot.array in "pc"}
+    assert {"X_GF", "f", "stiffness", "enabled"} <= lie
+    for name in lie & type(system.parts[bushings[0]]).declarations.keys():
+        found = [slots[bushing][name] for bushing in bushings]
+        assert [slot.offset - found[0].offset for slot in found] == [found[0].size * i for i in range(9)]
+
+
 def test_sources_are_read_once_for_a_class(monkeypatch):
     parsed = []
     for module in (kernel_effects, kernel_rules):

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from oracle_run import places
 
 import cosim
 
@@ -52,6 +53,6 @@ def first_difference(expected: dict[str, Any], found: dict[str, Any], system: co
             if one.size != other.size:
                 return f"{name} has {other.size} numbers, expected {one.size}"
             at = int(np.flatnonzero(one.view("<i8") != other.view("<i8"))[0])
-            path = ", ".join(system.paths_at(name, [at])) if name in "ypd" else ""
+            path = ", ".join(system.paths_at(name, [places(system, name)[at]])) if name in "ypd" else ""
             return f"{name}[{at}] {path} is {other[at]!r}, expected {one[at]!r}"
     return ""

@@ -97,13 +97,24 @@ def outcome(
 def numbers_of(state: cosim.State) -> dict[str, str]:
     """Time, variables and histories of a State, as hexadecimal text of their bytes (little-endian)."""
     arrays, rings = state._arrays, [slot.offset for slot in state.system.rings]
-    integers = np.delete(arrays["k"], [at + i for at in rings for i in range(RING)])
+    numbers = {name: arrays[name][places(state.system, name)] for name in "ypdk"}
     return {
         "time": state.time.hex(),
-        **{name: arrays[name].astype("<f8").tobytes().hex() for name in "ypd"},
-        "k": integers.astype("<i8").tobytes().hex(),
+        **{name: numbers[name].astype("<f8").tobytes().hex() for name in "ypd"},
+        "k": numbers["k"].astype("<i8").tobytes().hex(),
         "histories": np.array(history_contents(arrays["k"], arrays["h"], rings), "<f8").tobytes().hex(),
     }
+
+
+def places(system: cosim.System, name: str) -> list[int]:
+    """Where in an array the numbers lie, in the order in which they are written down: of parts, but for y."""
+    size = system.start_arrays()[name].size
+    if name == "y":
+        return list(range(size))
+    slots = [s for own in system.assembly.layout.slots.values() for s in own.values() if s.array == name]
+    named = dict.fromkeys(i for slot in slots for i in slot.elements)
+    rings = {slot.offset + i for slot in system.rings for i in range(RING)} if name == "k" else ()
+    return [i for i in (*named, *(i for i in range(size) if i not in named)) if i not in rings]
 
 
 def history_contents(k: Any, h: Any, rings: list[int]) -> list[float]:
