@@ -107,7 +107,8 @@ class _Job:
     def _text_and_code(self) -> tuple[str, bytes]:
         text, code = "", b""
         if self.forms & {"here", "c"}:
-            text = fresh.text_of(self.function, self.signature, fresh.lift_to_ship)
+            made_as = fresh.text_of if "text" in self.forms else fresh.draft_of  # both become machine code
+            text = made_as(self.function, self.signature, fresh.lift_to_ship)
             code = self._object_file(text)
         if "text" not in self.forms:
             return "", code

@@ -70,6 +70,15 @@ def _ask(function: Any, signature: str, form: str = "here") -> None:
         asked.append((function, signature, form))
 
 
+def _checked(function: Any) -> types.FunctionType:
+    """The function, where it can be compiled."""
+    if is_plain():
+        raise ContractError("machine code is made by numba, which is missing or off (NUMBA_DISABLE_JIT)")
+    if not isinstance(function, types.FunctionType):
+        raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
+    return function
+
+
 def compile_function(function: Callable[..., Any], signature: str) -> Callable[..., Any]:
     """The compiled form of a plain function, or the function itself where nothing is compiled.
 
@@ -88,9 +97,7 @@ def compile_function(function: Callable[..., Any], signature: str) -> Callable[.
     _ask(function, signature)
     if is_plain():
         return function
-    if not isinstance(function, types.FunctionType):
-        raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
-    compiled: Callable[..., Any] = _compile(function, signature, fresh.OPTIONS)
+    compiled: Callable[..., Any] = _compile(_checked(function), signature, fresh.OPTIONS)
     return compiled
 
 
@@ -99,9 +106,7 @@ def function_address(function: Callable[..., Any], signature: str) -> int:
     _ask(function, signature)
     if is_plain():
         return plain_address(function)
-    if not isinstance(function, types.FunctionType):
-        raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
-    return _code_address(_compile(function, signature, fresh.BLOCK_OPTIONS))
+    return _code_address(_compile(_checked(function), signature, fresh.BLOCK_OPTIONS))
 
 
 def function_addresses(wanted: tuple[tuple[Callable[..., Any], str], ...]) -> Sequence[int]:
@@ -138,12 +143,11 @@ def c_address(function: Callable[..., Any], signature: str) -> int:
         Nothing is compiled here.
     """
     _ask(function, signature, "c")
-    if is_plain():
-        raise ContractError("machine code is made by numba, which is missing or off (NUMBA_DISABLE_JIT)")
-    came = shipped.address(function, signature, shipped.FOR_C)  # type: ignore[arg-type]
+    plain = _checked(function)
+    came = shipped.address(plain, signature, shipped.FOR_C)
     if came:
         return came
-    dispatcher = _compiled_here(function, signature, fresh.OPTIONS)  # type: ignore[arg-type]
+    dispatcher = _compiled_here(plain, signature, fresh.OPTIONS)
     result = next(iter(dispatcher.overloads.values()))
     return int(result.library.get_pointer_to_function(result.fndesc.llvm_cfunc_wrapper_name))
 
@@ -189,11 +193,8 @@ def lower(function: Callable[..., Any], signature: str, name: str) -> str:
         It is no plain function; numba is switched off or missing; it needs what only Python has.
     """
     _ask(function, signature, "text")
-    if is_plain():
-        raise ContractError("machine code is made by numba, which is missing or off (NUMBA_DISABLE_JIT)")
-    if not isinstance(function, types.FunctionType):
-        raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
-    text = shipped_texts.text(function, signature) or _text_made_here(function, signature)
+    plain = _checked(function)
+    text = shipped_texts.text(plain, signature) or _text_made_here(plain, signature)
     takes_together = "A" in signature and not set(signature) & set("FIT")
     return lowered_code.named(lowered_code.apart(text) if takes_together else text, name)
 

@@ -79,16 +79,21 @@ def block_function(
     key = (cls, name)
     if key not in _adapters:
         kernel.function.__dict__["__inline__"] = True
-        namespace: dict[str, Any] = {"_kernel": kernel.function, "__name__": "cosim.system.adapter"}
-        if is_debugging():
-            namespace["_checked"] = checked_view
-        source = block_source(cls, kernel, arguments)
-        exec(compile(source, f"<adapter of {cls.__qualname__}.{name}>", "exec"), namespace)  # noqa: S102
-        block: types.FunctionType = namespace["block"]
+        namespace = {"_kernel": kernel.function, "_checked": checked_view, "__name__": "cosim.system.adapter"}
+        block = _written(cls, kernel, arguments, namespace)
         block.__qualname__ = block.__name__ = f"{cls.__name__}_{name}"
         block.__dict__["__row__"] = row_width(kernel, arguments)
         _adapters[key] = block
     return _adapters[key]
+
+
+def _written(
+    cls: type, kernel: KernelFunction, arguments: Sequence[Argument], namespace: dict[str, Any]
+) -> types.FunctionType:
+    source, label = block_source(cls, kernel, arguments), f"{cls.__qualname__}.{kernel.function.__name__}"
+    exec(compile(source, f"<adapter of {label}>", "exec"), namespace)  # noqa: S102
+    made: types.FunctionType = namespace["block"]
+    return made
 
 
 def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]) -> str:
@@ -96,7 +101,7 @@ def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
     place = {a.name: i for i, a in enumerate(columns(arguments))}
     width = row_width(kernel, arguments)
     size_of = _size_texts(arguments, place)
-    call = []
+    call = [f"_instances[ints[r + {width - 1}]]"] if kernel.is_python else []
     for argument in arguments:
         array = array_of(argument, cls.declarations)
         if argument.role == "switch":
@@ -109,18 +114,21 @@ def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
             call.append(f"{array}[{at}]")
             continue
         view = f"{array}[{at}:{at} + {size_of[argument.name]}]"
-        is_read = argument.effect == "read"
-        call.append(f"_checked({view}, {argument.name!r}, {is_read})" if is_debugging() else view)
-    result = f"c[ints[r + {width - 1}]] = " if has_result(kernel) else ""
-    condition = " else -1.0" if kernel.is_condition else ""
-    result += "1.0 if " if condition else ""
+        is_checked, is_read = is_debugging() and not kernel.is_python, argument.effect == "read"
+        call.append(f"_checked({view}, {argument.name!r}, {is_read})" if is_checked else view)
+    result = condition = refused = ""
+    if not kernel.is_python:  # what a method returns is not looked at
+        result = f"c[ints[r + {width - 1}]] = " if has_result(kernel) else ""
+        condition = " else -1.0" if kernel.is_condition else ""
+        result += "1.0 if " if condition else ""
+        refused = _refused(width) if kernel.role == "check" else ""
     return (
         "def block(t, y, p, d, k, h, c, ints, first, count):\n"
         "    for i in range(count):\n"
         f"        r = first + {width} * i\n"
         f"{_switched_off(arguments, place, size_of)}"
         f"        {result}_kernel({', '.join(call)}){condition}\n"
-        f"{_refused(width) if kernel.role == 'check' else ''}"
+        f"{refused}"
     )
 
 
@@ -154,44 +162,10 @@ def _switched_off(arguments: Sequence[Argument], place: dict[str, int], size_of:
 
 
 def python_block(
-    cls: Any, kernel: KernelFunction, arguments: Sequence[Argument], instances: list[Any]
+    cls: type, kernel: KernelFunction, arguments: Sequence[Argument], instances: list[Any]
 ) -> Callable[..., None]:
     """The block of a plain-Python method; the last integer of a row is the index of its instance."""
-    readers = []
-    place = {a.name: i for i, a in enumerate(columns(arguments))}
-    switch = next((place[a.name] for a in arguments if a.role == "switch"), None)
-    free = {a.name: len(place) + i for i, a in enumerate(lengths(arguments))}
-    results = [(place[a.name], a.size, free.get(a.name)) for a in arguments if a.effect == "write"]
-    for argument in arguments:
-        if argument.role == "switch":
-            continue
-        array = array_of(argument, cls.declarations)
-        size = argument.size
-        column = place.get(argument.name, 0)
-        readers.append((array, column, size, free.get(argument.name), argument.is_number))
-    width = row_width(kernel, arguments)
-    function = kernel.function
-
-    def block(t, y, p, d, k, h, c, ints, first, count):
-        arrays = {"y": y, "p": p, "d": d, "k": k, "c": c}
-        for i in range(count):
-            r = first + width * i
-            if switch is not None and p[ints[r + switch]] == 0.0:
-                for column, size, length in results:
-                    size = size if length is None else ints[r + length]
-                    c[ints[r + column] : ints[r + column] + size] = 0.0
-                continue
-            values = []
-            for array, column, size, length, is_number in readers:
-                size = size if length is None else ints[r + length]
-                if array == "t":
-                    values.append(t)
-                elif array == "h":
-                    values.append(h)
-                else:
-                    at = ints[r + column]
-                    values.append(arrays[array][at] if is_number else arrays[array][at : at + size])
-            function(instances[ints[r + width - 1]], *values)
-
-    functools.update_wrapper(block, function)
+    namespace: dict[str, Any] = {"_kernel": kernel.function, "_instances": instances}
+    block = _written(cls, kernel, arguments, namespace)
+    functools.update_wrapper(block, kernel.function)
     return block

@@ -181,6 +181,17 @@ def call_by_symbol(function: types.FunctionType) -> Any:
 def text_of(function: types.FunctionType, signature: str, lift: Lift) -> str:
     """LLVM's text of a function, for no machine, under a name that `lowered_code.named` replaces."""
     result = _compiled(function, signature, BLOCK_OPTIONS, lift)
+    with _without_vectors():
+        result.library.optimize()
+    return _text(result)
+
+
+def draft_of(function: types.FunctionType, signature: str, lift: Lift) -> str:
+    """As `text_of`, for whoever optimizes it."""
+    return _text(_compiled(function, signature, BLOCK_OPTIONS, lift))
+
+
+def _text(result: Any) -> str:
     return lowered_code.without_target(str(result.library._final_module), result.fndesc.llvm_func_name)
 
 

@@ -2,7 +2,8 @@
 
 Left to itself numba makes machine code of each helper as well. Here that waits until a module is complete:
 helpers are called from inside it alone, and their own addresses are never asked for. They are still
-optimized before they are inlined: without that the code becomes slower.
+optimized before they are inlined: without that the code becomes slower. The module itself is optimized when
+machine code or text of it is wanted; what an optimizer of its own works on is not.
 """
 
 from __future__ import annotations
@@ -53,11 +54,12 @@ def _nothing(*_: Any) -> None:
 @functools.cache
 def _library() -> type:
     from numba.core.codegen import JITCodeLibrary
+    from numba.core.compiler_lock import global_compiler_lock
 
     class Whole(JITCodeLibrary):
         """A module that becomes machine code when it is told to, or never."""
 
-        _is_finished = False
+        _is_optimized = _is_finished = False
 
         def get_pointer_to_function(self, name: str) -> int:
             if self._is_finished:
@@ -77,7 +79,29 @@ def _library() -> type:
                 if not function.is_declaration:
                     passes.run(function, builder)
 
+        def _optimize_final_module(self) -> None:
+            """Inlining alone."""
+            codegen = self._codegen
+            passes, builder = codegen._module_pass_manager(
+                loop_vectorize=codegen._loopvect, slp_vectorize=False, opt=codegen._opt_level, cost="cheap"
+            )
+            passes.run(self._final_module, builder)
+
+        def optimize(self) -> None:
+            """What numba does behind inlining, once."""
+            with global_compiler_lock:
+                if not self._is_optimized:
+                    self._is_optimized = True
+                    passes, builder = self._codegen._module_pass_manager()
+                    passes.run(self._final_module, builder)
+
+        def _get_module_for_linking(self) -> Any:
+            self._ensure_finalized()
+            self.optimize()
+            return super()._get_module_for_linking()
+
         def finish(self) -> None:
+            self.optimize()
             self._is_finished = True
             cleanup = self._codegen._add_module(self._final_module)
             if cleanup:
