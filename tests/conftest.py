@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import file_order
 import memory_folder
 import pytest
 from hypothesis import HealthCheck, settings
@@ -37,6 +38,19 @@ def pytest_collection() -> Iterator[None]:
         gc.freeze()
         gc.set_threshold(10_000, 10, 10)
         gc.enable()
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Files are given to workers in our order."""
+    if hasattr(config.option, "loadscopereorder"):
+        config.option.loadscopereorder = False
+
+
+@pytest.hookimpl(trylast=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Workers take what takes long first."""
+    if hasattr(config, "workerinput"):
+        items[:] = file_order.in_order((item.nodeid.partition("::")[0], item) for item in items)
 
 
 _folders: list[Path] = []

@@ -82,9 +82,13 @@ def test_what_leaves_by_itself_and_what_never_answers(make_fmu: MakeFmu) -> None
     assert loop.result is not None and loop.result.time[-1] == pytest.approx(0.2)
 
 
-def test_the_limit_of_a_call_does_not_count_the_start_of_the_process(tmp_path: Path) -> None:
+def test_the_limit_of_a_call_does_not_count_the_start_of_the_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     slow = ProcessParticipant(SlowToBegin, timeout=1.0)
-    slow.keep_log(tmp_path / "log.txt")
+    with monkeypatch.context() as here:
+        here.setattr(time, "sleep", lambda seconds: None)  # in the other process it does
+        slow.keep_log(tmp_path / "log.txt")
     result = CoSimulation({"a": slow}, [], "jacobi", 0.1).simulate(0.5)
     assert result.time[-1] == pytest.approx(0.5)
 

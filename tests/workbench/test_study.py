@@ -267,17 +267,29 @@ def test_a_study_that_is_killed_goes_on(tmp_path):
 
 
 @pytest.mark.skipif(os.name == "nt", reason="Windows sends no such signals")
-@pytest.mark.parametrize(("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143)])
-def test_ctrl_c_and_sigterm_say_how_to_go_on(number, status, tmp_path):
-    write_model(tmp_path)
+def test_ctrl_c_and_sigterm_say_how_to_go_on(tmp_path):
+    """Of two studies side by side: both sleep mostly."""
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
-    begun = subprocess.Popen(command("s"), cwd=tmp_path, env=environment(), **pipes)
-    while not list((tmp_path / "s").glob("part-*")):
-        assert begun.poll() is None
+    begun = []
+    for number, status in ((signal.SIGINT, 130), (signal.SIGTERM, 143)):
+        folder = tmp_path / number.name
+        folder.mkdir()
+        write_model(folder)
+        process = subprocess.Popen(command("s"), cwd=folder, env=environment(), **pipes)
+        begun.append((process, folder, number, status))
+    waiting = list(begun)
+    while waiting:
+        assert all(process.poll() is None for process, *_ in waiting)
+        ready = [entry for entry in waiting if list((entry[1] / "s").glob("part-*"))]
+        for entry in ready:
+            process, _, number, _ = entry
+            process.send_signal(number)
+            waiting.remove(entry)
         time.sleep(0.01)
-    begun.send_signal(number)
-    _, said = begun.communicate(timeout=60)
-    assert begun.returncode == status and "the same command continues" in said and "Traceback" not in said
+    for process, _, _, status in begun:
+        _, said = process.communicate(timeout=60)
+        assert process.returncode == status and "the same command continues" in said
+        assert "Traceback" not in said
 
 
 def test_two_processes_do_not_work_on_one_study(model, tmp_path):
