@@ -494,8 +494,6 @@ class Model:
     @staticmethod
     def _class_of(kind: str | type[Component]) -> type[Component]:
         if isinstance(kind, str):
-            from cosim.registration.registry import registry
-
             found: type[Component] = registry().get("component", kind)
             return found
         if isinstance(kind, type) and issubclass(kind, Component):

@@ -21,7 +21,7 @@ from cosim.simulation.recorded_events import RecordReader
 from cosim.simulation.statistics import Statistics
 from cosim.simulation.status import EventStatus, Severity
 from cosim.step import codes, event_log, layout
-from cosim.step.choice import choice_of
+from cosim.step.choice import choice_of_slots
 from cosim.step.compiled_step import CompiledStep
 from cosim.system.state import State
 from cosim.system.system import System
@@ -222,8 +222,9 @@ class BoundStep:
     def record(self, paths: Sequence[str], where: str, **grid: float) -> None:
         """Record these variables from here on; see `Simulator.record`."""
         self._recorded = paths, where
-        choice, count = choice_of(self.system, paths)
-        self._width, self._missing = 1 + count, MissingValues(self.system, paths)
+        signals = [self.system.signal(path) for path in paths]
+        choice, count = choice_of_slots(self.system, [signal.slot for signal in signals])
+        self._width, self._missing = 1 + count, MissingValues(paths, signals)
         room = max(BUFFERED_ROWS, 64 * self._width)
         if where == "grid alone":  # the last row may be replaced: none is taken before the end
             points = (grid["until"] - grid["origin"]) / grid["interval"] - grid["point"]

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.simulation.event_record import Finding
-from cosim.system.system import System
+from cosim.system.signals import Signal
 
 NOTICED = ("output", "measure")  # every step looks at states; of variables NaN often says "none yet"
 MESSAGE = (
@@ -22,17 +22,17 @@ class MissingValues:
 
     Parameters
     ----------
-    system : System
     paths : sequence of str
         Of what is recorded, in the order of the rows.
+    signals : sequence of Signal
+        What these paths stand for.
     """
 
-    def __init__(self, system: System, paths: Sequence[str]) -> None:
+    def __init__(self, paths: Sequence[str], signals: Sequence[Signal]) -> None:
         self._signals: list[tuple[int, int, str]] = []  # first column, size, path
         self._told: set[int] = set()  # columns
         at = 1
-        for path in paths:
-            signal = system.signal(path)
+        for path, signal in zip(paths, signals, strict=True):
             if signal.declaration.kind in NOTICED and signal.slot.array == "c":
                 self._signals.append((at, signal.slot.size, path))
             at += signal.slot.size

@@ -28,7 +28,9 @@ class Recorder:
 
     def __init__(self, simulator: Simulator, paths: Sequence[str]) -> None:
         self.simulator, self.paths = simulator, list(paths)
-        self._signals = [simulator.system.signal(path) for path in self.paths]
+        signals = (simulator.system.signal(path) for path in self.paths)
+        found = [(s.slot.size, s.units[0] if len(set(s.units)) == 1 else "1") for s in signals]
+        self._sizes, self._units = [size for size, _ in found], [unit for _, unit in found]
         self._pieces: list[NDArray[np.float64]] = []
         self._passed_on = np.zeros((0, 0))
 
@@ -86,16 +88,12 @@ class Recorder:
     def _as_result(self, rows: NDArray[np.float64], **more: Any) -> Result:
         """Rows as signals with units, and what else a result has."""
         if not len(rows):  # it failed before anything was recorded
-            rows = np.zeros((0, 1 + sum(signal.slot.size for signal in self._signals)))
+            rows = np.zeros((0, 1 + sum(self._sizes)))
         columns: dict[str, Any] = {}
         at = 1
-        for path, signal in zip(self.paths, self._signals, strict=True):
-            size = signal.slot.size
+        for path, size in zip(self.paths, self._sizes, strict=True):
             values = rows[:, at : at + size]
             columns[path] = values[:, 0].copy() if size == 1 else values.copy()
             at += size
-        units = {
-            path: signal.units[0] if len(set(signal.units)) == 1 else "1"
-            for path, signal in zip(self.paths, self._signals, strict=True)
-        }
+        units = dict(zip(self.paths, self._units, strict=True))
         return Result(rows[:, 0].copy(), columns, units, **more)

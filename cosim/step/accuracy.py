@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from cosim.contracts.integrator import LOOSEST_ACCURACY
 from cosim.contracts.method_layout import ACCURACY as METHOD_ACCURACY
-from cosim.contracts.method_layout import SETTINGS_HEADER, STEP_ACCURACY
+from cosim.contracts.method_layout import SETTINGS_HEADER, STEP_ACCURACY, TUNE_SIGNATURE
 from cosim.contracts.tolerances import SCALE, accuracy_of_step
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays
-from cosim.step.calls import call_tune
 from cosim.step.codes import REACHED
+from cosim_compiler.calls import indirect_call
+
+call_tune = indirect_call(TUNE_SIGNATURE)
+"""What of an integrator's coefficients depends on the accuracy."""
 
 
 def set_accuracy(a: Arrays, accuracy: float) -> int:

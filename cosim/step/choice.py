@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim.stage import Stage
 from cosim.step.recording import CHOICE_HEADER, INNER, OUTER, VALUES
+from cosim.system.schedule import Slot
 from cosim.system.system import System
 
 
 def choice_of(system: System, paths: Sequence[str]) -> tuple[NDArray[np.int64], int]:
     """The table for these variables, and how many numbers they have."""
-    slots = [system.signal(path).slot for path in paths]
-    values = [("ypdkc".index(s.array), s.offset + i) for s in slots for i in range(s.size)]
-    inner = system.needed_blocks({offset for array, offset in values if array == "ypdkc".index("c")})
+    return choice_of_slots(system, [system.signal(path).slot for path in paths])
+
+
+def choice_of_slots(system: System, slots: Sequence[Slot]) -> tuple[NDArray[np.int64], int]:
+    """The same, of where they lie."""
+    places = np.array([("ypdkc".index(array), offset, size) for array, offset, size in slots], dtype=np.int64)
+    arrays, offsets, sizes = places.reshape(-1, 3).T
+    values = np.column_stack([arrays, offsets - np.cumsum(sizes) + sizes]).repeat(sizes, axis=0)
+    values[:, 1] += np.arange(len(values))
+    inner = system.needed_blocks(values[values[:, 0] == "ypdkc".index("c"), 1].tolist())
     last = system.block_range(Stage.TIME, Stage.ACCELERATION)[1]
-    numbers = [0] * CHOICE_HEADER
-    for place, count, listed in (
-        (VALUES, len(values), [number for value in values for number in value]),
-        (INNER, len(inner), inner),
-        (OUTER, len([i for i in inner if i >= last]), [i for i in inner if i >= last]),
-    ):
-        numbers[place : place + 2] = [count, len(numbers)]
-        numbers += listed
-    return np.array(numbers, dtype=np.int64), len(values)
+    header, end = [0] * CHOICE_HEADER, CHOICE_HEADER
+    lists: list[Any] = [values, inner, [i for i in inner if i >= last]]
+    for place, listed in zip((VALUES, INNER, OUTER), lists, strict=True):
+        header[place : place + 2] = [len(listed), end]
+        end += np.size(listed)
+    return np.concatenate([header, *map(np.ravel, lists)]).astype(np.int64), len(values)

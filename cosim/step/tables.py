@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import inspect
 import math
+from array import array
 from typing import Any
 
 import numpy as np
@@ -100,7 +101,7 @@ class Tables:
         self.witnesses = [witness.path for witness in self.agenda_of.witnesses]
         self.indicators: dict[str, tuple[int, int]] = {}
         self.refusals: list[Problem] = []
-        self._integers = [0] * (layout.HEADER + len(layout.OPTIONAL_PARTS))
+        self._integers = array("q", bytes(8 * (layout.HEADER + len(layout.OPTIONAL_PARTS))))
         self._numbers = [math.nan if accuracy is None else accuracy, math.inf]
         self._nexts: dict[int, list[list[int]]] = {}
         self._room = {"scratch": 0, "places": layout.PLACES_HEADER}
@@ -118,7 +119,8 @@ class Tables:
             self.watched = np.ascontiguousarray(system.table[self.watched_rows])
         self.held = self._holds(method, policy)
         self._methods(method)
-        self.reach: Integers = reach_table(system) if not exported and self.handlers else NO_REACH
+        recurs = any(e.handler.cause is not EventCause.INITIALIZATION for e in self.agenda_of.entries)
+        self.reach: Integers = reach_table(system) if not exported and recurs else NO_REACH
         self.rows_of_evaluation = sum(
             int(system.table[i, 2]) for i in range(*system.block_range(Stage.TIME, Stage.ACCELERATION))
         )
@@ -163,16 +165,16 @@ class Tables:
             row[layout.NEXT], row[layout.NEXT_AT] = len(found), place + len(listed)
             listed += [number for values in found for number in values]
         self._table(layout.ENTRIES, rows)
-        self._integers += listed
+        self._integers.extend(listed)
         self._table(layout.SIGNALS, self.agenda_of.signals)
         self._integers[layout.IN_STEPS] = len(self.agenda_of.in_steps) + len(self.agenda_of.signals)
         self._integers[layout.KINDS] = sum(1 << kind for kind in {row[layout.DOES] for row in rows})
         self._integers[layout.HAS_SCHEDULE] = len(self.agenda_of.scheduled)
         self._integers[layout.HAS_TIMERS] = sum(row[layout.SCHEDULE] == layout.TIMED for row in rows)
         self._integers[layout.HAS_GRIDS] = sum(row[layout.FOLLOWS] for row in rows)
-        for place, array in ((layout.STAGES_D, "d"), (layout.STAGES_K, "k")):
-            size = len(system.assembly.start[array]) or 1
-            self._table(place, [int(system.stage_invalidated(Slot(array, i, 1))) for i in range(size)])
+        for place, name in ((layout.STAGES_D, "d"), (layout.STAGES_K, "k")):
+            size = len(system.assembly.start[name]) or 1
+            self._table(place, [int(system.stage_invalidated(Slot(name, i, 1))) for i in range(size)])
 
     def _entry(self, entry: Entry) -> list[int]:
         handler, row = entry.handler, [0] * layout.ENTRY_WIDTH
@@ -235,15 +237,15 @@ class Tables:
         """What a Python method may change: every variable."""
         layout_of, found = self.system.assembly.layout, []
         sizes = {name: array.size for name, array in self.system.start_arrays().items()}
-        for number, array in enumerate("ypdk"):
+        for number, name in enumerate("ypdk"):
             slots = sorted(
                 (s.offset, s.size)
                 for own in layout_of.slots.values()
                 for s in own.values()
-                if s.array == array and s.size
+                if s.array == name and s.size
             )
             end = 0
-            for at, size in [*slots, (sizes[array], 0)]:
+            for at, size in [*slots, (sizes[name], 0)]:
                 if at > end:  # what has no name
                     found.append([0, number, end, at - end, 1])
                 if at + size > max(at, end):
@@ -306,11 +308,10 @@ class Tables:
         numbers[layout.ROOM] = STEP_ROOM + (ROOM if first < last else 0)
         self._table(layout.SMOOTHNESS, [[offset, int(once)] for offset, once in system._smoothness])
         swaps = [
-            [update, "ypdk".index(array), variable, _depends(stage)]
-            for array, updates, variables, stages in system._swaps
-            for update, variable, stage in zip(updates, variables, stages, strict=True)
+            np.column_stack([updates, np.full_like(updates, "ypdk".index(name)), variables, _depends(stages)])
+            for name, updates, variables, stages in system._swaps
         ]
-        self._table(layout.SWAPS, swaps)
+        self._table(layout.SWAPS, np.concatenate(swaps) if swaps else [])
         self._table(layout.RINGS, [ring.offset for ring in system.rings])
         declared = [
             (f"{name}.{d.name}", str(d.options["notice"]), system.assembly.layout.slots[name][d.name].offset)
@@ -436,8 +437,8 @@ class Tables:
             if len(rows)
             else np.zeros((0, 1), dtype=np.int64)
         )
-        self._integers[place : place + 2] = [len(values), len(self._integers)]
-        self._integers += values.reshape(-1).tolist()
+        self._integers[place : place + 2] = array("q", [len(values), len(self._integers)])
+        self._integers.frombytes(values.tobytes())
 
     def _take(self, place: int, array: str, size: int) -> None:
         """Reserve room in `scratch` or `places`."""
@@ -509,8 +510,7 @@ def takes_next_state(entry: Entry) -> bool:
     return "next_state" in inspect.signature(entry.handler.function.function).parameters
 
 
-def _depends(stage: Stage) -> int:
-    """What depends on a variable that invalidates a stage: more than the motion, the motion, only reports."""
-    if stage <= Stage.INSTANCE:
-        return layout.ON_ALL
-    return layout.ON_MOTION if stage <= Stage.ACCELERATION else layout.ON_REPORTS
+def _depends(stages: Integers) -> Integers:
+    """What depends on variables that invalidate these stages: all, the motion, or reports alone."""
+    beyond = np.where(stages <= Stage.ACCELERATION, layout.ON_MOTION, layout.ON_REPORTS)
+    return np.where(stages <= Stage.INSTANCE, layout.ON_ALL, beyond)

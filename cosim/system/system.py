@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     Model = Any
 
 
+KEPT_SIGNALS = 10_000  # a run that records a large system asks for many more, each a few times
 BREAK_ORDER = "break_order"  # name of the cache slots in which delays say that a break has arrived
 
 
@@ -346,6 +347,8 @@ class System:
         """What a path stands for; `LookUpError` with the nearest name."""
         found = self._signals.get(path)
         if found is None:
+            if len(self._signals) == KEPT_SIGNALS:
+                self._signals.clear()
             found = self._signals[path] = self.assembly.wiring.signal(path)
         return found
 

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 
 import cosim
 from cosim import Stage
+from cosim.step.reach import NO_REACH
 
 
 class Node(cosim.Component):
@@ -140,3 +141,31 @@ def test_plain_python_is_called_at_every_event():
     PlainNode.calls = 0
     simulator.advance_pending_events()  # node 1 writes; nothing is integrated
     assert simulator.statistics.partial_evaluations == 1 and PlainNode.calls == 1
+
+
+class Once(cosim.Component):
+    """Its output follows what it sets when a run begins."""
+
+    level = cosim.discrete(unit="1")
+    out = cosim.output(unit="1")
+
+    @cosim.kernel
+    def double(level, out):
+        out[0] = 2.0 * level
+
+    @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")
+    @cosim.kernel
+    def begin(level_next):
+        level_next[0] = 3.0
+
+
+def test_no_table_is_made_for_what_happens_once():
+    once = cosim.Model("once")
+    once.add(Once, "once")
+    simulator = cosim.Simulator(once.build(), accuracy=1e-6)
+    simulator.initialize()
+    assert simulator.state.realize()["once.out"] == 6.0
+    assert simulator.statistics.partial_evaluations == 0
+    again = cosim.Simulator(network([Node] * 2, [0, 0], [6, 6], [0.4] * 2), accuracy=1e-6)
+    sizes = [each.compiled_step.arrays.reach.size for each in (simulator, again)]
+    assert sizes[0] == NO_REACH.size < sizes[1]

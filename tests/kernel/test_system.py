@@ -66,3 +66,15 @@ def test_simulators_of_one_system_share_nothing_that_a_run_writes():
     for other in others:
         other.advance_to(1.0)
     assert [end(one), end(two)] == expected
+
+
+def test_paths_are_found_however_many_are_asked_for(monkeypatch):
+    monkeypatch.setattr("cosim.system.system.KEPT_SIGNALS", 2)
+    model, heights = cosim.Model("balls"), {f"ball{i}.height": 1.0 + i for i in range(5)}
+    for path, height in heights.items():
+        model.add(Bouncer, path.partition(".")[0], height=height)
+    system = model.build()
+    result = cosim.simulate(system, 0.1, fixed_step=0.1, integrator="integrators.runge_kutta_4",
+                            accuracy=1e-3, signals=list(heights))  # fmt: skip
+    assert {path: values[0] for path, values in result.signals.items()} == heights
+    assert len(system._signals) <= 2
