@@ -219,7 +219,7 @@ def _different(wanted: Forms) -> list[_Job]:
 
 @dataclass(frozen=True)
 class _Group:
-    """Jobs that one process does, and how much is compiled with them: of each job, and of each function once."""
+    """Jobs that one process does, and how much is compiled: with each of them, and of each function once."""
 
     sizes: dict[int, int]
     functions: dict[types.FunctionType, int]
@@ -236,7 +236,7 @@ class _Work:
     """Of each group the process that has taken it, 0 where none has; all processes share it."""
 
     def take(self) -> _Group:
-        """What this process does next: a large group, of helpers that this process has and others have not."""
+        """What this process does next: a large group, with helpers that it has and others have not."""
         me = os.getpid()
         with self.takers.get_lock():
             mine: set[types.FunctionType] = set()
