@@ -26,7 +26,16 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cosim_compiler import kernel_cache, lowered_code, shipped, shipped_texts
+from cosim_compiler import (
+    calls,
+    convention,
+    foreign,
+    kernel_cache,
+    llvm_text,
+    lowered_code,
+    shipped,
+    shipped_texts,
+)
 from cosim_compiler.callback import callback_of
 from cosim_compiler.calls import plain_address, plain_functions
 from cosim_compiler.convention import spelled
@@ -200,7 +209,9 @@ def lower(function: Callable[..., Any], signature: str, name: str) -> str:
 
 
 def _text_made_here(function: types.FunctionType, signature: str) -> str:
-    digest = _digest(function, signature, fresh.BLOCK_OPTIONS, digest_of_module(lowered_code))
+    digest = _digest(
+        function, signature, fresh.BLOCK_OPTIONS, *map(digest_of_module, (llvm_text, lowered_code))
+    )
     kept = kernel_cache.kept(digest)
     text = fresh.text_of(function, signature, fresh.lift_by_name) if kept is None else kept.decode()
     if kept is None:
@@ -231,7 +242,7 @@ def release_address(address: int) -> None:
 @functools.cache
 def versions() -> str:
     """What compiled code depends on besides the functions themselves."""
-    modules = (fresh, front_end, intrinsics, numba_target, whole_module)
+    modules = (calls, convention, foreign, fresh, front_end, intrinsics, numba_target, whole_module)
     sources = [digest_of_module(module) for module in modules]
     return repr((sys.version, *numba_target.versions(), sources))
 

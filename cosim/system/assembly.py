@@ -149,17 +149,24 @@ class Assembly:
     # layout
 
     def _allocate(self) -> None:
-        """Quantity by quantity: a block has a row for each part of a class, and walks through memory then."""
+        """Quantity by quantity: a block has a row for each part of a class, and walks through memory then.
+
+        Which parts are alike is told by what they declare: in another process other objects may say so.
+        """
         layout = self.layout
         layout.allocate_states((name, part.declarations) for name, part in self.parts_by_name.items())
         self.side = layout.allocate("c", 1, "side")
-        alike: dict[int, list[tuple[str, Component]]] = {}
-        for name, part in self.parts_by_name.items():
-            alike.setdefault(id(part.declarations), []).append((name, part))
+        kinds: dict[int, Any] = {}  # by dictionaries, which parts share
+        alike: dict[Any, list[Component]] = {}
+        for part in self.parts_by_name.values():
+            listed = part.declarations
+            if id(listed) not in kinds:
+                kinds[id(listed)] = tuple((d.name, d.kind, d.size) for d in listed.values())
+            alike.setdefault(kinds[id(listed)], []).append(part)
         for parts in alike.values():
-            for declaration in parts[0][1].declarations.values():
-                for name, part in parts:
-                    self._place(name, part, declaration)
+            for declarations in zip(*(part.declarations.values() for part in parts), strict=True):
+                for part, declaration in zip(parts, declarations, strict=True):
+                    self._place(part.name, part, declaration)
 
     def _place(self, name: str, part: Component, declaration: Declaration) -> None:
         """Where a part keeps what it declares, of all but its states."""

@@ -17,8 +17,9 @@ import flip_run
 import pytest
 from flip_run import flipped
 
-from cosim_compiler import kernel_cache
+from cosim_compiler import calls, convention, foreign, kernel_cache, native
 from cosim_compiler.native import is_plain
+from cosim_compiler.with_numba import fresh, intrinsics
 
 VALUE = float.hex(math.sin(0.5) + 1.0)
 posix_only = pytest.mark.skipif(not hasattr(os, "getuid"), reason="rights of files are POSIX's")
@@ -211,6 +212,14 @@ def test_flipped_bits_neither_crash_nor_give_a_wrong_number(filled, tmp_path, co
     command = [sys.executable, flip_run.__file__, str(count)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == {"right": count}
+
+
+@compiled_only
+@pytest.mark.parametrize("module", [calls, convention, foreign, fresh, intrinsics])
+def test_no_kernel_is_kept_when_what_writes_calls_and_arrays_was_edited(monkeypatch, module):
+    digest, before = native.digest_of_module, native.versions()
+    monkeypatch.setattr(native, "digest_of_module", lambda m: "edited" if m is module else digest(m))
+    assert native.versions.__wrapped__() != before
 
 
 def test_old_entries_are_removed_once_a_day(monkeypatch, tmp_path):
