@@ -43,6 +43,8 @@ from cosim_fmu.lowering.optimizer import Optimizer
 Wanted = tuple[types.FunctionType, str]
 LITTER = 3_000_000
 """So many objects, of some 250 bytes, a compiling process keeps: taking them apart is a tenth of its time."""
+SHARING = 4
+"""So many times the length of a helper counts that one process has and the others have not."""
 Forms = dict[Wanted, set[str]]
 """Functions with their signatures, and in which forms: "here", "c" (called by C), "text" (lowered)."""
 
@@ -176,14 +178,16 @@ def make_library(
     CalledProcessError
         The compiler could not link.
     """
-    global _jobs
+    global _work
+    forking = multiprocessing.get_context("fork")
     with tempfile.TemporaryDirectory() as folder:
-        _jobs = _different(wanted), Path(folder)
-        jobs, texts = _jobs[0], {}
+        jobs, texts = _different(wanted), {}
+        groups = _groups(jobs)
+        _work = _Work(jobs, Path(folder), groups, forking.Array("l", len(groups)))
         count = processes or len(os.sched_getaffinity(0))
-        with multiprocessing.get_context("fork").Pool(count, _compile_from_here) as pool:
+        with forking.Pool(count, _compile_from_here) as pool:
             done = 0
-            for made in pool.imap_unordered(_run, _groups(jobs)):
+            for made in pool.imap_unordered(_run_next, range(len(groups))):
                 for number, text in made.items():
                     if text:
                         texts[shipped_texts.key(jobs[number].function, jobs[number].signature)] = text
@@ -213,17 +217,56 @@ def _different(wanted: Forms) -> list[_Job]:
     return list(found.values())
 
 
-def _groups(jobs: list[_Job]) -> list[list[int]]:
-    """Numbers of jobs, together where they share helpers, which a process compiles once; large ones first."""
-    places: dict[str, list[int]] = {}
-    sizes = []
+@dataclass(frozen=True)
+class _Group:
+    """Jobs that one process does, and how much is compiled: with each of them, and of each function once."""
+
+    sizes: dict[int, int]
+    functions: dict[types.FunctionType, int]
+
+
+@dataclass(frozen=True)
+class _Work:
+    """What the processes that compile find: they are forked from the one that has collected."""
+
+    jobs: list[_Job]
+    folder: Path
+    groups: list[_Group]
+    takers: Any
+    """Of each group the process that has taken it, 0 where none has; all processes share it."""
+
+    def take(self) -> _Group:
+        """What this process does next: a large group, with helpers that it has and others have not."""
+        me = os.getpid()
+        with self.takers.get_lock():
+            mine: set[types.FunctionType] = set()
+            others: set[types.FunctionType] = set()
+            for group, taker in zip(self.groups, self.takers, strict=True):
+                if taker:
+                    (mine if taker == me else others).update(group.functions)
+
+            def gain(number: int) -> int:
+                group = self.groups[number]
+                shared = sum(n * ((f in mine) - (f in others)) for f, n in group.functions.items())
+                return sum(group.sizes.values()) + SHARING * shared
+
+            left = (number for number, taker in enumerate(self.takers) if not taker)
+            best = max(left, key=gain)
+            self.takers[best] = me
+        return self.groups[best]
+
+
+def _groups(jobs: list[_Job]) -> list[_Group]:
+    """Jobs together where they share helpers, which a process compiles once; in a group large ones first."""
+    places: dict[str, _Group] = {}
     for number, job in enumerate(jobs):
-        reached = list(_reached(job.function))
-        sizes.append(sum(len(function.__code__.co_code) for function in reached))
+        reached = {function: len(function.__code__.co_code) for function in _reached(job.function)}
         # an adapter belongs to the kernel function that it calls, a part of the Step to what it is a part of
-        places.setdefault((reached[1:] or reached)[0].__module__, []).append(number)
-    groups = [sorted(group, key=lambda number: -sizes[number]) for group in places.values()]
-    return sorted(groups, key=lambda group: -sum(sizes[number] for number in group))
+        place = [*reached][:2][-1].__module__
+        group = places.setdefault(place, _Group({}, {}))
+        group.sizes[number] = sum(reached.values())
+        group.functions.update(reached)
+    return list(places.values())
 
 
 def _reached(function: types.FunctionType) -> Iterator[types.FunctionType]:
@@ -255,8 +298,7 @@ def _linked(objects: Iterable[Path], folder: Path, compiler: str | None) -> byte
     return linked.read_bytes()
 
 
-_jobs: tuple[list[_Job], Path]
-"""What the processes that compile find: they are forked from the one that has collected."""
+_work: _Work
 
 
 @functools.cache
@@ -271,9 +313,13 @@ def _compile_from_here() -> None:
     native.is_plain.cache_clear()
 
 
-def _run(numbers: list[int]) -> dict[int, str]:
-    jobs, folder = _jobs
-    made = {number: jobs[number].run(folder) for number in numbers}
+def _run_next(_: int) -> dict[int, str]:
+    """Texts of a group, by the numbers of its jobs."""
+    sizes = _work.take().sizes
+    made = {
+        number: _work.jobs[number].run(_work.folder)
+        for number in sorted(sizes, key=sizes.__getitem__, reverse=True)
+    }
     if gc.get_count()[0] > LITTER:
         gc.collect()
     return made
