@@ -347,7 +347,7 @@ class System:
         """What a path stands for; `LookUpError` with the nearest name."""
         found = self._signals.get(path)
         if found is None:
-            if len(self._signals) == KEPT_SIGNALS:
+            if len(self._signals) >= KEPT_SIGNALS:
                 self._signals.clear()
             found = self._signals[path] = self.assembly.wiring.signal(path)
         return found

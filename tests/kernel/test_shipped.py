@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import multiprocessing
 import os
 import random
 import shutil
@@ -127,10 +128,26 @@ def test_what_was_made_once_is_kept(made: Path, tmp_path: Path, monkeypatch: pyt
         assert shipping.make_library(dict(FUNCTIONS), *paths, processes=1) == (3, 1)
         assert paths[0].read_bytes() == made.read_bytes()
         assert paths[1].read_bytes() == made.with_name("texts.z").read_bytes()
-        monkeypatch.setattr(fresh, "text_of", lambda *given: pytest.fail("compiled again"))
+        for name in ("text_of", "draft_of"):
+            monkeypatch.setattr(fresh, name, lambda *given: pytest.fail("compiled again"))
 
 
 @COMPILES
+def test_a_process_takes_what_shares_helpers_with_what_it_has_made() -> None:
+    groups = [
+        shipping._Group({0: 50}, {halved: 10}),
+        shipping._Group({1: 40}, {stored: 10}),
+        shipping._Group({2: 30}, {stored: 10}),
+        shipping._Group({3: 20}, {halved: 10}),
+        shipping._Group({4: 10}, {three_times: 10}),
+    ]
+    me, other = os.getpid(), os.getpid() + 1
+    takers = multiprocessing.Array("l", [0, other, 0, 0, 0])
+    work = shipping._Work([], Path(), groups, takers)
+    assert [[*work.take().sizes] for _ in range(4)] == [[0], [3], [4], [2]]
+    assert [*takers] == [me, other, me, me, me]
+
+
 def test_what_is_asked_for_is_collected() -> None:
     with shipping.collected() as wanted:
         native.compile_function(summed, "Ff>f")
