@@ -248,7 +248,10 @@ def versions() -> str:
 
 
 def _digest(function: types.FunctionType, signature: str, options: dict[str, Any], *more: str) -> str:
-    return fingerprint(function, spelled(signature), versions(), repr(sorted(options.items())), *more)
+    compounds = convention.compounds  # code takes members by their places, and names them
+    members = [repr(compounds[letter][0]._fields) for letter in signature if letter in compounds]  # type: ignore[attr-defined]
+    said = [spelled(signature), *members, versions(), repr(sorted(options.items()))]
+    return fingerprint(function, *said, *more)
 
 
 def _compile(function: types.FunctionType, signature: str, options: dict[str, Any]) -> Any:

@@ -10,6 +10,7 @@ import stat
 import subprocess
 import sys
 import time
+from collections import namedtuple
 from pathlib import Path
 
 import cache_run
@@ -220,6 +221,15 @@ def test_no_kernel_is_kept_when_what_writes_calls_and_arrays_was_edited(monkeypa
     digest, before = native.digest_of_module, native.versions()
     monkeypatch.setattr(native, "digest_of_module", lambda m: "edited" if m is module else digest(m))
     assert native.versions.__wrapped__() != before
+
+
+@compiled_only
+def test_members_of_a_named_tuple_that_change_places_count(monkeypatch):
+    digests = set()
+    for names in ("first second", "second first", "first second"):
+        monkeypatch.setitem(convention.compounds, "Q", (namedtuple("Two", names), "FF"))
+        digests.add(native._digest(flipped, "Q>f", {}))
+    assert len(digests) == 2
 
 
 def test_old_entries_are_removed_once_a_day(monkeypatch, tmp_path):
