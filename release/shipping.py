@@ -24,18 +24,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cosim_compiler import (
-    calls,
-    kernel_cache,
-    llvm_text,
-    lowered_code,
-    native,
-    shipped,
-    shipped_texts,
-)
+from cosim_compiler import kernel_cache, llvm_text, lowered_code, native, shipped, shipped_texts
 from cosim_compiler.fingerprint import digest_of_module, environment
 from cosim_compiler.parts import in_process, parts_called
-from cosim_compiler.with_numba import fresh, front_end, whole_module
+from cosim_compiler.with_numba import fresh
 from cosim_fmu.lowering import machine_code, optimizer
 from cosim_fmu.lowering.machine_code import MachineCode, plainest_processor
 from cosim_fmu.lowering.optimizer import Optimizer
@@ -133,17 +125,7 @@ class _Job:
 @functools.cache
 def _compilers() -> str:
     """What the code of a function depends on besides what its symbol tells."""
-    modules = [
-        fresh,
-        front_end,
-        llvm_text,
-        calls,
-        lowered_code,
-        machine_code,
-        optimizer,
-        whole_module,
-        sys.modules[__name__],
-    ]
+    modules = (machine_code, optimizer, sys.modules[__name__])
     versions = [importlib.metadata.version(name) for name in ("numba", "llvmlite")]
     return repr([*versions, sys.platform, platform.machine(), *map(digest_of_module, modules)])
 

@@ -8,6 +8,7 @@ nothing was raised.
 from __future__ import annotations
 
 import ctypes
+import functools
 from typing import Any
 
 POINTER, WORD, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
@@ -23,12 +24,16 @@ compounds: dict[str, tuple[type, str]] = {}
 
 
 def spelled(signature: str) -> str:
-    """A signature in which letters of named tuples are followed by those of their members."""
-    if compounds.keys().isdisjoint(signature):
-        return signature
+    """A signature in which letters of named tuples are followed by letters and names of their members."""
     return "".join(
-        f"{letter}({compounds[letter][1]})" if letter in compounds else letter for letter in signature
+        letter + _members(*compounds[letter]) if letter in compounds else letter for letter in signature
     )
+
+
+@functools.cache
+def _members(compound: Any, letters: str) -> str:
+    named = zip(letters, compound._fields, strict=True)
+    return f"({', '.join(f'{letter} {name}' for letter, name in named)})"
 
 
 def prototype(signature: str) -> Any:

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from cosim_compiler import foreign
-from cosim_compiler.calls import INDIRECT, STATUS, is_call
+from cosim_compiler.calls import BY_NAME, INDIRECT, STATUS, is_call
 
 REPLACED: tuple[Any, ...] = (
     foreign.call_with_array,
@@ -35,7 +35,7 @@ REPLACED: tuple[Any, ...] = (
 )
 """The compiler puts something else in their place: what they say in Python does not count."""
 OF_PARTS = ("__part__", "__optional__", "__head__")
-ATTRIBUTES = ("__inline__", "__part__")
+ATTRIBUTES = ("__inline__", "__part__", BY_NAME)
 """Marks of a function that change how it is compiled."""
 LIBRARIES = sys.stdlib_module_names | {"numpy", "numba", "llvmlite"}
 """What these contain follows from their versions."""
@@ -115,6 +115,16 @@ def _joined(of: bytes, more: tuple[str, ...]) -> str:
 def digest_of_module(module: types.ModuleType) -> str:
     """Of its source: what it makes is kept, and changes with it."""
     return hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest()
+
+
+@functools.cache
+def digest_of_compiler() -> str:
+    """Of its own modules, all but `sources`, which only reads: what they write is kept, and shipped."""
+    here = Path(__file__).parent
+    digest = hashlib.sha256()
+    for path in sorted([*here.glob("*.py"), *here.glob("with_numba/*.py")]):
+        digest.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return digest.hexdigest()
 
 
 def _known_digest(function: types.FunctionType) -> bytes:

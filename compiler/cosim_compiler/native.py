@@ -26,24 +26,15 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cosim_compiler import (
-    calls,
-    convention,
-    foreign,
-    kernel_cache,
-    llvm_text,
-    lowered_code,
-    shipped,
-    shipped_texts,
-)
+from cosim_compiler import kernel_cache, lowered_code, shipped, shipped_texts
 from cosim_compiler.callback import callback_of
 from cosim_compiler.calls import plain_address, plain_functions
 from cosim_compiler.convention import spelled
 from cosim_compiler.debugging import is_debugging
 from cosim_compiler.errors import ContractError
-from cosim_compiler.fingerprint import Names, digest_of_module, fingerprint, names_in_reach
+from cosim_compiler.fingerprint import Names, digest_of_compiler, fingerprint, names_in_reach
 from cosim_compiler.parts import in_process, parts_called
-from cosim_compiler.with_numba import fresh, front_end, intrinsics, numba_target, whole_module
+from cosim_compiler.with_numba import fresh, numba_target
 from cosim_compiler.with_numba.numba_cache import keep_code, kept_code
 
 log = logging.getLogger("cosim.native")
@@ -209,9 +200,7 @@ def lower(function: Callable[..., Any], signature: str, name: str) -> str:
 
 
 def _text_made_here(function: types.FunctionType, signature: str) -> str:
-    digest = _digest(
-        function, signature, fresh.BLOCK_OPTIONS, *map(digest_of_module, (llvm_text, lowered_code))
-    )
+    digest = _digest(function, signature, fresh.BLOCK_OPTIONS, "text")
     kept = kernel_cache.kept(digest)
     text = fresh.text_of(function, signature, fresh.lift_by_name) if kept is None else kept.decode()
     if kept is None:
@@ -242,16 +231,11 @@ def release_address(address: int) -> None:
 @functools.cache
 def versions() -> str:
     """What compiled code depends on besides the functions themselves."""
-    modules = (calls, convention, foreign, fresh, front_end, intrinsics, numba_target, whole_module)
-    sources = [digest_of_module(module) for module in modules]
-    return repr((sys.version, *numba_target.versions(), sources))
+    return repr((sys.version, *numba_target.versions(), digest_of_compiler()))
 
 
 def _digest(function: types.FunctionType, signature: str, options: dict[str, Any], *more: str) -> str:
-    compounds = convention.compounds  # code takes members by their places, and names them
-    members = [repr(compounds[letter][0]._fields) for letter in signature if letter in compounds]  # type: ignore[attr-defined]
-    said = [spelled(signature), *members, versions(), repr(sorted(options.items()))]
-    return fingerprint(function, *said, *more)
+    return fingerprint(function, spelled(signature), versions(), repr(sorted(options.items())), *more)
 
 
 def _compile(function: types.FunctionType, signature: str, options: dict[str, Any]) -> Any:

@@ -20,10 +20,9 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import Any
 
-from cosim_compiler import convention, llvm_text, lowered_code
-from cosim_compiler.fingerprint import digest_of_module, fingerprint
+from cosim_compiler import convention
+from cosim_compiler.fingerprint import digest_of_compiler, fingerprint
 from cosim_compiler.parts import in_process, parts_called
-from cosim_compiler.with_numba import fresh, intrinsics
 
 log = logging.getLogger("cosim.native")
 
@@ -52,11 +51,9 @@ def _symbol_of_part(part: types.FunctionType) -> str:
     return symbol(*in_process(part))
 
 
-@functools.cache
 def made_with() -> str:
-    """What shipped code depends on besides the functions: neither the processor nor the compiler."""
-    sources = [digest_of_module(module) for module in (fresh, intrinsics, llvm_text, lowered_code)]
-    return repr((sys.version_info[:2], sources))
+    """What shipped code depends on besides the functions: neither the processor nor the version of numba."""
+    return repr((sys.version_info[:2], digest_of_compiler()))
 
 
 def sealed(library: bytes) -> bytes:

@@ -16,6 +16,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosim import kit
+from cosim_compiler.calls import called_by_name
 from cosim_compiler.fingerprint import fingerprint, names_in_reach
 
 
@@ -420,6 +421,7 @@ EDITS = {
     "a name of Python's own": lambda space: space.update(abs=lambda x: x + 5.0),
     "a name that is gone": lambda space: space.pop("GAIN"),
     "a mark": lambda space: setattr(space["inner"], "__inline__", True),
+    "the name that lowered code calls": lambda space: called_by_name("other", "f>f")(space["inner"]),
 }
 
 

@@ -18,9 +18,8 @@ import flip_run
 import pytest
 from flip_run import flipped
 
-from cosim_compiler import calls, convention, foreign, kernel_cache, native
+from cosim_compiler import convention, fingerprint, kernel_cache, native, shipped
 from cosim_compiler.native import is_plain
-from cosim_compiler.with_numba import fresh, intrinsics
 
 VALUE = float.hex(math.sin(0.5) + 1.0)
 posix_only = pytest.mark.skipif(not hasattr(os, "getuid"), reason="rights of files are POSIX's")
@@ -216,11 +215,27 @@ def test_flipped_bits_neither_crash_nor_give_a_wrong_number(filled, tmp_path, co
 
 
 @compiled_only
-@pytest.mark.parametrize("module", [calls, convention, foreign, fresh, intrinsics])
-def test_no_kernel_is_kept_when_what_writes_calls_and_arrays_was_edited(monkeypatch, module):
-    digest, before = native.digest_of_module, native.versions()
-    monkeypatch.setattr(native, "digest_of_module", lambda m: "edited" if m is module else digest(m))
-    assert native.versions.__wrapped__() != before
+@pytest.mark.parametrize(
+    "name", ["calls", "convention", "native", "with_numba/fresh", "with_numba/intrinsics"]
+)
+def test_all_that_is_found_counts_the_modules_that_write_it(monkeypatch, tmp_path, name):
+    def digests():
+        fingerprint.digest_of_compiler.cache_clear()
+        native.versions.cache_clear()
+        return {fingerprint.digest_of_compiler(), shipped.made_with(), native.versions()}
+
+    before = digests()
+    package = tmp_path / "package"
+    shutil.copytree(Path(fingerprint.__file__).parent, package, ignore=shutil.ignore_patterns("shipped"))
+    try:
+        monkeypatch.setattr(fingerprint, "__file__", str(package / "fingerprint.py"))
+        assert digests() == before
+        with (package / f"{name}.py").open("a") as file:
+            file.write("EDITED = True\n")
+        assert digests().isdisjoint(before)
+    finally:
+        monkeypatch.undo()
+        assert digests() == before
 
 
 @compiled_only

@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import sys
+from collections import namedtuple
 from pathlib import Path
 
 import numpy as np
@@ -149,11 +150,10 @@ def test_without_numba_there_is_a_message() -> None:
 def test_code_is_kept_by_what_the_named_tuples_of_its_signature_hold(monkeypatch: pytest.MonkeyPatch) -> None:
     from cosim_compiler.convention import compounds, spelled
 
-    kind = compounds["A"][0]
-    monkeypatch.setitem(compounds, "A", (kind, "FI"))
+    monkeypatch.setitem(compounds, "A", (namedtuple("Two", "x n"), "FI"))
     before = spelled("Af>i")
-    monkeypatch.setitem(compounds, "A", (kind, "FFI"))
-    assert (before, spelled("Af>i"), spelled("f>i")) == ("A(FI)f>i", "A(FFI)f>i", "f>i")
+    monkeypatch.setitem(compounds, "A", (namedtuple("Two", "n x"), "IF"))
+    assert (before, spelled("Af>i"), spelled("f>i")) == ("A(F x, I n)f>i", "A(I n, F x)f>i", "f>i")
 
 
 def test_what_was_linked_and_optimized_once_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
