@@ -199,7 +199,7 @@ class Program:
             self._address("watched", 3 * i, system.blocks[block].function, BLOCK_SIGNATURE, "block")
         for place, function, signature in method.functions:
             self._address("program", place, function, signature, "method")
-        for part in PARTS:
+        for part in sorted(PARTS, key=part_name):  # they are listed as modules were imported
             self.functions[part_name(part)] = (part, part.__dict__["__part__"])
         left_out = {"due"} if not self.periodic else set()
         if not self._takes_accuracies(method.integrator):
