@@ -7,7 +7,6 @@ compiled function, a call of an address, a call of a symbol.
 from __future__ import annotations
 
 import contextlib
-import gc
 import types
 import warnings
 from collections.abc import Callable, Iterator
@@ -15,6 +14,7 @@ from typing import Any
 
 from cosim_compiler import foreign, lowered_code
 from cosim_compiler.calls import BY_NAME, INDIRECT, STATUS, name_of
+from cosim_compiler.collection import without_collection
 from cosim_compiler.fingerprint import REPLACED, environment, fingerprint
 from cosim_compiler.with_numba import intrinsics
 from cosim_compiler.with_numba.compiler_errors import explained
@@ -65,17 +65,12 @@ def _compiled(function: types.FunctionType, signature: str, options: dict[str, A
     numba_target()
     arguments, result = signature.split(">")
     dispatcher = numba.njit(**options)(_with_lifted_globals(function, lift))
-    collects = gc.isenabled()
-    gc.disable()  # the compiler makes much that lives long: looking for garbage takes a seventh of its time
-    try:
-        with warnings.catch_warnings(), as_one_module(), _without_vectors():
+    try:  # looking for garbage would take a seventh of the compiler's time
+        with warnings.catch_warnings(), without_collection(), as_one_module(), _without_vectors():
             warnings.simplefilter("ignore", NumbaWarning)
             dispatcher.compile(intrinsics.numba_type(result)(*[intrinsics.numba_type(a) for a in arguments]))
     except NumbaError as error:
         raise explained(error, function, _files_of(function)) from error
-    finally:
-        if collects:
-            gc.enable()
     return next(iter(dispatcher.overloads.values()))
 
 
