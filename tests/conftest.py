@@ -59,10 +59,14 @@ def pytest_configure(config: pytest.Config) -> None:
         config.option.loadscopereorder = False
 
 
-@pytest.hookimpl(trylast=True)
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Workers take what takes long first."""
-    if hasattr(config, "workerinput"):
+@pytest.hookimpl(wrapper=True)
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> Iterator[None]:
+    """Workers take what takes long first, all of them the same, in whichever order they have collected."""
+    is_worker = hasattr(config, "workerinput")
+    if is_worker:
+        items.sort(key=lambda item: item.path)
+    yield
+    if is_worker:
         items[:] = file_order.in_order((item.nodeid.partition("::")[0], item) for item in items)
 
 
