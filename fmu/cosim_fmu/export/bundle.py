@@ -8,6 +8,7 @@ import functools
 import importlib.metadata
 import importlib.util
 import inspect
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -65,11 +66,14 @@ class Package:
         """Its files, by their names in the folder ``resources``."""
         if self.source.is_file():
             return {self.source.name: self.source.read_bytes()}
-        found = {}
-        for path in sorted(self.source.rglob("*")):
-            relative = path.relative_to(self.source.parent)
-            if path.is_file() and not is_left_out(relative):
-                found[relative.as_posix()] = path.read_bytes()
+        found, place = {}, self.source.parent
+        for folder, folders, names in os.walk(self.source):
+            folders[:] = sorted(name for name in folders if name != "__pycache__")
+            for name in sorted(names):
+                path = Path(folder, name)
+                relative = path.relative_to(place)
+                if not is_left_out(relative) and path.is_file():
+                    found[relative.as_posix()] = path.read_bytes()
         return found
 
 
@@ -146,8 +150,7 @@ class Bundle:
             except importlib.metadata.PackageNotFoundError:
                 continue
             for file in files:
-                path = Path(str(file.locate()))
-                if LICENCE.match(file.name) and path.is_file():
+                if LICENCE.match(file.name) and (path := Path(str(file.locate()))).is_file():
                     found[f"documentation/licenses/{distribution}/{file.name}"] = path.read_bytes()
         return found
 
