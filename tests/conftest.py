@@ -118,6 +118,23 @@ def exports_can_be_repeated() -> Iterator[None]:
 
 
 @pytest.fixture(scope="session", autouse=True)
+def names_are_parsed_once() -> Iterator[None]:
+    """fmpy asks a general parser whether names are legal, which takes longer than all its other checks."""
+    from lark import Lark
+
+    parse, legal = Lark.parse, set()
+
+    def parsed(parser: Lark, name: str) -> None:
+        if (parser.source_grammar, name) not in legal:
+            parse(parser, name)
+            legal.add((parser.source_grammar, name))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Lark, "parse", parsed)
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
 def interrupts_arrive() -> None:
     """Tests of interrupts work as well where the run is in the background, which ignores them."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
