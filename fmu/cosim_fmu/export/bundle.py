@@ -237,14 +237,14 @@ def _top_level(distribution: importlib.metadata.Distribution) -> Iterable[str]:
     if declared:
         return declared
     record = distribution.read_text("RECORD")
-    if record is None:
-        files = [str(file) for file in distribution.files or ()]
-    else:
-        files = [row[0] for row in csv.reader(record.splitlines()) if row]
+    lines = [str(file) for file in distribution.files or ()] if record is None else record.splitlines()
     found: set[str] = set()
-    for file in files:
+    for line in lines:
+        if line.partition("/")[0] in found:  # as most of the files of a large package
+            continue
+        (file,) = [line] if record is None else next(csv.reader([line]), [""])[:1]
         top, slash, _ = file.partition("/")
-        if top not in found and (name := inspect.getmodulename(file)):
+        if name := inspect.getmodulename(file):
             found.add(top if slash else name)
     return found
 
@@ -306,7 +306,8 @@ def _mentioned(source: str) -> frozenset[str]:
     ['fmpy', 'numpy', 'os']
     """
     names = set()
-    for package, several in IMPORTS.findall(source.replace("\\\n", " ")):
+    lines = [line for line in source.replace("\\\n", " ").split("\n") if "import" in line]
+    for package, several in IMPORTS.findall("\n".join(lines)):
         names |= {_top(name.split()[0]) for name in [package, *several.split(",")] if name.strip()}
     return frozenset(names)
 
