@@ -67,6 +67,8 @@ def write_archive(path: Path, files: Mapping[str, bytes | Path], level: int = 6)
                 archive.writestr(info, content, compresslevel=level)
         part.chmod(0o644)
         part.replace(path)
-    except BaseException:
+    except BaseException as error:
         part.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:  # of a write
+            raise cosim.CosimError(f"{path}: cannot be written: {error.strerror or error}") from error
         raise
