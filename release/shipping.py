@@ -24,9 +24,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cosim_compiler import kernel_cache, llvm_text, lowered_code, native, shipped, shipped_texts
+import addressed_calls
+
+from cosim_compiler import kernel_cache, lowered_code, native, shipped, shipped_texts
+from cosim_compiler.calls import BY_NAME
 from cosim_compiler.fingerprint import digest_of_module, environment
-from cosim_compiler.parts import in_process, parts_called
+from cosim_compiler.parts import BODY, in_process, parts_called
 from cosim_compiler.with_numba import fresh
 from cosim_fmu.lowering import machine_code, optimizer
 from cosim_fmu.lowering.machine_code import MachineCode, plainest_processor
@@ -75,6 +78,8 @@ class _Job:
     function: types.FunctionType
     signature: str
     forms: frozenset[str]
+    lowered: Wanted
+    """Of what is a text: the function, or the part that it calls with the arrays at an address."""
 
     @property
     def symbol(self) -> str:
@@ -99,33 +104,53 @@ class _Job:
         return b"%d\n" % len(text.encode()) + text.encode() + code
 
     def _text_and_code(self) -> tuple[str, bytes]:
-        text, code = "", b""
-        if self.forms & {"here", "c"}:
-            made_as = fresh.text_of if "text" in self.forms else fresh.draft_of  # both become machine code
-            text = made_as(self.function, self.signature, fresh.lift_to_ship)
-            code = self._object_file(text)
-        if "text" not in self.forms:
-            return "", code
-        if text and fresh.is_the_same_by_name(self.function):
-            return text, code
-        return fresh.text_of(self.function, self.signature, fresh.lift_by_name), code
+        text = fresh.text_of(*self.lowered, fresh.lift_by_name) if "text" in self.forms else ""
+        return text, self._object_file(text) if self.forms & {"here", "c"} else b""
 
     def _object_file(self, text: str) -> bytes:
-        name = self.symbol
-        parts = {fresh.part_name(p): shipped.symbol(*in_process(p)) for p in parts_called(self.function)}
-        named = lowered_code.named(text, name)
-        texts = [llvm_text.with_code_edited(named, lambda code: _renamed(code, parts))]
-        exported = [name]
+        """Of a text that is there already, or of one that is not optimized yet."""
+        is_part = self.lowered[0] is not self.function
+        if is_part:
+            made = _around_part(self.function, self.signature)
+        else:
+            made = text or fresh.draft_of(self.function, self.signature, fresh.lift_by_name)
+        texts, parts = [lowered_code.named(made, self.symbol)], []
+        for called in addressed_calls.called(self.function):
+            if BY_NAME in called.__dict__:
+                name, signature = called.__dict__[BY_NAME]
+                lowered = text if is_part and name == BODY else _named(called, signature)
+                texts.append(addressed_calls.inlined(lowered, name))
+            else:
+                texts.append(addressed_calls.by_address(called))
+            if "__part__" in called.__dict__ and "__optional__" not in called.__dict__:
+                parts.append(shipped.symbol(*in_process(called)))
+        exported = [self.symbol]
         if "c" in self.forms:
-            exported.append(name + shipped.FOR_C)
-            texts.append(lowered_code.for_c(exported[1], name, self.signature))
-        return MachineCode(texts, (), exported, parts.values(), _optimizer()).object_file()
+            exported.append(self.symbol + shipped.FOR_C)
+            texts.append(lowered_code.for_c(exported[1], self.symbol, self.signature))
+        return MachineCode(texts, (), exported, parts, _optimizer()).object_file()
+
+
+_around: dict[str, str] = {}
+
+
+def _around_part(function: types.FunctionType, signature: str) -> str:
+    """The text of what calls a part with the address of a head: the same for all parts of a signature."""
+    if signature not in _around:
+        _around[signature] = fresh.draft_of(function, signature, fresh.lift_by_name)
+    return _around[signature]
+
+
+@functools.cache
+def _named(function: types.FunctionType, signature: str) -> str:
+    """The text of what others call by a name."""
+    return fresh.text_of(function, signature, fresh.lift_by_name)
 
 
 @functools.cache
 def _compilers() -> str:
     """What the code of a function depends on besides what its symbol tells."""
-    modules = (machine_code, optimizer, sys.modules[__name__])
+    modules = (machine_code, optimizer, addressed_calls, sys.modules[__name__])
     versions = [importlib.metadata.version(name) for name in ("numba", "llvmlite")]
     return repr([*versions, sys.platform, platform.machine(), *map(digest_of_module, modules)])
 
@@ -172,7 +197,7 @@ def make_library(
             for made in pool.imap_unordered(_run_next, range(len(groups))):
                 for number, text in made.items():
                     if text:
-                        texts[shipped_texts.key(jobs[number].function, jobs[number].signature)] = text
+                        texts[shipped_texts.key(*jobs[number].lowered)] = text
                 done += len(made)
                 progress(done, len(jobs))
         objects = sorted(Path(folder).glob("*.o"))
@@ -190,13 +215,21 @@ def write_anew(path: Path, content: bytes) -> None:
 
 
 def _different(wanted: Forms) -> list[_Job]:
-    """A job for each function; functions that are compiled to the same have one."""
+    """A job for each function; functions that are compiled to the same have one, and a part its two forms."""
+    around = {wanted_part: in_process(wanted_part[0]) for wanted_part in wanted if _is_part(wanted_part[0])}
+    lowered = {made: part for part, made in around.items() if made in wanted}
     found: dict[str, _Job] = {}
-    for (function, signature), forms in wanted.items():
+    for one, forms in wanted.items():
+        function, signature = around[one] if around.get(one) in lowered else one
         symbol = shipped.symbol(function, signature)
         known = found[symbol].forms if symbol in found else frozenset()
-        found[symbol] = _Job(function, signature, known | forms)
+        text = lowered.get((function, signature), (function, signature))
+        found[symbol] = _Job(function, signature, known | forms, text)
     return list(found.values())
+
+
+def _is_part(function: types.FunctionType) -> bool:
+    return "__part__" in function.__dict__
 
 
 @dataclass(frozen=True)
@@ -305,7 +338,3 @@ def _run_next(_: int) -> dict[int, str]:
     if gc.get_count()[0] > LITTER:
         gc.collect()
     return made
-
-
-def _renamed(code: str, symbols: dict[str, str]) -> str:
-    return lowered_code.SYMBOL.sub(lambda found: f"@{symbols.get(found[1].strip(chr(34)), found[1])}", code)

@@ -42,7 +42,7 @@ PUBLIC = {
 LAYERS = (
     (
         *("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
-        *("cosim.html_table", "cosim.collection", "cosim.walker"),
+        *("cosim.html_table", "cosim.walker"),
     ),
     ("cosim.errors",),
     ("cosim.units",),
@@ -70,7 +70,10 @@ COMPILER_LAYERS = (
             *("calls", "convention"),
         )
     ),
-    tuple(f"cosim_compiler.{name}" for name in ("foreign", "checked_view", "llvm_text", "callback")),
+    tuple(
+        f"cosim_compiler.{name}"
+        for name in ("foreign", "checked_view", "collection", "llvm_text", "callback")
+    ),
     ("cosim_compiler.lowered_code", "cosim_compiler.fingerprint"),
     ("cosim_compiler.parts", "cosim_compiler.sources"),
     ("cosim_compiler.with_numba",),

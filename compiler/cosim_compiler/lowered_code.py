@@ -1,8 +1,6 @@
 """LLVM's text of lowered functions: for no machine in particular, and in a form that C can call.
 
-numba's calling convention, which only this file and `cosim_compiler.native` know: a place for the result, a
-place for an exception, then the arguments, an array as *(owner, parent, items, item size, data, shape …,
-strides …)*; a status is returned.
+numba's calling convention is described in `cosim_compiler.convention`.
 """
 
 from __future__ import annotations

@@ -7,6 +7,9 @@ from collections.abc import Iterator
 
 from cosim_compiler.fingerprint import environment, is_replaced
 
+BODY = "cosim_part"
+"""What lowered code calls the part that the function around it (`in_process`) calls."""
+
 
 def in_process(part: types.FunctionType) -> tuple[types.FunctionType, str]:
     """A part as it is compiled in a process, and its signature."""

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from cosim.collection import without_collection
 from cosim.component.component import Component
 from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
@@ -23,6 +22,7 @@ from cosim.options import check_options, option_names, options_checked
 from cosim.registration.kinds import declared_kinds, kinds_of
 from cosim.registration.registry import registry
 from cosim.system.connection import Connection
+from cosim_compiler.collection import without_collection
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor

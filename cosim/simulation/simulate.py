@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
-from cosim.collection import without_collection
 from cosim.contracts.result_stream import ResultStream
 from cosim.errors import LookUpError, ModelError, Problem, SimulationError
 from cosim.matching import is_pattern, matches
@@ -26,6 +25,7 @@ from cosim.simulation.status import Reason
 from cosim.system.list_variables import listed_quantities
 from cosim.system.state import State
 from cosim.system.system import System, check_system
+from cosim_compiler.collection import without_collection
 
 log = logging.getLogger("cosim.simulation")
 

@@ -10,8 +10,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.step.layout import HEAD, HEADER, OPTIONAL_PARTS
+from cosim_compiler.calls import called_by_name
 from cosim_compiler.convention import compounds
 from cosim_compiler.foreign import integers_at, reals_at, table_at
+from cosim_compiler.parts import BODY
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 Reals = NDArray[np.float64]
@@ -119,12 +121,14 @@ def _by_address(function: Any, signature: str) -> types.FunctionType:
     A call then hands over one word; as it is, it would hand over a hundred and ninety.
     """
     more = "".join(f", b{i}" for i in range(len(signature.split(">")[0]) - 1))
-    plain = types.FunctionType(
-        function.__code__,
-        function.__globals__,
-        function.__name__,
-        function.__defaults__,
-        function.__closure__,
+    plain = called_by_name(BODY, signature)(
+        types.FunctionType(
+            function.__code__,
+            function.__globals__,
+            function.__name__,
+            function.__defaults__,
+            function.__closure__,
+        )
     )
     namespace: dict[str, Any] = {"plain": plain, "arrays_at": arrays_at, "__name__": __name__}
     source = f"def {function.__name__}(head{more}):\n    return plain(arrays_at(head){more})\n"

@@ -7,7 +7,7 @@ import numba
 import pytest
 
 import cosim
-from cosim_compiler.with_numba.fresh import OPTIONS, compiled_anew, lift_to_ship
+from cosim_compiler.with_numba.fresh import OPTIONS, compiled_anew, lift_by_name
 
 SCALAR_AND_VIEW = "fF>v"
 
@@ -120,7 +120,7 @@ def test_one_line_with_the_authors_place(function, text):
     lines, first = inspect.getsourcelines(offender)
     line = next(first + i for i, code in enumerate(lines) if "offends" in code.partition("#")[2])
     with pytest.raises(cosim.ContractError) as raised:
-        compiled_anew(function, SCALAR_AND_VIEW, OPTIONS, lift_to_ship)
+        compiled_anew(function, SCALAR_AND_VIEW, OPTIONS, lift_by_name)
     said = str(raised.value)
     assert said.startswith(f"{__file__}:{line}: cannot be compiled: "), said
     assert text in said

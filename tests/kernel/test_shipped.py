@@ -22,6 +22,7 @@ import cosim
 from cosim import kit
 from cosim.step.run import advance
 from cosim_compiler import kernel_cache, native, shipped, shipped_texts
+from cosim_compiler.calls import called_by_name, indirect_call, name_of, status_call
 from cosim_compiler.parts import in_process
 from cosim_compiler.with_numba import fresh
 
@@ -179,13 +180,62 @@ def test_damaged_texts_are_not_used(library: Path) -> None:
         assert shipped_texts.text(summed, "Ff>f") is None, f"bit {bit}"
 
 
+call_law = indirect_call("fF>f")
+call_quietly = status_call("fFTi>v")
+
+
+def law(x, y):
+    y[0] = np.sin(x)
+    return 2.0 * y[0]
+
+
+def refused(x, y, table, count):
+    if count < 0:
+        raise ValueError
+    y[0] += x * table[count, 1]
+
+
+@called_by_name("sum_of_both", "ifF>f")
+def both(address, x, y):
+    return call_law(address, (x, y)) + call_law(address, (-0.5 * x, y))
+
+
+def through(address, other, x, y, table):
+    total = both(address, x, y)
+    bad = call_quietly(other, x, y, table, -1)
+    return total + 10 * bad + call_quietly(other, x, y, table, 1)
+
+
 @COMPILES
-def test_which_texts_are_the_same_in_a_process_and_lowered() -> None:
-    assert not fresh.is_the_same_by_name(advance)  # a part of the Step, which calls others
-    for function, signature in ((summed, "Ff>f"), (stored, "Fif>v")):
-        assert fresh.is_the_same_by_name(function)
-        by_name = fresh.text_of(function, signature, fresh.lift_by_name)
-        assert by_name == fresh.text_of(function, signature, fresh.lift_to_ship)
+def test_a_library_calls_by_address_what_lowered_code_calls_by_name(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    signature = "iifFT>f"
+    path = tmp_path / "kernels.so"
+    wanted: shipping.Forms = {(through, signature): {"here", "text"}, (both, "ifF>f"): {"here"}}
+    assert shipping.make_library(wanted, path, tmp_path / "texts.z", processes=1) == (2, 1)
+    text = native.lower(through, signature, "through")
+    assert all(f"@{name}(" in text for name in ("sum_of_both", name_of("fFTi>v")))
+    addresses = native.function_address(law, "fF>f"), native.function_address(refused, "fFTi>v")
+    table, outcomes = np.arange(6).reshape(2, 3), []
+    for place in (tmp_path / "nowhere.so", path):
+        monkeypatch.setattr(shipped, "PATH", place)
+        shipped._library.cache_clear()
+        y = np.zeros(1)
+        compiled = native.compile_function(through, signature)
+        outcomes.append((compiled(*addresses, 0.7, y, table), y.tobytes()))
+        assert isinstance(compiled, shipped.Shipped) == place.exists()
+    shipped._library.cache_clear()
+    assert outcomes[0] == outcomes[1] and outcomes[0][0] > 10
+
+
+def test_a_part_is_compiled_once_as_text_and_for_processes() -> None:
+    around = in_process(advance)
+    (job,) = shipping._different({around: {"here"}, (advance, "Af>i"): {"text"}})
+    assert (job.function, job.signature) == around and job.lowered == (advance, "Af>i")
+    assert job.forms == {"here", "text"}
+    (alone,) = shipping._different({around: {"here"}})
+    assert alone.lowered == around
 
 
 def test_a_function_is_bound_to_the_parts_that_it_calls(monkeypatch: pytest.MonkeyPatch) -> None:

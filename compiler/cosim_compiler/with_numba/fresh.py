@@ -7,7 +7,6 @@ compiled function, a call of an address, a call of a symbol.
 from __future__ import annotations
 
 import contextlib
-import gc
 import types
 import warnings
 from collections.abc import Callable, Iterator
@@ -15,7 +14,8 @@ from typing import Any
 
 from cosim_compiler import foreign, lowered_code
 from cosim_compiler.calls import BY_NAME, INDIRECT, STATUS, name_of
-from cosim_compiler.fingerprint import environment, fingerprint, is_replaced
+from cosim_compiler.collection import without_collection
+from cosim_compiler.fingerprint import REPLACED, environment, fingerprint
 from cosim_compiler.with_numba import intrinsics
 from cosim_compiler.with_numba.compiler_errors import explained
 from cosim_compiler.with_numba.front_end import for_any_number
@@ -34,7 +34,6 @@ INLINED_EARLY = {**BLOCK_OPTIONS, "inline": "always"}
 
 # By digests: a function whose globals changed is another one.
 _by_name: dict[str, Any] = {}
-_to_ship: dict[str, Any] = {}
 
 
 def compiled_anew(
@@ -66,17 +65,12 @@ def _compiled(function: types.FunctionType, signature: str, options: dict[str, A
     numba_target()
     arguments, result = signature.split(">")
     dispatcher = numba.njit(**options)(_with_lifted_globals(function, lift))
-    collects = gc.isenabled()
-    gc.disable()  # the compiler makes much that lives long: looking for garbage takes a seventh of its time
-    try:
-        with warnings.catch_warnings(), as_one_module(), _without_vectors():
+    try:  # looking for garbage would take a seventh of the compiler's time
+        with warnings.catch_warnings(), without_collection(), as_one_module(), _without_vectors():
             warnings.simplefilter("ignore", NumbaWarning)
             dispatcher.compile(intrinsics.numba_type(result)(*[intrinsics.numba_type(a) for a in arguments]))
     except NumbaError as error:
         raise explained(error, function, _files_of(function)) from error
-    finally:
-        if collects:
-            gc.enable()
     return next(iter(dispatcher.overloads.values()))
 
 
@@ -146,18 +140,21 @@ def lifted_with(
     """What stands in place of a function where tables of addresses are walked; `known` are made already."""
     if STATUS in function.__dict__:
         return intrinsics.status_call(function.__dict__[STATUS])
-    if function is foreign.call_with_array:
-        return intrinsics.foreign_calls()[0]
-    if function is foreign.call_with_interval:
-        return intrinsics.foreign_calls()[1]
-    if function in foreign.ARRAYS_AT:
-        return intrinsics.array_at(*foreign.ARRAYS_AT[function])
     if INDIRECT in function.__dict__:
         return intrinsics.indirect_call_of(function.__dict__[INDIRECT])
+    if function in REPLACED:
+        return _in_place_of(function)
     digest = fingerprint(function)
     if digest not in known:
         known[digest] = call_of_part(function) if "__part__" in function.__dict__ else _helper(function, lift)
     return known[digest]
+
+
+def _in_place_of(function: types.FunctionType) -> Any:
+    """What stands in place of a function of `cosim_compiler.foreign`."""
+    if function in foreign.ARRAYS_AT:
+        return intrinsics.array_at(*foreign.ARRAYS_AT[function])
+    return intrinsics.foreign_calls()[function is foreign.call_with_interval]
 
 
 def call_by_address(function: types.FunctionType, address: int) -> Any:
@@ -196,7 +193,9 @@ def _text(result: Any) -> str:
 
 
 def lift_by_name(function: types.FunctionType) -> Any:
-    """What lowered code calls: by names."""
+    """What lowered code calls: by names, which whoever links it defines."""
+    if function in REPLACED:
+        return _in_place_of(function)
     digest = fingerprint(function)
     if digest not in _by_name:
         if "__part__" in function.__dict__:
@@ -209,28 +208,7 @@ def lift_by_name(function: types.FunctionType) -> Any:
         elif INDIRECT in function.__dict__:
             signature = function.__dict__[INDIRECT]
             made = intrinsics.call_of_number(name_of(signature), signature)
-        elif not is_replaced(function) and is_the_same_by_name(function):
-            made = lift_to_ship(function)
         else:
             made = _helper(function, lift_by_name)
         _by_name[digest] = made
     return _by_name[digest]
-
-
-def is_the_same_by_name(function: types.FunctionType) -> bool:
-    """Whether `lift_by_name` and `lift_to_ship` make the same text of it: it calls nothing through tables."""
-    found, at = [function], 0
-    while at < len(found):
-        for value in environment(found[at]).values():
-            if not isinstance(value, types.FunctionType) or value in found:
-                continue
-            if is_replaced(value) or {"__part__", BY_NAME} & value.__dict__.keys():
-                return False
-            found.append(value)
-        at += 1
-    return True
-
-
-def lift_to_ship(function: types.FunctionType) -> Any:
-    """As `_lift`, where the parts that it calls are not there yet."""
-    return lifted_with(function, lift_to_ship, call_by_symbol, _to_ship)

@@ -1,9 +1,10 @@
 """Numba compiles a function with its helpers to one module, of which machine code is made once.
 
-Left to itself numba makes machine code of each helper as well. Here that waits until a module is complete:
-helpers are called from inside it alone, and their own addresses are never asked for. They are still
-optimized before they are inlined: without that the code becomes slower. The module itself is optimized when
-machine code or text of it is wanted; what an optimizer of its own works on is not.
+Left to itself numba optimizes each helper and makes machine code of it as well. Here that waits until a
+module is complete: helpers are called from inside it alone, and their own addresses are never asked for.
+Each is made simpler before it is inlined; loops are written out once, where all is known that they work on.
+The module itself is optimized when machine code or text of it is wanted; what an optimizer of its own works
+on is not.
 """
 
 from __future__ import annotations
@@ -94,11 +95,6 @@ def _library() -> type:
                     self._is_optimized = True
                     passes, builder = self._codegen._module_pass_manager()
                     passes.run(self._final_module, builder)
-
-        def _get_module_for_linking(self) -> Any:
-            self._ensure_finalized()
-            self.optimize()
-            return super()._get_module_for_linking()
 
         def finish(self) -> None:
             self.optimize()
