@@ -15,7 +15,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim import walker
-from cosim.cause import EventCause
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
 from cosim.component.values import read_numbers
@@ -26,8 +25,10 @@ from cosim.system import state_bytes
 from cosim.system.assembly import Assembly
 from cosim.system.block_address import block_address, python_block_address
 from cosim.system.block_failure import block_failure
+from cosim.system.dependencies import Dependencies, places
 from cosim.system.derivative_structure import derivative_structure
 from cosim.system.history_buffer import RING
+from cosim.system.input_lines import InputLines
 from cosim.system.layout import HISTORY_WIDTH
 from cosim.system.list_variables import list_variables
 from cosim.system.needed_blocks import NeededBlocks
@@ -380,7 +381,7 @@ class System:
         state.refuse_when_locked()
         state._arrays[slot.array][slot.offset : slot.offset + slot.size] = numbers
         if signal.declaration.kind == "input":
-            slope = self._course_slots(path, self.signal(path))[0]
+            slope = self._input_lines.line(path, signal).slope
             state._arrays["d"][slope.offset : slope.offset + slope.size] = math.nan
         state.jumped = True
         state.invalidate(self.stage_invalidated(slot), f"{path} = …")
@@ -403,15 +404,15 @@ class System:
         """Where a variable is written; `StateError` for what cannot be set. An input's value lies in d."""
         signal = self.signal(path)
         if signal.declaration.kind == "input":
-            return self._input_slot(path, signal)
+            return self._input_lines.line(path, signal).value
         if signal.slot.array == "c" or signal.declaration.kind == "option":
             raise StateError(f"{path}: it is computed and cannot be set")
         return signal.slot
 
     def course_offsets(self, path: str) -> tuple[int, int]:
         """Where in d the slope of one element of an input of the system lies, and since when it runs."""
-        slope, since = self._course_slots(path, self.signal(path))
-        return slope.offset, since.offset
+        line = self._input_lines.line(path, self.signal(path))
+        return line.slope.offset, line.since.offset
 
     def write_slope(self, state: State, path: str, slope: Any) -> None:
         """Let an input of the system run along a line, from its value at the present time on.
@@ -432,59 +433,20 @@ class System:
         StateError
             It is no input of the system, or not as many finite numbers as the input has.
         """
-        signal = self.signal(path)
-        if signal.declaration.kind != "input":
-            raise StateError(f"{path}: only an input runs along a slope")
-        slopes = np.asarray(slope, dtype=np.float64).ravel()
-        value, (rate, since) = self._input_slot(path, signal), self._course_slots(path, signal)
-        if slopes.size != rate.size or not np.all(np.isfinite(slopes)):
-            raise StateError(f"{path}: its slope is {slope!r}, needs {rate.size} finite numbers")
-        state.refuse_when_locked()
-        d = state._arrays["d"]
-        for i in range(rate.size):
-            before = d[rate.offset + i]
-            if before == before:
-                d[value.offset + i] += (state.time - d[since.offset + i]) * before
-            d[rate.offset + i], d[since.offset + i] = slopes[i], state.time
-        state.jumped = True
-        state.invalidate(self.stage_invalidated(value), f"slope of {path}")
+        self._input_lines.write(state, path, self.signal(path), slope)
 
     def hold_inputs(self, state: State) -> None:
         """Inputs that run along lines keep the values that they have now."""
-        values, slopes, since = self.input_lines
-        d = state._arrays["d"]
-        running = ~np.isnan(d[slopes])
-        if running.any():
-            d[values[running]] += (state.time - d[since[running]]) * d[slopes[running]]
-            d[slopes[running]] = math.nan
-            state.jumped = True
-            state.invalidate(Stage.TIME, "inputs held")
+        self._input_lines.hold(state)
 
-    @cached_property
+    @property
     def input_lines(self) -> tuple[NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]:
         """Where values, slopes and times of all inputs lie in d."""
-        assembly = self.assembly
-        triples = [(assembly.free_inputs[path], *assembly.input_courses[path]) for path in self.inputs]
-        found = [
-            np.array([s.offset + i for s in slots for i in range(s.size)], dtype=np.int64)
-            for slots in (zip(*triples, strict=True) if triples else ((), (), ()))
-        ]
-        return found[0], found[1], found[2]
+        return self._input_lines.places
 
-    def _course_slots(self, path: str, signal: Signal) -> tuple[Slot, Slot]:
-        """Where in d the slope of an input of the system lies, and since when."""
-        whole = self.assembly.layout.slots[signal.part][signal.name]
-        first = signal.slot.offset - whole.offset
-        slope, since = self.assembly.input_courses[f"{signal.part}.{signal.name}"]
-        return slope.part(first, signal.slot.size), since.part(first, signal.slot.size)
-
-    def _input_slot(self, path: str, signal: Signal) -> Slot:
-        """Where in d an input of the system lies (in the cache lies a copy)."""
-        full = f"{signal.part}.{signal.name}"
-        if full not in self.inputs:
-            raise StateError(f"{path}: this input is connected inside the model and cannot be set")
-        whole = self.assembly.layout.slots[signal.part][signal.name]
-        return self.assembly.free_inputs[full].part(signal.slot.offset - whole.offset, signal.slot.size)
+    @cached_property
+    def _input_lines(self) -> InputLines:
+        return InputLines(self.assembly)
 
     def stage_invalidated(self, slot: Slot) -> Stage:
         """The stage that a write to a slot outside the cache invalidates."""
@@ -519,89 +481,34 @@ class System:
 
     def direct_feedthrough(self, path: str) -> set[str]:
         """The inputs of the system that a signal depends on at the same instant."""
-        slot = self.signal(path).slot
-        if slot.array != "c":
-            return set()
-        layout, behind = self.assembly.layout, self.assembly.graph.regions_behind(slot)
-        found = set()
-        for name in self.inputs:
-            part, _, port = name.partition(".")
-            if layout.region_of(layout.slots[part][port].offset) in behind:
-                found.add(name)
-        return found
+        return self._dependencies.on_inputs(self.signal(path).slot)
 
     def discrete_signals(self) -> set[str]:
         """Discrete variables, and declared outputs that blocks compute from these and parameters alone."""
-        held = {v.path for v in self.variables.values() if v.kind in ("discrete", "integer")}
-        if not held:
-            return held
-        layout = self.assembly.layout
-        free = {i for slot in self.assembly.free_inputs.values() for i in slot.elements}
-
-        def moves(slot: Slot) -> bool:
-            return slot.array not in "pdk" or (slot.array == "d" and not free.isdisjoint(slot.elements))
-
-        moving = self.assembly.graph.followers(outside=moves)
-        outputs = [v for v in self.variables.values() if v.kind == "output" and v.slot.array == "c"]
-        still = [v.path for v in outputs if layout.region_of(v.slot.offset) not in moving]
-        return held | {path for path in still if ("t", 0) not in self.sources(path)}
+        return self._dependencies.discrete()
 
     def dependencies(self, path: str) -> set[str]:
         """Parameters, states and inputs that a signal depends on at the same instant."""
-        return self._leaves(self._behind(path))
+        return self._dependencies.names(self._dependencies.behind(self.signal(path).slot))
 
     def initial_dependencies(self, path: str) -> set[str]:
         """Parameters, states and inputs that a signal depends on when a simulation is initialized.
 
         What remembers (a delay, a held sample) has no past then: it depends on what it remembers as well.
         """
-        return self._leaves(self._behind_at_start(path))
+        return self._dependencies.names(self._dependencies.behind_at_start(self.signal(path).slot))
 
     def sources(self, path: str, *, initially: bool = False) -> set[tuple[str, int]]:
         """`dependencies`, or `initial_dependencies`, as places: array and offset of each number.
 
         Inputs of the system lie in d; ("t", 0) is the time.
         """
-        found = self._behind_at_start(path) if initially else self._behind(path)
-        return {(slot.array, i) for slot in found for i in slot.elements}
-
-    def _behind(self, path: str) -> set[Slot]:
-        return self.assembly.graph.sources(self.signal(path).slot)
-
-    def _behind_at_start(self, path: str) -> set[Slot]:
-        """Also what updates, and handlers of the 0th step, of the parts read whose variables are met."""
-        found: set[Slot] = set()
-        pending = [self.signal(path).slot]
-        while pending:
-            new = self.assembly.graph.sources(pending.pop(), self.assembly.updates["end"]) - found
-            found |= new
-            for blocks, variables in self._first_handlers:
-                if any(slot.overlaps(variable) for slot in new for variable in variables):
-                    pending += [slot for block in blocks for slot in block.reads if slot.size]
-        return found
+        found, slot = self._dependencies, self.signal(path).slot
+        return places(found.behind_at_start(slot) if initially else found.behind(slot))
 
     @cached_property
-    def _first_handlers(self) -> list[tuple[list[Block], list[Slot]]]:
-        """Handlers that the 0th step can call, by part, and the variables that they can change."""
-        first = (EventCause.INITIALIZATION, EventCause.SCHEDULED)
-        by_part: dict[str, list[Block]] = {}
-        for (name, handler), block in self.handler_blocks.items():
-            if self.parts[name].handlers[handler].cause in first:
-                by_part.setdefault(name, []).append(self.blocks[block])
-        changed: dict[str, list[Slot]] = {name: [] for name in by_part}
-        for variable in self.variables.values():
-            part = variable.path.partition(".")[0]
-            if part in changed and variable.slot.array in "yd":
-                changed[part].append(variable.slot)
-        return [(blocks, changed[name]) for name, blocks in by_part.items()]
-
-    def _leaves(self, found: set[Slot]) -> set[str]:
-        places = {v.path: v.slot for v in self.variables.values() if v.slot.array != "c"}
-        places |= {path: self.assembly.free_inputs[path] for path in self.inputs}
-        read = {(slot.array, i) for slot in found for i in slot.elements}
-        return {
-            path for path, place in places.items() if any((place.array, i) in read for i in place.elements)
-        }
+    def _dependencies(self) -> Dependencies:
+        return Dependencies(self)
 
     @cached_property
     def variables(self) -> dict[str, Variable]:

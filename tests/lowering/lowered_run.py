@@ -68,9 +68,7 @@ class LoweredRun:
     def write(self, path: str, value: float) -> None:
         """As a shell sets a variable."""
         system = self.program.system
-        slot = system.signal(path).slot
-        if path in system.inputs:
-            slot = system._input_slot(path, system.signal(path))
+        slot = system.written_slot(path) if path in system.inputs else system.signal(path).slot
         self.arrays[slot.array][slot.offset : slot.offset + slot.size] = value
         self.arrays["clock"][layout.JUMPED] = 1.0
         self.arrays["places"][layout.STAGE] = layout.NOTHING

@@ -1,0 +1,92 @@
+"""What a signal depends on at the same instant, read from what the blocks of the schedule read and write."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from cosim.cause import EventCause
+from cosim.system.schedule import TIME, Block, Slot
+
+if TYPE_CHECKING:
+    System = Any
+
+
+class Dependencies:
+    """Answers what values in the cache of a system are computed from."""
+
+    def __init__(self, system: System) -> None:
+        self._system, self._assembly = system, system.assembly
+
+    def behind(self, slot: Slot) -> set[Slot]:
+        """What lies outside the cache, and the time."""
+        return self._assembly.graph.sources(slot)
+
+    def behind_at_start(self, slot: Slot) -> set[Slot]:
+        """Also what updates, and handlers of the 0th step, of the parts read whose variables are met."""
+        found: set[Slot] = set()
+        pending = [slot]
+        while pending:
+            new = self._assembly.graph.sources(pending.pop(), self._assembly.updates["end"]) - found
+            found |= new
+            for blocks, variables in self._first_handlers:
+                if any(slot.overlaps(variable) for slot in new for variable in variables):
+                    pending += [slot for block in blocks for slot in block.reads if slot.size]
+        return found
+
+    @cached_property
+    def _first_handlers(self) -> list[tuple[list[Block], list[Slot]]]:
+        """Handlers that the 0th step can call, by part, and the variables that they can change."""
+        system, first = self._system, (EventCause.INITIALIZATION, EventCause.SCHEDULED)
+        by_part: dict[str, list[Block]] = {}
+        for (name, handler), block in system.handler_blocks.items():
+            if system.parts[name].handlers[handler].cause in first:
+                by_part.setdefault(name, []).append(system.blocks[block])
+        changed: dict[str, list[Slot]] = {name: [] for name in by_part}
+        for variable in system.variables.values():
+            part = variable.path.partition(".")[0]
+            if part in changed and variable.slot.array in "yd":
+                changed[part].append(variable.slot)
+        return [(blocks, changed[name]) for name, blocks in by_part.items()]
+
+    def on_inputs(self, slot: Slot) -> set[str]:
+        """Paths of the inputs of the system that a value is computed from at once."""
+        if slot.array != "c":
+            return set()
+        layout, behind = self._assembly.layout, self._assembly.graph.regions_behind(slot)
+        found = set()
+        for path in self._system.inputs:
+            part, _, port = path.partition(".")
+            if layout.region_of(layout.slots[part][port].offset) in behind:
+                found.add(path)
+        return found
+
+    def discrete(self) -> set[str]:
+        """Paths of discrete variables, and of outputs that are computed from these and parameters alone."""
+        variables = self._system.variables.values()
+        held = {v.path for v in variables if v.kind in ("discrete", "integer")}
+        if not held:
+            return held
+        layout = self._assembly.layout
+        free = {i for slot in self._assembly.free_inputs.values() for i in slot.elements}
+
+        def moves(slot: Slot) -> bool:
+            return slot.array not in "pdk" or (slot.array == "d" and not free.isdisjoint(slot.elements))
+
+        moving = self._assembly.graph.followers(outside=moves)
+        outputs = [v for v in variables if v.kind == "output" and v.slot.array == "c"]
+        still = [v for v in outputs if layout.region_of(v.slot.offset) not in moving]
+        return held | {v.path for v in still if TIME not in self.behind(v.slot)}
+
+    def names(self, found: Iterable[Slot]) -> set[str]:
+        """Paths of the parameters, states and inputs that lie there."""
+        lie = {v.path: v.slot for v in self._system.variables.values() if v.slot.array != "c"}
+        lie |= self._assembly.free_inputs
+        read = places(found)
+        return {path for path, slot in lie.items() if not read.isdisjoint(places([slot]))}
+
+
+def places(slots: Iterable[Slot]) -> set[tuple[str, int]]:
+    """Array and offset of each number."""
+    return {(slot.array, i) for slot in slots for i in slot.elements}
