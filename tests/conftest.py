@@ -5,6 +5,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,15 +13,20 @@ from pathlib import Path
 import file_order
 import memory_folder
 import pytest
-from hypothesis import HealthCheck, settings
+from hypothesis import HealthCheck, Phase, settings
 
 from cosim_fmu.master.participants import private_folder
 
 HERE = Path(__file__).parent
 
-# A machine that others use as well draws examples slowly: no fault of the tests.
+# A machine that others use as well draws examples slowly: no fault of the tests. To explain a counterexample
+# hypothesis traces every line.
 settings.register_profile(
-    "unhurried", settings(), deadline=None, suppress_health_check=[HealthCheck.too_slow]
+    "unhurried",
+    settings(),
+    deadline=None,
+    suppress_health_check=[HealthCheck.too_slow],
+    phases=[phase for phase in Phase if phase is not Phase.explain],
 )
 settings.load_profile("unhurried")
 
@@ -48,9 +54,17 @@ def pytest_configure(config: pytest.Config) -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Workers take what takes long first."""
+    """Workers take what takes long first; whatever is imported from here on is no helper module."""
     if hasattr(config, "workerinput"):
         items[:] = file_order.in_order((item.nodeid.partition("::")[0], item) for item in items)
+    sys.path[:] = helpers_last(sys.path)
+
+
+def helpers_last(path: list[str]) -> list[str]:
+    """Folders of this repository that hold no package stand last, and once: else each import looks there."""
+    ours = tuple(str(HERE.parent / name) for name in ("benchmarks", "examples", "release", "tests"))
+    helpers = dict.fromkeys(p for p in path if p.startswith(ours))
+    return [*(p for p in path if p not in helpers), *helpers]
 
 
 _folders: list[Path] = []
@@ -70,17 +84,28 @@ def pytest_xdist_setupnodes() -> None:
 
 @pytest.hookimpl(trylast=True)
 def pytest_unconfigure() -> None:
-    """Remove it."""
+    """Remove it.
+
+    pytest goes on to search five times for garbage whose end failed: after this the other four find nothing.
+    """
     while _folders:
         private_folder.remove_folder(_folders.pop())
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session", autouse=True)
-def helper_modules_in_subprocesses() -> Iterator[None]:
-    """A Python that a test starts finds the helper modules of the tests, as the tests themselves do."""
-    folders = [HERE, *(p for p in sorted(HERE.iterdir()) if p.is_dir() and p.name != "data")]
+def helper_modules_in_subprocesses(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """A Python that a test starts finds the helper modules of the tests, behind all others.
+
+    In ``PYTHONPATH`` their folders would be looked at first, in every import of every process.
+    """
+    inside = [p for p in sorted(HERE.iterdir()) if p.is_dir() and p.name not in ("__pycache__", "data")]
+    folders = [str(p) for p in (HERE, *inside)]
+    place = tmp_path_factory.mktemp("helper_modules")
+    (place / "sitecustomize.py").write_text(f"import sys\n\nsys.path += {folders}\n", "utf-8")
     with pytest.MonkeyPatch.context() as patch:
-        patch.setenv("PYTHONPATH", os.pathsep.join(map(str, folders)), prepend=os.pathsep)
+        patch.setenv("PYTHONPATH", str(place), prepend=os.pathsep)
         yield
 
 
@@ -89,6 +114,23 @@ def exports_can_be_repeated() -> Iterator[None]:
     """FMUs that tests compare to the byte are made at one date."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("SOURCE_DATE_EPOCH", "1700000000")
+        yield
+
+
+@pytest.fixture(scope="session", autouse=True)
+def names_are_parsed_once() -> Iterator[None]:
+    """fmpy asks a general parser whether names are legal, which takes longer than all its other checks."""
+    from lark import Lark
+
+    parse, legal = Lark.parse, set()
+
+    def parsed(parser: Lark, name: str) -> None:
+        if (parser.source_grammar, name) not in legal:
+            parse(parser, name)
+            legal.add((parser.source_grammar, name))
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(Lark, "parse", parsed)
         yield
 
 

@@ -104,14 +104,22 @@ class Registry:
         LookUpError
             When no plugin registered this class.
         """
+        found = self.registered(cls)
+        if found is None:
+            name = place_of(getattr(cls, "made_by", None) or cls)
+            known = [entry.target for entries in self._entries.values() for entry in entries.values()]
+            raise LookUpError("registered class", name, known, "Register it in the hook of a plugin.")
+        return found
+
+    def registered(self, cls: type) -> Entry | None:
+        """The entry of a class; None where no plugin registered it."""
         cls = getattr(cls, "made_by", None) or cls
         name = place_of(cls)
         for entries in self._entries.values():
             for entry in entries.values():
                 if entry.target == name and entry.cls is cls:
                     return entry
-        known = [entry.target for entries in self._entries.values() for entry in entries.values()]
-        raise LookUpError("registered class", name, known, "Register it in the hook of a plugin.")
+        return None
 
     @property
     def is_loaded(self) -> bool:

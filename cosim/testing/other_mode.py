@@ -22,6 +22,7 @@ import tempfile
 import traceback
 import types
 import warnings
+from collections import Counter
 from pathlib import Path
 
 from cosim.registration.registry import registry
@@ -42,7 +43,7 @@ def results_in_other_mode(case: type, method: str) -> list[str]:
     return results_in_mode(case, method, plain=not is_plain())
 
 
-def results_in_mode(case: type, method: str, plain: bool) -> list[str]:
+def results_in_mode(case: type, method: str, plain: bool, prepare: str = "") -> list[str]:
     """What a class method of a test class answers in a process of its own.
 
     Parameters
@@ -53,6 +54,9 @@ def results_in_mode(case: type, method: str, plain: bool) -> list[str]:
         Name of a class method that answers a list of text.
     plain : bool
         Whether kernel functions run as plain Python there, or compiled.
+    prepare : str, optional
+        Module and function ("package.module:function") that keep for all answers what each would find out
+        again; called when the second answer is asked for.
 
     Raises
     ------
@@ -61,7 +65,7 @@ def results_in_mode(case: type, method: str, plain: bool) -> list[str]:
     """
     file = inspect.getfile(case)
     order = {"case": case.__qualname__, "method": method, "folder": os.getcwd()}
-    order |= {"file": file, "module": case.__module__}
+    order |= {"file": file, "module": case.__module__, "prepare": prepare}
     environment = {**os.environ, "NUMBA_DISABLE_JIT": "1" if plain else "0"}
     environment.pop(OF_A_TEST, None)
     waiting, changed = _waiting.get(plain), os.stat(file).st_mtime_ns
@@ -196,11 +200,16 @@ def main() -> None:
     answers, sys.stdout = sys.stdout, sys.stderr  # what is printed is no answer
     registry()  # once, and not in each fork
     modules: dict[str, types.ModuleType] = {}
+    asked: Counter[str] = Counter()
     answer = answer_in_a_fork if hasattr(os, "fork") else answer_to
     for line in sys.stdin:
         order = json.loads(line)
         if order["file"] not in modules:
             modules[order["file"]] = load(order["file"], order["module"])
+        asked[order["prepare"]] += 1
+        if order["prepare"] and asked[order["prepare"]] == 2:
+            module, _, function = order["prepare"].partition(":")
+            getattr(importlib.import_module(module), function)()
         answers.write(json.dumps(answer(modules[order["file"]], order)) + "\n")
         answers.flush()
 

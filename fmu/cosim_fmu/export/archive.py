@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import functools
+import io
 import os
 import tempfile
 import zipfile
-from collections.abc import Mapping
+from collections.abc import Collection, Iterable, Mapping
 from pathlib import Path
+from typing import IO
 
 import cosim
 
@@ -47,24 +50,27 @@ def check_place(path: Path, suffix: str) -> None:
         raise cosim.CosimError(f"{path}: cannot be written ({reason}); choose another folder") from error
 
 
-def write_archive(path: Path, files: Mapping[str, bytes | Path], level: int = 6) -> None:
+def write_archive(
+    path: Path, files: Mapping[str, bytes | Path], level: int = 6, shared: Collection[str] = ()
+) -> None:
     """Write a zip archive: names sorted, one date, one set of permissions.
 
     Contents are bytes or files, packed as well as zlib's `level` does it. The file appears under its name
-    when it is complete; one that was there before stays until then.
+    when it is complete; one that was there before stays until then. Files that the next archive has as well
+    come first: of names in `shared` the contents stay packed.
     """
+    contents = [
+        (name, content.read_bytes() if isinstance(content, Path) else content)
+        for name, content in sorted(files.items(), key=lambda entry: entry[0])
+    ]
     path.parent.mkdir(parents=True, exist_ok=True)
     handle, name = tempfile.mkstemp(suffix=".part", prefix=f".{path.name}.", dir=path.parent)
     part = Path(name)
     try:
-        with os.fdopen(handle, "wb") as file, zipfile.ZipFile(file, "w") as archive:
-            for entry in sorted(files):
-                info = zipfile.ZipInfo(entry, EPOCH)
-                info.create_system, info.external_attr = 3, 0o644 << 16
-                info.compress_type = zipfile.ZIP_DEFLATED
-                given = files[entry]
-                content = given.read_bytes() if isinstance(given, Path) else given
-                archive.writestr(info, content, compresslevel=level)
+        with os.fdopen(handle, "w+b") as file:
+            if shared:
+                file.write(_packed(tuple(entry for entry in contents if entry[0] in shared), level))
+            _pack(file, (entry for entry in contents if entry[0] not in shared), level)
         part.chmod(0o644)
         part.replace(path)
     except BaseException as error:
@@ -72,3 +78,21 @@ def write_archive(path: Path, files: Mapping[str, bytes | Path], level: int = 6)
         if isinstance(error, OSError) and error.filename is None:  # of a write
             raise cosim.CosimError(f"{path}: cannot be written: {error.strerror or error}") from error
         raise
+
+
+@functools.lru_cache(maxsize=1)
+def _packed(contents: tuple[tuple[str, bytes], ...], level: int) -> bytes:
+    """An archive of these files."""
+    archive = io.BytesIO()
+    _pack(archive, contents, level)
+    return archive.getvalue()
+
+
+def _pack(file: IO[bytes], contents: Iterable[tuple[str, bytes]], level: int) -> None:
+    """Put files into an archive; an empty file becomes one."""
+    with zipfile.ZipFile(file, "a") as archive:
+        for name, content in contents:
+            info = zipfile.ZipInfo(name, EPOCH)
+            info.create_system, info.external_attr = 3, 0o644 << 16
+            info.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(info, content, compresslevel=level)

@@ -8,6 +8,7 @@ import functools
 import importlib.metadata
 import importlib.util
 import inspect
+import os
 import re
 import sys
 from collections.abc import Iterable, Iterator
@@ -65,11 +66,14 @@ class Package:
         """Its files, by their names in the folder ``resources``."""
         if self.source.is_file():
             return {self.source.name: self.source.read_bytes()}
-        found = {}
-        for path in sorted(self.source.rglob("*")):
-            relative = path.relative_to(self.source.parent)
-            if path.is_file() and not is_left_out(relative):
-                found[relative.as_posix()] = path.read_bytes()
+        found, place = {}, self.source.parent
+        for folder, folders, names in os.walk(self.source):
+            folders[:] = sorted(name for name in folders if name != "__pycache__")
+            for name in sorted(names):
+                path = Path(folder, name)
+                relative = path.relative_to(place)
+                if not is_left_out(relative) and path.is_file():
+                    found[relative.as_posix()] = path.read_bytes()
         return found
 
 
@@ -146,8 +150,7 @@ class Bundle:
             except importlib.metadata.PackageNotFoundError:
                 continue
             for file in files:
-                path = Path(str(file.locate()))
-                if LICENCE.match(file.name) and path.is_file():
+                if LICENCE.match(file.name) and (path := Path(str(file.locate()))).is_file():
                     found[f"documentation/licenses/{distribution}/{file.name}"] = path.read_bytes()
         return found
 
@@ -234,14 +237,14 @@ def _top_level(distribution: importlib.metadata.Distribution) -> Iterable[str]:
     if declared:
         return declared
     record = distribution.read_text("RECORD")
-    if record is None:
-        files = [str(file) for file in distribution.files or ()]
-    else:
-        files = [row[0] for row in csv.reader(record.splitlines()) if row]
+    lines = [str(file) for file in distribution.files or ()] if record is None else record.splitlines()
     found: set[str] = set()
-    for file in files:
+    for line in lines:
+        if line.partition("/")[0] in found:  # as most of the files of a large package
+            continue
+        (file,) = [line] if record is None else next(csv.reader([line]), [""])[:1]
         top, slash, _ = file.partition("/")
-        if top not in found and (name := inspect.getmodulename(file)):
+        if name := inspect.getmodulename(file):
             found.add(top if slash else name)
     return found
 
@@ -303,7 +306,8 @@ def _mentioned(source: str) -> frozenset[str]:
     ['fmpy', 'numpy', 'os']
     """
     names = set()
-    for package, several in IMPORTS.findall(source.replace("\\\n", " ")):
+    lines = [line for line in source.replace("\\\n", " ").split("\n") if "import" in line]
+    for package, several in IMPORTS.findall("\n".join(lines)):
         names |= {_top(name.split()[0]) for name in [package, *several.split(",")] if name.strip()}
     return frozenset(names)
 

@@ -18,7 +18,7 @@ import cosim
 from cosim.kit import Entry, Registry, use_registry
 from cosim_fmu.export import slave
 from cosim_fmu.export.archive import check_place, read_archive, write_archive
-from cosim_fmu.export.bundle import Bundle
+from cosim_fmu.export.bundle import OURS, Bundle
 from cosim_fmu.export.check_parts import check_parts
 from cosim_fmu.export.documentation import documentation, needs_of_python
 from cosim_fmu.export.fmu_instance import INTERFACE, MODEL, REGISTRY
@@ -142,7 +142,8 @@ class PythonFmuExporter(cosim.Exporter):
             unnamed = {**archive, DESCRIPTION: finish_model_description(begun, interface, tool, "")}
             guid = f"{{{uuid.UUID(bytes=_digest(unnamed)[:16])}}}"
             archive[DESCRIPTION] = finish_model_description(begun, interface, tool, guid)
-            write_archive(target, archive, level=4)  # in half of the time, and three hundredths larger
+            ours = {f"resources/{name}" for package in OURS for name in bundle.packages[package].files}
+            write_archive(target, archive, level=4, shared=ours)  # half of the time, three hundredths larger
         self.summary = "FMU that runs Python (FMI 2.0 Co-Simulation)"
         return target
 

@@ -44,11 +44,9 @@ class RecordingRegistry(Registry):
 
     def owner(self, cls: type) -> Entry:
         """The entry of a class, made up for a component class that no plugin registered."""
-        try:
-            return super().owner(cls)
-        except cosim.LookUpError:
-            if not issubclass(cls, cosim.Component):
-                raise
+        found = self.registered(cls)
+        if found is not None or not issubclass(cls, cosim.Component):
+            return found or super().owner(cls)
         name = f"{cls.__module__}:{cls.__qualname__}"
         if "." in cls.__qualname__:
             text = (

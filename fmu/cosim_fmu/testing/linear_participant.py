@@ -42,6 +42,7 @@ class LinearParticipant(cosim.Participant):
         self.a, self.b = a.reshape(len(start), len(start)), b.reshape(len(start), len(inputs))
         self.c, self.d = c.reshape(len(outputs), len(start)), d.reshape(len(outputs), len(inputs))
         self.inputs, self.outputs, self.start, self.follows = list(inputs), list(outputs), start, follows
+        self._at = {name: i for i, name in enumerate(inputs)}
         self._places = {name: i for i, name in enumerate([*outputs, *(f"x{i}" for i in range(len(start)))])}
         self._maps: dict[float, tuple[Matrix, Matrix, Matrix]] = {}
         self._begin({})
@@ -50,6 +51,7 @@ class LinearParticipant(cosim.Participant):
         self.x = np.array(self.start, dtype=float)
         self.u = np.array([values.get(name, 0.0) for name in self.inputs])
         self.slope = np.zeros(len(self.inputs))
+        self._runs = False
 
     def describe(self) -> kit.ParticipantDescription:
         """States are shown as well."""
@@ -81,21 +83,28 @@ class LinearParticipant(cosim.Participant):
     def set(self, names: Sequence[str], values: Any) -> None:
         """Write inputs; their slopes are zero until they are set."""
         for name, value in zip(names, values, strict=True):
-            self.u[self.inputs.index(name)] = value
-        self.slope[:] = 0.0
+            self.u[self._at[name]] = value
+        self._hold()
 
     def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
         """Derivatives of inputs over the next step."""
         for name, slope in zip(names, slopes, strict=True):
-            self.slope[self.inputs.index(name)] = slope
+            self.slope[self._at[name]] = slope
+        self._runs = True
 
     def step(self, time: float, size: float) -> float:
         """By the matrix exponential."""
         a, held, sloped = self.maps(size)
-        self.x = a @ self.x + held @ self.u + sloped @ self.slope
-        self.u = self.u + size * self.slope
-        self.slope = np.zeros(len(self.inputs))
+        self.x = a @ self.x + held @ self.u
+        if self._runs:  # the inputs, along lines
+            self.x += sloped @ self.slope
+            self.u = self.u + size * self.slope
+            self._hold()
         return time + size
+
+    def _hold(self) -> None:
+        if self._runs:
+            self.slope, self._runs = np.zeros(len(self.inputs)), False
 
     def maps(self, size: float) -> tuple[Matrix, Matrix, Matrix]:
         """What a step by `size` (s) does with states, inputs at its start and slopes of the inputs."""
@@ -121,6 +130,7 @@ class LinearParticipant(cosim.Participant):
     def restore(self, token: Any) -> None:
         """Go back."""
         self.x, self.u, self.slope = (values.copy() for values in token)
+        self._runs = True
 
     def close(self) -> None:
         """Nothing to free."""

@@ -11,6 +11,7 @@ import pytest
 
 import cosim
 from cosim.testing.other_mode import results_in_mode
+from cosim_mechanics.multibody import Multibody
 
 STEP, STEPS = 0.01, 2  # s
 LONGEST = 50  # steps of the method in one of these: a stiff law is not waited for
@@ -24,10 +25,22 @@ def check_fmu(case: type, method: str) -> None:
     It is called in a process of plain Python: an FMU carries the same functions, whichever way they run, and
     three steps are no reason to compile the Step.
     """
-    found = results_in_mode(case, method, plain=True)
+    found = results_in_mode(case, method, plain=True, prepare=f"{__name__}:{export_something.__name__}")
     if found and found[0].startswith(SKIPPED):
         pytest.skip(found[0].removeprefix(SKIPPED))
     assert not found, "; ".join(found)
+
+
+def export_something() -> None:
+    """From here on this process knows what every FMU carries."""
+    exporters = {entry.id: entry for entry in cosim.registry().entries("exporter")}
+    if "fmu.pythonfmu" not in exporters:
+        return
+    model = Multibody("something")
+    model.body("body", mass=1.0, inertia=(1.0, 1.0, 1.0))
+    model.joint("free", child="body")
+    with tempfile.TemporaryDirectory() as folder:
+        exporters["fmu.pythonfmu"].cls().export(model, Path(folder) / "something.fmu", outputs=["body.x"])
 
 
 def differences_in_fmu(

@@ -167,9 +167,6 @@ class CoupledParticipants:
             feeding[link.target].append(link)
         self.input_names = {name: [link.input for link in into] for name, into in feeding.items()}
         places = {(name, output): i for name, outputs in reads.items() for i, output in enumerate(outputs)}
-        self._feeds: dict[str, list[tuple[str, int, Link]]] = {
-            name: [(link.source, places[link.start], link) for link in into] for name, into in feeding.items()
-        }
         real = [
             link.start
             for link in links
@@ -178,9 +175,13 @@ class CoupledParticipants:
         ]
         self._interface = {port: i for i, port in enumerate(dict.fromkeys(real))}
         self.places = [(name, places[name, output]) for name, output in self._interface]
+        self._feeds: dict[str, list[tuple[str, int, int, Link]]] = {
+            name: [(x.source, places[x.start], self._interface.get(x.start, -1), x) for x in into]
+            for name, into in feeding.items()
+        }
         self.interface_names: Sequence[str] = [".".join(port) for port in self._interface]
         self.interface_owners: Sequence[str] = [unit_of[name] for name, _ in self._interface]
-        sampled = sampled_inputs(self._feeds, self._interface)
+        sampled = sampled_inputs(feeding, self._interface)
         place = {each.name: i for i, each in enumerate(sampled)}
         pairs = [(place[str(one)], place[str(other)]) for one, other in bonds]
         self.bonds: Sequence[tuple[int, int]] = [
@@ -343,9 +344,8 @@ class CoupledParticipants:
 
     def _set_slopes(self, name: str, course: Course) -> None:
         names, slopes = [], []
-        for _, _, link in self._feeds[name]:
-            at = self._interface.get(link.start)
-            if at is not None:
+        for _, _, at, link in self._feeds[name]:
+            if at >= 0:
                 names.append(link.input)
                 slopes.append(link.factor * float(course.slope[at]))
         if names:
@@ -462,10 +462,9 @@ class CoupledParticipants:
     def _converted(self, name: str, interface: Vector | None) -> list[Any]:
         """The connected inputs, from the board or from values of the interface; finite ones alone."""
         values = []
-        for source, place, link in self._feeds[name]:
-            value = self.board[source][place]
-            if interface is not None and link.start in self._interface:
-                value = float(interface[self._interface[link.start]])
+        lines = None if interface is None else interface.tolist()
+        for source, place, at, link in self._feeds[name]:
+            value = self.board[source][place] if lines is None or at < 0 else lines[at]
             value = link.convert(value)
             if fault := link.fault(value):
                 if any(abs(known) > LARGEST for known in self.values()):

@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim_fmu.master.wiring.link import Link
+
 Vector = NDArray[np.float64]
 ROWS = 1024
 """Worked off at once."""
@@ -417,19 +419,19 @@ def _grouped(
 
 
 def sampled_inputs(
-    feeds: Mapping[str, Sequence[tuple[str, int, Any]]], interface: Mapping[tuple[str, str], int]
+    feeding: Mapping[str, Sequence[Link]], interface: Mapping[tuple[str, str], int]
 ) -> list[SampledInput]:
     """Those inputs that real outputs feed, over time.
 
     Parameters
     ----------
-    feeds : mapping of str to sequence of (source, place, Link)
+    feeding : mapping of str to sequence of Link
         By participant, in the order of its connected inputs.
     interface : mapping of (participant, output) to int
     """
     return [
         SampledInput(name, place, interface[link.start], link.factor, link.offset, str(link))
-        for name, into in feeds.items()
-        for place, (_, _, link) in enumerate(into)
+        for name, into in feeding.items()
+        for place, link in enumerate(into)
         if link.start in interface and link.factor != 0.0
     ]
