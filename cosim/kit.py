@@ -5,7 +5,8 @@ Authors of components do not need it. It is as stable as the contract version sa
 ================= ==========================================================================================
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
                   its address, `lower` its text for other processors (with `entry_point`);
-                  `keep` and `kept`: what is costly to make, by the digest of what it is made of
+                  `keep` and `kept`: what is costly to make, by the digest of what it is made of;
+                  `interrupts_held`: Ctrl-C waits until LLVM is done
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures;
                   `indirect_call`: one for a signature of your own
 integrators       `method_layout` and its names: the arrays that compiled steps work in; `MethodKernels`,
@@ -254,6 +255,7 @@ if TYPE_CHECKING:
     from cosim_compiler.foreign import call_with_interval as call_with_interval
     from cosim_compiler.foreign import integers_at as integers_at
     from cosim_compiler.foreign import reals_at as reals_at
+    from cosim_compiler.held_interrupts import interrupts_held as interrupts_held
     from cosim_compiler.helper_process import end_with_parent as end_with_parent
     from cosim_compiler.helper_process import kill_with_parent as kill_with_parent
     from cosim_compiler.kernel_cache import keep as keep

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+import sysconfig
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -53,7 +54,9 @@ class ShipHook(BuildHookInterface):
             places = [root, root / "compiler", root / "plugins", root / "fmu", Path(folder)]
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, places))}
             subprocess.run([sys.executable, str(root / "release" / "ship.py")], env=environment, check=True)
-        build_data["artifacts"].append("/compiler/cosim_compiler/shipped/*")  # Git ignores them
+        # Git ignores them. What the wheel of another Python has left in the working tree is not this one's.
+        ending = sysconfig.get_config_var("EXT_SUFFIX")
+        build_data["artifacts"].append(f"/compiler/cosim_compiler/shipped/*{ending}*")
         build_data["pure_python"], build_data["infer_tag"] = False, True
 
     def _describe(self, folder: Path) -> None:

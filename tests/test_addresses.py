@@ -6,6 +6,7 @@ import re
 import shutil
 import subprocess
 import sys
+import sysconfig
 import zipfile
 from pathlib import Path
 
@@ -48,8 +49,8 @@ def write(project: Path, addresses: dict[str, str]) -> None:
     (project / "release" / "addresses.toml").write_text("".join(lines), "utf-8")
 
 
-def run(project: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    clean = {name: value for name, value in os.environ.items() if name != "COSIM_SHIP"}
+def run(project: Path, *command: str, **more: str) -> subprocess.CompletedProcess[str]:
+    clean = {name: value for name, value in os.environ.items() if name != "COSIM_SHIP"} | more
     return subprocess.run(
         [sys.executable, *command], cwd=project, env=clean, capture_output=True, text=True, encoding="utf-8"
     )
@@ -90,6 +91,23 @@ def test_wheel_and_texts_state_the_addresses(project: Path) -> None:
     old = run(project, "release/addresses.py", *archives, *map(str, (project / "old").iterdir()))
     assert old.returncode == 1
     assert "Built without the addresses" in old.stderr and old.stderr.count("cosim_framework-") == 2
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="machine code ships on Linux")
+def test_a_wheel_has_the_machine_code_of_its_own_python_alone(project: Path) -> None:
+    (project / "release" / "ship.py").write_text("")
+    shipped = project / "compiler" / "cosim_compiler" / "shipped"
+    shipped.mkdir(parents=True)
+    mine = sysconfig.get_config_var("EXT_SUFFIX")
+    for ending in (mine, ".cpython-300-x86_64-linux-gnu.so"):
+        for name in (f"kernels{ending}", f"texts{ending}.z"):
+            (shipped / name).write_bytes(b"code")
+    (project / ".gitignore").write_text("shipped/\n")
+    assert run(project, "-m", "hatchling", "build", "-t", "wheel", COSIM_SHIP="1").returncode == 0
+    (wheel,) = (project / "dist").glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        found = {name for name in archive.namelist() if "/shipped/" in name}
+    assert found == {f"cosim_compiler/shipped/{name}" for name in (f"kernels{mine}", f"texts{mine}.z")}
 
 
 def test_nothing_is_uploaded_without_addresses(project: Path) -> None:

@@ -1,5 +1,6 @@
 """The command line dispatches, and turns every error into one message and an exit status."""
 
+import json
 import os
 import signal
 import subprocess
@@ -281,3 +282,19 @@ def test_control_c_while_modules_are_imported(module: str) -> None:
     )
     assert done.stderr == "interrupted\n" and done.stdout == ""
     assert done.returncode in (130, -signal.SIGINT)  # 130 for a shell, both of them
+
+
+@pytest.mark.parametrize("words", [["--help"], ["nothing"], ["describe", "ω…", "--json"]])
+@pytest.mark.parametrize("encoding", ["ascii", "latin-1"])
+def test_a_locale_without_the_characters(words, encoding):
+    done = subprocess.run(
+        [sys.executable, "-m", "cosim", *words],
+        env={**os.environ, "PYTHONIOENCODING": encoding},
+        capture_output=True,
+        timeout=120,
+    )
+    assert done.returncode == (0 if words == ["--help"] else 2) and b"codec" not in done.stderr
+    if words == ["--help"]:
+        assert rb"<command> \u2026" in done.stdout
+    if "--json" in words:
+        assert "'ω…'" in json.loads(done.stdout)["errors"][0]["text"]

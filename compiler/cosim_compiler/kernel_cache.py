@@ -29,6 +29,10 @@ DAY = 86400.0
 FOLDERS = 9
 """So many folders are tried, when others could write to those before."""
 CHECKSUM = 32
+REMEDY = "COSIM_CACHE_DIR may name another folder"
+
+_complaints: set[str] = set()
+"""What this process has warned of: where one entry fails, hundreds do for the same reason."""
 
 
 @functools.cache
@@ -49,7 +53,7 @@ def folder() -> Path | None:
         _write(probe, b"")
         probe.unlink()
     except OSError as error:
-        log.warning("compiled kernels are not kept: %s: %s", path, error)
+        log.warning("compiled kernels are not kept: %s: %s; %s", path, error.strerror, REMEDY)
         return None
     prune(path)
     return path
@@ -114,11 +118,11 @@ def kept(digest: str) -> bytes | None:
     except FileNotFoundError:
         return None
     except OSError as error:
-        log.warning("kernel %s is compiled again: %s", path, error)
+        _complain("%s is compiled again: %s", path, error.strerror)
         return None
     content = data[CHECKSUM:]
     if not _is_own(status) or data[:CHECKSUM] != _checksum(digest, content):
-        log.warning("damaged kernel %s is compiled again", path)
+        _complain("%s is compiled again: %s", path, "damaged, or open to other users")
         return None
     return content
 
@@ -146,10 +150,12 @@ def alone(digest: str) -> Iterator[None]:
         yield
         return
     try:
-        fcntl.flock(file, fcntl.LOCK_EX)
+        with contextlib.suppress(OSError):  # file systems over a network may have no locks
+            fcntl.flock(file, fcntl.LOCK_EX)
         yield
     finally:
-        path.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            path.unlink()
         os.close(file)
 
 
@@ -164,9 +170,16 @@ def keep(digest: str, content: bytes) -> None:
         _write(part, _checksum(digest, content) + content)
         part.replace(path)
     except OSError as error:
-        log.warning("kernel is not kept: %s: %s", path, error)
+        _complain("%s is not kept: %s; " + REMEDY, path, error.strerror)
         with contextlib.suppress(OSError):
             part.unlink()
+
+
+def _complain(text: str, path: Path, reason: str | None) -> None:
+    """Warn of the first entry of each kind; of the others only who looks at everything is told."""
+    level = logging.DEBUG if text in _complaints else logging.WARNING
+    _complaints.add(text)
+    log.log(level, "compiled kernel " + text, path, reason)
 
 
 def _checksum(digest: str, content: bytes) -> bytes:

@@ -33,6 +33,7 @@ from cosim_compiler.convention import spelled
 from cosim_compiler.debugging import is_debugging
 from cosim_compiler.errors import ContractError
 from cosim_compiler.fingerprint import Names, digest_of_compiler, fingerprint, names_in_reach
+from cosim_compiler.held_interrupts import interrupts_held
 from cosim_compiler.parts import in_process, parts_called
 from cosim_compiler.with_numba import fresh, numba_target
 from cosim_compiler.with_numba.numba_cache import keep_code, kept_code
@@ -163,6 +164,7 @@ def part_address(function: types.FunctionType) -> int:
 
 
 @functools.cache
+@interrupts_held()
 def _code_address(dispatcher: Any) -> int:
     if isinstance(dispatcher, shipped.Shipped):
         return dispatcher.address
@@ -202,8 +204,10 @@ def lower(function: Callable[..., Any], signature: str, name: str) -> str:
 def _text_made_here(function: types.FunctionType, signature: str) -> str:
     digest = _digest(function, signature, fresh.BLOCK_OPTIONS, "text")
     kept = kernel_cache.kept(digest)
-    text = fresh.text_of(function, signature, fresh.lift_by_name) if kept is None else kept.decode()
-    if kept is None:
+    if kept is not None:
+        return kept.decode()
+    with interrupts_held():
+        text = fresh.text_of(function, signature, fresh.lift_by_name)
         kernel_cache.keep(digest, text.encode())
     return text
 
@@ -229,6 +233,7 @@ def release_address(address: int) -> None:
 
 
 @functools.cache
+@interrupts_held()
 def versions() -> str:
     """What compiled code depends on besides the functions themselves."""
     return repr((sys.version, *numba_target.versions(), digest_of_compiler()))
@@ -266,10 +271,12 @@ def _loaded(digest: str, function: types.FunctionType, options: dict[str, Any]) 
     """The function with the code that is kept, or None."""
     for part in parts_called(function):
         _call_of_part(part)
-    result = kept_code(digest)
-    return None if result is None else fresh.with_code(function, options, result)
+    with interrupts_held():
+        result = kept_code(digest)
+        return None if result is None else fresh.with_code(function, options, result)
 
 
+@interrupts_held()
 def _fresh_and_kept(
     digest: str, function: types.FunctionType, signature: str, options: dict[str, Any]
 ) -> Any:

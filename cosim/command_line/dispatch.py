@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import logging
 import os
 import sys
@@ -39,6 +40,8 @@ def dispatch(words: Sequence[str]) -> int:
     if sys.stdout is None:  # Python has found it closed
         print("standard output is closed: send it to a file, or with > /dev/null nowhere", file=sys.stderr)
         return ExitStatus.FAILED
+    if isinstance(sys.stdout, io.TextIOWrapper):  # a locale without × and → shows their numbers, as errors do
+        sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with answering_sigterm(), repeating_lost_interrupts():
             status = _dispatch(words)

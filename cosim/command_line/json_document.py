@@ -70,7 +70,7 @@ class JsonDocument:
             "errors": self.errors,
             "printed": self.printed.getvalue(),
         }
-        return json.dumps(found, indent=2, ensure_ascii=False, allow_nan=False)
+        return json.dumps(found, indent=2, allow_nan=False)  # in ASCII: right in every locale
 
 
 def plain(value: Any) -> Any:

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
-NOTICE = "compiling … (the first run of a model on this machine; the code is kept)"
+NOTICE = "compiling … (the first run of a model on this machine)"
 INTERVAL = 0.05
 """s, between two drawings."""
 

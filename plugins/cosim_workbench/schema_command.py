@@ -36,7 +36,7 @@ class SchemaCommand(cosim.Command):
         if arguments.kind not in kinds:
             raise cosim.LookUpError("kind of files with a schema", arguments.kind, kinds)
         schema = kinds[arguments.kind]().schema()
-        text = json.dumps(schema, indent=1, ensure_ascii=False)
+        text = json.dumps(schema, indent=1)
         self.report(schema=schema, written=arguments.output)
         if arguments.output is None:
             print(text)

@@ -2,6 +2,7 @@
 
 import hashlib
 import json
+import logging
 import math
 import os
 import pickle
@@ -24,6 +25,12 @@ from cosim_compiler.native import is_plain
 VALUE = float.hex(math.sin(0.5) + 1.0)
 posix_only = pytest.mark.skipif(not hasattr(os, "getuid"), reason="rights of files are POSIX's")
 compiled_only = pytest.mark.skipif(is_plain(), reason="nothing is compiled here")
+
+
+@pytest.fixture(autouse=True)
+def nothing_complained_of(monkeypatch):
+    """As in a process that has just begun."""
+    monkeypatch.setattr(kernel_cache, "_complaints", set())
 
 
 def start(folder):
@@ -186,10 +193,43 @@ def test_an_entry_that_another_user_put_there_meanwhile_is_not_read(monkeypatch,
     assert caplog.text.count("compiled again") == 1
 
 
+def test_one_line_says_that_hundreds_cannot_be_kept(monkeypatch, tmp_path, caplog):
+    def full(path, data):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
+    monkeypatch.setattr(kernel_cache, "_write", full)
+    for number in range(100):
+        kernel_cache.keep(f"digest{number}", b"code")
+    assert [record.message for record in caplog.records] == [
+        f"compiled kernel {tmp_path / 'digest0'} is not kept: No space left on device; "
+        "COSIM_CACHE_DIR may name another folder"
+    ]
+
+
+@posix_only
+@pytest.mark.parametrize("missing", ["locks", "rights"])
+def test_where_there_are_no_locks_it_is_made_without(monkeypatch, tmp_path, missing):
+    import fcntl
+
+    def refuse(*_):
+        raise OSError(37, "No locks available")
+
+    monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
+    if missing == "locks":
+        monkeypatch.setattr(fcntl, "flock", refuse)
+    with kernel_cache.alone("digest"):
+        made = True
+        if missing == "rights":  # another process, or a file system that has become one to read only
+            monkeypatch.setattr(Path, "unlink", refuse)
+    assert made
+
+
 def test_nothing_is_read_that_its_checksum_does_not_fit(monkeypatch, tmp_path, caplog):
     monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
     kernel_cache.keep("digest", b"some code")
     whole = (tmp_path / "digest").read_bytes()
+    caplog.set_level(logging.DEBUG, "cosim.native")
     for bit in range(8 * len(whole)):
         (tmp_path / "digest").write_bytes(flipped(whole, bit))
         assert kernel_cache.kept("digest") is None

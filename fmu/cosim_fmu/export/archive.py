@@ -73,8 +73,10 @@ def write_archive(
             _pack(file, (entry for entry in contents if entry[0] not in shared), level)
         part.chmod(0o644)
         part.replace(path)
-    except BaseException:
+    except BaseException as error:
         part.unlink(missing_ok=True)
+        if isinstance(error, OSError) and error.filename is None:  # of a write
+            raise cosim.CosimError(f"{path}: cannot be written: {error.strerror or error}") from error
         raise
 
 

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import cosim
-from cosim.kit import digest_of_module, keep, kept
+from cosim.kit import digest_of_module, interrupts_held, keep, kept
 from cosim_fmu.lowering import optimizer as optimizing
 from cosim_fmu.lowering.optimizer import Optimizer
 
@@ -102,6 +102,7 @@ def _made_with() -> list[Any]:
     return [llvm.llvm_version_info, llvm.get_default_triple(), plainest_processor(), *modules]
 
 
+@interrupts_held()
 def _linked(
     texts: Sequence[str], visible: Sequence[str], exported: Sequence[str], allowed: Sequence[str]
 ) -> Any:

@@ -1,0 +1,43 @@
+"""Ctrl-C and SIGTERM wait until a function is compiled.
+
+LLVM frees a module that is linked into another, and llvmlite notes that a moment later: an exception in
+between frees it twice, which ends the process. A part of numba whose import was broken off cannot be imported
+again, so nothing more would be compiled in that process.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import signal
+from collections.abc import Callable, Iterator
+from types import FrameType
+from typing import Any
+
+
+@contextlib.contextmanager
+def interrupts_held() -> Iterator[None]:
+    """Call the handlers of a first Ctrl-C or SIGTERM at the end; a second one comes through."""
+    waiting: list[Callable[[], Any]] = []
+    before: dict[signal.Signals, Callable[[int, FrameType | None], Any]] = {}
+
+    def note(number: int, frame: FrameType | None) -> None:
+        answer = before[signal.Signals(number)]
+        if waiting:
+            answer(number, frame)
+        waiting.append(lambda: answer(number, frame))
+
+    for number in (signal.SIGINT, signal.SIGTERM):
+        handler = signal.getsignal(number)
+        if callable(handler):
+            before[number] = handler
+            try:
+                signal.signal(number, note)
+            except ValueError:  # another thread: exceptions of signals are raised in the main one alone
+                del before[number]
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+        for answer in waiting:
+            answer()

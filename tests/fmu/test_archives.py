@@ -1,0 +1,26 @@
+"""Archives of FMUs on disks that are full."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+import cosim
+from cosim_fmu.export.archive import write_archive
+
+
+@pytest.mark.skipif(os.name == "nt", reason="sizes of files are limited by POSIX")
+def test_a_disk_that_is_full(tmp_path: Path) -> None:
+    import resource
+    import signal
+
+    limits, handler = resource.getrlimit(resource.RLIMIT_FSIZE), signal.getsignal(signal.SIGXFSZ)
+    (tmp_path / "old.fmu").write_bytes(b"before")
+    resource.setrlimit(resource.RLIMIT_FSIZE, (1000, limits[1]))
+    try:
+        with pytest.raises(cosim.CosimError, match=r"old\.fmu: cannot be written: File too large"):
+            write_archive(tmp_path / "old.fmu", {"noise": os.urandom(100_000)})
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+    assert signal.getsignal(signal.SIGXFSZ) == handler
+    assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("old.fmu", b"before")]
