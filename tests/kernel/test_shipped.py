@@ -246,10 +246,12 @@ def test_a_function_is_bound_to_the_parts_that_it_calls(monkeypatch: pytest.Monk
 
 
 RUN = """
+import os
 import sys
 import cosim
 from cosim_mechanics import Multibody
 
+os.sched_getaffinity = lambda process: {0}  # two processes would compile helpers twice
 model = Multibody("swing")
 model.body("arm", mass=2.0, inertia=(0.1, 0.2, 0.3), center_of_mass=(0, -0.5, 0))
 model.joint("pin", child="arm", q=0.7)

@@ -58,35 +58,38 @@ class MachineCode:
     ) -> None:
         made_of = [list(texts), sorted(visible), sorted(exported), sorted(allowed)]
         digest = hashlib.sha256(json.dumps([made_of, _made_with()]).encode()).hexdigest()
-        text = kept(digest)
-        if text is None:
-            text = _optimized(_linked(*made_of), optimizer).encode()
-            keep(digest, text)
-        self._text = text.decode()
+        bitcode = kept(digest)
+        if bitcode is None:
+            bitcode = _optimized(_linked(*made_of), optimizer)
+            keep(digest, bitcode)
+        self._bitcode = bitcode
 
     @property
     def externals(self) -> set[str]:
         """Names that it does not define itself."""
-        import llvmlite.binding as llvm
+        return _externals(self._module())
 
-        return _externals(llvm.parse_assembly(self._text))
+    @property
+    def digest(self) -> str:
+        """Of all that it consists of."""
+        return hashlib.sha256(self._bitcode).hexdigest()
 
     def __str__(self) -> str:
         """LLVM's text, without a target."""
-        return self._text
+        return re.sub(r"^(source_filename|; ModuleID).*\n", "", str(self._module()), flags=re.MULTILINE)
+
+    def _module(self) -> Any:
+        import llvmlite.binding as llvm
+
+        return llvm.parse_bitcode(self._bitcode)
 
     def object_file(self) -> bytes:
         """An object file for this machine's operating system and for every processor of its family; kept."""
-        import llvmlite.binding as llvm
-
-        made_of = ["object file", self._text, _made_with()]
+        made_of = ["object file", self.digest, _made_with()]
         digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
         code = kept(digest)
         if code is None:
-            module = llvm.parse_assembly(self._text)
-            machine = _machine()
-            module.triple, module.data_layout = llvm.get_default_triple(), str(machine.target_data)
-            code = bytes(machine.emit_object(module))
+            code = bytes(_machine().emit_object(_for_this_machine(self._module())))
             keep(digest, code)
         return code
 
@@ -131,19 +134,25 @@ def _externals(module: Any) -> set[str]:
     return {v.name for v in found if v.is_declaration and not v.name.startswith(INTRINSIC)}
 
 
-def _optimized(module: Any, optimizer: Optimizer | None) -> str:
-    """LLVM's text of the optimized module, without a target."""
+def _optimized(module: Any, optimizer: Optimizer | None) -> bytes:
+    """The bitcode of the optimized module, without a target."""
     import llvmlite.binding as llvm
 
-    machine = _machine()
-    module.triple, module.data_layout = llvm.get_default_triple(), str(machine.target_data)
+    for_here = _for_this_machine(module).as_bitcode()
     if optimizer is None:
         with Optimizer(plainest_processor()) as own:
-            done = own.optimized(module.as_bitcode())
+            done = llvm.parse_bitcode(own.optimized(for_here))
     else:
-        done = optimizer.optimized(module.as_bitcode())
-    text = str(llvm.parse_bitcode(done))
-    return re.sub(r"^(target|source_filename|; ModuleID).*\n", "", text, flags=re.MULTILINE)
+        done = llvm.parse_bitcode(optimizer.optimized(for_here))
+    done.triple = done.data_layout = ""
+    return done.as_bitcode()
+
+
+def _for_this_machine(module: Any) -> Any:
+    import llvmlite.binding as llvm
+
+    module.triple, module.data_layout = llvm.get_default_triple(), str(_machine().target_data)
+    return module
 
 
 def _machine() -> Any:

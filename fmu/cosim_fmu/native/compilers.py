@@ -75,7 +75,7 @@ class Compiler(ABC):
     def library(self, parts: Library, folder: Path) -> bytes:
         """A library, as `build` makes it; made once from the same, then kept."""
         texts = [source.read_text("utf-8") for source in parts.sources]
-        made_of = [self.version(), _headers(parts.headers), texts, str(parts.code), parts.target.zig]
+        made_of = [self.version(), _headers(parts.headers), texts, parts.code.digest, parts.target.zig]
         digest = _digest("library", *made_of, parts.suffix)
         library = kept(digest)
         if library is None:

@@ -108,7 +108,7 @@ class NativeSources:
 
         self.terminals = terminals(system, self.interface) if version == 3 else None
         digest = _digest(
-            str(self.code),
+            self.code.digest,
             (self.terminals or b"").decode(),
             tables("", bytes(16)),
             description("").decode(),
