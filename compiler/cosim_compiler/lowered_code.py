@@ -16,8 +16,12 @@ LETTERS = {"f": "double", "i": "i64", "v": "ptr"}
 ITEM = 8
 NAME = r'"[^"]+"|[-\w$.]+'
 SYMBOL = re.compile(f"@({NAME})")
+ARGUMENT = "arg."
 # Where the numbers of the arrays lie that a function takes together, as one argument `a`.
 TOGETHER = re.compile(r"ptr (?=[^,%]*%arg\.a\.\d+\.4[,)])")
+LOCAL = re.compile(rf"(?<=%)(?:{NAME})|^(?:{NAME})(?=:)", re.MULTILINE)
+# What LLVM calls the arguments of an inlined function whose memory is theirs alone.
+SCOPE = re.compile(r'(?<=!)"_ZN[^"]*"')
 DEFINITION = re.compile(rf"^(?:define\b[^@]*)?@(?P<name>{NAME})(?:\(| = )", re.MULTILINE)
 
 
@@ -31,7 +35,7 @@ def without_target(text: str, symbol: str) -> str:
     symbol : str
         What numba called the function.
     """
-    return with_code_edited(text, lambda code: _without_target(code, symbol))
+    return with_code_edited(SCOPE.sub('"inlined"', text), lambda code: _without_target(code, symbol))
 
 
 def _without_target(text: str, symbol: str) -> str:
@@ -45,8 +49,16 @@ def _without_target(text: str, symbol: str) -> str:
     names |= {f"numba_{name}": name for name in ("frexp", "ldexp")}
     text = SYMBOL.sub(lambda found: f"@{names.get(found[1].strip(chr(34)), found[1])}", text)
     text = re.sub(r" comdat(\(\$[^)]*\))?(?=[ ,\n])", "", text)
-    labels: dict[str, str] = {}  # numba counts the functions that a process compiles; their names hold that
-    return re.sub(r"_ZN\w+", lambda found: labels.setdefault(found[0], f"inlined{len(labels)}"), text)
+    # Names inside a function tell what was compiled before it: numba counts functions, LLVM equal names.
+    names = {}
+
+    def counted(found: re.Match[str]) -> str:
+        name = found[0].strip('"')
+        if name.isdigit() or name.startswith(ARGUMENT):
+            return found[0]
+        return names.setdefault(name, f"v{len(names)}")
+
+    return LOCAL.sub(counted, text)
 
 
 def apart(text: str) -> str:

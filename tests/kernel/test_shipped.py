@@ -49,6 +49,18 @@ def stored(values, at, x):
     values[at] = np.sin(x)
 
 
+def doubled(values, at):
+    values[at] *= 2.0
+    return values[at]
+
+
+def all_doubled(values):
+    total = 0.0
+    for i in range(values.shape[0]):
+        total += doubled(values, i)
+    return total
+
+
 def three_times(count):
     return 3 * count
 
@@ -167,6 +179,17 @@ def test_a_text_that_came_is_the_one_that_is_made_here(
     assert shipped_texts.text(stored, "Fif>v") is None
     monkeypatch.setattr(native, "_text_made_here", lambda function, signature: pytest.fail("lowered again"))
     assert "define" in native.lower(summed, "Ff>f", "sum_of_all")
+
+
+@COMPILES
+def test_a_text_does_not_tell_what_was_compiled_before(monkeypatch: pytest.MonkeyPatch) -> None:
+    """numba counts the functions of a process, and LLVM names what it inlines by them."""
+    texts = []
+    for _ in range(2):
+        monkeypatch.setattr(fresh, "_by_name", {})  # helpers, too, are compiled again
+        texts.append(fresh.text_of(all_doubled, "F>f", fresh.lift_by_name))
+    assert "noalias !" in texts[0]
+    assert texts[0] == texts[1]
 
 
 @COMPILES
