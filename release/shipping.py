@@ -31,7 +31,7 @@ from cosim_compiler.calls import BY_NAME
 from cosim_compiler.fingerprint import digest_of_module, environment
 from cosim_compiler.parts import BODY, in_process, parts_called
 from cosim_compiler.with_numba import fresh
-from cosim_fmu.lowering import machine_code, optimizer
+from cosim_fmu.lowering import machine_code, numbered_calls, optimizer
 from cosim_fmu.lowering.machine_code import MachineCode, plainest_processor
 from cosim_fmu.lowering.optimizer import Optimizer
 
@@ -150,7 +150,7 @@ def _named(function: types.FunctionType, signature: str) -> str:
 @functools.cache
 def _compilers() -> str:
     """What the code of a function depends on besides what its symbol tells."""
-    modules = (machine_code, optimizer, addressed_calls, sys.modules[__name__])
+    modules = (machine_code, numbered_calls, optimizer, addressed_calls, sys.modules[__name__])
     versions = [importlib.metadata.version(name) for name in ("numba", "llvmlite")]
     return repr([*versions, sys.platform, platform.machine(), *map(digest_of_module, modules)])
 

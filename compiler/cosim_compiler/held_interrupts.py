@@ -16,15 +16,15 @@ from typing import Any
 
 @contextlib.contextmanager
 def interrupts_held() -> Iterator[None]:
-    """Call the handlers of a first Ctrl-C or SIGTERM at the end; a second one comes through."""
-    waiting: list[Callable[[], Any]] = []
+    """Call the handler of a first Ctrl-C or SIGTERM at the end; a second one comes through."""
+    waiting: list[tuple[signal.Signals, FrameType | None]] = []
     before: dict[signal.Signals, Callable[[int, FrameType | None], Any]] = {}
 
     def note(number: int, frame: FrameType | None) -> None:
-        answer = before[signal.Signals(number)]
         if waiting:
-            answer(number, frame)
-        waiting.append(lambda: answer(number, frame))
+            before[signal.Signals(number)](number, frame)
+        else:
+            waiting.append((signal.Signals(number), frame))
 
     for number in (signal.SIGINT, signal.SIGTERM):
         handler = signal.getsignal(number)
@@ -37,7 +37,7 @@ def interrupts_held() -> Iterator[None]:
     try:
         yield
     finally:
-        for number, handler in before.items():
+        for number, handler in reversed(before.items()):  # Ctrl-C may raise as soon as it has its own again
             signal.signal(number, handler)
-        for answer in waiting:
-            answer()
+        for number, frame in waiting:
+            before[number](number, frame)

@@ -31,7 +31,7 @@ FOLDERS = 9
 CHECKSUM = 32
 REMEDY = "COSIM_CACHE_DIR may name another folder"
 
-_complaints: set[str] = set()
+_complaints: set[tuple[str, str | None]] = set()
 """What this process has warned of: where one entry fails, hundreds do for the same reason."""
 
 
@@ -53,7 +53,7 @@ def folder() -> Path | None:
         _write(probe, b"")
         probe.unlink()
     except OSError as error:
-        log.warning("compiled kernels are not kept: %s: %s; %s", path, error.strerror, REMEDY)
+        log.warning("compiled kernels are not kept: %s: %s; %s", path, error.strerror or error, REMEDY)
         return None
     prune(path)
     return path
@@ -176,9 +176,9 @@ def keep(digest: str, content: bytes) -> None:
 
 
 def _complain(text: str, path: Path, reason: str | None) -> None:
-    """Warn of the first entry of each kind; of the others only who looks at everything is told."""
-    level = logging.DEBUG if text in _complaints else logging.WARNING
-    _complaints.add(text)
+    """Warn of the first entry that fails so; of the others only who looks at everything is told."""
+    level = logging.DEBUG if (text, reason) in _complaints else logging.WARNING
+    _complaints.add((text, reason))
     log.log(level, "compiled kernel " + text, path, reason)
 
 

@@ -40,6 +40,20 @@ def test_a_second_one_comes_through():
         pytest.fail("went on")
 
 
+@pytest.mark.parametrize("count", [1, 2, 3])
+def test_each_is_answered_once(count):
+    answered = []
+    before = signal.signal(signal.SIGTERM, lambda number, frame: answered.append(number))
+    try:
+        with interrupts_held():
+            for _ in range(count):
+                signal.raise_signal(signal.SIGTERM)
+            assert len(answered) == count - 1
+    finally:
+        signal.signal(signal.SIGTERM, before)
+    assert answered == [signal.SIGTERM] * count
+
+
 def test_other_threads_compile_too():
     done = []
 

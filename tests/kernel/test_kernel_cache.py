@@ -1,5 +1,6 @@
 """The folder of compiled kernels: shared, damaged, unwritable, private, never stale."""
 
+import errno
 import hashlib
 import json
 import logging
@@ -205,6 +206,31 @@ def test_one_line_says_that_hundreds_cannot_be_kept(monkeypatch, tmp_path, caplo
         f"compiled kernel {tmp_path / 'digest0'} is not kept: No space left on device; "
         "COSIM_CACHE_DIR may name another folder"
     ]
+
+
+@posix_only
+def test_another_reason_is_told_too(monkeypatch, tmp_path, caplog):
+    monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
+    (tmp_path / "damaged").write_bytes(b"code")
+    (tmp_path / "folder").mkdir()
+    for digest in ("damaged", "folder", "damaged", "folder"):
+        assert kernel_cache.kept(digest) is None
+    assert [record.args[1] for record in caplog.records] == [
+        "damaged, or open to other users",
+        os.strerror(errno.EISDIR),
+    ]
+
+
+@posix_only
+def test_it_is_said_why_no_folder_is_used(monkeypatch, tmp_path, caplog):
+    for number in range(1, kernel_cache.FOLDERS + 1):
+        path = tmp_path / ("kernels" if number == 1 else f"kernels-{number}")
+        path.mkdir()
+        path.chmod(0o777)
+    assert use_folder(monkeypatch, tmp_path) is None
+    assert (
+        f"not kept: {tmp_path / 'kernels'}: {kernel_cache.FOLDERS} folders are open to others" in caplog.text
+    )
 
 
 @posix_only

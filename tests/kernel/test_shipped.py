@@ -13,6 +13,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import addressed_calls
 import numpy as np
 import pytest
 import shipping
@@ -23,6 +24,7 @@ from cosim import kit
 from cosim.step.run import advance
 from cosim_compiler import kernel_cache, native, shipped, shipped_texts
 from cosim_compiler.calls import called_by_name, indirect_call, name_of, status_call
+from cosim_compiler.fingerprint import digest_of_module
 from cosim_compiler.parts import in_process
 from cosim_compiler.with_numba import fresh
 
@@ -250,6 +252,15 @@ def test_a_library_calls_by_address_what_lowered_code_calls_by_name(
         assert isinstance(compiled, shipped.Shipped) == place.exists()
     shipped._library.cache_clear()
     assert outcomes[0] == outcomes[1] and outcomes[0][0] > 10
+
+
+def test_what_is_kept_counts_all_that_writes_it() -> None:
+    used = [value for module in (shipping, addressed_calls) for value in vars(module).values()]
+    names = {getattr(value, "__module__", None) or getattr(value, "__name__", "") for value in used}
+    lowering = {name for name in names if name.startswith("cosim_fmu.")}
+    assert {"cosim_fmu.lowering.machine_code", "cosim_fmu.lowering.numbered_calls"} <= lowering
+    for name in lowering:
+        assert digest_of_module(sys.modules[name]) in shipping._compilers()
 
 
 def test_a_part_is_compiled_once_as_text_and_for_processes() -> None:
