@@ -39,7 +39,7 @@ def compile_ahead(wanted: Iterable[Wanted]) -> None:
     new = [item for item in wanted if item not in _served]
     _served.update(new)
     missing = [item for item in _with_parts(new) if not native.is_at_hand(*item)][:MOST]
-    if len(missing) < 2 or threading.active_count() > 1 or kernel_cache.folder() is None:
+    if len(missing) < 2 or threading.active_count() > 1 or not kernel_cache.can_keep():
         return
     if hasattr(os, "fork") and hasattr(os, "sched_getaffinity"):
         processes = min(len(os.sched_getaffinity(0)), len(missing) // FEWEST)

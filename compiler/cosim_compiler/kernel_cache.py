@@ -1,8 +1,8 @@
 """The folder in which compiled kernels are kept from one run to the next.
 
 One file for each digest of everything that the code depends on, so that nothing stale can be found
-there. What is read begins with a checksum of the rest and of its digest; a damaged entry is made again, an
-unwritable folder is used without, entries that were not used for a while are removed. The code is numba's
+there. What is read begins with a checksum of the rest and of its digest; a damaged entry is made again, a
+read-only folder is read alone, entries that were not used for a while are removed. The code is numba's
 pickles: therefore folder and entries belong to the user alone, and a folder that others could write to is
 left alone, and another one used.
 """
@@ -49,9 +49,6 @@ def folder() -> Path | None:
     path = root / "kernels"
     try:
         path = _private_folder(root)
-        probe = path / f".probe-{os.getpid()}"
-        _write(probe, b"")
-        probe.unlink()
     except OSError as error:
         log.warning("compiled kernels are not kept: %s: %s; %s", path, error.strerror or error, REMEDY)
         return None
@@ -114,7 +111,8 @@ def kept(digest: str) -> bytes | None:
             status = os.fstat(file.fileno())
             data = file.read()
         if time.time() - status.st_mtime > DAY:
-            os.utime(path)
+            with contextlib.suppress(OSError):  # a folder may be read-only
+                os.utime(path)
     except FileNotFoundError:
         return None
     except OSError as error:
@@ -131,6 +129,21 @@ def has(digest: str) -> bool:
     """Whether something is kept under a digest."""
     root = folder()
     return root is not None and (root / digest).exists()
+
+
+def can_keep() -> bool:
+    """Whether there is a folder that takes entries: one that is read-only is read alone."""
+    root = folder()
+    if root is None:
+        return False
+    probe = root / f".probe-{os.getpid()}"
+    try:
+        _write(probe, b"")
+        probe.unlink()
+    except OSError as error:
+        log.debug("nothing is kept: %s", error)
+        return False
+    return True
 
 
 @contextlib.contextmanager

@@ -352,6 +352,15 @@ def test_what_archives_share_is_what_each_was_given(tmp_path: Path) -> None:
         assert list(read_archive(tmp_path / "x.zip").items()) == sorted(files.items())
 
 
+def test_a_record_with_an_empty_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = tmp_path / "strange-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: strange\nVersion: 1.0\n")
+    (info / "RECORD").write_text('strange/__init__.py,,\n\n"odd,one.py",,\n')
+    monkeypatch.syspath_prepend(tmp_path)
+    assert export(oscillator(), tmp_path / "x.fmu").is_file()
+
+
 def test_names_that_fmi_cannot_structure(tmp_path: Path) -> None:
     model = cosim.Model("größe")
     model.add(Oscillator, "größe")

@@ -1,6 +1,7 @@
 """The folder of compiled kernels: shared, damaged, unwritable, private, never stale."""
 
 import errno
+import functools
 import hashlib
 import json
 import logging
@@ -23,6 +24,7 @@ from flip_run import flipped
 from cosim_compiler import convention, fingerprint, kernel_cache, native, shipped
 from cosim_compiler.native import is_plain
 
+FOLDER = kernel_cache.folder.__wrapped__
 VALUE = float.hex(math.sin(0.5) + 1.0)
 posix_only = pytest.mark.skipif(not hasattr(os, "getuid"), reason="rights of files are POSIX's")
 compiled_only = pytest.mark.skipif(is_plain(), reason="nothing is compiled here")
@@ -96,7 +98,7 @@ def test_a_folder_that_cannot_be_used_is_done_without(tmp_path):
 def use_folder(monkeypatch, path):
     """What the kernel says to a folder in this process."""
     monkeypatch.setenv("COSIM_CACHE_DIR", str(path))
-    return kernel_cache.folder.__wrapped__()
+    return FOLDER()
 
 
 @compiled_only
@@ -192,6 +194,29 @@ def test_an_entry_that_another_user_put_there_meanwhile_is_not_read(monkeypatch,
     (tmp_path / "digest").chmod(0o666)
     assert kernel_cache.kept("digest") is None
     assert caplog.text.count("compiled again") == 1
+
+
+def test_a_read_only_folder_is_read(monkeypatch, tmp_path, caplog):
+    def read_only(path, *given, **more):
+        raise OSError(30, "Read-only file system", str(path))
+
+    folder = use_folder(monkeypatch, tmp_path)
+    monkeypatch.setattr(kernel_cache, "folder", lambda: folder)
+    kernel_cache.keep("digest", b"code")
+    assert kernel_cache.can_keep()
+    yesterday = (folder / "digest").stat().st_mtime - 2 * kernel_cache.DAY
+    for path in (folder / "digest", folder / ".pruned"):
+        os.utime(path, (yesterday, yesterday))
+    before = sorted(tmp_path.rglob("*"))
+    for where, name in ((kernel_cache, "_write"), (kernel_cache.os, "utime"), (Path, "unlink")):
+        monkeypatch.setattr(where, name, read_only)
+    monkeypatch.setattr(kernel_cache, "folder", functools.cache(FOLDER))
+    assert kernel_cache.folder() == folder and not kernel_cache.can_keep()
+    assert kernel_cache.kept("digest") == b"code" and caplog.text == ""
+    with kernel_cache.alone("digest"):
+        kernel_cache.keep("other", b"code")
+    assert caplog.text.count("is not kept: Read-only file system") == 1
+    assert sorted(p for p in tmp_path.rglob("*") if ".lock" not in p.name) == before
 
 
 def test_one_line_says_that_hundreds_cannot_be_kept(monkeypatch, tmp_path, caplog):

@@ -242,7 +242,7 @@ def _top_level(distribution: importlib.metadata.Distribution) -> Iterable[str]:
     for line in lines:
         if line.partition("/")[0] in found:  # as most of the files of a large package
             continue
-        (file,) = [line] if record is None else next(csv.reader([line]), [""])[:1]
+        file = line if record is None else "".join(next(csv.reader([line]))[:1])  # lines may be empty
         top, slash, _ = file.partition("/")
         if name := inspect.getmodulename(file):
             found.add(top if slash else name)
