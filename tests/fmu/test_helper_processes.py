@@ -22,7 +22,7 @@ native.is_plain = lambda: False
 native.is_at_hand = lambda *item: False
 native.compile_and_keep = lambda *item: time.sleep(60.0)  # as long as a large function takes, and longer
 ahead._with_parts = lambda wanted: iter(wanted)
-kernel_cache.folder = lambda: "."
+kernel_cache.can_keep = lambda: True
 os.sched_getaffinity = lambda process: {0, 1}
 print("begins", flush=True)
 ahead.compile_ahead([(f, "d>d") for f in (print, len, max, min, abs, sum, any, all)])  # enough for two

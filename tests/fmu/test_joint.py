@@ -170,7 +170,8 @@ def test_python_calls_nothing_between_communication_points(
     call = FmuInstance.call
 
     def counted(self: FmuInstance, function: str, *arguments: Any, group: str = "") -> int:
-        calls.append(function)
+        if not function.startswith("Free"):  # states of other tests are freed when garbage is collected
+            calls.append(function)
         return call(self, function, *arguments, group=group)
 
     monkeypatch.setattr(FmuInstance, "call", counted)
