@@ -51,7 +51,9 @@ class ShipHook(BuildHookInterface):
         root = Path(self.root)
         with tempfile.TemporaryDirectory() as folder:
             self._describe(Path(folder) / "cosim_framework-0.dist-info")
-            places = [root, root / "compiler", root / "plugins", root / "fmu", Path(folder)]
+            places: list[Path | str] = [root, root / "compiler", root / "plugins", root / "fmu", Path(folder)]
+            if "PYTHONPATH" in os.environ:  # pip's build environment
+                places.append(os.environ["PYTHONPATH"])
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, places))}
             subprocess.run([sys.executable, str(root / "release" / "ship.py")], env=environment, check=True)
         # Git ignores them. What the wheel of another Python has left in the working tree is not this one's.

@@ -110,6 +110,18 @@ def test_a_wheel_has_the_machine_code_of_its_own_python_alone(project: Path) -> 
     assert found == {f"cosim_compiler/shipped/{name}" for name in (f"kernels{mine}", f"texts{mine}.z")}
 
 
+@pytest.mark.skipif(sys.platform != "linux", reason="machine code ships on Linux")
+def test_machine_code_is_made_with_the_packages_of_the_build(project: Path) -> None:
+    """pip tells a build by ``PYTHONPATH`` where it has installed what that needs."""
+    packages = project / "packages"
+    packages.mkdir()
+    (packages / "of_the_build.py").write_text("")
+    (project / "release" / "ship.py").write_text("import of_the_build\n")
+    path = os.pathsep.join([str(packages), os.environ.get("PYTHONPATH", "")])
+    built = run(project, "-m", "hatchling", "build", "-t", "wheel", COSIM_SHIP="1", PYTHONPATH=path)
+    assert built.returncode == 0, built.stderr
+
+
 def test_nothing_is_uploaded_without_addresses(project: Path) -> None:
     write(project, EXAMPLES | {"security": "", "files": ""})
     refused = run(project, "release/addresses.py")
