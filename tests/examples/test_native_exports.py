@@ -1,5 +1,6 @@
 """The models of the examples as native FMUs: they do what the run in Python does."""
 
+import contextlib
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -29,8 +30,9 @@ MODELS = [
 @pytest.fixture(scope="module", autouse=True)
 def plugins(install: Install) -> Iterator[None]:
     """Those of the examples are installed, here and for the processes that this one starts."""
-    install(EXAMPLES / "engine_mount" / "plugin")
-    with kit.use_registry(install(EXAMPLES / "third_party_plugin").registry):
+    with contextlib.ExitStack() as used:
+        for project in (EXAMPLES / "engine_mount" / "plugin", EXAMPLES / "third_party_plugin"):
+            used.enter_context(kit.use_registry(install(project).registry))
         yield
 
 

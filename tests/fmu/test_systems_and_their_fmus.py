@@ -104,8 +104,7 @@ def test_two_masses(name: str, algorithm: str, fmus: dict[str, Any], monkeypatch
         CoSimulation(parts, WIRES, algorithm, 1e-3, starts=starts).simulate(until, record=states)
         for parts in (halves(), fmus)
     ]
-    loops = [result.statistics["loop"] for result in results]
-    assert loops[0] == loops[1] and (loops[0] == "compiled") == (algorithm != "interface_newton")
+    assert [result.statistics["loop"] for result in results] == ["compiled", "compiled"]
     if algorithm != "interface_newton":  # the systems follow lines there, the FMUs hold the mean
         for signal in states:
             assert results[0][signal].tobytes() == results[1][signal].tobytes(), signal
