@@ -118,8 +118,10 @@ class _Job:
         for called in addressed_calls.called(self.function):
             if BY_NAME in called.__dict__:
                 name, signature = called.__dict__[BY_NAME]
-                lowered = text if is_part and name == BODY else _named(called, signature)
-                texts.append(addressed_calls.inlined(lowered, name))
+                is_body = is_part and name == BODY
+                lowered = text if is_body else _named(called, signature)
+                attribute = addressed_calls.INLINED if is_body else addressed_calls.APART
+                texts.append(addressed_calls.with_name(lowered, name, attribute))
             else:
                 texts.append(addressed_calls.by_address(called))
             if "__part__" in called.__dict__ and "__optional__" not in called.__dict__:
