@@ -292,7 +292,8 @@ class ProcessParticipant(cosim.Participant):
         released = [self._released.pop() for _ in range(len(self._released))]
         self._waits = True
         with self._answering(name):
-            self._pipe.send((released, name, given))
+            # not `send`: where the process has ended, Python 3.13 complains of its buffer
+            self._pipe.send_bytes(pickle.dumps((released, name, given)))
             self._wait(name, limit)
             kind, value = self._pipe.recv()
         self._waits = False
