@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from multiprocessing import Pipe
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +19,7 @@ from test_threads import NAMES, STAR
 import cosim
 from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant
 from cosim_fmu.master.participants.open_fmu import open_fmu
+from cosim_fmu.master.participants.process_messages import send
 from cosim_fmu.master.scenario.scenario import Scenario
 
 MakeFmu = Callable[..., Path]
@@ -110,6 +112,18 @@ def test_errors_arrive_as_they_were(make_fmu: MakeFmu) -> None:
             {"p": ProcessParticipant(make_fmu("failing"))}, [], "jacobi", 0.1, starts=starts
         ).simulate(1.0)
     del asks
+
+
+def test_what_a_broken_pipe_leaves_behind_can_be_freed() -> None:
+    """CPython trips over views of a `BytesIO` in what it frees."""
+    ours, theirs = Pipe()
+    theirs.close()
+    with pytest.raises(BrokenPipeError) as broken:
+        send(ours, ([], "step", (0.0, 0.1)))
+    left = [value for entry in broken.traceback for value in entry.frame.f_locals.values()]
+    views = [value for value in left if isinstance(value, memoryview)]
+    assert views and all(isinstance(view.obj, bytes) for view in views)
+    ours.close()
 
 
 def test_states_stay_where_they_are_and_are_released() -> None:

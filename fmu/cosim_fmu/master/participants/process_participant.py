@@ -26,7 +26,7 @@ from cosim.kit import ParticipantDescription, held_interrupt, seconds_interrupte
 from cosim_fmu.abilities import HasFile, InnerPoint, KeepsLog, Resizes
 from cosim_fmu.master.participants.open_fmu import open_fmu
 from cosim_fmu.master.participants.private_folder import private_folder, remove_folder
-from cosim_fmu.master.participants.process_messages import restored
+from cosim_fmu.master.participants.process_messages import receive, restored, send
 from cosim_fmu.master.participants.process_worker import PRINTED
 
 START = "from cosim_fmu.master.participants.process_worker import main; main()"
@@ -282,7 +282,7 @@ class ProcessParticipant(cosim.Participant):
         self._released = []  # what tokens of an earlier process release is none of this one
         self._end = weakref.finalize(self, _end, self._process, ours, folder)
         with self._answering("start"):
-            ours.send(list(sys.path))
+            send(ours, list(sys.path))
             ours.send_bytes(self._recipe)
 
     def _ask(self, name: str, *given: Any, timeout: float | None = None) -> Any:
@@ -292,10 +292,9 @@ class ProcessParticipant(cosim.Participant):
         released = [self._released.pop() for _ in range(len(self._released))]
         self._waits = True
         with self._answering(name):
-            # not `send`: where the process has ended, Python 3.13 complains of its buffer
-            self._pipe.send_bytes(pickle.dumps((released, name, given)))
+            send(self._pipe, (released, name, given))
             self._wait(name, limit)
-            kind, value = self._pipe.recv()
+            kind, value = receive(self._pipe)
         self._waits = False
         if kind == "error":
             raise restored(value)

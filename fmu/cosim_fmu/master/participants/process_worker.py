@@ -15,7 +15,7 @@ import cosim
 from cosim.kit import end_with_parent, kill_with_parent
 from cosim_fmu.binding.exit_guard import last_words
 from cosim_fmu.binding.printed import Printed
-from cosim_fmu.master.participants.process_messages import portable
+from cosim_fmu.master.participants.process_messages import portable, receive, send
 
 PRINTED = "printed"
 """Name of the file, in the folder of the process, that takes what an FMU prints."""
@@ -45,12 +45,12 @@ def _connection(handle: int) -> Any:
 
 
 def _serve(connection: Any, folder: str) -> None:
-    sys.path[:] = connection.recv()
+    sys.path[:] = receive(connection)
     recipe = connection.recv_bytes()
 
     def say(why: str) -> None:
         """The FMU ends this process: that is the answer to the call."""
-        connection.send(("error", portable(cosim.CosimError(why))))
+        send(connection, ("error", portable(cosim.CosimError(why))))
 
     with last_words(say):
         _answer(connection, recipe, folder)
@@ -65,7 +65,7 @@ def _answer(connection: Any, recipe: bytes, folder: str) -> None:
     participant: Any = None
     name = ""
     while name != "close":
-        released, name, given = connection.recv()
+        released, name, given = receive(connection)
         for number in released:
             tokens.pop(number, None)
         try:
@@ -80,9 +80,9 @@ def _answer(connection: Any, recipe: bytes, folder: str) -> None:
         except Exception as error:
             answer = "error", portable(error)
         try:
-            connection.send(answer)
+            send(connection, answer)
         except (TypeError, AttributeError, pickle.PicklingError) as error:  # a value that is no plain data
-            connection.send(("error", portable(error)))
+            send(connection, ("error", portable(error)))
 
 
 def _take_output(folder: str) -> Printed | None:
