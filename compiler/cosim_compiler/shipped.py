@@ -113,7 +113,7 @@ class Shipped:
     def __init__(self, function: types.FunctionType, signature: str, address: int) -> None:
         self.address = address
         self._letters, self._answer = signature.split(">")
-        self._call: Callable[..., int] = convention.prototype(signature)(address)
+        self._call: Callable[..., int] = convention.OF_NUMBA.prototype(signature)(address)
         self._name = function.__qualname__
         self._takes_arrays = not set(self._letters) <= set(convention.SCALARS)
 
