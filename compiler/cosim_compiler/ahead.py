@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from cosim_compiler import kernel_cache, machine, native, units
+from cosim_compiler import kernel_cache, native, units
+from cosim_compiler.code import coder
 from cosim_compiler.helper_process import kill_with_parent
 from cosim_compiler.parts import in_process, parts_called
 from cosim_compiler.with_numba.numba_target import get_ready
@@ -65,7 +66,7 @@ def _with_parts(wanted: Iterable[Wanted]) -> Iterator[Wanted]:
 
 
 def _in_processes(missing: Sequence[Wanted], processes: int) -> None:
-    (machine.versions if native.is_own() else get_ready)()  # once, not in each process
+    (coder().machine.versions if native.is_own() else get_ready)()  # once, not in each process
     jobs, jobs_in = os.pipe()
     answers, answers_in = os.pipe()
     os.write(jobs_in, b"".join(NUMBER.pack(i) for i in range(len(missing))))

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 import ctypes
-import types
 from typing import Any
 
 import numpy as np
 
-from cosim_compiler import machine
+from cosim_compiler.code import Coder
 from cosim_compiler.convention import OWN, SCALARS, address_of
 from cosim_compiler.units import Unit
 
@@ -26,12 +25,14 @@ class Called:
     unit : Unit
     index : int
         Its place in the unit.
+    coder : Coder
+        Has loaded it.
     """
 
-    def __init__(self, function: types.FunctionType, signature: str, unit: Unit, index: int) -> None:
+    def __init__(self, function: Any, signature: str, unit: Unit, index: int, coder: Coder) -> None:
         self._unit, self._name = unit, function.__qualname__
         self._letters, self._answer = signature.split(">")
-        self._call = OWN.prototype(signature)(machine.address_of(unit.symbol(index)))
+        self._call = OWN.prototype(signature)(coder.machine.address_of(unit.symbol(index)))
 
     def __call__(self, *arguments: Any) -> Any:
         if len(arguments) != len(self._letters):

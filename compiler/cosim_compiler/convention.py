@@ -20,6 +20,8 @@ WORDS: dict[str, list[Any]] = {"f": [REAL], "i": [WORD], "F": ARRAY, "I": ARRAY,
 """Kinds of the words of an argument, by its letter in a signature."""
 ITEM_SIZE = 8
 SCALARS = "fi"
+FOR_C = "_c"
+"""Ends the symbol of a function in the form in which C calls it."""
 compounds: dict[str, tuple[type, str]] = {}
 """Named tuples, and the letters of their members, by the letter that stands for them."""
 

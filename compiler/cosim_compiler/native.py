@@ -29,19 +29,18 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cosim_compiler import kernel_cache, lowered_code, machine, shipped, shipped_texts, units
+from cosim_compiler import kernel_cache, lowered_code, shipped, shipped_texts, units
 from cosim_compiler.callback import callback_of
 from cosim_compiler.called import Called
 from cosim_compiler.calls import plain_address, plain_functions
-from cosim_compiler.convention import OF_NUMBA, OWN, spelled
+from cosim_compiler.code import coder
+from cosim_compiler.convention import FOR_C, OF_NUMBA, OWN, spelled
 from cosim_compiler.debugging import is_debugging
 from cosim_compiler.errors import ContractError
 from cosim_compiler.fingerprint import Names, digest_of_compiler, fingerprint, names_in_reach
 from cosim_compiler.held_interrupts import interrupts_held
 from cosim_compiler.parts import in_process, parts_called
-from cosim_compiler.printers.llvm_entries import FOR_C
-from cosim_compiler.road import OWN as OWN_ROAD
-from cosim_compiler.road import PLAIN, road
+from cosim_compiler.road import NUMBA, OWN_ROADS, PLAIN, C, road
 from cosim_compiler.with_numba import fresh, numba_target
 from cosim_compiler.with_numba.numba_cache import keep_code, kept_code
 
@@ -62,7 +61,9 @@ def is_plain() -> bool:
     """
     if is_debugging() or road() == PLAIN or any(map(_is_on, ("NUMBA_DISABLE_JIT", "COSIM_PLAIN"))):
         return True
-    needed = "llvmlite" if road() == OWN_ROAD else "numba"
+    if road() == C:
+        return False
+    needed = "numba" if road() == NUMBA else "llvmlite"
     try:
         is_there = importlib.util.find_spec(needed) is not None
     except ImportError:
@@ -79,7 +80,7 @@ def _is_on(variable: str) -> bool:
 
 def is_own() -> bool:
     """Whether machine code is made by the compiler of the kernel language."""
-    return road() == OWN_ROAD and not is_plain()
+    return road() in OWN_ROADS and not is_plain()
 
 
 asked: list[tuple[types.FunctionType, str, str]] | None = None
@@ -136,14 +137,14 @@ def function_address(function: Callable[..., Any], signature: str) -> int:
 
 def _own_address(function: types.FunctionType, signature: str, ending: str = "") -> int:
     unit, index = units.unit_of(function, signature)
-    return machine.address_of(unit.symbol(index) + ending)
+    return int(coder().machine.address_of(unit.symbol(index) + ending))
 
 
 def _called(function: types.FunctionType, signature: str) -> Called:
     unit, index = units.unit_of(function, signature)
     symbol = unit.symbol(index)
     if symbol not in _compiled:
-        _compiled[symbol] = Called(function, signature, unit, index)
+        _compiled[symbol] = Called(function, signature, unit, index, coder())
     called: Called = _compiled[symbol]
     return called
 

@@ -8,12 +8,17 @@ import os
 from cosim_compiler.errors import ContractError
 
 VARIABLE = "COSIM_COMPILER"
-NUMBA, OWN, PLAIN = "numba", "own", "plain"
+NUMBA, OWN, C, PLAIN = "numba", "own", "c", "plain"
 ROADS = {
     NUMBA: "numba",
     OWN: "the compiler of the kernel language, by LLVM",
+    C: "the compiler of the kernel language, by C and the C compiler of this computer",
     PLAIN: "none: kernel functions run as plain Python",
 }
+
+
+OWN_ROADS = (OWN, C)
+"""Those on which the compiler of the kernel language reads what is compiled."""
 
 
 @functools.cache

@@ -20,14 +20,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cosim_compiler import kernel_cache, machine
+from cosim_compiler import kernel_cache
 from cosim_compiler.calls import TOGETHER
+from cosim_compiler.code import coder
 from cosim_compiler.convention import spelled
 from cosim_compiler.fingerprint import environment, fingerprint, is_replaced
 from cosim_compiler.held_interrupts import interrupts_held
 from cosim_compiler.language.program import Program
-from cosim_compiler.printers.llvm import module_of
-from cosim_compiler.printers.llvm_entries import add_entry
+from cosim_compiler.road import road
 
 log = logging.getLogger("cosim.native")
 
@@ -134,7 +134,7 @@ def _unit(wanted: tuple[Wanted, ...]) -> Unit:
                         content = _compiled(wanted, digest)
                         kernel_cache.keep(digest, content)
             header, _, code = content.partition(HEADER_END)
-            machine.load(code)
+            coder().machine.load(code)
             _loaded[digest] = Unit(digest, tuple(map(_failure, json.loads(header))))
     return _loaded[digest]
 
@@ -152,13 +152,13 @@ def _compiled(wanted: tuple[Wanted, ...], digest: str) -> bytes:
         return symbol_in(_digest(parts), index)
 
     program = Program(linked)
-    functions = [program.root(function, signature) for function, signature in wanted]
-    module = module_of(program)
-    for index, (function, (_, signature)) in enumerate(zip(functions, wanted, strict=True)):
-        add_entry(module, symbol_in(digest, index), function, signature)
+    entries = [
+        (symbol_in(digest, index), program.root(function, signature), signature)
+        for index, (function, signature) in enumerate(wanted)
+    ]
     is_small = len(wanted) == 1
     passes = 2 if is_small and any(function.picks for function in program.functions) else 1
-    code = machine.object_of(module.text(), passes)
+    code: bytes = coder().code(coder().text(program, entries), passes)
     header = json.dumps([_told(*failure) for failure in program.failures]).encode()
     log.info("compiled %s", wanted[0][0].__qualname__)
     return header + HEADER_END + code
@@ -190,7 +190,7 @@ def _versions() -> str:
     for path in sorted(path for pattern in MADE_BY for path in here.glob(pattern)):
         if path.name not in NOT_MADE_BY:
             made_by.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return repr((sys.version, machine.versions(), made_by.hexdigest()))
+    return repr((road(), sys.version, coder().machine.versions(), made_by.hexdigest()))
 
 
 def _digest(wanted: tuple[Wanted, ...]) -> str:

@@ -3,24 +3,30 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Iterable
 from typing import Any
 
-from cosim_compiler import machine
 from cosim_compiler.called import Called
+from cosim_compiler.code import BY_LLVM, Coder
 from cosim_compiler.language.program import Program
-from cosim_compiler.printers.llvm import module_of
-from cosim_compiler.printers.llvm_entries import add_entry
 from cosim_compiler.units import Unit, symbol_in
 
 _numbers = itertools.count(1)
 
 
-def compiled(function: Any, signature: str) -> Called:
+def compiled(function: Any, signature: str, coder: Coder = BY_LLVM) -> Called:
     """The function as Python calls it."""
-    program = Program()
-    typed = program.root(function, signature)
-    module = module_of(program)
-    digest = f"test{next(_numbers)}"
-    add_entry(module, symbol_in(digest, 0), typed, signature)
-    machine.load(machine.object_of(module.text(), 2))
-    return Called(function, signature, Unit(digest, tuple(program.failures)), 0)
+    return compiled_together([function], signature, coder)[0]
+
+
+def compiled_together(functions: Iterable[Any], signature: str, coder: Coder = BY_LLVM) -> list[Called]:
+    """Functions of one signature, in one module."""
+    program, digest = Program(), f"test{next(_numbers)}"
+    functions = list(functions)
+    entries = [
+        (symbol_in(digest, i), program.root(function, signature), signature)
+        for i, function in enumerate(functions)
+    ]
+    coder.machine.load(coder.code(coder.text(program, entries), 2))
+    unit = Unit(digest, tuple(program.failures))
+    return [Called(function, signature, unit, i, coder) for i, function in enumerate(functions)]

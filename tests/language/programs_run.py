@@ -10,16 +10,14 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from language_tools import compiled_together
 from random_programs import SIZE, random_program
 
-from cosim_compiler import machine
 from cosim_compiler.called import Called
+from cosim_compiler.code import BY_LLVM, Coder
 from cosim_compiler.errors import ContractError
 from cosim_compiler.language.program import Program
-from cosim_compiler.printers.llvm import module_of
-from cosim_compiler.printers.llvm_entries import add_entry
 from cosim_compiler.sources.run_source import run_source
-from cosim_compiler.units import Unit, symbol_in
 
 SIGNATURE = "ffiiFIT>f"
 CALLS = 4
@@ -92,11 +90,11 @@ def _is_equal(one: Any, other: Any) -> bool:
     return bool(one == other)
 
 
-def differences(seeds: Iterable[int]) -> Iterator[Difference | None]:
+def differences(seeds: Iterable[int], coder: Coder = BY_LLVM) -> Iterator[Difference | None]:
     """Of each call that can be compared: the difference, or None."""
     kernels = {seed: run_source(random_program(seed), label=f"program {seed}")["kernel"] for seed in seeds}
     kernels = {seed: kernel for seed, kernel in kernels.items() if not is_too_large(kernel)}
-    for seed, called in compiled(kernels).items():
+    for seed, called in zip(kernels, compiled_together(kernels.values(), SIGNATURE, coder), strict=True):
         draw = random.Random(seed)
         for _ in range(CALLS):
             given = arguments(draw)
@@ -117,22 +115,3 @@ def is_too_large(kernel: Any) -> bool:
             return True
         raise
     return False
-
-
-_batches: list[str] = []
-
-
-def compiled(kernels: dict[int, Any]) -> dict[int, Called]:
-    """All of them in one module."""
-    program = Program()
-    functions = [program.root(kernel, SIGNATURE) for kernel in kernels.values()]
-    module = module_of(program)
-    digest = f"batch{len(_batches)}"
-    _batches.append(digest)
-    for index, function in enumerate(functions):
-        add_entry(module, symbol_in(digest, index), function, SIGNATURE)
-    machine.load(machine.object_of(module.text(), 2))
-    unit = Unit(digest, tuple(program.failures))
-    return {
-        seed: Called(kernel, SIGNATURE, unit, index) for index, (seed, kernel) in enumerate(kernels.items())
-    }

@@ -6,14 +6,12 @@ where nothing was raised. For C, of functions of numbers: the result itself.
 
 from __future__ import annotations
 
+from cosim_compiler.convention import FOR_C
 from cosim_compiler.language.typed_form import Function
 from cosim_compiler.language.types import NOTHING, Number, Type, types_of
 from cosim_compiler.printers.llvm import Module
 from cosim_compiler.printers.llvm_types import STATUS, llvm_type, returned, words_of, zero_of
 from cosim_compiler.printers.llvm_values import ValueWriter
-
-FOR_C = ".c"
-"""What the symbol of the other form ends with."""
 
 
 def add_entry(module: Module, symbol: str, function: Function, signature: str) -> None:
@@ -71,7 +69,7 @@ def _for_c(module: Module, symbol: str, given: tuple[Type, ...], result: Type) -
         out.line(f"call {STATUS} @{symbol}({passed})")
         out.line(f"ret {llvm_type(result)} {out.value(f'load {llvm_type(result)}, ptr {room}')}")
     heads = ", ".join(f"{kind} %a{i}" for i, kind in enumerate(kinds))
-    return _definition(out, f'{llvm_type(result)} @"{symbol}{FOR_C}"({heads})')
+    return _definition(out, f"{llvm_type(result)} @{symbol}{FOR_C}({heads})")
 
 
 def _definition(out: ValueWriter, head: str) -> str:
