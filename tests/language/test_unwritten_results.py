@@ -204,9 +204,7 @@ def test_the_line_is_that_where_the_function_is_left() -> None:
 
 
 def test_a_class_is_refused() -> None:
-    with pytest.raises(
-        cosim.ContractError, match=r"x_dot\[0\] may not have been written here, .*: write"
-    ):
+    with pytest.raises(cosim.ContractError, match=r"x_dot\[0\] may not have been written here, .*: write"):
 
         class Held(cosim.Component):
             """Stands still from some time on."""
