@@ -34,6 +34,7 @@ PUBLIC = {
     "cosim_signals.curves",
     "cosim_signals.series",
     "cosim_toml",
+    "cosim_workbench.agreement",
     "cosim_workbench.arguments",
     "cosim_workbench.contracts",
     "cosim_workbench.reports",
