@@ -18,7 +18,8 @@ from cosim.step.recording import has_pending_updates, record_now
 from cosim.step.restored import check_state
 from cosim.step.run import advance, advance_once, evaluate, finish, initialize, note_next_event
 from cosim.system.history_buffer import RING, has_jump_ahead
-from cosim_compiler.calls import indirect_call
+from cosim_compiler.calls import TOGETHER, indirect_call
+from cosim_compiler.sources.run_source import run_source
 
 
 @part("Af>i")
@@ -91,7 +92,7 @@ def _entry_point(name: str, function: Callable[..., int]) -> types.FunctionType:
     names = ", ".join(array for array, _, _ in ARRAYS)
     source = f"def {name}({names}, t):\n    return function(Arrays({names}), t)\n"
     namespace: dict[str, Any] = {"Arrays": Arrays, "function": function, "__name__": __name__}
-    exec(compile(source, f"<entry point {name}>", "exec"), namespace)  # noqa: S102
+    run_source(source, namespace, f"entry point {name}")
     made: types.FunctionType = namespace[name]
     return made
 
@@ -125,6 +126,8 @@ CALLED = {
     "pending": pending,
 }
 """What Python calls, through `enter`: parts of the Step, by name."""
+for _part in CALLED.values():
+    _part.__dict__[TOGETHER] = tuple(CALLED.values())
 
 
 call_part = indirect_call("if>i")
