@@ -73,15 +73,38 @@ def multiple(count: int, whole: int, rest: int, resolution: int) -> tuple[int, i
     return total, part
 
 
+def tick(
+    index: int, offset_whole: int, offset_rest: int, period_whole: int, period_rest: int, resolution: int
+) -> tuple[int, int]:
+    """Whole and rest of ``offset + index * period``; `index` is not negative."""
+    whole, rest = multiple(index, period_whole, period_rest, resolution)
+    whole += offset_whole
+    if rest >= resolution - offset_rest:
+        return whole + 1, rest - (resolution - offset_rest)
+    return whole, rest + offset_rest
+
+
 def tick_time(
     index: int, offset_whole: int, offset_rest: int, period_whole: int, period_rest: int, resolution: int
 ) -> float:
     """``offset + index * period``, s, rounded once; `index` is not negative."""
-    whole, rest = multiple(index, period_whole, period_rest, resolution)
-    whole += offset_whole
-    if rest >= resolution - offset_rest:
-        return nearest_time(whole + 1, rest - (resolution - offset_rest), resolution)
-    return nearest_time(whole, rest + offset_rest, resolution)
+    whole, rest = tick(index, offset_whole, offset_rest, period_whole, period_rest, resolution)
+    return nearest_time(whole, rest, resolution)
+
+
+def compare_fractions(a: int, b: int, c: int, d: int) -> int:
+    """-1, 0 or 1: whether ``a / b`` is less than ``c / d``, equal or more; both are from 0 to 1, 1 excluded."""
+    sign = 1
+    while a != 0 and c != 0:
+        # of the inverses, whose order is the other way round, wholes first, then what is left
+        if b // a != d // c:
+            return sign if b // a < d // c else -sign
+        a, b = b % a, a
+        c, d = d % c, c
+        sign = -sign
+    if a == c:
+        return 0
+    return sign if a != 0 else -sign
 
 
 def greatest_divisor(a: int, b: int) -> int:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.rational import common_resolution, rational_time, tick_time
+from cosim.rational import common_resolution, compare_fractions, rational_time, tick, tick_time
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, part
 from cosim.step.codes import FAILED_PERIOD, FAILED_RESOLUTION, FAILED_TIMER
@@ -92,6 +92,56 @@ def time_of(a: Arrays, entry: int, index: int) -> float:
         a.agenda[grid + ix.PERIOD_REST],
         a.agenda[grid + ix.RESOLUTION],
     )
+
+
+@part("Aii>i")
+def compare_ticks(a: Arrays, entry: int, other: int) -> int:
+    """-1, 0 or 1: whether the next tick of a periodic event is before another's on paper, the same or later."""
+    mine = grid_of(a, entry)
+    theirs = grid_of(a, other)
+    whole, rest = tick(
+        a.agenda[ix.FIRST_ENTRY + entry],
+        a.agenda[mine + ix.OFFSET_WHOLE],
+        a.agenda[mine + ix.OFFSET_REST],
+        a.agenda[mine + ix.PERIOD_WHOLE],
+        a.agenda[mine + ix.PERIOD_REST],
+        a.agenda[mine + ix.RESOLUTION],
+    )
+    other_whole, other_rest = tick(
+        a.agenda[ix.FIRST_ENTRY + other],
+        a.agenda[theirs + ix.OFFSET_WHOLE],
+        a.agenda[theirs + ix.OFFSET_REST],
+        a.agenda[theirs + ix.PERIOD_WHOLE],
+        a.agenda[theirs + ix.PERIOD_REST],
+        a.agenda[theirs + ix.RESOLUTION],
+    )
+    if whole != other_whole:
+        return -1 if whole < other_whole else 1
+    return compare_fractions(
+        rest, a.agenda[mine + ix.RESOLUTION], other_rest, a.agenda[theirs + ix.RESOLUTION]
+    )
+
+
+def first_due(a: Arrays) -> int:
+    """The periodic event that is due and comes first on paper, where doubles cannot tell; -1: there is none."""
+    first = -1
+    for entry in range(a.program[ix.ENTRIES]):
+        if a.program[row_of(a, entry) + ix.SCHEDULE] != ix.PERIODIC:
+            continue
+        comes = a.clock[numbers_of(entry) + ix.COMES]
+        if comes <= a.clock[ix.TIME]:
+            known = a.clock[numbers_of(first) + ix.COMES] if first >= 0 else math.inf
+            if comes < known or (comes == known and compare_ticks(a, entry, first) < 0):
+                first = entry
+    return first
+
+
+def waits_for(a: Arrays, entry: int, first: int) -> bool:
+    """Whether an event that is due comes after `first` on paper: it is handled behind it, as another instant."""
+    if a.program[row_of(a, entry) + ix.SCHEDULE] != ix.PERIODIC or entry == first or first < 0:
+        return False
+    same = a.clock[numbers_of(entry) + ix.COMES] == a.clock[numbers_of(first) + ix.COMES]
+    return same and compare_ticks(a, entry, first) > 0
 
 
 @part("Aii>v")
@@ -204,7 +254,7 @@ def check_timers(a: Arrays) -> int:
 def follow_parameters(a: Arrays) -> int:
     """Where a parameter that is a period or an offset has changed, go on on the new grid; 0 or a code.
 
-    What was due already stays due.
+    What was due already is handled first.
     """
     for entry in range(a.program[ix.ENTRIES]):
         row = row_of(a, entry)
@@ -215,12 +265,12 @@ def follow_parameters(a: Arrays) -> int:
         offset = number_at(a, a.program[row + ix.OFFSET_ROW])
         if a.clock[numbers + ix.GRID_PERIOD] == period and a.clock[numbers + ix.GRID_OFFSET] == offset:
             continue
-        was_due = a.clock[numbers + ix.COMES] <= a.clock[ix.TIME]
+        if a.clock[numbers + ix.COMES] <= a.clock[ix.TIME]:
+            continue
         code = set_grid(a, entry, period, offset)
         if code != 0:
             return code
-        index = later_index(a, entry)
-        await_index(a, entry, max(0, index - 1) if was_due else index)
+        await_index(a, entry, later_index(a, entry))
     return 0
 
 
