@@ -93,7 +93,7 @@ def tick_time(
 
 
 def compare_fractions(a: int, b: int, c: int, d: int) -> int:
-    """-1, 0 or 1: whether ``a / b`` is less than ``c / d``, equal or more; both are from 0 to 1, 1 excluded."""
+    """-1, 0 or 1: whether ``a / b`` is less than ``c / d``, equal or more; both are in [0, 1)."""
     sign = 1
     while a != 0 and c != 0:
         # of the inverses, whose order is the other way round, wholes first, then what is left
@@ -121,7 +121,7 @@ def common_resolution(a: int, b: int) -> int:
 
 
 def rational_time(number: float) -> tuple[int, int, int]:
-    """Whole, rest and resolution of the rational that a double stands for; the resolution is 0 where none fits.
+    """Whole, rest and resolution of the rational that a double stands for; a resolution of 0 where none fits.
 
     That is its shortest decimal: 0.3 is 3/10. One with more than 15 digits was computed, not typed: where a
     fraction with a small denominator rounds to the same double, it is that (0.03333333333333333 is 1/30).
@@ -130,7 +130,7 @@ def rational_time(number: float) -> tuple[int, int, int]:
     if not abs(number) < LONGEST:
         return 0, 0, 0
     size = abs(number)
-    below = int(math.floor(size))
+    below = math.floor(size)
     if float(below) == size:
         return (below if number > 0.0 else -below), 0, 1
     whole, rest, resolution = decimal_time(size, below)
@@ -149,7 +149,7 @@ def rational_time(number: float) -> tuple[int, int, int]:
 
 
 def decimal_time(size: float, whole: int) -> tuple[int, int, int]:
-    """The shortest decimal that rounds to a double above 0 which is no integer; `whole` is what is below it."""
+    """The shortest decimal that rounds to a double above 0; `whole` is the integer below it."""
     # the part behind the point is `mantissa` of 2 to the power of `bits`
     mantissa = size - float(whole)
     bits = 0

@@ -228,8 +228,8 @@ def exact_quantity(value: str | float | Fraction, unit: str) -> Fraction:
     Parameters
     ----------
     value : str or number
-        As for `parse_quantity`. A float is its shortest decimal; one with more than 15 digits may be a fraction
-        that was computed (`cosim.rational.rational_time`).
+        As for `parse_quantity`. A float is its shortest decimal; one with more than 15 digits may be a
+        fraction that was computed (`cosim.rational.rational_time`).
     unit : str
         Unit expression of the result.
 

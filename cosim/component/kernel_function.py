@@ -292,8 +292,8 @@ def every(
 ) -> Callable[[Any], Handler]:
     """Declare a periodic event at ``offset + i * period`` (s), i = 0, 1, …, never before `offset`.
 
-    `period` and `offset` are numbers, text with a unit (``"10 ms"``, ``"1/3 s"``), or names of parameters. They
-    are rational numbers: 0.3 is 3/10 s. Ticks that meet on paper are one instant.
+    `period` and `offset` are numbers, text with a unit (``"10 ms"``, ``"1/3 s"``), or names of parameters.
+    They are rational numbers: 0.3 is 3/10 s. Ticks that meet on paper are one instant.
     """
     _check_kind(does)
     first_to_next = period if isinstance(period, float) else _seconds(period, "period")
@@ -310,7 +310,7 @@ def every(
 
 @options_checked
 def at(times: float | str | Sequence[float | str], *, does: str) -> Callable[[Any], Handler]:
-    """Declare events at a time or a list of times: numbers in s, or text with a unit (``"20 ms"``, ``"1/3 s"``)."""
+    """Declare events at a time or a list of times: numbers in s, or text with a unit (``"20 ms"``)."""
     _check_kind(does)
     listed = [times] if isinstance(times, str | int | float | Fraction) else list(times)
     try:

@@ -89,8 +89,8 @@ def failure(
             for time in (entry.handler.period, entry.handler.offset)
         ]
         text = (
-            f"{entry.path}: its period {values[0]!r} s and its offset {values[1]!r} s cannot be counted in one "
-            "resolution of 64 bits: give times with fewer decimals"
+            f"{entry.path}: its period {values[0]!r} s and its offset {values[1]!r} s cannot be counted in "
+            "one resolution of 64 bits: give times with fewer decimals"
         )
     elif code == codes.FAILED_STILL:
         text = "nothing here takes time: no states and no scheduled event; give a finite time"

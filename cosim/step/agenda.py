@@ -96,7 +96,7 @@ def time_of(a: Arrays, entry: int, index: int) -> float:
 
 @part("Aii>i")
 def compare_ticks(a: Arrays, entry: int, other: int) -> int:
-    """-1, 0 or 1: whether the next tick of a periodic event is before another's on paper, the same or later."""
+    """-1, 0 or 1: whether the next tick of a periodic event is before another's on paper, equal, later."""
     mine = grid_of(a, entry)
     theirs = grid_of(a, other)
     whole, rest = tick(
@@ -123,7 +123,7 @@ def compare_ticks(a: Arrays, entry: int, other: int) -> int:
 
 
 def first_due(a: Arrays) -> int:
-    """The periodic event that is due and comes first on paper, where doubles cannot tell; -1: there is none."""
+    """The periodic event that is due and comes first, on paper where doubles cannot tell; -1: none."""
     first = -1
     for entry in range(a.program[ix.ENTRIES]):
         if a.program[row_of(a, entry) + ix.SCHEDULE] != ix.PERIODIC:
@@ -137,7 +137,7 @@ def first_due(a: Arrays) -> int:
 
 
 def waits_for(a: Arrays, entry: int, first: int) -> bool:
-    """Whether an event that is due comes after `first` on paper: it is handled behind it, as another instant."""
+    """Whether an event that is due comes after `first` on paper: it is another instant at the same time."""
     if a.program[row_of(a, entry) + ix.SCHEDULE] != ix.PERIODIC or entry == first or first < 0:
         return False
     same = a.clock[numbers_of(entry) + ix.COMES] == a.clock[numbers_of(first) + ix.COMES]
@@ -148,12 +148,10 @@ def waits_for(a: Arrays, entry: int, first: int) -> bool:
 def await_index(a: Arrays, entry: int, index: int) -> None:
     """The `index`-th occurrence is the next one; its time is NaN where the period is lost beside the time."""
     numbers = numbers_of(entry)
-    time = time_of(a, entry, index)
-    if a.program[row_of(a, entry) + ix.SCHEDULE] == ix.PERIODIC:
-        if not a.clock[ix.TIME] + a.clock[numbers + ix.GRID_PERIOD] > a.clock[ix.TIME]:
-            time = math.nan
+    is_periodic = a.program[row_of(a, entry) + ix.SCHEDULE] == ix.PERIODIC
+    is_lost = is_periodic and not a.clock[ix.TIME] + a.clock[numbers + ix.GRID_PERIOD] > a.clock[ix.TIME]
     a.agenda[ix.FIRST_ENTRY + entry] = index
-    a.clock[numbers + ix.COMES] = time
+    a.clock[numbers + ix.COMES] = math.nan if is_lost else time_of(a, entry, index)
 
 
 def next_time(a: Arrays, entry: int) -> float:
@@ -186,7 +184,7 @@ def first_index(a: Arrays, entry: int, time: float) -> int:
     if a.program[row_of(a, entry) + ix.SCHEDULE] != ix.LISTED:
         first = time_of(a, entry, 0)
         if time > first:
-            index = int(math.ceil((time - first) / a.clock[numbers_of(entry) + ix.GRID_PERIOD]))
+            index = math.ceil((time - first) / a.clock[numbers_of(entry) + ix.GRID_PERIOD])
     while time_of(a, entry, index) < time:
         index += 1
     while index > 0 and time_of(a, entry, index - 1) >= time:  # the quotient is rounded

@@ -208,7 +208,7 @@ class Tables:
         return row
 
     def _time(self, entry: Entry, given: Fraction | str) -> list[int]:
-        """The row of a period or an offset: where its value stands, and the rational number that was given."""
+        """The row of a period or an offset: where it stands, and the rational number that was given."""
         exact = exact_time(self.system.parts[entry.part], given)
         self._numbers.append(math.nan if exact is None else float(exact))
         at = len(self._numbers) - 1

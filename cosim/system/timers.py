@@ -36,7 +36,7 @@ def exact_time(part: Component, given: Fraction | str) -> Fraction | None:
 
 
 def check_timers(parts: Mapping[str, Component]) -> list[Problem]:
-    """A problem where the periods and offsets of all handlers cannot be counted in one resolution of 64 bits."""
+    """A problem where the times of all handlers cannot be counted in one resolution of 64 bits."""
     counted: dict[str, list[Fraction]] = {}
     for name, part in parts.items():
         for handler in part.handlers.values():
@@ -52,8 +52,8 @@ def check_timers(parts: Mapping[str, Component]) -> list[Problem]:
     shown = ", ".join(f"{path} ({_shown(counted[path])})" for path in finest[:SHOWN])
     more = f" and {len(finest) - SHOWN} more" if len(finest) > SHOWN else ""
     text = (
-        f"the times of {shown}{more} have no common resolution of 64 bits (it would be 1/{common} s), so that "
-        f"it could not be said which ticks meet: {_ADVICE}"
+        f"the times of {shown}{more} have no common resolution of 64 bits (it would be 1/{common} s), so "
+        f"that it could not be said which ticks meet: {_ADVICE}"
     )
     return [Problem(finest[0], text)]
 

@@ -35,11 +35,12 @@ def make_tempo3(
     steady: str = 'resolution="10" intervalCounter="2"',
     measured: str = "",
 ) -> Path:
-    """``tempo3.fmu`` in `folder`; `steady` has the attributes of its fixed clock, `measured` more of that one."""
+    """``tempo3.fmu`` in `folder`; `steady` and `measured` have attributes of these clocks."""
     from fmpy import platform_tuple, sharedLibraryExtension
 
     path = folder / "tempo3.fmu"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("modelDescription.xml", DESCRIPTION.replace("STEADY", steady).replace("MEASURED", measured))
+        text = DESCRIPTION.replace("STEADY", steady).replace("MEASURED", measured)
+        archive.writestr("modelDescription.xml", text)
         archive.write(compiled("tempo3"), f"binaries/{platform_tuple}/tempo3{sharedLibraryExtension}")
     return path

@@ -138,9 +138,7 @@ def test_counters_and_resolutions_are_rational_numbers(
     """Two clocks of 1/3 s, one described, one told, are one instant with every third tick of one of 1/9 s."""
     (tmp_path / "ninths").mkdir()
     thirds = make_tempo3(tmp_path, compiled, 'resolution="3" intervalCounter="1"', 'supportsFraction="true"')
-    ninths = make_tempo3(
-        tmp_path / "ninths", compiled, 'resolution="9" intervalCounter="1" shiftCounter="1"'
-    )
+    ninths = make_tempo3(tmp_path / "ninths", compiled, 'resolution="9" intervalCounter="1" shiftCounter="1"')
     loop = CoSimulation({"m": thirds, "n": ninths}, [], "jacobi", step, starts={"n.period": 50.0})
     found = loop.simulate(50.0).events
     ticks = {

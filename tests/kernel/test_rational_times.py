@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any
@@ -104,7 +103,8 @@ def test_ticks_are_rounded_once_up_to_a_million_million() -> None:
     draw = random.Random(6)
     for _ in range(5000):
         resolution, index = draw_resolution(draw), draw.randint(0, 10 ** draw.randint(0, 12))
-        given = draw.randint(-99, 99), draw.randrange(resolution), draw.randint(0, 999), draw.randrange(resolution)
+        given = [draw.randint(-99, 99), draw.randrange(resolution), draw.randint(0, 999), 0]
+        given[3] = draw.randrange(resolution)
         offset, period = (given[i] + Fraction(given[i + 1], resolution) for i in (0, 2))
         assert tick_time(index, *given, resolution) == float(offset + index * period)
 
@@ -114,7 +114,8 @@ def test_fractions_are_compared_exactly() -> None:
     for _ in range(5000):
         below, other = draw_resolution(draw), draw_resolution(draw)
         above = draw.randrange(below)
-        near = draw.choice([above * other // below, draw.randrange(other), min(other - 1, above * other // below + 1)])
+        same = above * other // below
+        near = draw.choice([same, draw.randrange(other), min(other - 1, same + 1)])
         one, two = Fraction(above, below), Fraction(near, other)
         assert compare_fractions(above, below, near, other) == (one > two) - (one < two)
 
@@ -217,7 +218,9 @@ def test_a_million_million_ticks(period: float | str) -> None:
     simulator.advance_to(float(exactly * (count + 10)))
     first = next(i for i in range(count - 1000, count + 2) if float(exactly * i) >= start)
     assert part.notes == on_paper(
-        {"a": (exactly, Fraction(0)), "b": (exactly * 3, Fraction(0))}, first * exactly, exactly * (count + 10)
+        {"a": (exactly, Fraction(0)), "b": (exactly * 3, Fraction(0))},
+        first * exactly,
+        exactly * (count + 10),
     )
 
 
@@ -229,7 +232,8 @@ def test_ticks_that_a_double_cannot_tell_apart_keep_their_order(order: str) -> N
     part.notes = []
     simulator = simulator_of(part)
     simulator.advance_to(4.5)
-    assert part.notes == [(0.0, order[0]), (0.0, order[1])] + [(float(i), n) for i in range(1, 5) for n in "ab"]
+    at_start = [(0.0, order[0]), (0.0, order[1])]
+    assert part.notes == at_start + [(float(i), name) for i in range(1, 5) for name in "ab"]
 
 
 @pytest.mark.parametrize("until", [0.9, 2.7, 27.0])
@@ -358,8 +362,9 @@ def test_damaged_grids_are_refused() -> None:
     ]:
         state = simulator.system.state_from_bytes(data)
         state.agenda[place] = value
+        damaged = simulator.system.state_from_bytes(state.to_bytes())
         with pytest.raises(cosim.StateError, match="damaged"):
-            cosim.Simulator(simulator.system, simulator.system.state_from_bytes(state.to_bytes()), accuracy=1e-6)
+            cosim.Simulator(simulator.system, damaged, accuracy=1e-6)
     assert agenda.size == grid + places.GRID_WIDTH
 
 

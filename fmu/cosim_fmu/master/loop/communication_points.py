@@ -20,8 +20,8 @@ class CommunicationPoints:
     """The points ``start + i * step``, the last one clipped to `until`.
 
     Start and step are rational numbers (0.3 is 3/10, as for ``cosim.every``), and every point is the double
-    nearest to ``start + i * step``: points and ticks that meet on paper are one time. A last step that would be
-    shorter than a billionth of `step` is rounding and is not made, unless it is the only one.
+    nearest to ``start + i * step``: points and ticks that meet on paper are one time. A last step that would
+    be shorter than a billionth of `step` is rounding and is not made, unless it is the only one.
 
     Parameters
     ----------
@@ -79,7 +79,7 @@ class CommunicationPoints:
 
     @cached_property
     def grid(self) -> NDArray[np.int64]:
-        """Of `tick_time`: whole and rest of the start, then of the step, and the resolution, 0 if none fits."""
+        """For `tick_time`: whole and rest of the start, of the step, and the resolution, 0 if none fits."""
         whole, rest, of_start = rational_time(self.start)
         length, more, of_step = rational_time(self.step)
         common = common_resolution(of_start, of_step) if of_start and of_step else 0

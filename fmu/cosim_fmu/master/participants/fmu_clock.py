@@ -25,7 +25,8 @@ class FmuClock:
     variability : str
         Of its interval: "constant", "fixed", "calculated", "tunable", "changing", "countdown" or "triggered".
     interval, shift : Fraction or float
-        Of a periodic clock, s, exactly as counter and resolution or the decimal have it; NaN when it is not told.
+        Of a periodic clock, s, exactly as counter and resolution or the decimal have it; NaN when it is not
+        told.
     has_fractions : bool
         Whether the FMU tells its interval as a counter and a resolution.
     """

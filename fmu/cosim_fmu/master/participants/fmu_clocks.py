@@ -15,23 +15,23 @@ Saved = tuple[Any, Any, Any, frozenset[str], frozenset[str], bool]
 
 
 class _Grid(NamedTuple):
-    """Of a clock: when it ticks next, s; the times that it counts from and by, and the index of that tick."""
+    """Of a clock: when it ticks next, s; the times that it counts from and by, and the number of that tick."""
 
     time: float
     origin: Fraction
     interval: Fraction
-    index: int
+    number: int
 
     @classmethod
-    def of(cls, origin: Fraction, interval: Fraction, index: int) -> _Grid:
-        """Its next tick is the double nearest to ``origin + index * interval``."""
-        return cls(float(origin + index * interval), origin, interval, index)
+    def of(cls, origin: Fraction, interval: Fraction, number: int) -> _Grid:
+        """Its next tick is the double nearest to ``origin + number * interval``."""
+        return cls(float(origin + number * interval), origin, interval, number)
 
 
 class FmuClocks:
     """When the clocks of an instance tick, and which of them do; FMUs of FMI 1.0 and 2.0 have none.
 
-    Clocks with an interval are activated at ``origin + i * interval``, where both are rational numbers; those of
+    Clocks with an interval are activated at ``origin + i * interval``, both rational numbers; those of
     changing interval and countdown clocks when the FMU says so. Triggered inputs tick when they are set, at
     most once at one instant; triggered outputs are listened to in event mode.
 

@@ -23,8 +23,8 @@ class TimedInputs(cosim.Participant):
 
     Its outputs are the signals of a file or table. An input has the value of the start of a communication
     step over that step (an algorithm that extrapolates gives it a slope); where values jump, that after
-    the jump counts, also where the step misses its time by rounding. Before the first and after the last time a
-    signal keeps its first and last value.
+    the jump counts, also where the step misses its time by rounding. Before the first and after the last time
+    a signal keeps its first and last value.
 
     Parameters
     ----------
@@ -71,7 +71,8 @@ class TimedInputs(cosim.Participant):
         self._check_types()
         self._is_linear = {n: interpolation == "linear" and n not in self._types for n in self._series}
         self._time = 0.0
-        self._all_times = np.unique(np.concatenate([times for times, _ in self._series.values()] or [[]]))
+        times = [of_one for of_one, _ in self._series.values()]
+        self._all_times = np.unique(np.concatenate([np.zeros(0), *times]))
 
     def _check_types(self) -> None:
         for name, kind in self._types.items():
