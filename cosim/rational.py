@@ -12,7 +12,7 @@ LARGEST_RESOLUTION = (1 << 63) - 1
 EXACT = 9007199254740992.0  # 2**53: integers below are doubles
 LONGEST = 4611686018427387904.0  # 2**62 s
 MOST_DECIMALS = 18  # of a resolution that fits 64 bits
-TYPED = 1e15  # decimals with more digits are no numbers that anybody types
+TYPED = 1e15  # decimals with more digits were computed, not typed
 SIMPLE = 1e6  # denominators up to this, by the root of the number, are no coincidence (one in 10,000)
 
 
