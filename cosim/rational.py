@@ -88,6 +88,10 @@ def tick_time(
     index: int, offset_whole: int, offset_rest: int, period_whole: int, period_rest: int, resolution: int
 ) -> float:
     """``offset + index * period``, s, rounded once; `index` is not negative."""
+    size = float(index) * (float(period_whole) + 1.0) + abs(float(offset_whole)) + 1.0
+    if float(resolution) < EXACT and size * float(resolution) < EXACT:
+        count = index * (period_whole * resolution + period_rest) + offset_whole * resolution + offset_rest
+        return float(count) / float(resolution)  # of two integers that are doubles
     whole, rest = tick(index, offset_whole, offset_rest, period_whole, period_rest, resolution)
     return nearest_time(whole, rest, resolution)
 

@@ -9,6 +9,8 @@ from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, part
 from cosim.step.codes import FAILED_PERIOD, FAILED_RESOLUTION, FAILED_TIMER
 
+TOLD_APART = 2.0**51  # of times that differ by one over the product of two resolutions, doubles differ
+
 
 def row_of(a: Arrays, entry: int) -> int:
     """Where the row of a handler starts in `program`."""
@@ -96,9 +98,15 @@ def time_of(a: Arrays, entry: int, index: int) -> float:
 
 @part("Aii>i")
 def compare_ticks(a: Arrays, entry: int, other: int) -> int:
-    """-1, 0 or 1: whether the next tick of a periodic event is before another's on paper, equal, later."""
+    """-1, 0 or 1: whether the next tick of a periodic event is before another's on paper, equal, later.
+
+    Both have the same double.
+    """
     mine = grid_of(a, entry)
     theirs = grid_of(a, other)
+    resolutions = float(a.agenda[mine + ix.RESOLUTION]) * float(a.agenda[theirs + ix.RESOLUTION])
+    if resolutions * abs(a.clock[numbers_of(entry) + ix.COMES]) < TOLD_APART:
+        return 0
     whole, rest = tick(
         a.agenda[ix.FIRST_ENTRY + entry],
         a.agenda[mine + ix.OFFSET_WHOLE],
