@@ -15,7 +15,7 @@ Saved = tuple[Any, Any, Any, frozenset[str], frozenset[str], bool]
 
 
 class _Grid(NamedTuple):
-    """Of a clock: when it ticks next, s; the times that it counts from and by, and the number of that tick."""
+    """Of a clock: when it ticks next, s; what it counts from and by, and the number of that tick."""
 
     time: float
     origin: Fraction
