@@ -34,6 +34,7 @@ PUBLIC = {
     "cosim_signals.curves",
     "cosim_signals.series",
     "cosim_toml",
+    "cosim_workbench.agreement",
     "cosim_workbench.arguments",
     "cosim_workbench.contracts",
     "cosim_workbench.reports",
@@ -42,7 +43,7 @@ PUBLIC = {
 LAYERS = (
     (
         *("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
-        *("cosim.html_table", "cosim.walker"),
+        *("cosim.html_table", "cosim.walker", "cosim.rational"),
     ),
     ("cosim.errors",),
     ("cosim.units",),

@@ -83,6 +83,8 @@ def record(a: Arrays, t: float) -> int:
 @part("Af>i")
 def pending(a: Arrays, t: float) -> int:
     """Whether the next step begins with an update that is not one of every step; `t` is not looked at."""
+    if a.agenda[ix.INITIALIZED] == 0:
+        return 0
     follow_parameters(a)
     return 1 if has_pending_updates(a) else 0
 
