@@ -68,7 +68,7 @@ COMPILER_LAYERS = (
         f"cosim_compiler.{name}"
         for name in (
             *("errors", "nearest", "debugging", "helper_process", "kernel_cache"),
-            *("calls", "convention", "road", "machine", "held_interrupts"),
+            *("calls", "convention", "road", "machine", "c_machine", "held_interrupts"),
         )
     ),
     tuple(
@@ -79,6 +79,7 @@ COMPILER_LAYERS = (
     ("cosim_compiler.parts", "cosim_compiler.sources"),
     ("cosim_compiler.language",),
     ("cosim_compiler.printers",),
+    ("cosim_compiler.code",),
     ("cosim_compiler.units",),
     ("cosim_compiler.called",),
     ("cosim_compiler.with_numba",),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import platform
+import re
 import sys
 from typing import Any
 
@@ -60,13 +61,27 @@ def object_of(text: str, passes: int = 1) -> bytes:
     module = llvm.parse_assembly(text)
     module.verify()
     for _ in range(passes):
-        options = llvm.create_pipeline_tuning_options(speed_level=1)
-        options.loop_vectorization = options.slp_vectorization = False
-        options.inlining_threshold = INLINED_BELOW
-        builder = llvm.create_pass_builder(machine, options)
-        builder.getModulePassManager().run(module, builder)
+        _run_passes(module)
     found: bytes = machine.emit_object(module)
     return found
+
+
+def optimized(text: str) -> str:
+    """The text of a module with its helpers inlined, for no machine in particular."""
+    llvm = _llvm()
+    module = llvm.parse_assembly(text)
+    module.verify()
+    _run_passes(module)
+    return re.sub(r"^(target|source_filename|; ModuleID).*\n", "", str(module), flags=re.MULTILINE)
+
+
+def _run_passes(module: Any) -> None:
+    llvm = _llvm()
+    options = llvm.create_pipeline_tuning_options(speed_level=1)
+    options.loop_vectorization = options.slp_vectorization = False
+    options.inlining_threshold = INLINED_BELOW
+    builder = llvm.create_pass_builder(_processor(), options)
+    builder.getModulePassManager().run(module, builder)
 
 
 @functools.cache

@@ -244,6 +244,9 @@ def lower(function: Callable[..., Any], signature: str, name: str) -> str:
     """
     _ask(function, signature, "text")
     plain = _checked(function)
+    if is_own():
+        text = units.lowered_text(plain, signature, lowered_code.PLACEHOLDER)
+        return lowered_code.named(text, name)
     text = shipped_texts.text(plain, signature) or _text_made_here(plain, signature)
     takes_together = "A" in signature and not set(signature) & set("FIT")
     return lowered_code.named(lowered_code.apart(text) if takes_together else text, name)

@@ -20,13 +20,14 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cosim_compiler import kernel_cache
+from cosim_compiler import kernel_cache, machine
 from cosim_compiler.calls import TOGETHER
 from cosim_compiler.code import coder
 from cosim_compiler.convention import spelled
 from cosim_compiler.fingerprint import environment, fingerprint, is_replaced
 from cosim_compiler.held_interrupts import interrupts_held
 from cosim_compiler.language.program import Program
+from cosim_compiler.printers import llvm_lowered
 from cosim_compiler.road import road
 
 log = logging.getLogger("cosim.native")
@@ -100,6 +101,18 @@ def one_of_each(wanted: Iterable[Wanted]) -> list[Wanted]:
     return list(units.values())
 
 
+def lowered_text(function: types.FunctionType, signature: str, name: str) -> str:
+    """LLVM's text of a function in which others are called by names, kept; see `printers.llvm_lowered`."""
+    digest = _joined((("text", fingerprint(function), spelled(signature), name),))
+    kept = kernel_cache.kept(digest)
+    if kept is not None:
+        return kept.decode()
+    with _lock, interrupts_held():
+        text = machine.optimized(llvm_lowered.lowered_text(function, signature, name))
+    kernel_cache.keep(digest, text.encode())
+    return text
+
+
 def compile_and_keep(function: types.FunctionType, signature: str) -> None:
     """Compile what another process will load."""
     wanted, _ = _roots(function, signature)
@@ -144,12 +157,13 @@ def _compiled(wanted: tuple[Wanted, ...], digest: str) -> bytes:
     log.info("compiling: %s", wanted[0][0].__qualname__)
     own = {function for function, _ in wanted}
 
-    def linked(function: types.FunctionType) -> str | None:
+    def linked(function: types.FunctionType) -> tuple[str, str] | None:
         together = function.__dict__.get(TOGETHER, ())
         if not together or function in own:
             return None
-        parts, index = _roots(function, function.__dict__["__part__"])
-        return symbol_in(_digest(parts), index)
+        signature = function.__dict__["__part__"]
+        parts, index = _roots(function, signature)
+        return symbol_in(_digest(parts), index), signature
 
     program = Program(linked)
     entries = [

@@ -81,7 +81,7 @@ def _named_tuple(reader: Reading, cls: type, items: list[Expression], node: ast.
         reader.refuse(node, f"{cls.__name__} has {len(fields)} fields, and is given {len(items)}")
     given = tuple(reader.typed(item, node) for item in items)
     for compound, letters in compounds.values():
-        if compound is cls:
+        if compound is cls and not reader.program.groups_are_tuples:
             return MakeGroup(Group(cls, letters), given)
     return made_tuple(list(given), cls)
 
@@ -90,13 +90,14 @@ def _of_function(
     reader: Reading, function: types.FunctionType, items: list[Expression], node: ast.Call
 ) -> Expression:
     marks = function.__dict__
+    linked = reader.program.linked(function)
+    if linked is not None:
+        return _of_linked(reader, function, linked, items, node)
     if STATUS_MARK in marks:
         return _of_address(reader, STATUS, marks[STATUS_MARK], items, node)
     if INDIRECT in marks:
-        if len(items) != 2 or not isinstance(reader.typed(items[1], node).type, Tuple):
-            reader.refuse(node, "write the address, and a tuple of the arguments")
         return reader.let(
-            reader.typed(items[1], node),
+            _packed(reader, items, node),
             lambda held: _of_address(reader, RESULT, marks[INDIRECT], [items[0], *parts_of(held)], node),
         )
     if function in FOREIGN_LETTERS:
@@ -108,9 +109,6 @@ def _of_function(
     if GROUP_AT in marks:
         return GroupAt(Group(*compounds[marks[GROUP_AT]]), _as(reader, items[0], WHOLE, node))
     given = [reader.typed(item, node) for item in _in_order(reader, function, items, node)]
-    symbol = reader.program.linked(function)
-    if symbol is not None:
-        return _of_linked(reader, symbol, marks["__part__"], given, node)
     for value in given:
         if not isinstance(value.type, (View, Group, Tuple)) and value.type.rank < 0:
             reader.refuse(
@@ -119,6 +117,14 @@ def _of_function(
     made = reader.program.function(function, tuple(value.type for value in given))
     reader.function.raises = reader.function.raises or made.raises
     return Call(made.result, made, tuple(given))
+
+
+def _packed(reader: Reading, items: Sequence[Expression], node: ast.AST) -> Expression:
+    """The tuple of arguments behind an address."""
+    given = reader.typed(items[1], node) if len(items) == 2 else None
+    if given is None or not isinstance(given.type, Tuple):
+        reader.refuse(node, "write the address, and a tuple of the arguments")
+    return given
 
 
 def _in_order(
@@ -157,7 +163,7 @@ def _as(reader: Reading, value: Expression, wanted: Type, node: ast.AST) -> Expr
 def _arguments(
     reader: Reading, signature: str, items: Sequence[Expression], node: ast.AST
 ) -> tuple[Expression, ...]:
-    wanted, _ = types_of(signature)
+    wanted, _ = reader.program.types_of(signature)
     if len(items) != len(wanted):
         reader.refuse(
             node, f"the signature {signature} has {len(wanted)} arguments, and {len(items)} are given"
@@ -175,7 +181,25 @@ def _of_address(
 
 
 def _of_linked(
-    reader: Reading, symbol: str, signature: str, items: Sequence[Expression], node: ast.AST
+    reader: Reading,
+    function: types.FunctionType,
+    linked: tuple[str, str],
+    items: list[Expression],
+    node: ast.Call,
 ) -> Expression:
-    reader.function.raises = True
-    return CallLinked(types_of(signature)[1], symbol, signature, _arguments(reader, signature, items, node))
+    """A call by a symbol; of what has an address in process, the arguments are a tuple."""
+    symbol, signature = linked
+    reader.function.raises = reader.function.raises or "__part__" in function.__dict__
+    result = types_of(signature)[1]
+    if INDIRECT in function.__dict__:
+        return reader.let(
+            _packed(reader, items, node),
+            lambda held: CallLinked(
+                result,
+                symbol,
+                signature,
+                _arguments(reader, signature, [items[0], *parts_of(held)], node),
+            ),
+        )
+    ordered = items if STATUS_MARK in function.__dict__ else _in_order(reader, function, items, node)
+    return CallLinked(result, symbol, signature, _arguments(reader, signature, ordered, node))
