@@ -21,8 +21,8 @@ many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; t
 data in files     `data_file` and `text`: options that are no choices
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind
-times             `rational_time`, `common_resolution`, `tick_time` and `exact_quantity`: times that are
-                  rational numbers, so that what meets on paper is one double
+times             `rational_time`, `common_resolution`, `tick_time`, `periodic_time` and `exact_quantity`:
+                  times that are rational numbers, so that what meets on paper is one double
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
                   `seconds`: a time that may be text; `check_callable`: a function, or nothing
 commands          `commands` and `CommandParser`: which there are, what they read
@@ -131,6 +131,7 @@ if TYPE_CHECKING:
     from cosim.options import options_checked as options_checked
     from cosim.options import seconds as seconds
     from cosim.rational import common_resolution as common_resolution
+    from cosim.rational import periodic_time as periodic_time
     from cosim.rational import rational_time as rational_time
     from cosim.rational import tick_time as tick_time
     from cosim.registration.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION

@@ -14,7 +14,7 @@ from agenda_order import SIGNATURE, go_through
 from how_many import many
 
 import cosim
-from cosim.rational import compare_fractions, nearest_time, rational_time, tick_time
+from cosim.rational import compare_fractions, nearest_time, periodic_time, rational_time, tick_time
 
 LARGEST = (1 << 63) - 1
 
@@ -107,6 +107,20 @@ def test_ticks_are_rounded_once_up_to_a_million_million() -> None:
         given[3] = draw.randrange(resolution)
         offset, period = (given[i] + Fraction(given[i + 1], resolution) for i in (0, 2))
         assert tick_time(index, *given, resolution) == float(offset + index * period)
+
+
+def test_compiled_times_are_those_of_plain_python() -> None:
+    """Rational numbers of doubles, and the double of a time counted in them."""
+    compiled = cosim.kit.compile_function(periodic_time, "iiff>f")
+    draw = random.Random(9)
+    for _ in range(5000):
+        numbers = [
+            draw.choice([draw.uniform(-9.0, 9.0), draw.randint(-999, 999) / draw.randint(1, 999), 0.3, 1e-20])
+            for _ in range(2)
+        ]
+        given = draw.randint(0, 10 ** draw.randint(0, 12)), draw.randint(1, 99), *numbers
+        given = (*given[:3], abs(given[3]))
+        assert compiled(*given) == periodic_time(*given)
 
 
 def test_fractions_are_compared_exactly() -> None:
