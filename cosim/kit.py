@@ -22,7 +22,8 @@ data in files     `data_file` and `text`: options that are no choices
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
-                  `seconds`: a time that may be text; `check_callable`: a function, or nothing
+                  `seconds`: a time that may be text; `check_callable`: a function, or nothing;
+                  `check_ending`: the ending of a file
 commands          `commands` and `CommandParser`: which there are, what they read
 packages          `late_names`: an ``__init__`` that imports a name when it is asked for
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
@@ -124,6 +125,7 @@ if TYPE_CHECKING:
     from cosim.matching import is_pattern as is_pattern
     from cosim.matching import matches as matches
     from cosim.options import check_callable as check_callable
+    from cosim.options import check_ending as check_ending
     from cosim.options import check_options as check_options
     from cosim.options import option_names as option_names
     from cosim.options import options_checked as options_checked
