@@ -24,7 +24,8 @@ registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other one
 times             `rational_time`, `common_resolution`, `tick_time`, `periodic_time` and `exact_quantity`:
                   times that are rational numbers, so that what meets on paper is one double
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
-                  `seconds`: a time that may be text; `check_callable`: a function, or nothing
+                  `seconds`: a time that may be text; `check_callable`: a function, or nothing;
+                  `check_ending`: the ending of a file
 commands          `commands` and `CommandParser`: which there are, what they read
 packages          `late_names`: an ``__init__`` that imports a name when it is asked for
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
@@ -126,6 +127,7 @@ if TYPE_CHECKING:
     from cosim.matching import is_pattern as is_pattern
     from cosim.matching import matches as matches
     from cosim.options import check_callable as check_callable
+    from cosim.options import check_ending as check_ending
     from cosim.options import check_options as check_options
     from cosim.options import option_names as option_names
     from cosim.options import options_checked as options_checked

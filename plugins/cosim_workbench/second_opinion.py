@@ -30,7 +30,15 @@ AS_GIVEN = "as given"
 RIVAL = "another method"
 UP, DOWN = "start moved up by rounding", "start moved down by rounding"
 HIGHER, LOWER = "start moved up by an accuracy", "start moved down by an accuracy"
-OF_EVERY_RUN = ("until", "output_interval", "signals", "endless_events", "event_limit", "maximum_step")
+OF_EVERY_RUN = (
+    "until",
+    "output_interval",
+    "signals",
+    "endless_events",
+    "event_limit",
+    "maximum_step",
+    "final_time",
+)
 TOLERANCES = ("relative_tolerance", "absolute_tolerance")
 OF_THE_RUN = ("progress", "checkpoint", "keep", "stream", "state")
 
