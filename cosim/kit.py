@@ -6,7 +6,7 @@ Authors of components do not need it. It is as stable as the contract version sa
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
                   its address, `lower` its text for other processors (with `entry_point`);
                   `keep` and `kept`: what is costly to make, by the digest of what it is made of;
-                  `interrupts_held`: Ctrl-C waits until LLVM is done
+                  `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures;
                   `indirect_call`: one for a signature of your own
 integrators       `method_layout` and its names: the arrays that compiled steps work in; `MethodKernels`,
@@ -234,6 +234,8 @@ if TYPE_CHECKING:
     from cosim.system.history_buffer import newest_time as newest_time
     from cosim.system.history_buffer import next_break_order as next_break_order
     from cosim.system.history_buffer import trim_history as trim_history
+    from cosim.system.kernel_code import KernelCode as KernelCode
+    from cosim.system.kernel_code import kernel_code as kernel_code
     from cosim.system.projection import Projection as Projection
     from cosim.system.schedule import Block as Block
     from cosim.system.schedule import Slot as Slot
