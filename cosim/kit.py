@@ -22,8 +22,11 @@ data in files     `data_file` and `text`: options that are no choices
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind
 attributes        `ClosedAttributes`: unknown ones are an error; `is_made`, `refuse_attribute`
+times             `rational_time`, `common_resolution`, `tick_time`, `periodic_time` and `exact_quantity`:
+                  times that are rational numbers, so that what meets on paper is one double
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
-                  `seconds`: a time that may be text; `check_callable`: a function, or nothing
+                  `seconds`: a time that may be text; `check_callable`: a function, or nothing;
+                  `check_ending`: the ending of a file
 commands          `commands` and `CommandParser`: which there are, what they read
 packages          `late_names`: an ``__init__`` that imports a name when it is asked for
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
@@ -129,10 +132,15 @@ if TYPE_CHECKING:
     from cosim.matching import is_pattern as is_pattern
     from cosim.matching import matches as matches
     from cosim.options import check_callable as check_callable
+    from cosim.options import check_ending as check_ending
     from cosim.options import check_options as check_options
     from cosim.options import option_names as option_names
     from cosim.options import options_checked as options_checked
     from cosim.options import seconds as seconds
+    from cosim.rational import common_resolution as common_resolution
+    from cosim.rational import periodic_time as periodic_time
+    from cosim.rational import rational_time as rational_time
+    from cosim.rational import tick_time as tick_time
     from cosim.registration.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
     from cosim.registration.kinds import declared_kinds as declared_kinds
     from cosim.registration.kinds import kinds_of as kinds_of
@@ -237,6 +245,7 @@ if TYPE_CHECKING:
     from cosim.system.variable import Variable as Variable
     from cosim.unit_text import unit_product as unit_product
     from cosim.units import conversion as conversion
+    from cosim.units import exact_quantity as exact_quantity
     from cosim.units import parse_unit as parse_unit
     from cosim.walker import BLOCK_SIGNATURE as BLOCK_SIGNATURE
     from cosim.walker import DENSE_SIGNATURE as DENSE_SIGNATURE

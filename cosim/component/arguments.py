@@ -25,6 +25,7 @@ from cosim_compiler.sources.kernel_effects import (
 from cosim_compiler.sources.kernel_rules import rule_faults
 from cosim_compiler.sources.kernel_source import definition_of, where
 from cosim_compiler.sources.recursion import recursion_fault
+from cosim_compiler.sources.unwritten_results import unwritten_results
 
 STATES = {"position": "q", "speed": "u", "auxiliary": "z"}
 
@@ -215,7 +216,26 @@ def _faults_of_results(
     does_something = any(a.effect != "read" for a in found) or effects.passed_on or may_raise(function)
     if kernel.role in ("kernel", "update") and not does_something:
         return [f"{where(function)}: nothing that it computes stays; results are arguments: {shown}"]
-    return []
+    return _unwritten_on_some_way(kernel, found)
+
+
+def _unwritten_on_some_way(kernel: KernelFunction, found: list[Argument]) -> list[str]:
+    """Results that keep on some way through the function what an earlier evaluation left.
+
+    The slot of a check is memory to compute in: nothing else reads it.
+    """
+    sizes = {
+        a.name: a.size
+        for a in found
+        if a.effect == "write" and a.role in ("derivative", "own") and not a.is_free
+    }
+    if not sizes or kernel.role == "check":
+        return []
+    return [
+        f"{where(kernel.function, line)}: {name}[{index}] may not have been written here, and would keep the "
+        f"value of an earlier evaluation: write {name}[{index}] = … before the branch or the loop"
+        for name, (index, line) in unwritten_results(kernel.function, sizes).items()
+    ]
 
 
 def may_hold_result(argument: Argument, declarations: Mapping[str, Declaration]) -> bool:

@@ -7,6 +7,7 @@ import math
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from inspect import signature
 from typing import Any, cast
@@ -16,7 +17,7 @@ from cosim.component.class_line import class_line
 from cosim.errors import ContractError, UnitError
 from cosim.options import options_checked
 from cosim.stage import Stage
-from cosim.units import parse_quantity
+from cosim.units import exact_quantity
 from cosim_compiler.sources.kernel_effects import returns_condition
 from cosim_compiler.sources.kernel_source import where
 
@@ -109,8 +110,8 @@ class Handler:
         For TRIGGERED.
     signal : Declaration or None
         For SIGNALED.
-    period, offset : float or str
-        For SCHEDULED: numbers, or names of parameters. Times are ``offset + i * period``.
+    period, offset : Fraction or str
+        For SCHEDULED: s, or names of parameters. Times are ``offset + i * period``.
     times : tuple of float
         For SCHEDULED: a list instead of a period.
     timer : Declaration or str
@@ -122,8 +123,8 @@ class Handler:
     does: str
     witness: KernelFunction | None = None
     signal: Any = None
-    period: float | str = 0.0
-    offset: float | str = 0.0
+    period: Fraction | str = Fraction(0)
+    offset: Fraction | str = Fraction(0)
     times: tuple[float, ...] = ()
     timer: Any = None
     name: str = field(default="")
@@ -289,28 +290,36 @@ def on(trigger: Any, *, does: str) -> Callable[[Any], Handler]:
 
 
 @options_checked
-def every(period: float | str, *, does: str, offset: float | str = 0.0) -> Callable[[Any], Handler]:
+def every(
+    period: float | str | Fraction, *, does: str, offset: float | str | Fraction = 0.0
+) -> Callable[[Any], Handler]:
     """Declare a periodic event at ``offset + i * period`` (s), i = 0, 1, …, never before `offset`.
 
-    `period` and `offset` are numbers, text with a unit (``"10 ms"``), or names of parameters.
+    `period` and `offset` are numbers, text with a unit (``"10 ms"``, ``"1/3 s"``), or names of parameters.
+    They are rational numbers: 0.3 is 3/10 s. Ticks that meet on paper are one instant.
     """
     _check_kind(does)
-    period, offset = _seconds(period, "period"), _seconds(offset, "offset")
-    if not isinstance(period, str) and not period > 0.0:
+    first_to_next = period if isinstance(period, float) else _seconds(period, "period")
+    if not isinstance(first_to_next, str) and not first_to_next > 0:
         raise ContractError(
             f"{class_line()}: cosim.every: period {period} s, needs more than 0 "
             "(for every step: EventCause.TIME_ADVANCED)"
         )
-    return lambda f: Handler(_handler_function(f), EventCause.SCHEDULED, does, period=period, offset=offset)
+    exact = _seconds(period, "period"), _seconds(offset, "offset")
+    return lambda f: Handler(
+        _handler_function(f), EventCause.SCHEDULED, does, period=exact[0], offset=exact[1]
+    )
 
 
 @options_checked
 def at(times: float | str | Sequence[float | str], *, does: str) -> Callable[[Any], Handler]:
     """Declare events at a time or a list of times: numbers in s, or text with a unit (``"20 ms"``)."""
     _check_kind(does)
-    listed = [times] if isinstance(times, str | int | float) else list(times)
+    listed = [times] if isinstance(times, str | int | float | Fraction) else list(times)
     try:
-        ordered = tuple(sorted(parse_quantity(t, "s") if isinstance(t, str) else float(t) for t in listed))
+        ordered = tuple(
+            sorted(float(exact_quantity(t, "s")) if isinstance(t, str) else float(t) for t in listed)
+        )
     except (TypeError, ValueError) as error:  # a UnitError is a ValueError
         raise ContractError(f"{class_line()}: cosim.at({listed}): {error}") from error
     if not ordered or not all(math.isfinite(t) for t in ordered):
@@ -320,12 +329,12 @@ def at(times: float | str | Sequence[float | str], *, does: str) -> Callable[[An
     return lambda f: Handler(_handler_function(f), EventCause.SCHEDULED, does, times=ordered)
 
 
-def _seconds(given: float | str, name: str) -> float | str:
+def _seconds(given: float | str | Fraction, name: str) -> Fraction | str:
     """Seconds, or the name of a parameter."""
-    if not isinstance(given, str) or given.isidentifier():
+    if isinstance(given, str) and given.isidentifier():
         return given
     try:
-        return parse_quantity(given, "s")
+        return exact_quantity(given, "s")
     except UnitError as error:
         raise ContractError(f"{class_line()}: cosim.every: {name}: {error}") from error
 

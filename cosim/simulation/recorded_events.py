@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.cause import EventCause
 from cosim.simulation.event_record import EventRecord, Finding
 from cosim.simulation.status import EventStatus, Severity
 from cosim.step import event_log as log
@@ -92,6 +93,11 @@ class RecordReader:
                     return next(iter(self.system.paths_at(name, [number])), f"{name}[{number}]")
                 number -= values.size
         return "a variable"
+
+    def handler(self, number: int) -> tuple[str, EventCause]:
+        """Path and cause of the handler that records name by this number."""
+        entry = self._entries[number]
+        return entry.path, entry.handler.cause
 
     def event(self, record: Reals, answer: EventStatus | None = None) -> EventRecord:
         """What has happened; `answer` is what a Python handler said besides."""

@@ -222,13 +222,16 @@ class Simulator(ClosedAttributes, SimulatedSystem):
         if type(self._integrator).check is not Integrator.check:
             self._integrator.check(self._system, state.copy().realize(Stage.ACCELERATION))
 
-    def advance_to(self, boundary_time: float | str) -> SimulatorStatus:
+    def advance_to(self, boundary_time: float | str, *, within: float = 0.0) -> SimulatorStatus:
         """Advance until a time is reached, exactly, or a handler asks to stop.
 
         Parameters
         ----------
         boundary_time : float or str
             s, or text with a unit; not before the State's time.
+        within : float, s
+            A scheduled event that is no further from the boundary than this is at the boundary: the step ends
+            there, and its updates are pending. For hosts that compute their times by themselves.
 
         Raises
         ------
@@ -239,16 +242,20 @@ class Simulator(ClosedAttributes, SimulatedSystem):
         if (ended := self._start_if_needed()) is not None:
             return ended
         target = self._target(boundary_time)
+        step = self._step.step
+        step.meeting = within
         try:
             with interrupt_between_steps() as check:
                 while True:
                     answer = self._steps.some(target, boundary_time)
-                    if answer.severity >= Severity.REACHED_TERMINATION or self.state.time >= target:
+                    if answer.severity >= Severity.REACHED_TERMINATION or self._steps.has_arrived:
                         break
                     check()
         except KeyboardInterrupt:
             self._steps.note_interrupt(boundary_time)
             raise
+        finally:
+            step.meeting = 0.0
         return self._end_run(self._steps.end(answer, boundary_time))
 
     def advance_some(self, boundary_time: float) -> SimulatorStatus:
@@ -290,11 +297,11 @@ class Simulator(ClosedAttributes, SimulatedSystem):
         """Issue Termination after a request to stop."""
         return status if status.succeeded else self._end_run(status)
 
-    def go_on(self, code: int, boundary_time: float) -> SimulatorStatus:
-        """Go on from what the Step answered when compiled code called it."""
+    def go_on(self, code: int, boundary_time: float, within: float = 0.0) -> SimulatorStatus:
+        """Go on from what the Step answered when compiled code called it; `within` as for `advance_to`."""
         self._step.explain(code, boundary_time)
         if code in (codes.GROW, codes.STEPPED):
-            return self.advance_to(boundary_time)
+            return self.advance_to(boundary_time, within=within)
         try:
             return self._end_if_asked(
                 self._steps.end(self._steps.checked(code, boundary_time), boundary_time)

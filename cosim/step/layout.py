@@ -3,11 +3,14 @@
 ============ ==========================================================================
 ``program``  a header (the names below), then tables; a table is named by two places in the header: how
              many rows, and where they start
-``numbers``  0 accuracy of the State (NaN: none), then the times of lists of scheduled events
-``clock``    the header below; then three numbers for each handler (time that its timer was served last,
-             period and offset that its grid has); then the memory of the witnesses; then what of them is
-             held (see `holds`)
-``agenda``   the header below; then for each handler the index of its next time, or whether it is pending
+``numbers``  0 accuracy of the State (NaN: none), 1 the shortest pulse of witnesses, 2 how far from a
+             scheduled time a host may call a step's end; then the times of lists of scheduled events, and
+             periods and offsets
+``clock``    the header below; then four numbers for each handler (time that its timer was served last,
+             period and offset that its grid has, when it comes next); then the memory of the witnesses; then
+             what of them is held (see `holds`)
+``agenda``   the header below; then for each handler the index of its next time, or whether it is pending;
+             then for each handler the grid of its times as integers (see `cosim.rational`)
 ``places``   the header below, then working space
 ``scratch``  working space
 ``reach``    which rows of the schedule follow which variables, see `touched`
@@ -60,10 +63,13 @@ OPTIONAL_PARTS = (
 
 # program: the row of a handler
 (
-    CAUSE, DOES, BLOCK_OF, FLAG, SCHEDULE, PERIOD_IN, PERIOD_AT, OFFSET_IN, OFFSET_AT, FOLLOWS,
+    CAUSE, DOES, BLOCK_OF, FLAG, SCHEDULE, PERIOD_ROW, OFFSET_ROW, FOLLOWS,
     TIMES, TIMES_AT, STATUS, NEEDS_REPORT, NEXT, NEXT_AT, PRIVATE,
     ENTRY_WIDTH,
-) = range(18)  # fmt: skip
+) = range(16)  # fmt: skip
+# A period or an offset stands behind the rows of all handlers: which array holds it, and where; where in
+# `numbers` the value stands for which the rational number behind it was given.
+NUMBER_IN, NUMBER_AT, GIVEN_AT, GIVEN_WHOLE, GIVEN_REST, GIVEN_RESOLUTION, TIME_WIDTH = range(7)
 UNRESTRICTED, DISCRETE, PUBLISH = 1, 2, 3  # DOES
 PERIODIC, LISTED, TIMED = 1, 2, 3  # SCHEDULE
 IN_Y, IN_P, IN_D, IN_K, IN_C, IN_NUMBERS = range(6)
@@ -94,7 +100,7 @@ LEVEL_ZERO, LEVEL_GUARD, LEVEL_WIDTH = range(3)
 WINDOW_START, WINDOW_END, ENDS_HEADER = range(3)
 
 # numbers
-ACCURACY, SHORTEST_PULSE = 0, 1
+ACCURACY, SHORTEST_PULSE, MEETING = 0, 1, 2
 
 # clock
 (
@@ -106,12 +112,14 @@ ACCURACY, SHORTEST_PULSE = 0, 1
     STATES_CHANGED,  # whether handlers have changed something in the last step or event
     CLOCK_HEADER,
 ) = range(7)
-SERVED, GRID_PERIOD, GRID_OFFSET, ENTRY_NUMBERS = range(4)
+SERVED, GRID_PERIOD, GRID_OFFSET, COMES, ENTRY_NUMBERS = range(5)
 # of the memory of a witness
 VALUE, LEVEL, GUARD, FIRED, REPEATS, RATE, EXPECTED, DOUBT, COLUMNS = range(9)
 
 # agenda
 INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, FIRST_ENTRY = range(5)
+# of the grid of a handler: ``offset + index * period``, whole seconds and rests counted in the resolution
+OFFSET_WHOLE, OFFSET_REST, PERIOD_WHOLE, PERIOD_REST, RESOLUTION, GRID_WIDTH = range(6)
 HALTED = 2  # UPDATES_DONE: before them a delayed jump has to arrive
 
 # places

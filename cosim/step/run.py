@@ -106,6 +106,20 @@ def note_next_event(a: Arrays) -> int:
     return 0
 
 
+def is_near(a: Arrays, time: float, boundary: float) -> bool:
+    """Whether a scheduled time is the boundary that a host means: its own time may be off by rounding."""
+    return abs(time - boundary) <= a.numbers[ix.MEETING]
+
+
+def has_arrived(a: Arrays, boundary: float) -> bool:
+    """Whether a step has ended at a boundary, or at a scheduled update that is there for the host."""
+    if a.clock[ix.TIME] >= boundary:
+        return True
+    if a.program[ix.HAS_SCHEDULE] == 0 or not is_near(a, a.clock[ix.TIME], boundary):
+        return False
+    return next_event_time(a) <= a.clock[ix.TIME]
+
+
 def begin_answers(a: Arrays) -> None:
     """Forget the answers of handlers."""
     a.places[ix.SEVERITY] = 0
@@ -257,7 +271,7 @@ def advance_once(a: Arrays, t: float) -> int:
         return code
     if a.places[ix.SEVERITY] >= REACHED_TERMINATION:
         return TERMINATED
-    return REACHED if a.clock[ix.TIME] >= t else STEPPED
+    return REACHED if has_arrived(a, t) else STEPPED
 
 
 @part("Af>i")
@@ -293,6 +307,8 @@ def one_step(a: Arrays, boundary: float) -> int:
     event_time = next_event_time(a) if a.program[ix.HAS_SCHEDULE] != 0 else boundary
     if event_time != event_time:
         return FAILED_PERIOD
+    if is_near(a, event_time, boundary):
+        boundary = event_time
     kink = next_kink(a)
     if start < kink < min(event_time, boundary) - margin(start):
         event_time = kink

@@ -6,6 +6,7 @@ import copy
 import inspect
 import math
 from array import array
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,7 @@ from cosim.step.seen import POINTS as ROWS
 from cosim.system.list_variables import is_listed
 from cosim.system.schedule import Slot
 from cosim.system.system import BREAK_ORDER, System
+from cosim.system.timers import exact_time
 from cosim_compiler.sources.kernel_effects import always_assigned, effects_of
 
 Integers = NDArray[np.int64]
@@ -103,7 +105,7 @@ class Tables:
         self.indicators: dict[str, tuple[int, int]] = {}
         self.refusals: list[Problem] = []
         self._integers = array("q", bytes(8 * (layout.HEADER + len(layout.OPTIONAL_PARTS))))
-        self._numbers = [math.nan if accuracy is None else accuracy, math.inf]
+        self._numbers = [math.nan if accuracy is None else accuracy, math.inf, 0.0]
         self._nexts: dict[int, list[list[int]]] = {}
         self._room = {"scratch": 0, "places": layout.PLACES_HEADER}
         self.watched_blocks: list[int] = []
@@ -128,7 +130,8 @@ class Tables:
         self._rooms(self.work)
         self.program: Integers = np.array(self._integers, dtype=np.int64)
         self.numbers: Reals = np.array(self._numbers)
-        self.agenda: Integers = np.zeros(layout.FIRST_ENTRY + len(self.handlers), dtype=np.int64)
+        each = 1 + layout.GRID_WIDTH
+        self.agenda: Integers = np.zeros(layout.FIRST_ENTRY + each * len(self.handlers), dtype=np.int64)
         remembered = self._integers[layout.WITNESS_MEMORY] + layout.COLUMNS * len(self.witnesses)
         kept = 0 if self.held is None else ORDER + len(self.witnesses) * (1 + self.held.width)
         self.clock: Reals = np.zeros(remembered + kept)
@@ -158,9 +161,14 @@ class Tables:
     def _handlers(self) -> None:
         system, entries = self.system, self.agenda_of.entries
         rows = [self._entry(entry) for entry in entries]
-        # what a handler may change stands behind all rows
+        # periods and offsets, and what a handler may change, stand behind all rows
         place = len(self._integers) + layout.ENTRY_WIDTH * len(rows)
         listed: list[int] = []
+        for row, entry in zip(rows, entries, strict=True):
+            if row[layout.SCHEDULE] == layout.PERIODIC:
+                row[layout.PERIOD_ROW] = place + len(listed)
+                row[layout.OFFSET_ROW] = row[layout.PERIOD_ROW] + layout.TIME_WIDTH
+                listed += [*self._time(entry, entry.handler.period), *self._time(entry, entry.handler.offset)]
         for row, entry in zip(rows, entries, strict=True):
             found = self._nexts[entry.number] = self._next(entry)
             row[layout.NEXT], row[layout.NEXT_AT] = len(found), place + len(listed)
@@ -198,18 +206,20 @@ class Tables:
             self._numbers += handler.times
         else:
             row[layout.SCHEDULE] = layout.PERIODIC
-            row[layout.PERIOD_IN : layout.PERIOD_IN + 2] = self._number(entry, handler.period)
-            row[layout.OFFSET_IN : layout.OFFSET_IN + 2] = self._number(entry, handler.offset)
             row[layout.FOLLOWS] = int(isinstance(handler.period, str) or isinstance(handler.offset, str))
         return row
 
-    def _number(self, entry: Entry, value: float | str) -> list[int]:
-        """Where a period or an offset stands: which array, where in it."""
-        if not isinstance(value, str):
-            self._numbers.append(float(value))
-            return [layout.IN_NUMBERS, len(self._numbers) - 1]
-        slot = self.system.signal(f"{entry.part}.{value}").slot
-        return [ARRAYS_OF_VARIABLES.index(slot.array), slot.offset]
+    def _time(self, entry: Entry, given: Fraction | str) -> list[int]:
+        """The row of a period or an offset: where it stands, and the rational number that was given."""
+        exact = exact_time(self.system.parts[entry.part], given)
+        self._numbers.append(math.nan if exact is None else float(exact))
+        at = len(self._numbers) - 1
+        where = [layout.IN_NUMBERS, at]
+        if isinstance(given, str):
+            slot = self.system.signal(f"{entry.part}.{given}").slot
+            where = [ARRAYS_OF_VARIABLES.index(slot.array), slot.offset]
+        whole, rest = divmod(exact or Fraction(0), 1)
+        return [*where, at, whole, rest.numerator, rest.denominator]
 
     def _next(self, entry: Entry) -> list[list[int]]:
         """Which variables a handler may change, and where in the cache it leaves them."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from cosim.step import layout as ix
-from cosim.step.agenda import next_time, row_of, serve
+from cosim.step.agenda import first_due, next_time, row_of, serve, waits_for
 from cosim.step.arrays import Arrays, part
 from cosim.step.codes import (
     FAILED_ANSWER,
@@ -79,12 +79,18 @@ def list_due(a: Arrays, does: int, causes: int) -> int:
     """Note which handlers of a kind are due and what their timers are set to; their causes (bits)."""
     due = a.program[ix.DUE]
     found = 0
+    first = -2  # not looked for yet
     for entry in range(a.program[ix.ENTRIES]):
         row = row_of(a, entry)
         if a.program[row + ix.DOES] != does:
             continue
         a.places[due + entry] = 0
         if is_due(a, entry, does, causes):
+            if a.program[row + ix.CAUSE] == SCHEDULED:
+                if first == -2:
+                    first = first_due(a)
+                if waits_for(a, entry, first):
+                    continue
             a.places[due + entry] = a.program[row + ix.CAUSE]
             found |= 1 << a.program[row + ix.CAUSE]
             if a.program[row + ix.SCHEDULE] == ix.TIMED:

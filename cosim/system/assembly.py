@@ -29,6 +29,7 @@ from cosim.system.projection import Projection
 from cosim.system.row_plan import OWN_ROLES, RowPlan, of_names
 from cosim.system.schedule import Block, Slot
 from cosim.system.signals import split_derivative
+from cosim.system.timers import check_timers
 from cosim.system.wiring import Wiring
 
 P = TypeVar("P")
@@ -98,6 +99,7 @@ class Assembly:
         self._check_results(written)
         self._mark_unknown(written)
         self._check_sources(written)
+        self._problems += check_timers(self.parts_by_name)
         self._raise()
         for part in self.parts_by_name.values():
             part.__dict__[BUILT] = True

@@ -296,3 +296,15 @@ def test_changes_that_are_none(make_fmu: MakeFmu, tmp_path: Path, old: str, new:
     with pytest.raises(cosim.ModelError) as failure:
         Scenario.read(tmp_path / "s.toml").couple()
     assert said in str(failure.value)
+
+
+@pytest.mark.parametrize(("step", "per_second"), [("100 ms", 10), (0.7, 10), ("1/3 s", 3), ("1/7 s", 7)])
+def test_a_jump_at_a_communication_point_is_there(step: float | str, per_second: int) -> None:
+    """Steps end at ``time + size``, which may miss the point by a bit."""
+    count = 1000
+    exact = round(cosim.kit.exact_quantity(step, "s") * per_second)
+    held = TimedInputs({"u": [[f"{i}/{per_second} s", float(i)] for i in range(count + 1)]})
+    loop = CoSimulation({"in": held}, [], "jacobi", step)
+    found = loop.simulate(count / per_second)
+    whole = found["in.u"][: found.time.size - 1]
+    assert whole.tolist() == [exact * i for i in range(whole.size)]

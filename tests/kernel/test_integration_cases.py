@@ -38,7 +38,7 @@ def test_case_37_samples_at_exact_times():
     ramp = Ramp()
     simulator = cosim.Simulator(system_of(ramp=ramp), accuracy=1e-4, initial_step=1e-4, maximum_step=0.1)
     simulator.advance_to(1.0)
-    assert [t for t, _ in ramp.log] == [i * 0.1 for i in range(11)]
+    assert [t for t, _ in ramp.log] == [i / 10 for i in range(11)]
     assert ramp.log[-1][1] == pytest.approx(2.4, abs=1e-12)
 
 

@@ -2,26 +2,60 @@
 
 from __future__ import annotations
 
-from cosim.kit import END, START
+from cosim.kit import END, START, WORK_HEADER
 from cosim_integrators.implicit.layout import DEGREE, V_DENSE, V_END, V_START, vector
+from cosim_integrators.kit.dense_output import STRAIGHT, on_line, share_of_step
+
+
+def keep_bend(work, n):
+    """Change the polynomial of the step, y_start + a_1 s + a_2 s^2 …, to what it is beside a line.
+
+    That is s (1 - s) (b_0 + b_1 s + …) with b_i = -(a_(i + 2) + a_(i + 3) + …).
+    """
+    count = max(int(work[DEGREE]) - 1, 0)
+    start = vector(work, V_START, n)
+    end = vector(work, V_END, n)
+    for i in range(count):
+        bend = vector(work, V_DENSE + i, n)
+        for m in range(n):
+            bend[m] = 0.0
+        for j in range(i + 1, count + 1):
+            part = vector(work, V_DENSE + j, n)
+            for m in range(n):
+                bend[m] -= part[m]
+    bends = work[WORK_HEADER + V_DENSE * n : WORK_HEADER + (V_DENSE + count) * n]
+    for m in range(n):
+        size = 0.0
+        for i in range(count):
+            size += abs(bends[i * n + m])
+        if size <= STRAIGHT * max(abs(start[m]), abs(end[m])):
+            for i in range(count):
+                bends[i * n + m] = 0.0
+    work[DEGREE] = float(count)
 
 
 def polynomial_output(t, coefficients, work, y, out):
-    """``out`` = y_start + s (a_1 + s (a_2 + …)), s = 0 … 1 inside the last step; `y` lends its length."""
+    """``out`` = the line between both ends of the last step, and the bend beside it; `y` lends its length."""
     n = out.shape[0]
-    if t == work[END]:
-        end = vector(work, V_END, n)
+    start = vector(work, V_START, n)
+    end = vector(work, V_END, n)
+    if t == work[END] or t == work[START]:
         for m in range(n):
-            out[m] = end[m]
+            out[m] = end[m] if t == work[END] else start[m]
         return
-    s = (t - work[START]) / (work[END] - work[START])
-    degree = int(work[DEGREE])
+    step = work[END] - work[START]
+    s = (t - work[START]) / step
+    r = (work[END] - t) / step
+    count = int(work[DEGREE])
     for m in range(n):
         out[m] = 0.0
-    for i in range(degree):
-        part = vector(work, V_DENSE + degree - 1 - i, n)
+    for i in range(count):
+        part = vector(work, V_DENSE + count - 1 - i, n)
         for m in range(n):
-            out[m] = s * (part[m] + out[m])
-    start = vector(work, V_START, n)
+            out[m] = s * out[m] + part[m]
+    share, rest = share_of_step(s > r, t, work[START], work[END])
     for m in range(n):
-        out[m] += start[m]
+        if s > r:
+            out[m] = end[m] - (on_line(end[m], start[m], share, rest) - s * r * out[m])
+        else:
+            out[m] = start[m] - (on_line(start[m], end[m], share, rest) - s * r * out[m])

@@ -48,6 +48,7 @@ from cosim.kit import (
     walk,
     worth_projecting,
 )
+from cosim_integrators.implicit.dense import keep_bend
 from cosim_integrators.implicit.jacobian import make_jacobian
 from cosim_integrators.implicit.layout import (
     AGE,
@@ -240,6 +241,7 @@ def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
         work[REASON] = float(end_reason(t_end, target, t_stop, longest, limit, settings[LARGEST]))
         work[ESTIMATE] = error
         memory[NEXT_STEP] = accept(t, t_end, ideal, y, c, method, settings, memory, work)
+        keep_bend(work, n)
         return DONE
 
     return implicit_step
@@ -300,6 +302,7 @@ def new_redo(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
         if status == OK:
             work[END] = t_event
             accept(t, t_event, t_end - t, y, c, method, settings, memory, work)
+            keep_bend(work, n)
             memory[NEXT_STEP] = following
             return DONE
         for m in range(n):

@@ -1,9 +1,9 @@
 """Stages of explicit Runge–Kutta methods: the tableau is data, a flat array of numbers.
 
 =============== ===========================================================================
-``tableau``     0 stages, 1 first same as last, 2 has an error estimate, 3 has a second one, 4 degree of the
-                dense output (0: a cubic Hermite polynomial, which an extra stage lifts), 5 where its
-                coefficients start, 6 where the table of rows starts, 7 extra stages of the dense output, 8
+``tableau``     0 stages, 1 first same as last, 2 has an error estimate, 3 has a second one, 4 coefficients of
+                each stage in the dense output (0: a cubic Hermite polynomial, which an extra stage lifts),
+                5 where they start, 6 where the table of rows starts, 7 extra stages of the dense output, 8
                 order, 9 whether stiffness can be noticed, 10 where the stability region ends on the negative
                 real axis; then the nodes of stages and extra stages; then the table of rows (stages,
                 solution, error, second error, way and slope for stiffness, extra stages), each row being its

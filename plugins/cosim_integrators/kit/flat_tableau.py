@@ -42,9 +42,19 @@ def flat_tableau(tableau: ButcherTableau) -> NDArray[np.float64]:
     header[at.DENSE_AT] = place
     dense = np.zeros(0)
     if tableau.dense is not None and tableau.lift is None:
-        header[at.DEGREE] = tableau.dense.shape[1]
-        dense = tableau.dense.ravel()
+        bends = bends_of(tableau.dense)
+        header[at.DEGREE] = bends.shape[1]
+        dense = bends.ravel()
     return np.array([*header, *nodes, *starts, *body, *dense])
+
+
+def bends_of(dense: NDArray[np.float64]) -> NDArray[np.float64]:
+    """The polynomials v of the dense output beside a line.
+
+    A row of `dense` is the weight w(s) = sum_j c_j s^j of a derivative, and w(s) - s w(1) = s (1 - s) v(s).
+    """
+    from_behind = np.cumsum(dense[:, ::-1], axis=1)[:, ::-1]
+    return np.array(0.0 - from_behind[:, 1:])
 
 
 def stiffness_rows(tableau: ButcherTableau) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable
+from cosim_fmu.master.participants.system_calls_by_address import SAME_TIME
 from cosim_signals.series import read_series
 
 INTERPOLATIONS = ("linear", "held")
@@ -23,7 +24,8 @@ class TimedInputs(cosim.Participant):
 
     Its outputs are the signals of a file or table. An input has the value of the start of a communication
     step over that step (an algorithm that extrapolates gives it a slope); where values jump, that after
-    the jump counts. Before the first and after the last time it is what `extrapolation` says.
+    the jump counts, also where the step misses its time by rounding. Before the first and after the last time
+    it is what `extrapolation` says.
 
     Parameters
     ----------
@@ -79,6 +81,8 @@ class TimedInputs(cosim.Participant):
         self._check_types()
         self._is_linear = {n: interpolation == "linear" and n not in self._types for n in self._series}
         self._time = 0.0
+        times = [of_one for of_one, _ in self._series.values()]
+        self._all_times = np.unique(np.concatenate([np.zeros(0), *times]))
 
     def _check_types(self) -> None:
         for name, kind in self._types.items():
@@ -121,9 +125,12 @@ class TimedInputs(cosim.Participant):
         """There are no inputs."""
 
     def step(self, time: float, size: float) -> float:
-        """Go on."""
-        self._time = time + size
-        return self._time
+        """Go on; to a time of a series that is no further from the end than a billionth of the step."""
+        end, times = time + size, self._all_times
+        place = int(np.searchsorted(times, end - SAME_TIME * size))
+        is_there = place < times.size and times[place] <= end + SAME_TIME * size
+        self._time = float(times[place]) if is_there else end
+        return end
 
     def get(self, names: Sequence[str]) -> list[Any]:
         """Values at the present time."""

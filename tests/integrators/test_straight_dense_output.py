@@ -1,0 +1,192 @@
+"""Dense output of what is constant is that constant to the bit, and of a straight line it is straight."""
+
+import hashlib
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim import kit
+from cosim.testing.known_solution import KnownSolution
+from cosim.testing.other_mode import results_in_other_mode
+
+TINY = 5e-324
+SIZES = [0.0, -0.0, 0.7, 1.0 / 3.0, 1e-300, TINY, 1e300, -0.7, -1e300, -TINY]
+SLOPES = [1.0, 0.1, -1.0 / 3.0, 1e-9, 37.0]
+FRACTIONS = [0.25, 0.5, math.nextafter(0.5, 1.0), 1e-9, 1.0 - 1e-9, *np.linspace(0.013, 0.991, 29)]
+METHODS = [
+    entry.id for entry in cosim.registry().entries("integrator") if entry.id.startswith("integrators.")
+]
+LIBRARIES = [name for name in METHODS if name.split(".")[1].startswith(("scipy", "cvode"))]
+OURS = [name for name in METHODS if name not in LIBRARIES]
+SECOND_ORDER = ("semi_implicit_euler", "velocity_verlet", "yoshida_4")
+ROUNDING = Fraction(101, 100)  # of the last place of the larger end
+
+
+class Line(cosim.Component):
+    """Straight lines and constants.
+
+    Law: x' = v, v' = 0, ramp' = slope, kept' = 0.
+    """
+
+    x = cosim.position()
+    v = cosim.speed()
+    ramp = cosim.auxiliary_state()
+    kept = cosim.auxiliary_state()
+    slope = cosim.parameter(default=0.0)
+
+    @cosim.kernel
+    def derivatives(v, slope, x_dot, v_dot, ramp_dot, kept_dot):
+        x_dot[0] = v
+        v_dot[0] = 0.0
+        ramp_dot[0] = slope
+        kept_dot[0] = 0.0
+
+
+def lines_system():
+    """Lines with many slopes through many starts, beside something that makes steps differ."""
+    model = cosim.Model("lines")
+    for size in SIZES:
+        for slope in SLOPES:
+            if 0.0 < abs(size) < 1e-100 or abs(size) > 1e100:
+                slope *= abs(size)
+            name = f"line_{len(model.parts)}"
+            model.add(Line, name, x=size, v=slope, ramp=-size, kept=size, slope=-slope)
+    model.add(KnownSolution, "known")
+    return model.build()
+
+
+def places_of(system, names):
+    """Where variables of these names lie in y."""
+    return [v.slot.offset for v in system.variables.values() if v.path.split(".")[1] in names]
+
+
+def steps_of(name, system, count):
+    """Steps and, at the end, one that was cut short: the integrator, its time, both ends of the step."""
+    cls = cosim.registry().get("integrator", name)
+    adaptive = cls(fixed_step=0.1).capabilities.adaptive if name in OURS else True
+    fixed = [{"fixed_step": 0.07}] if name in OURS else []
+    for options in [*fixed, *([{"accuracy": 1e-6}] if adaptive else [])]:
+        state = system.default_state().realize(cosim.Stage.ACCELERATION)
+        integrator = cls(**options)
+        integrator.initialize(system, state)
+        for _ in range(count):
+            start = state.y.copy()
+            assert integrator.step(system, state, 10.0) == kit.StepCode.DONE
+            yield integrator, state.time, start, state.y.copy()
+        event = 0.4 * integrator.previous_time + 0.6 * state.time
+        assert integrator.redo(system, state, event) == kit.StepCode.DONE
+        yield integrator, state.time, start, state.y.copy()
+
+
+def inside(start, end):
+    """Times inside a step."""
+    times = [start + fraction * (end - start) for fraction in FRACTIONS]
+    return [t for t in times if start < t < end]
+
+
+def off_line(t, from_start, to_end, start, end, value):
+    """How far a value is from the line between two points, in the last place of the larger end."""
+    part = (Fraction(t) - Fraction(from_start)) / (Fraction(to_end) - Fraction(from_start))
+    exact = Fraction(start) + part * (Fraction(end) - Fraction(start))
+    return abs(Fraction(value) - exact) / Fraction(float(np.spacing(max(abs(start), abs(end)))))
+
+
+def test_all_methods_are_tried() -> None:
+    assert len(OURS) >= 19
+    assert len(LIBRARIES) >= 4
+
+
+@pytest.mark.parametrize("name", OURS)
+def test_ends_constants_and_lines(name) -> None:
+    system = lines_system()
+    out = np.zeros(system.ny)
+    kept = places_of(system, ("v", "kept"))
+    lines = places_of(system, ("x", "ramp"))
+    lines = [m for m in lines if abs(system.default_state().y[m]) != TINY]
+    curved = {v.slot.offset for v in system.variables.values() if v.path.startswith("known.")}
+    kept, lines = [sorted(set(places) - curved) for places in (kept, lines)]
+    assert len(kept) == 2 * len(SIZES) * len(SLOPES) and len(lines) == 80
+    tried = 0
+    for integrator, time, start, end in steps_of(name, system, 8):
+        before = integrator.previous_time
+        for t, y in ((before, start), (time, end)):
+            integrator.interpolate(t, out)
+            assert out.tobytes() == y.tobytes()
+        is_same = start.view(np.int64)[kept] == end.view(np.int64)[kept]
+        assert np.array_equal(start[kept], end[kept])  # 0.0 may follow -0.0
+        constant = np.array(kept)[is_same]
+        for t in inside(before, time):
+            tried += 1
+            integrator.interpolate(t, out)
+            assert np.array_equal(out[kept], start[kept])
+            assert out[constant].tobytes() == start[constant].tobytes()
+            for m in lines:
+                assert off_line(t, before, time, start[m], end[m], out[m]) <= ROUNDING, (m, t)
+    assert tried > 8 * 20
+
+
+@pytest.mark.parametrize("name", LIBRARIES)
+def test_libraries_keep_constants(name) -> None:
+    pytest.importorskip("sksundae" if name.endswith("cvode") else "scipy")
+    system = lines_system()
+    out = np.zeros(system.ny)
+    kept = [m for m in places_of(system, ("kept",)) if system.default_state().y[m] != 0.0]
+    for integrator, time, start, _ in steps_of(name, system, 4):
+        for t in inside(integrator.previous_time, time):
+            integrator.interpolate(t, out)
+            assert np.array_equal(out[kept], start[kept])
+
+
+class Conserved(cosim.Component):
+    """Something that flows from one place to the other, 0.7 in all; fast at first, then slowly."""
+
+    left = cosim.auxiliary_state(start=0.6)
+    right = cosim.auxiliary_state(start=0.1)
+
+    @cosim.kernel
+    def derivatives(left, right, left_dot, right_dot):
+        flow = 5.0 * left * left - 3.0 * right
+        left_dot[0] = -flow
+        right_dot[0] = flow
+
+
+@pytest.mark.parametrize("name", [name for name in OURS if name.split(".")[1] not in SECOND_ORDER])
+def test_a_conserved_sum_is_off_by_roundings_alone(name) -> None:
+    """Not constant to the bit, which no method can promise: each state is rounded by itself."""
+    model = cosim.Model("conserved")
+    model.add(Conserved, "flow")
+    system = model.build()
+    out = np.zeros(2)
+    worst = 0.0
+    for integrator, time, start, end in steps_of(name, system, 30):
+        most = max(abs(start.sum() - 0.7), abs(end.sum() - 0.7)) + 3.0 * np.spacing(0.7)
+        worst = max(worst, abs(end.sum() - 0.7))
+        for t in inside(integrator.previous_time, time):
+            integrator.interpolate(t, out)
+            assert abs(out.sum() - 0.7) <= most
+    assert worst <= 30.0 * np.spacing(0.7)
+
+
+class Insides:
+    """Dense output inside the steps of all methods, as digests."""
+
+    @classmethod
+    def digests(cls) -> list[str]:
+        """For each method its name and a digest."""
+        system, found = lines_system(), []
+        out = np.zeros(system.ny)
+        for name in OURS:
+            digest = hashlib.sha256()
+            for integrator, time, _, _ in steps_of(name, system, 2):
+                for t in inside(integrator.previous_time, time)[:8]:
+                    integrator.interpolate(t, out)
+                    digest.update(out.tobytes())
+            found.append(f"{name} {digest.hexdigest()}")
+        return found
+
+
+def test_compiled_is_plain_python() -> None:
+    assert results_in_other_mode(Insides, "digests") == Insides.digests()
