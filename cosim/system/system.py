@@ -410,8 +410,8 @@ class System:
         if signal.declaration.kind == "option":
             name = signal.declaration.name
             raise StateError(
-                f"{path}: it is an option, which belongs to the system and is the same in each State: give it "
-                f"where the part is added, model.add(…, {name}=…), and build the model again"
+                f"{path}: it is an option, which belongs to the system and is the same in each State: give "
+                f"it where the part is added, model.add(…, {name}=…), and build the model again"
             )
         if signal.slot.array == "c":
             raise StateError(f"{path}: it is computed and cannot be set")

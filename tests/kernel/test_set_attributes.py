@@ -287,7 +287,11 @@ def test_a_law_that_comes_late_is_refused():
 
 @pytest.mark.parametrize(
     ("name", "value"),
-    [("use_linear_interpolation_only", True), ("can_use_current_value", True), ("interpolation", "dense_output")],
+    [
+        ("use_linear_interpolation_only", True),
+        ("can_use_current_value", True),
+        ("interpolation", "dense_output"),
+    ],
 )
 def test_an_option_of_a_delay_belongs_to_the_system(name, value):
     model = model_of(Mass())
