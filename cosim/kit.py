@@ -21,6 +21,7 @@ many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; t
 data in files     `data_file` and `text`: options that are no choices
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind
+attributes        `ClosedAttributes`: unknown ones are an error; `is_made`, `refuse_attribute`
 times             `rational_time`, `common_resolution`, `tick_time`, `periodic_time` and `exact_quantity`:
                   times that are rational numbers, so that what meets on paper is one double
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
@@ -36,6 +37,9 @@ text              units (`parse_unit`, `unit_product`, `conversion`), patterns (
 TYPE_CHECKING = False  # as in `cosim`
 
 if TYPE_CHECKING:
+    from cosim.attributes import ClosedAttributes as ClosedAttributes
+    from cosim.attributes import is_made as is_made
+    from cosim.attributes import refuse_attribute as refuse_attribute
     from cosim.command_line.command_entries import commands as commands
     from cosim.command_line.command_parser import CommandParser as CommandParser
     from cosim.component.arguments import Argument as Argument
@@ -121,6 +125,7 @@ if TYPE_CHECKING:
     from cosim.contracts.step_code import StepCode as StepCode
     from cosim.contracts.step_code import StepReason as StepReason
     from cosim.contracts.step_statistics import StepStatistics as StepStatistics
+    from cosim.contracts.tolerances import accuracy_fault as accuracy_fault
     from cosim.contracts.verification import Verification as Verification
     from cosim.errors import OptionError as OptionError
     from cosim.errors import nearest as nearest

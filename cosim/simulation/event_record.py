@@ -108,9 +108,11 @@ class Finding:
         s
     kind : str
         "wrong side", "chattering", "zeno", "held" or "released"; "status" for a slot with a notice; "not a
-        number" for a recorded signal.
+        number" for a recorded signal; "overwritten" for a handler that writes what another one has written at
+        the same instant; "moved start" for a state that constraints move before a run; "passed timer" for a
+        timer that is set to a time before the start.
     witness : str
-        ``"ball.floor"``; the path of the slot or of the signal.
+        ``"ball.floor"``; the path of the slot, of the signal, of the handler or of the variable.
     message : str
         A sentence.
     """

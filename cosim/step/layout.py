@@ -47,8 +47,9 @@ from __future__ import annotations
     PAST, PAST_AT, FOUND, FOUND_AT, FOUND_BEFORE,
     BETWEEN_FIRST, BETWEEN_LAST, BETWEEN, BETWEEN_AT, REFINED_UNTIL, ASKED, TOLD_OF_RINGS, ROOM,
     SWAPPED, TOLD_OF_WITNESSES,
+    SHARES, WRITERS, WRITTEN_BY, REPORTED_WRITERS,  # variables that two handlers of one instant may write
     HEADER,
-) = range(130)  # fmt: skip
+) = range(134)  # fmt: skip
 HOLD, TELL, STOP_AT = 0, 1, 2  # POLICY
 # Behind the header: the addresses of parts that only some runs need; see `arrays.part`.
 OPTIONAL_PARTS = (
@@ -73,8 +74,11 @@ UNRESTRICTED, DISCRETE, PUBLISH = 1, 2, 3  # DOES
 PERIODIC, LISTED, TIMED = 1, 2, 3  # SCHEDULE
 IN_Y, IN_P, IN_D, IN_K, IN_C, IN_NUMBERS = range(6)
 # What a handler may change: where it leaves it (a kernel function in the cache, a Python method in its copy
-# of the variables), which array, where in it, how many, whether a hold may switch it.
-RESULT, TARGET, OFFSET, SIZE, SWITCHABLE, NEXT_WIDTH = range(6)
+# of the variables), which array, where in it, how many, whether a hold may switch it, how it is written.
+RESULT, TARGET, OFFSET, SIZE, SWITCHABLE, WRITES, NEXT_WIDTH = range(7)
+WRITES_AT_TIMES, WRITES_ALWAYS, WRITES_SUMS = range(
+    3
+)  # WRITES: on some ways or unknown, on each way, only +=
 WITNESS_WIDTH = 2  # direction, whether it is a condition
 # What is swapped in: where in the cache, which array, where in it, what depends on it.
 NEW_AT, SWAPPED_IN, SWAPPED_AT, DEPENDS, SWAP_WIDTH = range(5)

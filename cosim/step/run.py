@@ -148,6 +148,8 @@ def initialize(a: Arrays, t: float) -> int:
         a.places[a.program[ix.TOLD_OF_RINGS] + i] = 0
     for i in range(a.program[ix.WITNESSES]):
         a.places[a.program[ix.TOLD_OF_WITNESSES] + i] = 0
+    for entry in range(a.program[ix.ENTRIES]):
+        a.places[a.program[ix.REPORTED_WRITERS] + entry] = 0
     code = make_room(a)
     if code == 0:
         code = start_agenda(a)

@@ -33,6 +33,7 @@ from cosim.system.list_variables import is_listed
 from cosim.system.schedule import Slot
 from cosim.system.system import BREAK_ORDER, System
 from cosim.system.timers import exact_time
+from cosim_compiler.sources.kernel_effects import always_assigned, effects_of
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -176,6 +177,7 @@ class Tables:
         self._integers.extend(listed)
         self._table(layout.SIGNALS, self.agenda_of.signals)
         self._integers[layout.IN_STEPS] = len(self.agenda_of.in_steps) + len(self.agenda_of.signals)
+        self._integers[layout.SHARES] = int(self._shares())
         self._integers[layout.KINDS] = sum(1 << kind for kind in {row[layout.DOES] for row in rows})
         self._integers[layout.HAS_SCHEDULE] = len(self.agenda_of.scheduled)
         self._integers[layout.HAS_TIMERS] = sum(row[layout.SCHEDULE] == layout.TIMED for row in rows)
@@ -229,8 +231,26 @@ class Tables:
             if argument.role == "next":
                 target, source = slots[argument.name], slots[argument.of]
                 cells = [target.offset, "ypdk".index(source.array), source.offset, target.size]
-                found.append([*cells, int(is_listed(declarations[argument.of]))])
+                way = way_of_writing(entry.handler.function.function, argument.name, target.size)
+                found.append([*cells, int(is_listed(declarations[argument.of])), way])
         return found
+
+    def _shares(self) -> bool:
+        """Whether two handlers that may run at one instant, of one kind and cause, may write one variable."""
+        seen: dict[tuple[Any, str], list[set[tuple[int, int]]]] = {}
+        for entry in self.agenda_of.entries:
+            if entry.handler.does == "publish" or entry.is_private or not self._nexts[entry.number]:
+                continue
+            mine = {
+                (cells[layout.TARGET], cells[layout.OFFSET] + i)
+                for cells in self._nexts[entry.number]
+                for i in range(cells[layout.SIZE])
+            }
+            others = seen.setdefault((entry.handler.cause, entry.handler.does), [])
+            if any(mine & other for other in others):
+                return True
+            others.append(mine)
+        return False
 
     @property
     def reset_states(self) -> frozenset[int]:
@@ -257,9 +277,9 @@ class Tables:
             end = 0
             for at, size in [*slots, (sizes[name], 0)]:
                 if at > end:  # what has no name
-                    found.append([0, number, end, at - end, 1])
+                    found.append([0, number, end, at - end, 1, layout.WRITES_AT_TIMES])
                 if at + size > max(at, end):
-                    found.append([0, number, at, size, 1])
+                    found.append([0, number, at, size, 1, layout.WRITES_AT_TIMES])
                 end = max(end, at + size)
         return found
 
@@ -431,6 +451,9 @@ class Tables:
             (layout.ASKED, len(system.rings)),
             (layout.TOLD_OF_RINGS, len(system.rings)),
             (layout.TOLD_OF_WITNESSES, witnesses),
+            (layout.WRITERS, (kept + integers) * self._integers[layout.SHARES]),
+            (layout.WRITTEN_BY, (kept + integers) * self._integers[layout.SHARES]),
+            (layout.REPORTED_WRITERS, entries),
             (layout.MARKS, int(self.reach[0])),
             (layout.STACK, int(self.reach[0])),
         ):
@@ -518,6 +541,16 @@ def past_rows(system: System, looked_at: set[int] | None) -> tuple[list[list[int
 def takes_next_state(entry: Entry) -> bool:
     """Whether a Python method asks for the variables that it may change."""
     return "next_state" in inspect.signature(entry.handler.function.function).parameters
+
+
+def way_of_writing(function: Any, name: str, size: int) -> int:
+    """How a kernel function writes a result: on each way, only adding, or on some ways or not known."""
+    effects = effects_of(function)
+    if name in effects.adds and name not in effects.writes:
+        return layout.WRITES_SUMS
+    if size == 1 and name in always_assigned(function):
+        return layout.WRITES_ALWAYS
+    return layout.WRITES_AT_TIMES
 
 
 def _depends(stages: Integers) -> Integers:
