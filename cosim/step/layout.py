@@ -40,18 +40,19 @@ from __future__ import annotations
     FAILED_FROM, FAILED_FROM_K, FAILED_C, TIMERS, DUE, WAITING,
     PROBED_Y, PROBED_C, INNER_C, KEPT_WORK, LEVELS, ENDS, POINTS, RATES_NOW, BEFORE,
     LOW, NOW, FIRED_BY, CROSSED, TWIN_C, CANDIDATES, CANDIDATES_WIDTH,
-    WINDOW, LOCATED_BEFORE, LOCATED_AFTER, DURATION, PACE, TOLD, MARKS, STACK,
+    WINDOW, LOCATED_BEFORE, LOCATED_AFTER, DURATION, PACE, TOLD, MARKS, STACK, ROUNDING, WAS_SET,
     PAST, PAST_AT, FOUND, FOUND_AT, FOUND_BEFORE,
     BETWEEN_FIRST, BETWEEN_LAST, BETWEEN, BETWEEN_AT, REFINED_UNTIL, ASKED, TOLD_OF_RINGS, ROOM,
     SWAPPED, TOLD_OF_WITNESSES,
     HEADER,
-) = range(130)  # fmt: skip
+) = range(132)  # fmt: skip
 HOLD, TELL, STOP_AT = 0, 1, 2  # POLICY
 # Behind the header: the addresses of parts that only some runs need; see `arrays.part`.
 OPTIONAL_PARTS = (
     "updates", "publishes", "take_signals", "follow_updates", "realize_touched",
     "next_event_time", "schedule_periods", "start_agenda", "check_timers", "follow_parameters",
     "look", "start_witnesses", "begin_watch", "trigger", "cross_by_jump", "turned",
+    "measure_rounding", "start_zeros", "note_zeros", "note_written", "fire_arrivals", "cross_at_rest",
     "release", "begin_candidates", "drop", "realize_held", "follow_holds", "drop_moved", "note_held", "hold",
     "remember", "remember_step", "halt", "go_past_arrival", "make_room", "meet", "record_now", "record_step",
     "refine_step",
@@ -60,16 +61,17 @@ OPTIONAL_PARTS = (
 # program: the row of a handler
 (
     CAUSE, DOES, BLOCK_OF, FLAG, SCHEDULE, PERIOD_IN, PERIOD_AT, OFFSET_IN, OFFSET_AT, FOLLOWS,
-    TIMES, TIMES_AT, STATUS, NEEDS_REPORT, NEXT, NEXT_AT, PRIVATE,
+    TIMES, TIMES_AT, STATUS, NEEDS_REPORT, NEXT, NEXT_AT, PRIVATE, SETS, SETS_AT,
     ENTRY_WIDTH,
-) = range(18)  # fmt: skip
+) = range(20)  # fmt: skip
 UNRESTRICTED, DISCRETE, PUBLISH = 1, 2, 3  # DOES
 PERIODIC, LISTED, TIMED = 1, 2, 3  # SCHEDULE
 IN_Y, IN_P, IN_D, IN_K, IN_C, IN_NUMBERS = range(6)
 # What a handler may change: where it leaves it (a kernel function in the cache, a Python method in its copy
 # of the variables), which array, where in it, how many, whether a hold may switch it.
 RESULT, TARGET, OFFSET, SIZE, SWITCHABLE, NEXT_WIDTH = range(6)
-WITNESS_WIDTH = 2  # direction, whether it is a condition
+# direction, whether it is a condition, whether it changes with states or time
+IS_CONDITION, IS_MOVED, WITNESS_WIDTH = 1, 2, 3
 # What is swapped in: where in the cache, which array, where in it, what depends on it.
 NEW_AT, SWAPPED_IN, SWAPPED_AT, DEPENDS, SWAP_WIDTH = range(5)
 # Where in the cache stands how smooth a source is; whether it follows a delayed signal at once.
@@ -83,9 +85,9 @@ FALLING, RISING, BOTH = 1, 2, 3  # directions of witnesses
 # probe: of each witness where its value lies in the cache, where its rate (-1: found by differences), which
 # way it has to cross
 VALUE_AT, RATE_AT, DIRECTION, PROBE_WIDTH = range(4)
-# scratch, of each witness: the value that counts as zero, and whether it starts there on guard (1: leaving
-# downward is a crossing, -1: leaving upward)
-LEVEL_ZERO, LEVEL_GUARD, LEVEL_WIDTH = range(3)
+# scratch, of each witness: the value that counts as zero, what leaving it means where the step starts there,
+# and how close to it zero begins (-1: it does not start there), see `zeros`
+LEVEL_ZERO, LEVEL_GUARD, LEVEL_BAND, LEVEL_WIDTH = range(4)
 # scratch: what was found, then the witnesses at the start of the step and at its end
 WINDOW_START, WINDOW_END, ENDS_HEADER = range(3)
 
@@ -104,7 +106,7 @@ ACCURACY, SHORTEST_PULSE = 0, 1
 ) = range(7)
 SERVED, GRID_PERIOD, GRID_OFFSET, ENTRY_NUMBERS = range(4)
 # of the memory of a witness
-VALUE, LEVEL, GUARD, FIRED, REPEATS, RATE, EXPECTED, DOUBT, COLUMNS = range(9)
+VALUE, LEVEL, GUARD, BAND, FIRED, REPEATS, RATE, EXPECTED, DOUBT, COLUMNS = range(10)
 
 # agenda
 INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, FIRST_ENTRY = range(5)

@@ -164,6 +164,9 @@ class Tables:
             found = self._nexts[entry.number] = self._next(entry)
             row[layout.NEXT], row[layout.NEXT_AT] = len(found), place + len(listed)
             listed += [number for values in found for number in values]
+            set_here = self._set_by(entry)
+            row[layout.SETS], row[layout.SETS_AT] = len(set_here), place + len(listed)
+            listed += set_here
         self._table(layout.ENTRIES, rows)
         self._integers.extend(listed)
         self._table(layout.SIGNALS, self.agenda_of.signals)
@@ -222,6 +225,17 @@ class Tables:
                 found.append([*cells, int(is_listed(declarations[argument.of]))])
         return found
 
+    def _set_by(self, entry: Entry) -> list[int]:
+        """The witnesses that depend on what a kernel function has among its results, by number."""
+        if entry.handler.function.is_python or not self._nexts[entry.number]:
+            return []
+        results = {
+            ("ypdk"[cells[layout.TARGET]], cells[layout.OFFSET] + i)
+            for cells in self._nexts[entry.number]
+            for i in range(cells[layout.SIZE])
+        }
+        return [i for i, w in enumerate(self.agenda_of.witnesses) if not results.isdisjoint(w.sources)]
+
     @property
     def reset_states(self) -> frozenset[int]:
         """Where in y the states lie that handlers may set."""
@@ -255,7 +269,7 @@ class Tables:
 
     def _witnesses(self, accuracy: float | None, method: Method, policy: str) -> None:
         system, witnesses = self.system, self.agenda_of.witnesses
-        rows = [[witness.direction, int(witness.is_condition)] for witness in witnesses]
+        rows = [[w.direction, int(w.is_condition), int(w.is_moved)] for w in witnesses]
         shortest = min((witness.shortest_pulse for witness in witnesses), default=math.inf)
         self._numbers[layout.SHORTEST_PULSE] = shortest
         self._table(layout.WITNESSES, rows)
@@ -409,6 +423,7 @@ class Tables:
             (layout.TWIN_C, 0 if self.held is None else cache),
             (layout.CANDIDATES, candidates),
             *((place, witnesses) for place in OF_WITNESSES),
+            (layout.ROUNDING, 2 * witnesses),
         ):
             self._take(place, "scratch", size)
         for place, size in (
@@ -421,6 +436,7 @@ class Tables:
             (layout.ASKED, len(system.rings)),
             (layout.TOLD_OF_RINGS, len(system.rings)),
             (layout.TOLD_OF_WITNESSES, witnesses),
+            (layout.WAS_SET, witnesses),
             (layout.MARKS, int(self.reach[0])),
             (layout.STACK, int(self.reach[0])),
         ):

@@ -222,6 +222,8 @@ def handle(a: Arrays, cause: int, does: int) -> int:
         log_event(a, entry, row, severity, 1 if severity > 0 else 0)
         if severity > 0:
             accept_results(a, row)
+            for m in range(a.program[row + ix.SETS]):
+                a.places[a.program[ix.WAS_SET] + a.program[a.program[row + ix.SETS_AT] + m]] = 1
     if writes:
         take_over(a, a.program[ix.WORKING], a.program[ix.WORKING_K])
     return 0
