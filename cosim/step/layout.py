@@ -40,19 +40,20 @@ from __future__ import annotations
     FAILED_FROM, FAILED_FROM_K, FAILED_C, TIMERS, DUE, WAITING,
     PROBED_Y, PROBED_C, INNER_C, KEPT_WORK, LEVELS, ENDS, POINTS, RATES_NOW, BEFORE,
     LOW, NOW, FIRED_BY, CROSSED, TWIN_C, CANDIDATES, CANDIDATES_WIDTH,
-    WINDOW, LOCATED_BEFORE, LOCATED_AFTER, DURATION, PACE, TOLD, MARKS, STACK, ROUNDING, WAS_SET,
+    WINDOW, LOCATED_BEFORE, LOCATED_AFTER, DURATION, PACE, TOLD, MARKS, STACK, ROUNDING, WAS_SET, WAS_PUSHED,
     PAST, PAST_AT, FOUND, FOUND_AT, FOUND_BEFORE,
     BETWEEN_FIRST, BETWEEN_LAST, BETWEEN, BETWEEN_AT, REFINED_UNTIL, ASKED, TOLD_OF_RINGS, ROOM,
     SWAPPED, TOLD_OF_WITNESSES,
     HEADER,
-) = range(132)  # fmt: skip
+) = range(133)  # fmt: skip
 HOLD, TELL, STOP_AT = 0, 1, 2  # POLICY
 # Behind the header: the addresses of parts that only some runs need; see `arrays.part`.
 OPTIONAL_PARTS = (
     "updates", "publishes", "take_signals", "follow_updates", "realize_touched",
     "next_event_time", "schedule_periods", "start_agenda", "check_timers", "follow_parameters",
     "look", "start_witnesses", "begin_watch", "trigger", "cross_by_jump", "turned",
-    "measure_rounding", "start_zeros", "note_zeros", "note_written", "fire_arrivals", "cross_at_rest",
+    "measure_rounding", "start_zeros", "note_zeros", "note_written", "note_set", "fire_arrivals",
+    "cross_at_rest",
     "release", "begin_candidates", "drop", "realize_held", "follow_holds", "drop_moved", "note_held", "hold",
     "remember", "remember_step", "halt", "go_past_arrival", "make_room", "meet", "record_now", "record_step",
     "refine_step",
@@ -70,6 +71,8 @@ IN_Y, IN_P, IN_D, IN_K, IN_C, IN_NUMBERS = range(6)
 # What a handler may change: where it leaves it (a kernel function in the cache, a Python method in its copy
 # of the variables), which array, where in it, how many, whether a hold may switch it.
 RESULT, TARGET, OFFSET, SIZE, SWITCHABLE, NEXT_WIDTH = range(6)
+# A witness that depends on a state which a handler may set: where that is left in the cache, where it is in y.
+SET_WITNESS, SET_RESULT, SET_STATE, SET_WIDTH = range(4)
 # direction, whether it is a condition, whether it changes with states or time
 IS_CONDITION, IS_MOVED, WITNESS_WIDTH = 1, 2, 3
 # What is swapped in: where in the cache, which array, where in it, what depends on it.

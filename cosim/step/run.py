@@ -162,7 +162,7 @@ def initialize(a: Arrays, t: float) -> int:
         return code
     a.clock[ix.JUMPED] = 0.0
     watch_notices(a)
-    code = start_witnesses(a)
+    code = start_witnesses(a, 1 if stays else 0)
     if code != 0:
         return code
     a.agenda[ix.INITIALIZED] = 1

@@ -166,7 +166,7 @@ class Tables:
             listed += [number for values in found for number in values]
             set_here = self._set_by(entry)
             row[layout.SETS], row[layout.SETS_AT] = len(set_here), place + len(listed)
-            listed += set_here
+            listed += [number for values in set_here for number in values]
         self._table(layout.ENTRIES, rows)
         self._integers.extend(listed)
         self._table(layout.SIGNALS, self.agenda_of.signals)
@@ -225,16 +225,17 @@ class Tables:
                 found.append([*cells, int(is_listed(declarations[argument.of]))])
         return found
 
-    def _set_by(self, entry: Entry) -> list[int]:
-        """The witnesses that depend on what a kernel function has among its results, by number."""
-        if entry.handler.function.is_python or not self._nexts[entry.number]:
+    def _set_by(self, entry: Entry) -> list[list[int]]:
+        """Witnesses that depend on states that a kernel function has among its results, and these states."""
+        if entry.handler.function.is_python:
             return []
-        results = {
-            ("ypdk"[cells[layout.TARGET]], cells[layout.OFFSET] + i)
+        return [
+            [number, cells[layout.RESULT] + i, cells[layout.OFFSET] + i]
             for cells in self._nexts[entry.number]
-            for i in range(cells[layout.SIZE])
-        }
-        return [i for i, w in enumerate(self.agenda_of.witnesses) if not results.isdisjoint(w.sources)]
+            for i in range(cells[layout.SIZE] if cells[layout.TARGET] == layout.IN_Y else 0)
+            for number, witness in enumerate(self.agenda_of.witnesses)
+            if ("y", cells[layout.OFFSET] + i) in witness.sources
+        ]
 
     @property
     def reset_states(self) -> frozenset[int]:
@@ -437,6 +438,7 @@ class Tables:
             (layout.TOLD_OF_RINGS, len(system.rings)),
             (layout.TOLD_OF_WITNESSES, witnesses),
             (layout.WAS_SET, witnesses),
+            (layout.WAS_PUSHED, 1),
             (layout.MARKS, int(self.reach[0])),
             (layout.STACK, int(self.reach[0])),
         ):

@@ -65,8 +65,11 @@ from cosim.step.zeros import (
     EITHER,
     NEAR,
     NOT_AT_ZERO,
+    PASSED,
     STOPPED,
     fire_arrivals,
+    forget_level,
+    is_out,
     largest_number,
     measure_rounding,
     note_zeros,
@@ -91,24 +94,30 @@ SEARCHES = 3  # of a step again, with more points, as the witnesses turn out to 
 HALF_A_UNIT = 1.1102230246251568e-16  # a little more than half the distance from 1 to the next number
 
 
-@part("A>i", needed_for="witnesses")
-def start_witnesses(a: Arrays) -> int:
-    """At the beginning of a run; 0 or a code."""
+@part("Ai>i", needed_for="witnesses")
+def start_witnesses(a: Arrays, goes_on: int) -> int:
+    """At the beginning of a run, or where one goes on with another integrator; 0 or a code."""
     for i in range(a.program[ix.WITNESSES]):
         at = memory_of(a, i)
+        was_started = a.clock[at + ix.FIRED] != 0.0
+        has_come = a.clock[at + ix.BAND] >= 0.0 and a.clock[at + ix.GUARD] == 0.0
+        same = goes_on != 0 and was_started and has_come and a.clock[at + ix.VALUE] == value(a, i)
+        a.places[a.program[ix.WAS_SET] + i] = 1 if same else 0
         for column in range(ix.COLUMNS):
             a.clock[at + column] = 0.0
         a.clock[at + ix.FIRED] = -math.inf
         a.clock[at + ix.EXPECTED] = math.inf
+    start_zeros(a)
+    for i in range(a.program[ix.WITNESSES]):
+        at = memory_of(a, i)
+        if a.places[a.program[ix.WAS_SET] + i] != 0:
+            a.clock[at + ix.GUARD] = 0.0
         now = value(a, i)
         a.clock[at + ix.VALUE] = now
         tell_of_nan(a, i, now, a.clock[ix.TIME])
-    start_zeros(a)
-    for i in range(a.program[ix.WITNESSES]):
-        now = value(a, i)
         way = direction_of(a, i)
         wrong = (way == ix.FALLING and now < 0.0) or (way == ix.RISING and now > 0.0)
-        if wrong and not is_condition(a, i) and a.clock[memory_of(a, i) + ix.BAND] < 0.0:
+        if wrong and not is_condition(a, i) and a.clock[at + ix.BAND] < 0.0:
             tell(a, WRONG_SIDE, i, now)
             if a.program[ix.POLICY] == ix.STOP_AT:
                 a.places[ix.WITNESS] = i
@@ -169,20 +178,17 @@ def begin_watch(a: Arrays) -> None:
     for i in range(a.program[ix.WITNESSES]):
         at = memory_of(a, i)
         now = value(a, i)
-        if a.clock[at + ix.LEVEL] == 0.0:
-            if a.clock[at + ix.BAND] < 0.0:
-                a.clock[at + ix.GUARD] = 0.0
-        elif now * a.clock[at + ix.GUARD] > 0.0:
-            # out on the other side: zero is zero again
-            a.clock[at + ix.LEVEL] = 0.0
+        if is_out(a, i, now):
+            forget_level(a, i)
+        elif a.clock[at + ix.LEVEL] == 0.0 and a.clock[at + ix.BAND] < 0.0:
             a.clock[at + ix.GUARD] = 0.0
-            a.clock[at + ix.BAND] = NOT_AT_ZERO
+        guard = a.clock[at + ix.GUARD]
         a.scratch[a.program[ix.BEFORE] + i] = now
         row = a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i
         a.scratch[row + ix.LEVEL_ZERO] = a.clock[at + ix.LEVEL]
-        a.scratch[row + ix.LEVEL_GUARD] = a.clock[at + ix.GUARD]
+        a.scratch[row + ix.LEVEL_GUARD] = 0.0 if abs(guard) == PASSED else guard
         # one that has come to zero and not passed it is still on the side from which it came
-        has_arrived = abs(a.clock[at + ix.GUARD]) == ARRIVED
+        has_arrived = abs(guard) == ARRIVED
         a.scratch[row + ix.LEVEL_BAND] = NOT_AT_ZERO if has_arrived else a.clock[at + ix.BAND]
 
 
@@ -502,6 +508,8 @@ def jumps(a: Arrays) -> bool:
         a.places[a.program[ix.CROSSED] + i] = 0
         if now == before or is_held(a, i):
             continue
+        if is_out(a, i, before):
+            forget_level(a, i)
         noise = -1.0
         if abs(now) <= NEAR * max(largest, abs(before)):
             if not measured:
@@ -556,6 +564,7 @@ def cross_by_jump(a: Arrays) -> int:
 
 def list_pending(a: Arrays) -> None:
     """The updates that a witness has triggered and that wait, into WAITING; their witnesses into FIRED_BY."""
+    a.places[a.program[ix.WAS_PUSHED]] = 0
     for i in range(a.program[ix.WITNESSES]):
         a.places[a.program[ix.FIRED_BY] + i] = 0
         a.places[a.program[ix.WAS_SET] + i] = 0
@@ -583,6 +592,7 @@ def turned(a: Arrays) -> int:
     if a.program[ix.WITNESSES] == 0:
         return 0
     look(a, RATE_SPACING)
+    pushed = a.places[a.program[ix.WAS_PUSHED]] != 0
     moved = False
     for m in range(a.y.shape[0]):
         moved = moved or a.scratch[a.program[ix.STARTING] + m] != a.y[m]
@@ -612,12 +622,13 @@ def turned(a: Arrays) -> int:
             a.clock[at + ix.REPEATS] = 0.0
             continue
         side = 1.0 if rate < 0.0 else -1.0  # where it came from
-        is_turned = rate * rate_now <= 0.0 and rate != 0.0
-        if moved and abs(a.clock[at + ix.GUARD]) == 1.0:
+        stops = abs(rate_now) <= STOPPED * abs(rate)
+        is_turned = (stops or rate * rate_now <= 0.0) and rate != 0.0
+        was_set = a.places[a.program[ix.WAS_SET] + i] != 0
+        if (moved or was_set) and abs(a.clock[at + ix.GUARD]) == 1.0:
             # it has not come out since it was turned last: rates this small may have any sign
             side = a.clock[at + ix.GUARD]
             is_turned = True
-        stops = abs(rate_now) <= STOPPED * abs(rate)
         noise = -1.0
         if stops or a.clock[at + ix.BAND] >= 0.0 or now != a.clock[at + ix.VALUE]:
             if largest < 0.0:
@@ -630,12 +641,14 @@ def turned(a: Arrays) -> int:
         is_zero = abs(now) <= noise
         is_turned = is_turned and (now * side <= 0.0 or is_zero)
         near = is_zero or abs(now) <= 2.0 * abs(a.clock[at + ix.VALUE])
-        # what no state was changed for may have been stopped by something else: it has not been turned
-        one_way = moved or (direction_of(a, i) != ix.BOTH and not stops)
+        # what is stopped by a switch, or by what was due at this instant anyhow, has not been turned
+        one_way = was_set or pushed if stops else was_set or moved or direction_of(a, i) != ix.BOTH
         guarded = is_turned and near and one_way and not is_condition(a, i)
-        a.clock[at + ix.LEVEL] = now if guarded and not is_zero else 0.0
-        a.clock[at + ix.GUARD] = side if guarded else 0.0
-        a.clock[at + ix.BAND] = max(noise, 0.0) if guarded or is_zero else NOT_AT_ZERO
+        # stopped by a switch: it lies on its zero, and has passed it
+        rests = guarded or (stops and near and rate != 0.0 and not is_condition(a, i))
+        a.clock[at + ix.LEVEL] = now if rests and not is_zero else 0.0
+        a.clock[at + ix.GUARD] = side if guarded else side * PASSED if rests and not is_zero else 0.0
+        a.clock[at + ix.BAND] = max(noise, 0.0) if rests or is_zero else NOT_AT_ZERO
         if a.clock[at + ix.REPEATS] == MOST_REPEATS:
             tell(a, ZENO if pushes_it(a, i) > 0.0 else CHATTERING, i, 0.0)
             if a.program[ix.POLICY] == ix.STOP_AT:

@@ -10,6 +10,7 @@ about 45 units in their last place. Its guard says what leaving zero means:
 2       leaving either way is an event: set there, both directions trigger
 3, -3   it has come from above, from below and has not passed: passing is an event, and so is staying or
         going back (`fire_arrivals`)
+4, -4   nothing: it has come from above, from below, has passed, and was stopped just behind zero
 ======= ========================================================================================
 """
 
@@ -27,6 +28,7 @@ from cosim.walker import walk
 NOT_AT_ZERO = -1.0  # in place of a band
 EITHER = 2.0
 ARRIVED = 3.0
+PASSED = 4.0
 MOVED_BY = 5e-15  # of states and of the time, up to twice that: far more than dense output rounds
 CANCELLED = 30.0  # one direction of moves may say so many times as much as the other one
 NEAR = 1e-12  # of the largest number around: further away from zero nothing is measured
@@ -90,6 +92,27 @@ def measure_rounding(a: Arrays) -> None:
 def rounding(a: Arrays, i: int) -> float:
     """What `measure_rounding` has found."""
     return a.scratch[a.program[ix.ROUNDING] + i]
+
+
+def is_out(a: Arrays, i: int, number: float) -> bool:
+    """Whether a value of a witness that was turned round is out on the side from which it came.
+
+    One that was stopped behind its zero is out on either side.
+    """
+    at = memory_of(a, i)
+    zero = a.clock[at + ix.LEVEL]
+    guard = a.clock[at + ix.GUARD]
+    if zero == 0.0 or not abs(number - zero) > a.clock[at + ix.BAND]:
+        return False
+    return number * guard > 0.0 or (abs(guard) == PASSED and (number - zero) * zero > 0.0)
+
+
+def forget_level(a: Arrays, i: int) -> None:
+    """Zero is zero again."""
+    at = memory_of(a, i)
+    a.clock[at + ix.LEVEL] = 0.0
+    a.clock[at + ix.GUARD] = 0.0
+    a.clock[at + ix.BAND] = NOT_AT_ZERO
 
 
 def largest_number(a: Arrays) -> float:
@@ -190,12 +213,51 @@ def fire_arrivals(a: Arrays) -> int:
     return 1 if some else 0
 
 
+@part("Ai>v", needed_for="witnesses")
+def note_set(a: Arrays, row: int) -> None:
+    """A handler has run: mark in WAS_SET the witnesses at zero that it has set there, where they were before.
+
+    It is called once more with the states that it may set moved: a witness that it sets does not move.
+    """
+    first = a.program[row + ix.SETS_AT]
+    last = first + ix.SET_WIDTH * a.program[row + ix.SETS]
+    asks = False
+    for at in range(first, last, ix.SET_WIDTH):
+        asks = asks or a.clock[memory_of(a, a.program[at + ix.SET_WITNESS]) + ix.BAND] >= 0.0
+    if not asks:
+        return
+    moved, found = probed(a)
+    copy_cache(a, a.c, found)
+    for m in range(a.y.shape[0]):
+        moved[m] = a.y[m]
+    for at in range(first, last, ix.SET_WIDTH):
+        m = a.program[at + ix.SET_STATE]
+        moved[m] = a.y[m] + move(m, 0) * (a.y[m] if a.y[m] != 0.0 else 1.0)
+        a.c[a.program[at + ix.SET_RESULT]] = moved[m]
+    block = a.program[row + ix.BLOCK_OF]
+    time = a.clock[ix.TIME]
+    if walk(a.table, a.ints, block, block + 1, time, moved, a.p, a.d, a.k, a.h, a.c) != 0:
+        return
+    for after in range(2):
+        if walk(a.watched, a.ints, 0, a.program[ix.WATCHED], time, moved, a.p, a.d, a.k, a.h, found) != 0:
+            return
+        for at in range(first, last, ix.SET_WIDTH):
+            i = a.program[at + ix.SET_WITNESS]
+            distance = abs(found[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]] - value(a, i))
+            if after == 0:
+                a.scratch[a.program[ix.ROUNDING] + i] = distance
+            elif distance < 0.5 * rounding(a, i) and a.clock[memory_of(a, i) + ix.BAND] >= 0.0:
+                a.places[a.program[ix.WAS_SET] + i] = 1
+        for at in range(first, last, ix.SET_WIDTH):
+            moved[a.program[at + ix.SET_STATE]] = a.c[a.program[at + ix.SET_RESULT]]
+
+
 @part("A>v", needed_for="witnesses")
 def note_written(a: Arrays) -> None:
     """Updates have run: a witness that they have set to zero triggers when it leaves it.
 
-    WAS_SET says which depend on a variable that a handler had among its results. One that had come to zero,
-    and was taken away from it, gets 2 there.
+    WAS_SET says which of those that lay at zero were set there again. One that had come to zero, and was
+    taken away from it, gets 2 there.
     """
     largest = -1.0
     measured = False
@@ -207,14 +269,17 @@ def note_written(a: Arrays) -> None:
         a.places[a.program[ix.WAS_SET] + i] = 0
         if (now == before or now != now) and was_set == 0:
             continue
+        if is_out(a, i, before):
+            forget_level(a, i)
         a.clock[at + ix.VALUE] = now
         fired = a.places[a.program[ix.FIRED_BY] + i] != 0
         if (fired and a.clock[at + ix.GUARD] != 0.0) or is_held(a, i):
             continue  # it was turned where it is
         if now == before:
             if a.clock[at + ix.BAND] >= 0.0 and a.clock[at + ix.LEVEL] == 0.0:
-                if abs(a.clock[at + ix.GUARD]) != ARRIVED:
-                    a.clock[at + ix.GUARD] = set_guard(a, i)
+                if abs(a.clock[at + ix.GUARD]) == ARRIVED:
+                    a.places[a.program[ix.WAS_SET] + i] = 2
+                a.clock[at + ix.GUARD] = set_guard(a, i)
             continue
         if abs(a.clock[at + ix.GUARD]) == ARRIVED and a.clock[at + ix.BAND] >= 0.0:
             a.places[a.program[ix.WAS_SET] + i] = 2
