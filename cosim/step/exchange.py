@@ -134,7 +134,7 @@ def handle_events(a: Arrays, t: float) -> int:
     elif code == 0:
         found = find_crossed(a)
         if found:
-            fire(a, 0.0, 0.0)
+            fire(a, 0.0)
         note_zeros(a, 1 if found else 0)
     if code != 0:
         return code

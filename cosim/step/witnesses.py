@@ -64,9 +64,11 @@ from cosim.step.zeros import (
     ARRIVED,
     EITHER,
     NEAR,
+    EXACT,
     NOT_AT_ZERO,
     PASSED,
     STOPPED,
+    come_out,
     fire_arrivals,
     forget_level,
     is_out,
@@ -86,7 +88,7 @@ SECANTS = 4  # of them by the rates of the witnesses alone; then every second on
 REPEATED = 1e-7  # s; closer events of one witness repeat each other where the step is much longer,
 LONGER = 1e4  # so many times: shorter flights are lost in the rounding of coordinates that are not small
 NEAR_BY = 10.0  # windows: events of one witness closer than that repeat each other
-PRESSED = 0.01  # of a step: a witness that leaves its zero in it by being pressed repeats itself
+LOST = 4.0  # of the rounding: a flight is a quarter as high as its time times the speed at its end
 CLOSER = 0.1  # than the window: evaluations of witnesses are cheap, and late events add up
 DIFFERENCE = 1e-6  # of the step: over which rates of witnesses that declare none are taken
 WORTH_A_LOOK = 100.0  # windows: in shorter flights (that pile up) coordinates are mostly rounding
@@ -179,7 +181,7 @@ def begin_watch(a: Arrays) -> None:
         at = memory_of(a, i)
         now = value(a, i)
         if is_out(a, i, now):
-            forget_level(a, i)
+            come_out(a, i, now)
         elif a.clock[at + ix.LEVEL] == 0.0 and a.clock[at + ix.BAND] < 0.0:
             a.clock[at + ix.GUARD] = 0.0
         guard = a.clock[at + ix.GUARD]
@@ -225,7 +227,6 @@ def trigger(a: Arrays, start: float) -> int:
         before = above(a, i, a.scratch[a.program[ix.BEFORE] + i])
         after = above(a, i, value(a, i))
         a.scratch[a.program[ix.ENDS] + ix.ENDS_HEADER + i] = before
-        a.scratch[a.program[ix.LOW] + i] = before
         a.scratch[a.program[ix.ENDS] + ix.ENDS_HEADER + count + i] = after
         a.places[crossed + i] = 1 if has_crossed(a, i, before, after) else 0
         located = located or a.places[crossed + i] != 0
@@ -259,7 +260,7 @@ def trigger(a: Arrays, start: float) -> int:
         if foresees(a):
             foresee(a, start, stop, AIM * length)
     if located:
-        fire(a, max(NEAR_BY * length, min(REPEATED, attempted / LONGER)), PRESSED * attempted)
+        fire(a, max(NEAR_BY * length, min(REPEATED, attempted / LONGER)))
     note_zeros(a, 1 if located else 0)
     note(a)
     note_held(a)
@@ -467,12 +468,20 @@ def go_to(a: Arrays, length: float) -> int:
     return 0
 
 
-@part("Aff>v")
-def fire(a: Arrays, near_by: float, pressed_by: float) -> None:
+def is_lost(a: Arrays, i: int, since: float) -> bool:
+    """Whether a witness, since its last event, was no further from zero than rounding: it is pressed there."""
+    flown = since * abs(a.clock[memory_of(a, i) + ix.RATE])
+    if not flown <= LOST * NEAR * largest_number(a):
+        return False
+    measure_rounding(a)
+    return flown <= LOST * rounding(a, i)
+
+
+@part("Af>v")
+def fire(a: Arrays, near_by: float) -> None:
     """Witnesses have crossed: handlers that wait for them are pending, repetitions are counted.
 
-    An event within `near_by` of the last one, s, repeats it; within `pressed_by` where the witness has left
-    its zero straight to the triggering side: it takes its time until that is more than rounding.
+    An event within `near_by` of the last one, s, repeats it, as does one behind a flight lost in rounding.
     """
     look(a, RATE_SPACING)
     now = a.clock[ix.TIME]
@@ -482,7 +491,7 @@ def fire(a: Arrays, near_by: float, pressed_by: float) -> None:
         if a.places[a.program[ix.CROSSED] + i] != 0:
             a.clock[at + ix.EXPECTED] = math.inf
             since = now - a.clock[at + ix.FIRED]
-            near = since <= near_by or (since <= pressed_by and a.scratch[a.program[ix.LOW] + i] == 0.0)
+            near = since <= near_by or is_lost(a, i, since)
             a.clock[at + ix.REPEATS] = a.clock[at + ix.REPEATS] + 1.0 if near else 0.0
             a.clock[at + ix.FIRED] = now
     for entry in range(a.program[ix.ENTRIES]):
@@ -549,7 +558,7 @@ def cross_at_rest(a: Arrays) -> int:
     if fire_arrivals(a) == 0:
         return 0
     note_located(a, a.clock[ix.TIME], 0)
-    fire(a, 0.0, 0.0)
+    fire(a, 0.0)
     return 1
 
 
@@ -558,7 +567,7 @@ def cross_by_jump(a: Arrays) -> int:
     """Fire the witnesses that crossed because a variable was written; whether there are some."""
     if not jumps(a):
         return 0
-    fire(a, 0.0, 0.0)
+    fire(a, 0.0)
     return 1
 
 
@@ -625,9 +634,11 @@ def turned(a: Arrays) -> int:
         stops = abs(rate_now) <= STOPPED * abs(rate)
         is_turned = (stops or rate * rate_now <= 0.0) and rate != 0.0
         was_set = a.places[a.program[ix.WAS_SET] + i] != 0
-        if (moved or was_set) and abs(a.clock[at + ix.GUARD]) == 1.0:
+        guard = a.clock[at + ix.GUARD]
+        on_its_way = abs(guard) == 1.0 and rate_now * guard > 0.0
+        if on_its_way or (abs(guard) == 1.0 and (moved or was_set)):
             # it has not come out since it was turned last: rates this small may have any sign
-            side = a.clock[at + ix.GUARD]
+            side = guard
             is_turned = True
         noise = -1.0
         if stops or a.clock[at + ix.BAND] >= 0.0 or now != a.clock[at + ix.VALUE]:
@@ -642,13 +653,15 @@ def turned(a: Arrays) -> int:
         is_turned = is_turned and (now * side <= 0.0 or is_zero)
         near = is_zero or abs(now) <= 2.0 * abs(a.clock[at + ix.VALUE])
         # what is stopped by a switch, or by what was due at this instant anyhow, has not been turned
-        one_way = was_set or pushed if stops else was_set or moved or direction_of(a, i) != ix.BOTH
+        one_way = was_set or (pushed if stops else moved or direction_of(a, i) != ix.BOTH or on_its_way)
         guarded = is_turned and near and one_way and not is_condition(a, i)
         # stopped by a switch: it lies on its zero, and has passed it
         rests = guarded or (stops and near and rate != 0.0 and not is_condition(a, i))
         a.clock[at + ix.LEVEL] = now if rests and not is_zero else 0.0
         a.clock[at + ix.GUARD] = side if guarded else side * PASSED if rests and not is_zero else 0.0
-        a.clock[at + ix.BAND] = max(noise, 0.0) if rests or is_zero else NOT_AT_ZERO
+        # what flies off comes back exactly: with a band, flights as low as that would gain from falling below
+        exact = rests and not stops
+        a.clock[at + ix.BAND] = EXACT if exact else noise if rests or is_zero else NOT_AT_ZERO
         if a.clock[at + ix.REPEATS] == MOST_REPEATS:
             tell(a, ZENO if pushes_it(a, i) > 0.0 else CHATTERING, i, 0.0)
             if a.program[ix.POLICY] == ix.STOP_AT:

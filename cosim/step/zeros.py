@@ -25,7 +25,7 @@ from cosim.step.holds import is_held
 from cosim.step.watched import RATE_SPACING, direction_of, is_condition, look, memory_of, value
 from cosim.walker import walk
 
-NOT_AT_ZERO = -1.0  # in place of a band
+NOT_AT_ZERO, EXACT = -1.0, 0.0  # in place of a band
 EITHER = 2.0
 ARRIVED = 3.0
 PASSED = 4.0
@@ -113,6 +113,18 @@ def forget_level(a: Arrays, i: int) -> None:
     a.clock[at + ix.LEVEL] = 0.0
     a.clock[at + ix.GUARD] = 0.0
     a.clock[at + ix.BAND] = NOT_AT_ZERO
+
+
+def come_out(a: Arrays, i: int, now: float) -> None:
+    """Zero is zero again; where the witness has come no further than that it is on guard there."""
+    at = memory_of(a, i)
+    guard = a.clock[at + ix.GUARD]
+    forget_level(a, i)
+    if abs(now) <= NEAR * largest_number(a):
+        measure_rounding(a)
+        if abs(now) <= rounding(a, i):
+            a.clock[at + ix.BAND] = rounding(a, i)
+            a.clock[at + ix.GUARD] = guard if abs(guard) == 1.0 else 0.0
 
 
 def largest_number(a: Arrays) -> float:
@@ -226,13 +238,14 @@ def note_set(a: Arrays, row: int) -> None:
         asks = asks or a.clock[memory_of(a, a.program[at + ix.SET_WITNESS]) + ix.BAND] >= 0.0
     if not asks:
         return
+    largest = largest_number(a)
     moved, found = probed(a)
     copy_cache(a, a.c, found)
     for m in range(a.y.shape[0]):
         moved[m] = a.y[m]
     for at in range(first, last, ix.SET_WIDTH):
         m = a.program[at + ix.SET_STATE]
-        moved[m] = a.y[m] + move(m, 0) * (a.y[m] if a.y[m] != 0.0 else 1.0)
+        moved[m] = a.y[m] + move(m, 0) * (largest if largest > 0.0 else 1.0)
         a.c[a.program[at + ix.SET_RESULT]] = moved[m]
     block = a.program[row + ix.BLOCK_OF]
     time = a.clock[ix.TIME]
