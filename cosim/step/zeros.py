@@ -2,7 +2,7 @@
 
 A witness lies at zero while it is no further from its level than its band, and counts as exactly zero there.
 The band of a witness is how far it moves when the states and the time that it is computed from are moved by
-about 45 units in their last place. Its guard says what leaving zero means:
+1e-14 to 2e-14 of themselves. Its guard says what leaving zero means:
 
 ======= ========================================================================================
 0       nothing: the witness has come here by itself, and that was an event
@@ -29,8 +29,8 @@ NOT_AT_ZERO, EXACT = -1.0, 0.0  # in place of a band
 EITHER = 2.0
 ARRIVED = 3.0
 PASSED = 4.0
-MOVED_BY = 5e-15  # of states and of the time, up to twice that: far more than dense output rounds
-CANCELLED = 30.0  # one direction of moves may say so many times as much as the other one
+MOVED_BY = 1e-14  # of states and of the time, up to twice that: far more than dense output rounds
+TURNS = 3
 NEAR = 1e-12  # of the largest number around: further away from zero nothing is measured
 STOPPED = 1e-6  # of the rate before: slower is a stop
 
@@ -44,19 +44,23 @@ def set_guard(a: Arrays, i: int) -> float:
 
 
 def move(m: int, turn: int) -> float:
-    """By how much number `m` is moved, of itself: signs and sizes that no difference of numbers cancels."""
-    spread = (m * 40503 + turn * 30011 + 12345) % 65536
-    spread = (spread * 25173 + 13849) % 65536
-    size = MOVED_BY * (1.0 + spread % 4096 / 4096.0)
-    return size if spread >= 32768 else -size
+    """By how much number `m` is moved, of itself, at a turn: all upward, then either way.
+
+    The sizes differ, so that neither sums nor differences cancel in all of them.
+    """
+    spread = (m + 1) * 2654435761 % 4294967296
+    spread = (spread // 8192 + spread) * 1597334677 % 4294967296
+    size = MOVED_BY * (1.0 + spread // 16 % 4096 / 4096.0)
+    is_up = turn == 0 or spread // (262144 if turn == 1 else 2097152) % 2 == 1
+    return size if is_up else -size
 
 
 @part("A>v", needed_for="witnesses")
 def measure_rounding(a: Arrays) -> None:
     """How far the witnesses move when what they are computed from moves by rounding, into ROUNDING.
 
-    States and time are moved in two directions, each of them forward and back: what moves a witness one way
-    alone is a jump and no rounding.
+    States and time are moved in three directions, each of them forward and back: what moves a witness one
+    way alone is a jump and no rounding.
     """
     count = a.program[ix.WITNESSES]
     out = a.program[ix.ROUNDING]
@@ -66,7 +70,7 @@ def measure_rounding(a: Arrays) -> None:
     n = a.y.shape[0]
     for i in range(count):
         a.scratch[out + i] = 0.0
-    for turn in range(2):
+    for turn in range(TURNS):
         for i in range(count):
             a.scratch[out + count + i] = math.inf
         for back in range(2):
@@ -84,9 +88,7 @@ def measure_rounding(a: Arrays) -> None:
             distance = a.scratch[out + count + i]
             if not distance < math.inf or is_condition(a, i):
                 distance = 0.0
-            if turn > 0:
-                distance = min(distance, CANCELLED * a.scratch[out + i])
-            a.scratch[out + i] += distance
+            a.scratch[out + i] = max(distance, a.scratch[out + i])
 
 
 def rounding(a: Arrays, i: int) -> float:
