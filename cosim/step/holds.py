@@ -201,9 +201,10 @@ def release(a: Arrays) -> int:
         now = value(a, i)
         memory = memory_of(a, i)
         side = a.clock[at + SIDE]
-        a.clock[memory + ix.LEVEL] = now
-        a.clock[memory + ix.GUARD] = side if is_pushed and now * side <= 0.0 else 0.0
-        a.clock[memory + ix.BAND] = 0.0
+        is_out = is_pushed and now * side > 0.0
+        a.clock[memory + ix.LEVEL] = 0.0 if is_out else now
+        a.clock[memory + ix.GUARD] = side if is_pushed and not is_out else 0.0
+        a.clock[memory + ix.BAND] = -1.0 if is_out else 0.0
         a.clock[memory + ix.FIRED] = -math.inf
         a.clock[memory + ix.REPEATS] = 0.0
         tell(a, RELEASED, i, 0.0)
