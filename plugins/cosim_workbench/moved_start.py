@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim import Result, System
+from cosim import Result, Stage, State, System
 from cosim_workbench.agreement import size_of
 
 Reals = NDArray[np.float64]
@@ -58,6 +58,31 @@ def states_of(system: System) -> Iterator[tuple[str, int]]:
         if variable.kind in STATES:
             for i in range(variable.slot.size):
                 yield f"{path}[{i}]" if variable.slot.size > 1 else path, variable.slot.offset + i
+
+
+def reach_of_states(system: System, start: State, span: float) -> dict[str, float]:
+    """How far each continuous state would go at its first rate; a position, at the speeds of its part.
+
+    Beside this a move of a state that rests is small, however small the state itself is.
+
+    Parameters
+    ----------
+    system : System
+    start : State
+    span : float
+        Length of the run, s.
+    """
+    rates = np.abs(start.copy().realize(Stage.ACCELERATION).y_dot)
+    found = {name: float(rates[offset]) * span for name, offset in states_of(system)}
+    fastest: dict[str, float] = {}
+    for name, offset in states_of(system):
+        if system.nq <= offset < system.nq + system.nu:
+            part = name.rpartition(".")[0]
+            fastest[part] = max(fastest.get(part, 0.0), found[name])
+    for name, offset in states_of(system):
+        if offset < system.nq:
+            found[name] = max(found[name], fastest.get(name.rpartition(".")[0], 0.0) * span)
+    return found
 
 
 def in_order(system: System, sizes: Mapping[str, float]) -> Reals:

@@ -95,7 +95,8 @@ class RunComparison(Verification):
     state_sizes : mapping of str to float, optional
         What states are compared with that are zero, or rounding, in the runs.
     rounding_grows_to : float
-        The largest move of a state, over its size, that moving the start by rounding has caused, if known.
+        The largest move of a state that moving the start by rounding has caused, if known: over its size, or
+        how far it would go at its first rate.
     """
 
     def __init__(
@@ -240,8 +241,8 @@ class RunComparison(Verification):
         differs = 10.0**-found.digits if found.digits < MOST_DIGITS else 0.0
         if not differs <= NOISE * found.moved_by_rounding < math.inf:
             return False
-        if self.rounding_grows_to <= PROMISED * self.accuracy and NOISE * found.moved_by_rounding >= 1.0:
-            return True
+        if self.rounding_grows_to <= PROMISED * self.accuracy:
+            return found.moved_by_rounding > PROMISED * self.accuracy
         return 0.0 < found.size <= ROUNDING * max(self._sizes.values(), default=0.0)
 
     def _moved(self, runs: Sequence[VerifiedRun], apart: Mapping[tuple[str, str], Difference]) -> float:

@@ -17,6 +17,7 @@ from cosim_workbench.moved_start import (
     in_order,
     moved_by_part,
     moved_by_rounding,
+    reach_of_states,
     sizes_of_states,
     state_paths,
 )
@@ -181,8 +182,11 @@ class Trials:
             for name, direction in ((UP, 1.0), (DOWN, -1.0))
         ]
         if all(not run.failure for run in pair):
+            start = self.system.default_state() if self.start is None else self.start
+            reach = reach_of_states(self.system, start, self.end - self.begin)
+            sizes_at_all = {name: max(size, reach[name]) for name, size in self.state_sizes.items()}
             results = pair[0].result, pair[1].result
-            self.rounding_grows_to = growth_of_rounding(self.system, *results, self.state_sizes)
+            self.rounding_grows_to = growth_of_rounding(self.system, *results, sizes_at_all)
 
     def _move_by_accuracy(self) -> None:
         """Run from starts that were moved by an accuracy, both ways."""
