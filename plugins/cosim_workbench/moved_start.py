@@ -109,14 +109,18 @@ def moved_by_part(y: Reals, sizes: Reals, part: float) -> Reals:
     return y + part * scale
 
 
-def growth_of_rounding(system: System, up: Result, down: Result, sizes: Mapping[str, float]) -> float:
-    """The largest move of a state, over its size, in two runs whose starts were moved by rounding."""
-    one, other, found = up.columns(), down.columns(), 0.0
-    grid = np.intersect1d(up.time, down.time)
-    rows = [np.searchsorted(result.time, grid, "right") - 1 for result in (up, down)]
+def growth_of_rounding(system: System, moved: Result, other: Result, sizes: Mapping[str, float]) -> float:
+    """The largest move of a state, over its size, between two runs whose starts differ by rounding.
+
+    Infinite where a state was not recorded in one of them.
+    """
+    one, two, found = moved.columns(), other.columns(), 0.0
+    grid = np.intersect1d(moved.time, other.time)
+    rows = [np.searchsorted(result.time, grid, "right") - 1 for result in (moved, other)]
     for name, _ in states_of(system):
-        if name in one and name in other:
-            apart = np.abs(one[name][rows[0]] - other[name][rows[1]])
-            most = float(np.nan_to_num(apart, nan=math.inf).max(initial=0.0))
-            found = max(found, 0.5 * most / sizes[name])
+        if name not in one or name not in two:
+            return math.inf
+        apart = np.abs(one[name][rows[0]] - two[name][rows[1]])
+        most = float(np.nan_to_num(apart, nan=math.inf).max(initial=0.0))
+        found = max(found, most / sizes[name])
     return found

@@ -181,12 +181,15 @@ class Trials:
             self._run_from(name, moved_by_rounding(self._start_y, sizes, direction), ROUNDING)
             for name, direction in ((UP, 1.0), (DOWN, -1.0))
         ]
-        if all(not run.failure for run in pair):
-            start = self.system.default_state() if self.start is None else self.start
-            reach = reach_of_states(self.system, start, self.end - self.begin)
-            sizes_at_all = {name: max(size, reach[name]) for name, size in self.state_sizes.items()}
-            results = pair[0].result, pair[1].result
-            self.rounding_grows_to = growth_of_rounding(self.system, *results, sizes_at_all)
+        given = self.runs[0]
+        beside = [run for run in pair if not run.failure and run.wrong_sides <= given.wrong_sides]
+        if not beside:
+            return
+        start = self.system.default_state() if self.start is None else self.start
+        reach = reach_of_states(self.system, start, self.end - self.begin)
+        sizes_at_all = {name: max(size, reach[name]) for name, size in self.state_sizes.items()}
+        one, other = (beside[0], beside[-1]) if len(beside) == 2 else (beside[0], given)
+        self.rounding_grows_to = growth_of_rounding(self.system, one.result, other.result, sizes_at_all)
 
     def _move_by_accuracy(self) -> None:
         """Run from starts that were moved by an accuracy, both ways."""
