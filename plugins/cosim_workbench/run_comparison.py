@@ -36,7 +36,7 @@ ROUNDING = 1e-12
 """Of a larger signal: what is smaller may be nothing but rounding of it."""
 MOVED_BY_ROUNDING = 1e-15
 """A start that was moved by no more was moved by rounding."""
-NOISE = 100.0
+NOISE = 1000.0
 """Times what a start moved by rounding does: what differs by no more may be rounding."""
 
 
