@@ -90,7 +90,7 @@ class Trials:
         self.begin = system.default_state().time if self.start is None else self.start.time
         self.end = float(first.time[-1]) if len(first) else self.begin
         self.state_sizes: dict[str, float] = {}
-        self.rounding_grows_to = math.inf
+        self.rounding_grows_to, self.largest_reach = math.inf, 0.0
 
     def compare(self) -> SecondOpinion:
         """Run, compare, and where there is doubt find out what it comes from."""
@@ -114,7 +114,8 @@ class Trials:
 
     def _compared(self, runs: list[VerifiedRun], aside: list[VerifiedRun] | None = None) -> SecondOpinion:
         return self.kind(
-            runs, self.accuracy, self._grid(runs), aside or (), self.state_sizes, self.rounding_grows_to
+            *(runs, self.accuracy, self._grid(runs), aside or ()),
+            *(self.state_sizes, self.rounding_grows_to, self.largest_reach),
         )
 
     def _grid(self, runs: list[VerifiedRun]) -> Any:
@@ -188,6 +189,7 @@ class Trials:
         start = self.system.default_state() if self.start is None else self.start
         reach = reach_of_states(self.system, start, self.end - self.begin)
         sizes_at_all = {name: max(size, reach[name]) for name, size in self.state_sizes.items()}
+        self.largest_reach = max(sizes_at_all.values(), default=0.0)
         one, other = (beside[0], beside[-1]) if len(beside) == 2 else (beside[0], given)
         self.rounding_grows_to = growth_of_rounding(self.system, one.result, other.result, sizes_at_all)
 

@@ -96,7 +96,10 @@ def test_what_is_rounding_of_a_larger_signal_is_not_in_doubt():
 def test_what_is_zero_from_its_own_start_and_rounding_from_another_is_not_in_doubt():
     zero, moved = np.zeros(11), np.full(11, 2e-16)
     runs = [run_of("a", zero), run_of("b", zero), run_of("up", moved, moved=ROUNDING)]
-    assert compared(*runs, rounding_grows_to=2e-16).is_confirmed
+    assert compared(*runs, rounding_grows_to=2e-16, largest_reach=1.0).is_confirmed
+    assert compared(*runs, rounding_grows_to=2e-16).outcome == "sensitive", "beside nothing it is large"
+    mode = [run_of("a", zero), run_of("b", zero), run_of("up", zero + 0.5, moved=ROUNDING)]
+    assert compared(*mode, rounding_grows_to=2e-16, largest_reach=1.0).outcome == "sensitive"
     fallen = [*runs[:2], run_of("up", np.sin(TIMES), moved=ROUNDING)]
     found = compared(*fallen, rounding_grows_to=1.0)
     assert found.outcome == "sensitive"
@@ -140,6 +143,7 @@ def test_text_and_truth_have_to_be_equal():
     assert compared(run_of("a", words), run_of("b", words)).is_confirmed
     found = compared(run_of("a", words), run_of("b", other))
     assert (found.agreements[0].digits, found.agreements[0].time) == (0.0, TIMES[7])
+    assert found.outcome == "not confirmed"
     assert not compared(run_of("a", TIMES > 0.45), run_of("b", TIMES > 0.55)).is_confirmed
 
 
