@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 from cosim import Result
 from cosim.kit import Verification
 from cosim_workbench.agreement import (
+    A_LITTLE,
     MOST_DIGITS,
     PROMISED,
     RESOLVED,
@@ -249,7 +250,8 @@ class RunComparison(Verification):
         if size <= ROUNDING * largest_of_unit:
             return True
         differs = found.size * 10.0**-found.digits if found.digits < MOST_DIGITS else 0.0
-        if not differs <= NOISE * by_rounding < math.inf:
+        is_rounding = by_rounding >= A_LITTLE * size and differs <= NOISE * by_rounding < math.inf
+        if not is_rounding:
             return False
         if self._states_stay and size <= RESOLVED * self.accuracy * self.largest_reach:
             return True
