@@ -187,7 +187,10 @@ class Trials:
         if not beside:
             return
         start = self.system.default_state() if self.start is None else self.start
-        reach = reach_of_states(self.system, start, self.end - self.begin)
+        try:
+            reach = reach_of_states(self.system, start, self.end - self.begin)
+        except SimulationError:  # rates that only an initialized State has: growth stays unknown
+            return
         sizes_at_all = {name: max(size, reach[name]) for name, size in self.state_sizes.items()}
         self.largest_reach = max(sizes_at_all.values(), default=0.0)
         one, other = (beside[0], beside[-1]) if len(beside) == 2 else (beside[0], given)
