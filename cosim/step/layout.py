@@ -105,6 +105,7 @@ WINDOW_START, WINDOW_END, ENDS_HEADER = range(3)
 
 # numbers
 ACCURACY, SHORTEST_PULSE, MEETING = 0, 1, 2
+SAME_TIME = 1e-9  # of a host's step: a scheduled event that its end misses by that is at its end
 
 # clock
 (

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from event_parts import Ball, Clockwork
 from lowered_run import LoweredRun
 
@@ -120,6 +121,23 @@ def test_time_events_that_differ_by_rounding_are_one() -> None:
     host.event(float(np.nextafter(first, 0.0)))  # a host's own 0.82 may be smaller still
     assert sorted(host.run.arrays["k"][-2:]) == [8, 28]
     assert host.run.arrays["clock"][layout.NEXT_EVENT] == 0.01 + 28 * 0.03
+
+
+@pytest.mark.parametrize("off", [-4e-10, 0.0, 4e-10])
+@pytest.mark.parametrize("tells", [False, True])
+def test_a_tick_that_a_step_misses_by_rounding_is_at_its_end(off: float, tells: bool) -> None:
+    """Whether or not the host tells of the end of its step before it begins with events."""
+    model = cosim.Model("clocks")
+    model.add(TwoClocks, "clocks")
+    host = Host(model.build())
+    for i in range(100):
+        due = float(host.run.arrays["clock"][layout.NEXT_EVENT])
+        here = due + off * (due - host.run.time)
+        if tells:
+            assert host.run.call("completed", here) in (codes.REACHED, codes.EVENT)
+        host.event(here)
+        assert host.run.time == max(due, here)
+        assert host.run.arrays["clock"][layout.NEXT_EVENT] > max(due, here), i
 
 
 def test_states_of_another_kind_are_refused() -> None:

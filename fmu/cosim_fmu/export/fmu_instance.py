@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.kit import Registry, use_registry
+from cosim.kit import Registry, step_layout, use_registry
 from cosim_fmu.export.first_state import first_state
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
@@ -24,8 +24,6 @@ VALUES: dict[str, Any] = {"Real": float, "Integer": int, "Boolean": bool, "Strin
 SET_AS = {"Enumeration": "Integer"}
 """What a variable of another type is read and set as."""
 MAGIC = b"COSIMFMU1\n"
-SAME_TIME = 1e-9
-"""Of a step: a scheduled event that is no further from the host's time is at it."""
 INSTANTIATED, INITIALIZING, STEPPING, STOPPED = MODES = (
     "instantiated",
     "in initialization mode",
@@ -122,7 +120,7 @@ class FmuInstance:
         if not usual or not 0.0 < size < math.inf:
             self._check_step(time, size)
         assert self.simulator is not None
-        target, within = time + size, SAME_TIME * size
+        target, within = time + size, step_layout.SAME_TIME * size
         if target > self.state.time:
             if self._runs_python:
                 with use_registry(self.registry):
