@@ -251,7 +251,7 @@ def turned(a: Arrays) -> int:
         guarded = is_turned and near and one_way and not is_condition(a, i)
         # stopped by a switch: it lies on its zero, and has passed it
         rests = guarded or (stops and near and rate != 0.0 and not is_condition(a, i))
-        a.clock[at + ix.LEVEL] = now if rests and not is_zero else 0.0
+        a.clock[at + ix.LEVEL] = now if rests and not (stops and is_zero) else 0.0
         a.clock[at + ix.GUARD] = side if guarded else side * PASSED if rests and not is_zero else 0.0
         # what flies off comes back exactly: with a band, flights as low as that would gain from falling below
         exact = rests and not stops
