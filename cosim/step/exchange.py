@@ -23,9 +23,10 @@ from cosim.step.run import (
     start_step,
 )
 from cosim.step.touched import lower_stage
+from cosim.step.triggered import fire
 from cosim.step.updates import PUBLISH_CAUSES, REACHED_TERMINATION, TIME_CAUSE
 from cosim.step.watched import above, memory_of, value
-from cosim.step.witnesses import begin_watch, fire, note
+from cosim.step.witnesses import begin_watch, note
 from cosim.step.zeros import has_arrivals, note_zeros
 from cosim.system.history_buffer import AFTER_ARRIVAL
 from cosim.system.history_buffer import BEFORE as BEFORE_EVENTS

@@ -62,6 +62,13 @@ from cosim.step.realize import (
 )
 from cosim.step.recording import record_step, record_update
 from cosim.step.touched import lower_stage
+from cosim.step.triggered import (
+    cross_at_rest,
+    cross_by_jump,
+    leave_out_pending,
+    list_pending,
+    turned,
+)
 from cosim.step.updates import (
     FAILED_STATUS,
     FIRST_PUBLISHES,
@@ -78,15 +85,10 @@ from cosim.step.updates import (
 )
 from cosim.step.witnesses import (
     begin_watch,
-    cross_at_rest,
-    cross_by_jump,
     forget_located,
-    leave_out_pending,
-    list_pending,
     next_expected,
     start_witnesses,
     trigger,
-    turned,
 )
 from cosim.step.zeros import note_written
 from cosim.system.history_buffer import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin

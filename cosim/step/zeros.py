@@ -279,7 +279,7 @@ def note_written(a: Arrays) -> None:
     for i in range(a.program[ix.WITNESSES]):
         at = memory_of(a, i)
         now = value(a, i)
-        before = a.clock[at + ix.VALUE]
+        before = a.scratch[a.program[ix.BEFORE] + i]
         was_set = a.places[a.program[ix.WAS_SET] + i]
         a.places[a.program[ix.WAS_SET] + i] = 0
         if (now == before or now != now) and was_set == 0:

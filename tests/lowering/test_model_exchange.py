@@ -10,6 +10,7 @@ import numpy as np
 import pytest
 from event_parts import Ball, Clockwork
 from lowered_run import LoweredRun
+from zero_parts import FloorBall, Mixture, Tank
 
 import cosim
 from cosim.step import codes, layout
@@ -84,6 +85,25 @@ def test_state_events() -> None:
     assert simulator.state["ball.bounces"] >= 3
     assert np.array_equal(simulator.state._arrays["k"], host.run.arrays["k"])
     np.testing.assert_allclose(host.run.arrays["y"], simulator.state.y, rtol=1e-6, atol=1e-6)
+
+
+def test_a_level_that_stays_on_its_threshold_closes_its_valve_once() -> None:
+    for part in (Tank, Mixture):
+        model = cosim.Model("tank")
+        model.add(part, "tank")
+        host = Host(model.build())
+        host.advance(2.0)
+        assert host.run.arrays["k"].tolist() == [1]
+
+
+def test_a_start_at_zero_is_left_by_an_event() -> None:
+    model = cosim.Model("ball")
+    model.add(FloorBall(put_at=1e9), "ball")
+    host = Host(model.build())
+    host.run.arrays["y"][1] = -1.0
+    host.advance(0.1)
+    assert host.run.arrays["k"].tolist() == [1]
+    assert host.run.arrays["y"][0] > 0.0
 
 
 def test_time_events() -> None:
