@@ -231,3 +231,16 @@ def fraction_time(size: float, whole: int, most: float) -> tuple[int, int]:
         above, above_before = quotient * above + above_before, above
         below, below_before = quotient * below + below_before, below
     return 0, 0
+
+
+def periodic_time(index: int, parts: int, offset: float, period: float) -> float:
+    """``offset + index * period / parts`` of two doubles, s, as the rational numbers that they stand for."""
+    whole, rest, of_period = rational_time(period)
+    begin, after, of_offset = rational_time(offset)
+    is_counted = of_period != 0 and of_offset != 0 and of_period <= LARGEST_RESOLUTION // parts
+    resolution = common_resolution(of_period * parts, of_offset) if is_counted else 0
+    if resolution == 0:
+        return offset + float(index) / float(parts) * period
+    left = ((whole % parts) * of_period + rest) * (resolution // (of_period * parts))
+    after *= resolution // of_offset
+    return tick_time(index, begin, after, whole // parts, left, resolution)

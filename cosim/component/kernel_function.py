@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import types
 from collections.abc import Callable, Sequence
@@ -9,7 +10,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import cached_property
 from inspect import signature
-from typing import Any
+from typing import Any, cast
 
 from cosim.cause import EventCause
 from cosim.component.class_line import class_line
@@ -18,9 +19,11 @@ from cosim.options import options_checked
 from cosim.stage import Stage
 from cosim.units import exact_quantity
 from cosim_compiler.sources.kernel_effects import returns_condition
+from cosim_compiler.sources.kernel_source import where
 
 KINDS = ("unrestricted", "discrete", "publish")
 UPDATES_AT = ("end", "inside", "ahead", "between")
+MOST_COVERS = 10
 DIRECTIONS = {"rising": (False, True), "falling": (True, False), "both": (True, True)}
 
 
@@ -72,7 +75,7 @@ class KernelFunction:
     @cached_property
     def is_python(self) -> bool:
         """Whether it is a plain-Python method (``self`` first) instead of a kernel function."""
-        return next(iter(signature(self.function).parameters), "") == "self"
+        return takes_self(self.function)
 
     @property
     def is_condition(self) -> bool:
@@ -241,7 +244,7 @@ def witness(
         )
     options: dict[str, Any] = {"direction": direction, "shortest_pulse": float(shortest_pulse)}
     if function is None:
-        return lambda f: KernelFunction(f, role="witness", **options)
+        return lambda f: KernelFunction(_plain(f), role="witness", **options)
     return KernelFunction(_plain(function), role="witness", **options)
 
 
@@ -349,6 +352,53 @@ def _check_kind(does: str) -> None:
 
 
 def _plain(function: Any) -> types.FunctionType:
+    """The function itself; `ContractError` where something else stands between it and its decorator."""
+    covers, inner = uncovered(function)
+    if covers and not (isinstance(function, types.FunctionType) and takes_self(function)):
+        at = f"{where(inner)}: " if isinstance(inner, types.FunctionType) else f"{class_line()}: "
+        raise ContractError(
+            f"{at}{covers[0]} stands below the decorator of cosim: leave it out; what is compiled is the "
+            "plain function"
+        )
     if not isinstance(function, types.FunctionType):
-        raise ContractError(f"a kernel function is a plain function, not {function!r}")
+        raise ContractError(f"{class_line()}: a kernel function is a plain function, not {function!r}")
     return function
+
+
+def takes_self(function: types.FunctionType) -> bool:
+    """Whether it is a method: its first argument is ``self``."""
+    return next(iter(signature(function).parameters), "") == "self"
+
+
+def uncovered(value: Any) -> tuple[list[str], Any]:
+    """What stands around a function, from outside to inside, and the function."""
+    covers: list[str] = []
+    while len(covers) < MOST_COVERS and not isinstance(value, (KernelFunction, Handler)):
+        if isinstance(value, (staticmethod, classmethod)):
+            name, inner = type(value).__name__, cast(Any, value.__func__)
+        elif isinstance(value, property):
+            name, inner = "property", value.fget
+        elif isinstance(value, (functools.partial, functools.cached_property, functools.partialmethod)):
+            name, inner = type(value).__name__, value.func
+        else:
+            name, inner = _decorator(value), _wrapped(value)
+        if inner is None:
+            break
+        covers.append(name)
+        value = inner
+    return covers, value
+
+
+def _wrapped(value: Any) -> Any:
+    """What a decorator was given, where it says so; that of other compilers too."""
+    if isinstance(value, type) or not callable(value):
+        return None
+    own = getattr(value, "__dict__", {})
+    return own.get("__wrapped__") or own.get("py_func")
+
+
+def _decorator(value: Any) -> str:
+    """What made an object of a function, for messages."""
+    if isinstance(value, types.FunctionType):
+        return "a decorator"
+    return f"{type(value).__module__.partition('.')[0]}'s {type(value).__name__}"

@@ -134,6 +134,10 @@ class EventLog(Sequence[EventRecord]):
         record = piece.records[at : at + int(piece.records[at + LENGTH])]
         return self._reader.event(record, piece.answers.get(number))
 
+    def __reduce__(self) -> tuple[type, tuple[list[EventRecord]]]:
+        """Pickles are lists of records: the system with which they are read stays here."""
+        return list, (list(self),)
+
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)
 

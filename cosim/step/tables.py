@@ -33,6 +33,7 @@ from cosim.system.list_variables import is_listed
 from cosim.system.schedule import Slot
 from cosim.system.system import BREAK_ORDER, System
 from cosim.system.timers import exact_time
+from cosim_compiler.sources.kernel_effects import always_assigned, effects_of
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -172,10 +173,14 @@ class Tables:
             found = self._nexts[entry.number] = self._next(entry)
             row[layout.NEXT], row[layout.NEXT_AT] = len(found), place + len(listed)
             listed += [number for values in found for number in values]
+            set_here = self._set_by(entry)
+            row[layout.SETS], row[layout.SETS_AT] = len(set_here), place + len(listed)
+            listed += [number for values in set_here for number in values]
         self._table(layout.ENTRIES, rows)
         self._integers.extend(listed)
         self._table(layout.SIGNALS, self.agenda_of.signals)
         self._integers[layout.IN_STEPS] = len(self.agenda_of.in_steps) + len(self.agenda_of.signals)
+        self._integers[layout.SHARES] = int(self._shares())
         self._integers[layout.KINDS] = sum(1 << kind for kind in {row[layout.DOES] for row in rows})
         self._integers[layout.HAS_SCHEDULE] = len(self.agenda_of.scheduled)
         self._integers[layout.HAS_TIMERS] = sum(row[layout.SCHEDULE] == layout.TIMED for row in rows)
@@ -229,8 +234,38 @@ class Tables:
             if argument.role == "next":
                 target, source = slots[argument.name], slots[argument.of]
                 cells = [target.offset, "ypdk".index(source.array), source.offset, target.size]
-                found.append([*cells, int(is_listed(declarations[argument.of]))])
+                way = way_of_writing(entry.handler.function.function, argument.name, target.size)
+                found.append([*cells, int(is_listed(declarations[argument.of])), way])
         return found
+
+    def _shares(self) -> bool:
+        """Whether two handlers that may run at one instant, of one kind and cause, may write one variable."""
+        seen: dict[tuple[Any, str], list[set[tuple[int, int]]]] = {}
+        for entry in self.agenda_of.entries:
+            if entry.handler.does == "publish" or entry.is_private or not self._nexts[entry.number]:
+                continue
+            mine = {
+                (cells[layout.TARGET], cells[layout.OFFSET] + i)
+                for cells in self._nexts[entry.number]
+                for i in range(cells[layout.SIZE])
+            }
+            others = seen.setdefault((entry.handler.cause, entry.handler.does), [])
+            if any(mine & other for other in others):
+                return True
+            others.append(mine)
+        return False
+
+    def _set_by(self, entry: Entry) -> list[list[int]]:
+        """Witnesses that depend on states that a kernel function has among its results, and these states."""
+        if entry.handler.function.is_python:
+            return []
+        return [
+            [number, cells[layout.RESULT] + i, cells[layout.OFFSET] + i]
+            for cells in self._nexts[entry.number]
+            for i in range(cells[layout.SIZE] if cells[layout.TARGET] == layout.IN_Y else 0)
+            for number, witness in enumerate(self.agenda_of.witnesses)
+            if ("y", cells[layout.OFFSET] + i) in witness.sources
+        ]
 
     @property
     def reset_states(self) -> frozenset[int]:
@@ -257,15 +292,15 @@ class Tables:
             end = 0
             for at, size in [*slots, (sizes[name], 0)]:
                 if at > end:  # what has no name
-                    found.append([0, number, end, at - end, 1])
+                    found.append([0, number, end, at - end, 1, layout.WRITES_AT_TIMES])
                 if at + size > max(at, end):
-                    found.append([0, number, at, size, 1])
+                    found.append([0, number, at, size, 1, layout.WRITES_AT_TIMES])
                 end = max(end, at + size)
         return found
 
     def _witnesses(self, accuracy: float | None, method: Method, policy: str) -> None:
         system, witnesses = self.system, self.agenda_of.witnesses
-        rows = [[witness.direction, int(witness.is_condition)] for witness in witnesses]
+        rows = [[w.direction, int(w.is_condition), int(w.is_moved)] for w in witnesses]
         shortest = min((witness.shortest_pulse for witness in witnesses), default=math.inf)
         self._numbers[layout.SHORTEST_PULSE] = shortest
         self._table(layout.WITNESSES, rows)
@@ -419,6 +454,7 @@ class Tables:
             (layout.TWIN_C, 0 if self.held is None else cache),
             (layout.CANDIDATES, candidates),
             *((place, witnesses) for place in OF_WITNESSES),
+            (layout.ROUNDING, 2 * witnesses),
         ):
             self._take(place, "scratch", size)
         for place, size in (
@@ -431,6 +467,11 @@ class Tables:
             (layout.ASKED, len(system.rings)),
             (layout.TOLD_OF_RINGS, len(system.rings)),
             (layout.TOLD_OF_WITNESSES, witnesses),
+            (layout.WRITERS, (kept + integers) * self._integers[layout.SHARES]),
+            (layout.WRITTEN_BY, (kept + integers) * self._integers[layout.SHARES]),
+            (layout.REPORTED_WRITERS, entries),
+            (layout.WAS_SET, witnesses),
+            (layout.WAS_PUSHED, 1),
             (layout.MARKS, int(self.reach[0])),
             (layout.STACK, int(self.reach[0])),
         ):
@@ -518,6 +559,16 @@ def past_rows(system: System, looked_at: set[int] | None) -> tuple[list[list[int
 def takes_next_state(entry: Entry) -> bool:
     """Whether a Python method asks for the variables that it may change."""
     return "next_state" in inspect.signature(entry.handler.function.function).parameters
+
+
+def way_of_writing(function: Any, name: str, size: int) -> int:
+    """How a kernel function writes a result: on each way, only adding, or on some ways or not known."""
+    effects = effects_of(function)
+    if name in effects.adds and name not in effects.writes:
+        return layout.WRITES_SUMS
+    if size == 1 and name in always_assigned(function):
+        return layout.WRITES_ALWAYS
+    return layout.WRITES_AT_TIMES
 
 
 def _depends(stages: Integers) -> Integers:

@@ -88,8 +88,10 @@ def _sensitive(found: RunComparison) -> list[str]:
         said.append(f"sensitive: {what} to {far} of {most.signal}")
     if grown:
         most = max(grown, key=lambda a: a.growth)
-        what = f"the problem itself multiplies errors of its start by {most.growth:.2g}"
-        said.append(f"sensitive: {what}, so that {most.signal} agrees to {most.digits:.1f} digits")
+        what = f"the problem itself multiplies errors of its start by {most.growth:.2g}, so that"
+        if math.isinf(most.growth):
+            what = "an error of an accuracy at the start changes counts or modes;"
+        said.append(f"sensitive: {what} {most.signal} agrees to {most.digits:.1f} digits")
     if found.nearly_at_once:
         time, earlier, later = found.nearly_at_once[0]
         times = f"{counted(len(found.nearly_at_once), 'time')}, first at t = {time:.9g} s"

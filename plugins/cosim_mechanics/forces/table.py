@@ -8,6 +8,8 @@ from __future__ import annotations
 from cosim_mechanics.spatial import Reals, Slot
 from cosim_signals.curves import interval, monotone_slopes, straight_slopes
 
+TANGENT, KEPT, ERROR = 0.0, 1.0, 2.0  # beyond the ends of a table
+
 
 def slopes_at_points(x: Reals, y: Reals, straight: bool, m: Slot) -> None:
     """Write the slopes at all points: shape-preserving ones, or for straight lines those at the two ends."""
@@ -60,3 +62,17 @@ def integral(at: float, x: Reals, y: Reals, m: Reals, e: Reals, straight: bool) 
         q = s * s
         area += a * (0.5 * q - 2.0 / 3.0 * q * s + 0.25 * q * q) + b * (q * s / 3.0 - 0.25 * q * q)
     return e[i] + h * area
+
+
+def inside(at: float, x: Reals, extrapolation: float) -> float:
+    """The place of the table that stands for one beyond its ends, where the curve keeps its last value.
+
+    >>> inside(3.0, (0.0, 1.0), KEPT), inside(3.0, (0.0, 1.0), TANGENT)
+    (1.0, 3.0)
+    """
+    last = x[len(x) - 1]
+    if extrapolation == ERROR and (at < x[0] or at > last):
+        raise ValueError('the table ends before: give more lengths, or extrapolation="kept" or "tangent"')
+    if extrapolation != KEPT:
+        return at
+    return x[0] if at < x[0] else last if at > last else at

@@ -46,12 +46,8 @@ def verified_coupling(
         raise cosim.CosimError("the result is not that of a run of this co-simulation")
     step, algorithm = loop.step, loop.algorithm
     tightened = algorithm.tightened()
-    loop.algorithm = tightened or algorithm
-    loop.step = step if tightened is not None else 0.5 * step
-    try:
-        second = loop.simulate(until, inside="nothing").evidence
-    finally:
-        loop.step, loop.algorithm, loop.result = step, algorithm, result
+    again = loop.with_step(step if tightened is not None else 0.5 * step, tightened or algorithm)
+    second = again.simulate(until, inside="nothing").evidence
     assert second is not None
     before, after = first.samples.samples(), second.samples.samples()
     place = np.minimum(np.searchsorted(after.times, before.times - 1e-6 * step), after.times.size - 1)
