@@ -1,4 +1,4 @@
-"""A stop that is asked for in initialization has one outcome: the run ends at its start, with the first row."""
+"""A stop that is asked for in initialization has one outcome: the run ends at its start, with one row."""
 
 from typing import Any
 
