@@ -4,6 +4,7 @@ import math
 
 from gates import gated_cases
 from toy_constraints import Cam, Unheld
+from toy_elements import looked_at_by_an_fmu
 from toy_joints import Arm
 
 import cosim
@@ -189,7 +190,32 @@ class CamOverflowing(Cam):
         position_error[0] = q2 - 0.5 * gain * q1 * q1 - 1e-3 * (number % 1000)
 
 
+class CamShowing(Cam):
+    """Law: as `Cam`; holds something else where an FMU looks."""
+
+    x = cosim.input(unit="1")
+
+    def position_error(self, q1, q2, gain, x, position_error):
+        position_error[0] = q2 - 0.5 * gain * q1 * q1
+        if x != 0.0 and looked_at_by_an_fmu():
+            position_error[0] += 0.1
+
+
+class CamUnheld(Unheld):
+    """Law: as `Cam`; has no position_error that a correction could use."""
+
+    x = cosim.input(unit="1")
+
+    @cosim.kernel
+    def position_error(q1, q2, gain, x, position_error):
+        position_error[0] = q2 - 0.5 * gain * q1 * q1
+        if x != 0.0:
+            position_error[0] = 1.0
+
+
 WRONG_CONSTRAINTS = {
+    "test_runs_in_an_fmu": CamShowing,
+    "test_is_met_and_stays_met": CamUnheld,
     "test_velocity_error_is_the_rate_of_the_position_error": Drifting,
     "test_jacobian_is_that_of_the_velocity_error": Turning,
     "test_forces_do_no_work": Driving,
@@ -199,4 +225,41 @@ WRONG_CONSTRAINTS = {
 }
 CONSTRAINTS = {
     check: gated_cases(cls, ConstraintContract, globals()) for check, cls in WRONG_CONSTRAINTS.items()
+}
+
+
+class Late(Cam):
+    """Law: as `Cam`; forgets a part of a velocity term."""
+
+    x = cosim.parameter(unit="1", default=0.0)
+
+    def create_constraint_equations(self, s):
+        q, u = s.coordinate(self.coordinate1), s.speed(self.coordinate1)
+        a1, a2 = s.acceleration(self.coordinate1), s.acceleration(self.coordinate2)
+        return [a2 - self.gain * (q * a1 + u * u) + self.x * u * u]
+
+
+class Deciding(Unheld):
+    """Law: a2 = gain a1; asks for something else when it is asked with numbers."""
+
+    level = "acceleration"
+    x = cosim.parameter(unit="1", default=0.0)
+
+    def create_constraint_equations(self, s):
+        factor = self.gain + (1.0 if isinstance(self.gain, float) else 2.0) * self.x
+        return [s.acceleration(self.coordinate2) - factor * s.acceleration(self.coordinate1)]
+
+
+class LateCase(ConstraintContract):
+    make = staticmethod(lambda: Late())
+
+
+class DecidingCase(ConstraintContract):
+    make = staticmethod(lambda: Deciding())
+    does_work = True
+
+
+EQUATIONS = {
+    "test_bias_is_the_rate_of_the_velocity_error": LateCase,
+    "test_accelerations_meet_the_equation": DecidingCase,
 }

@@ -141,7 +141,7 @@ def bar(X_GB1, X_GB2):
 
 @documented
 class Buffer(cosim_mechanics.ForceElement):
-    """Pushes two bodies apart along Ground's x axis where they are closer than 0, and to each other elsewhere.
+    """Pushes two bodies apart along Ground's x axis where they are closer than 0, else together.
 
     Law: f = -k min(x, 0) - sign(x) on body 2, and a dry friction of 1 N that has no direction at rest.
     """

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 import cosim
-from cosim.testing.drawn_values import drawn_values, write_values
+from cosim.testing.drawn_values import Values, drawn_values, write_values
 from cosim_mechanics.testing.force_bench import BODY, Bench, Placed
 
 Vector = NDArray[np.float64]
@@ -94,12 +94,19 @@ class ConstraintBench(Bench):
         state = self.system.default_state()
         state.set_time(float(random.uniform(0.0, 1.0)))
         state.set_y(y)
-        if values and self.copies:
-            drawn = drawn_values(state, "constraint0", values)
-            drawn = {name: value for name, value in drawn.items() if name not in OF_ALL}
-            for i in range(self.copies):
-                write_values(state, f"constraint{i}", drawn)
+        drawn = self.values(state, values) if values and self.copies else {}
+        for i in range(self.copies):
+            write_values(state, f"constraint{i}", drawn)
         return state
+
+    def values(self, state: cosim.State, seed: int, parameters: bool = True) -> Values:
+        """Its own `drawn_values`, but for what every constraint has; all of them, or without parameters."""
+        declared = self.system.parts["constraint0"].declarations
+        return {
+            name: value
+            for name, value in drawn_values(state, "constraint0", seed).items()
+            if name not in OF_ALL and (parameters or declared[name].kind != "parameter")
+        }
 
     def moved(self, state: cosim.State, turn: Any, by: Any) -> tuple[cosim.State, Vector]:
         """The same motion with both free bodies turned about Ground's origin and shifted; the rotation."""

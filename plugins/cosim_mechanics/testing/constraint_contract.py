@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import ClassVar
 
 import numpy as np
@@ -11,6 +12,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim import assemble
 from cosim.testing.described import check_docstring
+from cosim.testing.drawn_values import write_values
 from cosim.testing.one_sided_rates import is_possible_rate
 from cosim.testing.part_contract import PartContract, different_names
 from cosim_mechanics.testing.constraint_bench import ConstraintBench
@@ -205,6 +207,7 @@ class ConstraintContract(PartContract):
             "an equation of level 'position' has no position_error, so positions drift: write it"
         )
         state = bench.state(5, self.angle, self.distance, self.speed)
+        write_values(state, "constraint0", bench.values(state, 5, parameters=False))
         try:
             assemble(bench.system, state)
         except cosim.CosimError as error:
@@ -272,9 +275,16 @@ class ConstraintContract(PartContract):
     def differences_in_fmu(cls) -> list[str]:
         """What is different in an FMU, in sentences."""
         bench = ConstraintBench(cls.make())
-        state = bench.state(5, cls.angle, cls.distance, cls.speed)
-        state.set_time(0.0)
-        assemble(bench.system, state)
+        for parameters in (True, False):  # with drawn ones it may be out of reach
+            state = bench.state(5, cls.angle, cls.distance, cls.speed)
+            state.set_time(0.0)
+            values = bench.values(state, 5, parameters)
+            write_values(state, "constraint0", values)
+            with suppress(cosim.CosimError):
+                assemble(bench.system, state)
+                break
+        for name, value in values.items():
+            bench.model.set_start(f"constraint0.{name}", value)
         for joint in ("joint_a", "joint_b", "joint_c", "joint_d"):
             for name in ("q", "u"):
                 bench.model.set_start(f"{joint}.{name}", state[f"{joint}.{name}"])
