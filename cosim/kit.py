@@ -159,6 +159,7 @@ if TYPE_CHECKING:
     from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
     from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted
     from cosim.simulation.interrupt import uninterrupted as uninterrupted
+    from cosim.simulation.missing_values import missing_value as missing_value
     from cosim.simulation.result_files import result_sink as result_sink
     from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
     from cosim.simulation.simulate import MOST_POINTS as MOST_POINTS

@@ -152,6 +152,19 @@ class Component(AbstractClosedAttributes):
         else:
             set_attribute(self, name, value)
 
+    def explain_failure(self) -> Exception | None:
+        """What is wrong outside (in an FMU, in a library) where this part could not be evaluated.
+
+        Asked of a part whose kernel function has raised an exception, and of all parts where a derivative
+        is no number.
+
+        Returns
+        -------
+        Exception or None
+            Its text stands in the error of the run, and it is the cause of that; None: nothing is known.
+        """
+        return None
+
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>" if self.name else f"<{type(self).__name__}>"
 

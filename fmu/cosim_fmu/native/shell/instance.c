@@ -357,6 +357,10 @@ Status exit_initialization(Instance *instance, const char *function)
     code = begin(instance);
     if (is_failure(model, code)) return lost(instance, function, code);
     life->ending = code == model->terminated;
+    if (life->ending && life->kind == CO_SIMULATION) { /* as a Simulator: what is read first is the end */
+        code = call(instance, model->finish, 0.0);
+        if (is_failure(model, code)) return lost(instance, function, code);
+    }
     life->mode = life->kind == CO_SIMULATION ? STEPPING : EVENT;
     return OK;
 }
