@@ -16,6 +16,7 @@ from cosim.kit import (
     ATTEMPTED_END,
     BLOCK_FAILED,
     CONSTRAINTS_NOT_MET,
+    DENSE_READY,
     DONE,
     END,
     END_OF_CORRECTIONS,
@@ -48,7 +49,6 @@ from cosim.kit import (
     walk,
     worth_projecting,
 )
-from cosim_integrators.implicit.dense import keep_bend
 from cosim_integrators.implicit.jacobian import make_jacobian
 from cosim_integrators.implicit.layout import (
     AGE,
@@ -241,7 +241,7 @@ def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
         work[REASON] = float(end_reason(t_end, target, t_stop, longest, limit, settings[LARGEST]))
         work[ESTIMATE] = error
         memory[NEXT_STEP] = accept(t, t_end, ideal, y, c, method, settings, memory, work)
-        keep_bend(work, n)
+        work[DENSE_READY] = 0.0
         return DONE
 
     return implicit_step
@@ -302,7 +302,7 @@ def new_redo(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
         if status == OK:
             work[END] = t_event
             accept(t, t_event, t_end - t, y, c, method, settings, memory, work)
-            keep_bend(work, n)
+            work[DENSE_READY] = 0.0
             memory[NEXT_STEP] = following
             return DONE
         for m in range(n):
