@@ -103,6 +103,28 @@ class OptionError(LookUpError, TypeError):
         return f"{' '.join(sentences)} There are: {listed}."
 
 
+class AttributeNameError(LookUpError, AttributeError):  # type: ignore[misc]  # both have a name
+    """An attribute was set that the object does not have, or that cannot be set.
+
+    Attributes
+    ----------
+    owner : str
+        Class of the object.
+    """
+
+    def __init__(self, owner: str, name: str, known: Iterable[str], hint: str = "") -> None:
+        self.owner = owner
+        super().__init__("attribute", name, known, hint)
+
+    def _text(self) -> str:
+        if self.hint:
+            return f"{self.owner}.{self.name}: {self.hint}"
+        near = f" Nearest: {self.nearest}." if self.nearest is not None else ""
+        return (
+            f"{self.owner} has no attribute '{self.name}' to set.{near} There are: {', '.join(self.known)}."
+        )
+
+
 @dataclass(frozen=True)
 class Problem:
     """One fault of a model: where it stands and what is wrong with it."""

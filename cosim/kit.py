@@ -6,7 +6,7 @@ Authors of components do not need it. It is as stable as the contract version sa
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
                   its address, `lower` its text for other processors (with `entry_point`);
                   `keep` and `kept`: what is costly to make, by the digest of what it is made of;
-                  `interrupts_held`: Ctrl-C waits until LLVM is done
+                  `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures;
                   `indirect_call`: one for a signature of your own
 integrators       `method_layout` and its names: the arrays that compiled steps work in; `MethodKernels`,
@@ -21,8 +21,12 @@ many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; t
 data in files     `data_file` and `text`: options that are no choices
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind
+attributes        `ClosedAttributes`: unknown ones are an error; `is_made`, `refuse_attribute`
+times             `rational_time`, `common_resolution`, `tick_time`, `periodic_time` and `exact_quantity`:
+                  times that are rational numbers, so that what meets on paper is one double
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
-                  `seconds`: a time that may be text; `check_callable`: a function, or nothing
+                  `seconds`: a time that may be text; `check_callable`: a function, or nothing;
+                  `check_ending`: the ending of a file
 commands          `commands` and `CommandParser`: which there are, what they read
 packages          `late_names`: an ``__init__`` that imports a name when it is asked for
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
@@ -33,6 +37,9 @@ text              units (`parse_unit`, `unit_product`, `conversion`), patterns (
 TYPE_CHECKING = False  # as in `cosim`
 
 if TYPE_CHECKING:
+    from cosim.attributes import ClosedAttributes as ClosedAttributes
+    from cosim.attributes import is_made as is_made
+    from cosim.attributes import refuse_attribute as refuse_attribute
     from cosim.command_line.command_entries import commands as commands
     from cosim.command_line.command_parser import CommandParser as CommandParser
     from cosim.component.arguments import Argument as Argument
@@ -120,16 +127,22 @@ if TYPE_CHECKING:
     from cosim.contracts.step_code import StepCode as StepCode
     from cosim.contracts.step_code import StepReason as StepReason
     from cosim.contracts.step_statistics import StepStatistics as StepStatistics
+    from cosim.contracts.tolerances import accuracy_fault as accuracy_fault
     from cosim.contracts.verification import Verification as Verification
     from cosim.errors import OptionError as OptionError
     from cosim.errors import nearest as nearest
     from cosim.matching import is_pattern as is_pattern
     from cosim.matching import matches as matches
     from cosim.options import check_callable as check_callable
+    from cosim.options import check_ending as check_ending
     from cosim.options import check_options as check_options
     from cosim.options import option_names as option_names
     from cosim.options import options_checked as options_checked
     from cosim.options import seconds as seconds
+    from cosim.rational import common_resolution as common_resolution
+    from cosim.rational import periodic_time as periodic_time
+    from cosim.rational import rational_time as rational_time
+    from cosim.rational import tick_time as tick_time
     from cosim.registration.hookspecs import CONTRACT_VERSION as CONTRACT_VERSION
     from cosim.registration.kinds import declared_kinds as declared_kinds
     from cosim.registration.kinds import kinds_of as kinds_of
@@ -228,12 +241,15 @@ if TYPE_CHECKING:
     from cosim.system.history_buffer import newest_time as newest_time
     from cosim.system.history_buffer import next_break_order as next_break_order
     from cosim.system.history_buffer import trim_history as trim_history
+    from cosim.system.kernel_code import KernelCode as KernelCode
+    from cosim.system.kernel_code import kernel_code as kernel_code
     from cosim.system.projection import Projection as Projection
     from cosim.system.schedule import Block as Block
     from cosim.system.schedule import Slot as Slot
     from cosim.system.variable import Variable as Variable
     from cosim.unit_text import unit_product as unit_product
     from cosim.units import conversion as conversion
+    from cosim.units import exact_quantity as exact_quantity
     from cosim.units import parse_unit as parse_unit
     from cosim.walker import BLOCK_SIGNATURE as BLOCK_SIGNATURE
     from cosim.walker import DENSE_SIGNATURE as DENSE_SIGNATURE

@@ -5,9 +5,10 @@ from __future__ import annotations
 import functools
 import inspect
 from collections.abc import Callable, Iterable, Mapping
+from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
-from cosim.errors import ModelError, OptionError, UnitError
+from cosim.errors import CosimError, ModelError, OptionError, UnitError
 from cosim.units import parse_quantity
 
 P = ParamSpec("P")
@@ -97,3 +98,21 @@ def seconds(value: float | str, name: str) -> float:
         raise ModelError.of(
             name, f"is {value!r}, needs a time: 2.0 (s), or text with a unit, '2 ms'{told}"
         ) from None
+
+
+def check_ending(path: Path, *endings: str) -> None:
+    """`CosimError` unless the name of a file ends as its kind is written: by that it is known again.
+
+    Examples
+    --------
+    >>> check_ending(Path("run.xlsx"), ".csv")
+    Traceback (most recent call last):
+    ...
+    cosim.errors.CosimError: run.xlsx: this writes files that end in .csv: write run.csv
+    >>> check_ending(Path("run.CSV"), ".csv")
+    """
+    if path.suffix.lower() in endings:
+        return
+    has_ending = path.suffix[1:2].isalpha()  # "run.2" has none
+    instead = path.with_suffix(endings[0]) if has_ending else path.with_name(f"{path.name}{endings[0]}")
+    raise CosimError(f"{path}: this writes files that end in {', '.join(endings)}: write {instead}")

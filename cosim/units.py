@@ -11,11 +11,21 @@ import functools
 import math
 import re
 from collections.abc import Iterable
+from fractions import Fraction
 
 from cosim.errors import UnitError, nearest
+from cosim.rational import rational_time
 from cosim.unit import Unit
 
-__all__ = ["Unit", "conversion", "parse_quantity", "parse_unit", "unit_of_quantity", "unit_symbols"]
+__all__ = [
+    "Unit",
+    "conversion",
+    "exact_quantity",
+    "parse_quantity",
+    "parse_unit",
+    "unit_of_quantity",
+    "unit_symbols",
+]
 
 _PREFIXES = {
     "Y": 1e24, "Z": 1e21, "E": 1e18, "P": 1e15, "T": 1e12, "G": 1e9, "M": 1e6, "k": 1e3, "h": 1e2, "da": 1e1,
@@ -76,7 +86,7 @@ _COMMON = [
     "N.m/rad", "rad/s", "m/s", "m/s2", "kg.m2", "km/h", "N.s/m",
 ]  # fmt: skip
 _TOKEN = re.compile(r"[./()]|[^\W\d_]+|%|\d+|[+-]\d+|.", re.DOTALL)
-_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*")
+_NUMBER = re.compile(r"\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?)\s*(?:/\s*(0*[1-9]\d*)(?![\d.])\s*)?")
 
 
 @functools.lru_cache(maxsize=1024)
@@ -169,7 +179,8 @@ def parse_quantity(value: str | float, unit: str) -> float:
     Parameters
     ----------
     value : str or number
-        ``"120 N/mm"``, ``"-300 mm"``, ``"5e-3"``, ``2.5``. Without a unit it is in `unit` already.
+        ``"120 N/mm"``, ``"-300 mm"``, ``"1/3 s"``, ``"5e-3"``, ``2.5``. Without a unit it is in `unit`
+        already.
     unit : str
         Unit expression of the result.
 
@@ -197,7 +208,7 @@ def parse_quantity(value: str | float, unit: str) -> float:
     if match is None:
         wanted = "a number" if unit == "1" else f"a number and a unit, such as '12 {unit}'"
         raise UnitError(f"'{value}' is no quantity: write {wanted}.")
-    number, rest = float(match[1]), value[match.end() :].strip()
+    number, rest = float(_fraction(match)) if match[2] else float(match[1]), value[match.end() :].strip()
     _check_point(value, rest)
     if not rest:
         return number
@@ -207,8 +218,60 @@ def parse_quantity(value: str | float, unit: str) -> float:
     except UnitError as error:
         raise UnitError(f"'{value.strip()}': {error}{_meant(number, rest, unit)}") from None
     if offset == 0.0 and target.factor == 1.0:
-        return _scaled(number, source.factor)
+        return _scaled(float(match[1]), source.factor, int(match[2] or 1))
     return factor * number + offset
+
+
+def exact_quantity(value: str | float | Fraction, unit: str) -> Fraction:
+    """A number with its unit, as the rational number that it is on paper, in the unit that is wanted.
+
+    Parameters
+    ----------
+    value : str or number
+        As for `parse_quantity`. A float is its shortest decimal; one with more than 15 digits may be a
+        fraction that was computed (`cosim.rational.rational_time`).
+    unit : str
+        Unit expression of the result.
+
+    Returns
+    -------
+    Fraction
+
+    Raises
+    ------
+    UnitError
+        As `parse_quantity`; and for numbers that are not finite, or too large or too small for 64 bits.
+
+    Examples
+    --------
+    >>> exact_quantity("900 ms", "s"), exact_quantity("1/3 s", "s"), exact_quantity(0.3, "s")
+    (Fraction(9, 10), Fraction(1, 3), Fraction(3, 10))
+    """
+    if isinstance(value, (int, Fraction)):
+        return Fraction(value)
+    if not isinstance(value, str):
+        return _exact(float(value))
+    number = parse_quantity(value, unit)  # raises what there is to be said
+    match = _NUMBER.match(value)
+    assert match is not None
+    rest = value[match.end() :].strip()
+    if not rest:
+        return _fraction(match)
+    factor, offset = conversion(rest, unit)
+    return _exact(number) if offset else _fraction(match) * _exact(factor)
+
+
+def _fraction(match: re.Match[str]) -> Fraction:
+    """The number of a quantity, exactly."""
+    return Fraction(match[1]) / int(match[2] or 1)
+
+
+def _exact(number: float) -> Fraction:
+    """The rational number that a double stands for."""
+    whole, rest, resolution = rational_time(number)
+    if resolution == 0:
+        raise UnitError(f"{number!r} is no number that can be counted exactly in 64 bits.")
+    return whole + Fraction(rest, resolution)
 
 
 def _meant(number: float, given: str, wanted: str) -> str:
@@ -264,11 +327,13 @@ def unit_symbols() -> dict[str, bool]:
     return {symbol: prefixed for symbol, (_, _, prefixed) in _SYMBOLS.items()}
 
 
-def _scaled(number: float, factor: float) -> float:
+def _scaled(number: float, factor: float, divisor: int = 1) -> float:
     """Product, rounded once where the factor is one over an integer: 5 ms is 0.005 s, to the last bit."""
     inverse = 1.0 / factor
     whole = float(round(inverse))
-    return number / whole if factor < 1.0 and abs(inverse - whole) < 1e-9 * inverse else number * factor
+    if factor < 1.0 and abs(inverse - whole) < 1e-9 * inverse:
+        return number / (whole * divisor)
+    return number * factor / divisor
 
 
 def _quotient(tokens: list[str], text: str) -> tuple[tuple[int, ...], float, int]:

@@ -15,7 +15,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from typing import Any
 
-from cosim_compiler import kernel_cache, native
+from cosim_compiler import kernel_cache, native, units
+from cosim_compiler.code import coder
 from cosim_compiler.helper_process import kill_with_parent
 from cosim_compiler.parts import in_process, parts_called
 from cosim_compiler.with_numba.numba_target import get_ready
@@ -38,7 +39,8 @@ def compile_ahead(wanted: Iterable[Wanted]) -> None:
         return
     new = [item for item in wanted if item not in _served]
     _served.update(new)
-    missing = [item for item in _with_parts(new) if not native.is_at_hand(*item)][:MOST]
+    listed = units.one_of_each(new) if native.is_own() else _with_parts(new)
+    missing = [item for item in listed if not native.is_at_hand(*item)][:MOST]
     if len(missing) < 2 or threading.active_count() > 1 or not kernel_cache.can_keep():
         return
     if hasattr(os, "fork") and hasattr(os, "sched_getaffinity"):
@@ -64,7 +66,7 @@ def _with_parts(wanted: Iterable[Wanted]) -> Iterator[Wanted]:
 
 
 def _in_processes(missing: Sequence[Wanted], processes: int) -> None:
-    get_ready()  # once, not in each process
+    (coder().machine.versions if native.is_own() else get_ready)()  # once, not in each process
     jobs, jobs_in = os.pipe()
     answers, answers_in = os.pipe()
     os.write(jobs_in, b"".join(NUMBER.pack(i) for i in range(len(missing))))

@@ -9,17 +9,18 @@ from typing import Any
 import numpy as np
 
 from cosim_compiler.calls import last_errors
-from cosim_compiler.convention import DATA, SHAPE, WORDS, prototype
+from cosim_compiler.convention import Convention
 
 
-def callback_of(function: Callable[..., Any], signature: str) -> Any:
-    """A ctypes callback in numba's calling convention: result, exception, each array as its words."""
+def callback_of(function: Callable[..., Any], signature: str, convention: Convention) -> Any:
+    """A ctypes callback: a place for the result, then the words of each argument."""
     kinds, answer = signature.split(">")
+    begin = convention.places - 1
 
-    def raw(result: Any, exception: Any, *words: Any) -> int:
+    def raw(result: Any, *words: Any) -> int:
         try:
             arguments: list[Any] = []
-            at = 0
+            at = begin
             for letter in kinds:
                 if letter in "fi":
                     arguments.append(words[at])
@@ -29,10 +30,10 @@ def callback_of(function: Callable[..., Any], signature: str) -> Any:
                     arguments.append(None)
                 else:
                     element = ctypes.c_double if letter == "F" else ctypes.c_int64
-                    start = ctypes.cast(words[at + DATA], ctypes.POINTER(element))
-                    size = words[at + SHAPE]
+                    start = ctypes.cast(words[at + convention.data], ctypes.POINTER(element))
+                    size = words[at + convention.shape]
                     arguments.append(np.ctypeslib.as_array(start, shape=(size,)) if size else np.empty(0))
-                at += len(WORDS[letter])
+                at += len(convention.words[letter])
             value = function(*arguments)
             if answer == "i":
                 ctypes.c_int64.from_address(result).value = value
@@ -43,4 +44,4 @@ def callback_of(function: Callable[..., Any], signature: str) -> Any:
             return 1
         return 0
 
-    return prototype(signature)(raw)
+    return convention.prototype(signature)(raw)

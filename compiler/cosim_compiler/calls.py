@@ -19,6 +19,9 @@ import numpy as np
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 INDIRECT, STATUS, BY_NAME = "__indirect__", "__status_of__", "__by_name__"
+GROUP_AT, TOGETHER = "__group_at__", "__together__"
+"""Of a function that finds the arrays of a named tuple by an address: the letter of the tuple. Of a part: the
+parts that are compiled together with it, and that others call by their symbols."""
 plain_functions: dict[int, Callable[..., Any]] = {}
 last_errors: list[BaseException] = []
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import ctypes
 import functools
+from dataclasses import dataclass
 from typing import Any
 
 POINTER, WORD, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
@@ -19,6 +20,8 @@ WORDS: dict[str, list[Any]] = {"f": [REAL], "i": [WORD], "F": ARRAY, "I": ARRAY,
 """Kinds of the words of an argument, by its letter in a signature."""
 ITEM_SIZE = 8
 SCALARS = "fi"
+FOR_C = "_c"
+"""Ends the symbol of a function in the form in which C calls it."""
 compounds: dict[str, tuple[type, str]] = {}
 """Named tuples, and the letters of their members, by the letter that stands for them."""
 
@@ -36,10 +39,39 @@ def _members(compound: Any, letters: str) -> str:
     return f"({', '.join(f'{letter} {name}' for letter, name in named)})"
 
 
-def prototype(signature: str) -> Any:
-    """The ctypes type of a function with this signature."""
-    words = [word for letter in signature.split(">")[0] for word in WORDS[letter]]
-    return ctypes.CFUNCTYPE(ctypes.c_int32, POINTER, POINTER, *words)
+@dataclass(frozen=True)
+class Convention:
+    """How machine code is called: pointers to places for what it answers, then the words of each argument.
+
+    Attributes
+    ----------
+    places : int
+        How many pointers stand first; the first is that of the result.
+    words : dict of str to list
+        Kinds of the words of an argument, by its letter.
+    data, shape : int
+        Which words of an array are its address and its first length.
+    """
+
+    places: int
+    words: dict[str, list[Any]]
+    data: int
+    shape: int
+
+    def prototype(self, signature: str) -> Any:
+        """The ctypes type of a function with this signature."""
+        words = [word for letter in signature.split(">")[0] for word in self.words.get(letter, [POINTER])]
+        return ctypes.CFUNCTYPE(ctypes.c_int32, *[POINTER] * self.places, *words)
+
+
+OF_NUMBA = Convention(2, WORDS, DATA, SHAPE)
+OWN = Convention(
+    1,
+    {"f": [REAL], "i": [WORD], "F": [POINTER, WORD], "I": [POINTER, WORD], "T": [POINTER, WORD, WORD]},
+    data=0,
+    shape=1,
+)
+"""Of the compiler of the kernel language: an array is its address and its lengths, a group one address."""
 
 
 def address_of(array: Any) -> int:

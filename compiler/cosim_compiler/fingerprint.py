@@ -39,6 +39,8 @@ ATTRIBUTES = ("__inline__", "__part__", BY_NAME)
 """Marks of a function that change how it is compiled."""
 LIBRARIES = sys.stdlib_module_names | {"numpy", "numba", "llvmlite"}
 """What these contain follows from their versions."""
+OF_OWN = ("c_machine.py", "called.py", "code.py", "machine.py", "road.py", "units.py")
+"""Modules of the compiler of the kernel language: nothing that numba makes depends on them."""
 HAS_DOCSTRING = 0x4000000
 """The flag of a code object, from Python 3.14 on."""
 COUNTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags")
@@ -119,10 +121,12 @@ def digest_of_module(module: types.ModuleType) -> str:
 
 @functools.cache
 def digest_of_compiler() -> str:
-    """Of its own modules, all but `sources`, which only reads: what they write is kept, and shipped."""
+    """Of its own modules but `sources`, which only reads: what they write by numba is kept, and shipped."""
     here = Path(__file__).parent
     digest = hashlib.sha256()
-    for path in sorted([*here.glob("*.py"), *here.glob("with_numba/*.py")]):
+    for path in sorted(
+        {*here.glob("*.py"), *here.glob("with_numba/*.py")} - {here / name for name in OF_OWN}
+    ):
         digest.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return digest.hexdigest()
 

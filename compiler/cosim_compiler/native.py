@@ -12,6 +12,9 @@ that it reaches by global name, under a signature of letters:
 ``_nrt=False`` makes the compiler refuse every allocation, so compiled code is free of Python.
 With ``NUMBA_DISABLE_JIT=1`` functions run as they are, with the same results to the last bit when
 authors follow the rules for kernel functions.
+
+``COSIM_COMPILER=own`` takes the compiler of the kernel language (`language`, `printers`, `units`) in place of
+numba; what is compiled is the same, and so is what it computes.
 """
 
 from __future__ import annotations
@@ -26,15 +29,18 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from cosim_compiler import kernel_cache, lowered_code, shipped, shipped_texts
+from cosim_compiler import kernel_cache, lowered_code, shipped, shipped_texts, units
 from cosim_compiler.callback import callback_of
+from cosim_compiler.called import Called
 from cosim_compiler.calls import plain_address, plain_functions
-from cosim_compiler.convention import spelled
+from cosim_compiler.code import coder
+from cosim_compiler.convention import FOR_C, OF_NUMBA, OWN, spelled
 from cosim_compiler.debugging import is_debugging
 from cosim_compiler.errors import ContractError
 from cosim_compiler.fingerprint import Names, digest_of_compiler, fingerprint, names_in_reach
 from cosim_compiler.held_interrupts import interrupts_held
 from cosim_compiler.parts import in_process, parts_called
+from cosim_compiler.road import NUMBA, OWN_ROADS, PLAIN, C, road
 from cosim_compiler.with_numba import fresh, numba_target
 from cosim_compiler.with_numba.numba_cache import keep_code, kept_code
 
@@ -49,17 +55,32 @@ _address_keepers: dict[int, Any] = {}
 
 @functools.cache
 def is_plain() -> bool:
-    """Whether kernel functions run as plain Python (``NUMBA_DISABLE_JIT=1``, ``COSIM_DEBUG=1``, no numba)."""
-    if is_debugging() or os.environ.get("NUMBA_DISABLE_JIT", "0") not in ("", "0"):
+    """Whether kernel functions run as plain Python.
+
+    ``NUMBA_DISABLE_JIT=1``, ``COSIM_PLAIN=1``, ``COSIM_COMPILER=plain``, ``COSIM_DEBUG=1``, or no compiler.
+    """
+    if is_debugging() or road() == PLAIN or any(map(_is_on, ("NUMBA_DISABLE_JIT", "COSIM_PLAIN"))):
         return True
+    if road() == C:
+        return False
+    needed = "numba" if road() == NUMBA else "llvmlite"
     try:
-        is_there = importlib.util.find_spec("numba") is not None
+        is_there = importlib.util.find_spec(needed) is not None
     except ImportError:
         is_there = False
     if not is_there:
-        log.warning("numba is not installed: the same results, computed much slower")
+        log.warning("%s is not installed: the same results, computed much slower", needed)
         return True
     return False
+
+
+def _is_on(variable: str) -> bool:
+    return os.environ.get(variable, "0") not in ("", "0")
+
+
+def is_own() -> bool:
+    """Whether machine code is made by the compiler of the kernel language."""
+    return road() in OWN_ROADS and not is_plain()
 
 
 asked: list[tuple[types.FunctionType, str, str]] | None = None
@@ -74,7 +95,7 @@ def _ask(function: Any, signature: str, form: str = "here") -> None:
 def _checked(function: Any) -> types.FunctionType:
     """The function, where it can be compiled."""
     if is_plain():
-        raise ContractError("machine code is made by numba, which is missing or off (NUMBA_DISABLE_JIT)")
+        raise ContractError("nothing is compiled here: the compiler is missing, or off (NUMBA_DISABLE_JIT)")
     if not isinstance(function, types.FunctionType):
         raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
     return function
@@ -98,6 +119,8 @@ def compile_function(function: Callable[..., Any], signature: str) -> Callable[.
     _ask(function, signature)
     if is_plain():
         return function
+    if is_own():
+        return _called(_checked(function), signature)
     compiled: Callable[..., Any] = _compile(_checked(function), signature, fresh.OPTIONS)
     return compiled
 
@@ -107,7 +130,23 @@ def function_address(function: Callable[..., Any], signature: str) -> int:
     _ask(function, signature)
     if is_plain():
         return plain_address(function)
+    if is_own():
+        return _own_address(_checked(function), signature)
     return _code_address(_compile(_checked(function), signature, fresh.BLOCK_OPTIONS))
+
+
+def _own_address(function: types.FunctionType, signature: str, ending: str = "") -> int:
+    unit, index = units.unit_of(function, signature)
+    return int(coder().machine.address_of(unit.symbol(index) + ending))
+
+
+def _called(function: types.FunctionType, signature: str) -> Called:
+    unit, index = units.unit_of(function, signature)
+    symbol = unit.symbol(index)
+    if symbol not in _compiled:
+        _compiled[symbol] = Called(function, signature, unit, index, coder())
+    called: Called = _compiled[symbol]
+    return called
 
 
 def function_addresses(wanted: tuple[tuple[Callable[..., Any], str], ...]) -> Sequence[int]:
@@ -124,6 +163,8 @@ def function_addresses(wanted: tuple[tuple[Callable[..., Any], str], ...]) -> Se
 
 def is_at_hand(function: types.FunctionType, signature: str) -> bool:
     """Whether the address of a function can be had without compiling it."""
+    if is_own():
+        return units.is_at_hand(function, signature)
     if shipped.address(function, signature):
         return True
     digest = _digest(function, signature, fresh.BLOCK_OPTIONS)
@@ -132,6 +173,9 @@ def is_at_hand(function: types.FunctionType, signature: str) -> bool:
 
 def compile_and_keep(function: types.FunctionType, signature: str) -> None:
     """Compile what will be asked for by its address, perhaps by another process."""
+    if is_own():
+        units.compile_and_keep(function, signature)
+        return
     _compile(function, signature, fresh.BLOCK_OPTIONS)
 
 
@@ -145,6 +189,8 @@ def c_address(function: Callable[..., Any], signature: str) -> int:
     """
     _ask(function, signature, "c")
     plain = _checked(function)
+    if is_own():
+        return _own_address(plain, signature, FOR_C)
     came = shipped.address(plain, signature, shipped.FOR_C)
     if came:
         return came
@@ -160,6 +206,8 @@ def part_address(function: types.FunctionType) -> int:
     _ask(by_address, signature)
     if is_plain():
         return plain_address(function)
+    if is_own():
+        return _own_address(by_address, signature)
     return _code_address(_compile(by_address, signature, fresh.BLOCK_OPTIONS))
 
 
@@ -196,6 +244,9 @@ def lower(function: Callable[..., Any], signature: str, name: str) -> str:
     """
     _ask(function, signature, "text")
     plain = _checked(function)
+    if is_own():
+        text = units.lowered_text(plain, signature, lowered_code.PLACEHOLDER)
+        return lowered_code.named(text, name)
     text = shipped_texts.text(plain, signature) or _text_made_here(plain, signature)
     takes_together = "A" in signature and not set(signature) & set("FIT")
     return lowered_code.named(lowered_code.apart(text) if takes_together else text, name)
@@ -220,7 +271,7 @@ def python_address(function: Callable[..., Any], signature: str) -> int:
     """
     if is_plain():
         return plain_address(function)
-    callback = callback_of(function, signature)
+    callback = callback_of(function, signature, OWN if is_own() else OF_NUMBA)
     address = int(ctypes.cast(callback, ctypes.c_void_p).value or 0)
     _address_keepers[address] = callback
     return address

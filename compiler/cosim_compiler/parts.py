@@ -6,6 +6,7 @@ import types
 from collections.abc import Iterator
 
 from cosim_compiler.fingerprint import environment, is_replaced
+from cosim_compiler.road import OWN_ROADS, road
 
 BODY = "cosim_part"
 """What lowered code calls the part that the function around it (`in_process`) calls."""
@@ -13,6 +14,8 @@ BODY = "cosim_part"
 
 def in_process(part: types.FunctionType) -> tuple[types.FunctionType, str]:
     """A part as it is compiled in a process, and its signature."""
+    if road() in OWN_ROADS:
+        return part, part.__dict__["__part__"]
     return part.__dict__["__by_address__"], "i" + part.__dict__["__part__"][1:]
 
 

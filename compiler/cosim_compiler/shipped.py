@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 from cosim_compiler import convention
+from cosim_compiler.convention import FOR_C as FOR_C
 from cosim_compiler.fingerprint import digest_of_compiler, fingerprint
 from cosim_compiler.parts import in_process, parts_called
 
@@ -28,8 +29,6 @@ log = logging.getLogger("cosim.native")
 
 PATH = Path(__file__).parent / "shipped" / f"kernels{sysconfig.get_config_var('EXT_SUFFIX') or '.none'}"
 CHECKSUM = 32
-FOR_C = "_c"
-"""Ends the symbol of a function in the form in which C calls it."""
 
 
 def symbol(function: types.FunctionType, signature: str) -> str:
@@ -113,7 +112,7 @@ class Shipped:
     def __init__(self, function: types.FunctionType, signature: str, address: int) -> None:
         self.address = address
         self._letters, self._answer = signature.split(">")
-        self._call: Callable[..., int] = convention.prototype(signature)(address)
+        self._call: Callable[..., int] = convention.OF_NUMBA.prototype(signature)(address)
         self._name = function.__qualname__
         self._takes_arrays = not set(self._letters) <= set(convention.SCALARS)
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import math
 import types
 from collections.abc import Mapping
@@ -22,7 +23,9 @@ from cosim_compiler.sources.kernel_effects import (
     returns_value,
 )
 from cosim_compiler.sources.kernel_rules import rule_faults
-from cosim_compiler.sources.kernel_source import where
+from cosim_compiler.sources.kernel_source import definition_of, where
+from cosim_compiler.sources.recursion import recursion_fault
+from cosim_compiler.sources.unwritten_results import unwritten_results
 
 STATES = {"position": "q", "speed": "u", "auxiliary": "z"}
 
@@ -118,6 +121,8 @@ def switch_argument(name: str) -> Argument:
 def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], owner: str) -> list[Argument]:
     """What each argument means; `ContractError` with all that breaks a rule, one fault a line."""
     function = kernel.function
+    if not kernel.is_python and (recursion := recursion_fault(function)):
+        raise ContractError(recursion)
     known = known_names(declarations)
     if kernel.role == "update":
         known["side"] = Argument("side", "side", "side", "", (), "read")
@@ -184,11 +189,11 @@ def _faults_of_results(
 ) -> list[str]:
     """What a function computes gets lost: it returns it, or writes it nowhere."""
     function = kernel.function
-    possible = [a for a in found if _may_hold_result(a, declarations)]
+    possible = [a for a in found if may_hold_result(a, declarations)]
     missing = not possible
     if missing:  # that of what it reads comes first
         read = [a.of for a in found]
-        possible = [a for a in known.values() if _may_hold_result(a, declarations)]
+        possible = [a for a in known.values() if may_hold_result(a, declarations)]
         possible.sort(key=lambda a: a.of not in read)
     accumulates = bool(possible) and _accumulates(possible[0], declarations.get(possible[0].of))
     shown = f"{possible[0].name if possible else 'result'}[0] {'+=' if accumulates else '='} …"
@@ -211,10 +216,29 @@ def _faults_of_results(
     does_something = any(a.effect != "read" for a in found) or effects.passed_on or may_raise(function)
     if kernel.role in ("kernel", "update") and not does_something:
         return [f"{where(function)}: nothing that it computes stays; results are arguments: {shown}"]
-    return []
+    return _unwritten_on_some_way(kernel, found)
 
 
-def _may_hold_result(argument: Argument, declarations: Mapping[str, Declaration]) -> bool:
+def _unwritten_on_some_way(kernel: KernelFunction, found: list[Argument]) -> list[str]:
+    """Results that keep on some way through the function what an earlier evaluation left.
+
+    The slot of a check is memory to compute in: nothing else reads it.
+    """
+    sizes = {
+        a.name: a.size
+        for a in found
+        if a.effect == "write" and a.role in ("derivative", "own") and not a.is_free
+    }
+    if not sizes or kernel.role == "check":
+        return []
+    return [
+        f"{where(kernel.function, line)}: {name}[{index}] may not have been written here, and would keep the "
+        f"value of an earlier evaluation: write {name}[{index}] = … before the branch or the loop"
+        for name, (index, line) in unwritten_results(kernel.function, sizes).items()
+    ]
+
+
+def may_hold_result(argument: Argument, declarations: Mapping[str, Declaration]) -> bool:
     """Whether a kernel function may write or add to it."""
     declaration = declarations.get(argument.of)
     if argument.effect != "read" or _accumulates(argument, declaration):
@@ -247,6 +271,9 @@ def _with_effect(
             f"{where(function, effects.rebinds[name])}: `{name} = …` changes nothing outside; "
             f"a result is a view: write {name}[0] = …"
         )
+    if name in effects.rebinds and _is_variable(argument, declaration):
+        line = effects.rebinds[name]
+        raise ContractError(f"{where(function, line)}: {_lost_value(kernel, name, line)}")
     effect = "read"
     if accumulates:
         if writes and not adds:
@@ -270,6 +297,41 @@ def _with_effect(
             "derivatives and adds to forces"
         )
     return replace(argument, effect=effect)
+
+
+def _is_variable(argument: Argument, declaration: Declaration | None) -> bool:
+    """Whether it is the present value of what handlers change."""
+    kinds = (*STATES, "discrete", "integer", "signal")
+    return argument.role == "own" and declaration is not None and declaration.kind in kinds
+
+
+def _lost_value(kernel: KernelFunction, name: str, line: int) -> str:
+    """What to write where a function assigns to the name of a variable."""
+    assigned = _assignment(kernel.function, name, line)
+    first = (
+        f"`{name} = {assigned}` changes nothing outside: it is another value with the name of the variable"
+    )
+    written = f"{name}_next[0] = {assigned}"
+    if kernel.role in ("handler", "update"):
+        return f"{first}; ask for {name}_next and write {written}, or give a local value a name of its own"
+    return (
+        f"{first}; variables change in handlers (cosim.on, cosim.every), which ask for {name}_next and write "
+        f"{written}; give a local value a name of its own"
+    )
+
+
+def _assignment(function: types.FunctionType, name: str, line: int) -> str:
+    """The text of what is assigned to a name in a line; ``…`` for a loop or several at once."""
+    for node in ast.walk(definition_of(function)):
+        if getattr(node, "lineno", 0) != line:
+            continue
+        if isinstance(node, ast.Assign) and any(
+            isinstance(t, ast.Name) and t.id == name for t in node.targets
+        ):
+            return ast.unparse(node.value)
+        if isinstance(node, ast.AugAssign) and isinstance(node.target, ast.Name) and node.target.id == name:
+            return ast.unparse(ast.BinOp(node.target, node.op, node.value))
+    return "…"
 
 
 def _check_kind(argument: Argument, effects: Effects, function: types.FunctionType) -> None:

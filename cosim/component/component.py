@@ -2,17 +2,29 @@
 
 from __future__ import annotations
 
+import functools
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from inspect import Parameter, Signature
 from typing import Any, ClassVar
 
-from cosim.component.arguments import Argument, clashing_names, known_names, resolve, switch_argument
+from cosim.attributes import AbstractClosedAttributes, is_made
+from cosim.component.arguments import (
+    Argument,
+    clashing_names,
+    known_names,
+    may_hold_result,
+    resolve,
+    switch_argument,
+)
 from cosim.component.declaration import Declaration
+from cosim.component.hidden_memory import hidden_memories
 from cosim.component.kernel_function import Handler, KernelFunction
 from cosim.component.kinks import kinks_of
+from cosim.component.set_attribute import MADE_WITH, set_attribute
+from cosim.component.uncalled import uncalled_functions
 from cosim.component.unit_rules import check_rule_names, check_unit, settle_unit_rules
-from cosim.component.values import NUMERIC, Values, check_default, read_values
+from cosim.component.values import GIVEN, Values, check_default, read_values
 from cosim.errors import ContractError, nearest
 from cosim.registration.kinds import plugin_kind
 from cosim.stage import Stage
@@ -23,7 +35,7 @@ RESERVED = {"t", "name", "values", "side", "state"}
 
 
 @plugin_kind("component")
-class Component:
+class Component(AbstractClosedAttributes):
     """Base of every part of a model.
 
     A subclass declares, at class level, its parameters, states, ports, attachments and cache slots,
@@ -108,13 +120,15 @@ class Component:
     contract_kit: ClassVar[str] = "cosim.testing.component_contract:ComponentContract"
     solved_by: ClassVar[type[Any] | None] = None  # the kind of solver (`cosim.kit.Solver`) that it needs
 
+    call_signature: ClassVar[Signature]
+
     name: str
     values: Values
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         cls._collect()
-        faults = cls._resolve()
+        faults = uncalled_functions(cls) or [*hidden_memories(cls), *cls._resolve()]
         if faults:
             raise ContractError("\n".join(faults))
         cls.kink_functions = kinks_of(cls.kernels, cls.arguments, cls.declarations)
@@ -124,18 +138,50 @@ class Component:
         cls._check_writers()
         cls._check_names()
         if "__init__" not in vars(cls):
-            cls.__signature__ = _signature(cls.declarations)  # type: ignore[attr-defined]
+            cls.call_signature = _signature(cls.declarations)
 
     def __init__(self, **values: Any) -> None:
+        if lacking := _missing_law(type(self)):
+            raise ContractError(lacking)
         self.name = ""
         self.values = read_values(self.declarations, values)
         if self.values.declarations is not self.declarations:
             self.declarations = dict(self.values.declarations)  # type: ignore[misc]
         for name, value in self.values.public().items():
-            setattr(self, name, value)
+            object.__setattr__(self, name, value)
+
+    def _note_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
+        """Of a class with a constructor of its own: `set_attribute` calls it again."""
+        if type(self).__init__ is not Component.__init__:
+            self.__dict__[MADE_WITH] = (positional, dict(given))
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_") or not is_made(self):
+            object.__setattr__(self, name, value)
+        else:
+            set_attribute(self, name, value)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>" if self.name else f"<{type(self).__name__}>"
+
+    @classmethod
+    def _check_class_attribute(cls, name: str, value: Any) -> None:
+        """Refuse laws and declarations that come when the class is made already: nothing would read them."""
+        if isinstance(value, (Declaration, KernelFunction, Handler)) and "declarations" in vars(cls):
+            raise ContractError(
+                f"{cls.__name__}.{name}: the class is made already, and nothing would read this: write it "
+                "into the class, or derive a class that has it"
+            )
+
+    @classmethod
+    def missing_law(cls) -> str:
+        """A sentence where the class lacks what its kind is for: no part can be made of it. Else empty."""
+        return ""
+
+    @classmethod
+    def may_write(cls, argument: Argument) -> bool:
+        """Whether a function of the class that asks for this may write or add to it."""
+        return may_hold_result(argument, cls.declarations)
 
     @classmethod
     def _resolve(cls) -> list[str]:
@@ -276,9 +322,14 @@ class Component:
                     )
 
 
+@functools.cache
+def _missing_law(cls: type[Component]) -> str:
+    return cls.missing_law()
+
+
 def _signature(declarations: dict[str, Declaration]) -> Signature:
     """What can be given when a component is made, for ``help()`` and completion."""
-    taken = [d for d in declarations.values() if d.kind in (*NUMERIC, "option", "attachment")]
+    taken = [d for d in declarations.values() if d.kind in GIVEN]
     found = []
     for declaration in taken:
         is_needed = declaration.kind == "parameter" and declaration.start is None

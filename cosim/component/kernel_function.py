@@ -2,24 +2,28 @@
 
 from __future__ import annotations
 
+import functools
 import math
 import types
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from fractions import Fraction
 from functools import cached_property
 from inspect import signature
-from typing import Any
+from typing import Any, cast
 
 from cosim.cause import EventCause
 from cosim.component.class_line import class_line
 from cosim.errors import ContractError, UnitError
 from cosim.options import options_checked
 from cosim.stage import Stage
-from cosim.units import parse_quantity
+from cosim.units import exact_quantity
 from cosim_compiler.sources.kernel_effects import returns_condition
+from cosim_compiler.sources.kernel_source import where
 
 KINDS = ("unrestricted", "discrete", "publish")
 UPDATES_AT = ("end", "inside", "ahead", "between")
+MOST_COVERS = 10
 DIRECTIONS = {"rising": (False, True), "falling": (True, False), "both": (True, True)}
 
 
@@ -75,7 +79,7 @@ class KernelFunction:
     @cached_property
     def is_python(self) -> bool:
         """Whether it is a plain-Python method (``self`` first) instead of a kernel function."""
-        return next(iter(signature(self.function).parameters), "") == "self"
+        return takes_self(self.function)
 
     @property
     def is_condition(self) -> bool:
@@ -110,8 +114,8 @@ class Handler:
         For TRIGGERED.
     signal : Declaration or None
         For SIGNALED.
-    period, offset : float or str
-        For SCHEDULED: numbers, or names of parameters. Times are ``offset + i * period``.
+    period, offset : Fraction or str
+        For SCHEDULED: s, or names of parameters. Times are ``offset + i * period``.
     times : tuple of float
         For SCHEDULED: a list instead of a period.
     timer : Declaration or str
@@ -123,8 +127,8 @@ class Handler:
     does: str
     witness: KernelFunction | None = None
     signal: Any = None
-    period: float | str = 0.0
-    offset: float | str = 0.0
+    period: Fraction | str = Fraction(0)
+    offset: Fraction | str = Fraction(0)
     times: tuple[float, ...] = ()
     timer: Any = None
     name: str = field(default="")
@@ -244,7 +248,7 @@ def witness(
         )
     options: dict[str, Any] = {"direction": direction, "shortest_pulse": float(shortest_pulse)}
     if function is None:
-        return lambda f: KernelFunction(f, role="witness", **options)
+        return lambda f: KernelFunction(_plain(f), role="witness", **options)
     return KernelFunction(_plain(function), role="witness", **options)
 
 
@@ -290,28 +294,36 @@ def on(trigger: Any, *, does: str) -> Callable[[Any], Handler]:
 
 
 @options_checked
-def every(period: float | str, *, does: str, offset: float | str = 0.0) -> Callable[[Any], Handler]:
+def every(
+    period: float | str | Fraction, *, does: str, offset: float | str | Fraction = 0.0
+) -> Callable[[Any], Handler]:
     """Declare a periodic event at ``offset + i * period`` (s), i = 0, 1, …, never before `offset`.
 
-    `period` and `offset` are numbers, text with a unit (``"10 ms"``), or names of parameters.
+    `period` and `offset` are numbers, text with a unit (``"10 ms"``, ``"1/3 s"``), or names of parameters.
+    They are rational numbers: 0.3 is 3/10 s. Ticks that meet on paper are one instant.
     """
     _check_kind(does)
-    period, offset = _seconds(period, "period"), _seconds(offset, "offset")
-    if not isinstance(period, str) and not period > 0.0:
+    first_to_next = period if isinstance(period, float) else _seconds(period, "period")
+    if not isinstance(first_to_next, str) and not first_to_next > 0:
         raise ContractError(
             f"{class_line()}: cosim.every: period {period} s, needs more than 0 "
             "(for every step: EventCause.TIME_ADVANCED)"
         )
-    return lambda f: Handler(_handler_function(f), EventCause.SCHEDULED, does, period=period, offset=offset)
+    exact = _seconds(period, "period"), _seconds(offset, "offset")
+    return lambda f: Handler(
+        _handler_function(f), EventCause.SCHEDULED, does, period=exact[0], offset=exact[1]
+    )
 
 
 @options_checked
 def at(times: float | str | Sequence[float | str], *, does: str) -> Callable[[Any], Handler]:
     """Declare events at a time or a list of times: numbers in s, or text with a unit (``"20 ms"``)."""
     _check_kind(does)
-    listed = [times] if isinstance(times, str | int | float) else list(times)
+    listed = [times] if isinstance(times, str | int | float | Fraction) else list(times)
     try:
-        ordered = tuple(sorted(parse_quantity(t, "s") if isinstance(t, str) else float(t) for t in listed))
+        ordered = tuple(
+            sorted(float(exact_quantity(t, "s")) if isinstance(t, str) else float(t) for t in listed)
+        )
     except (TypeError, ValueError) as error:  # a UnitError is a ValueError
         raise ContractError(f"{class_line()}: cosim.at({listed}): {error}") from error
     if not ordered or not all(math.isfinite(t) for t in ordered):
@@ -321,12 +333,12 @@ def at(times: float | str | Sequence[float | str], *, does: str) -> Callable[[An
     return lambda f: Handler(_handler_function(f), EventCause.SCHEDULED, does, times=ordered)
 
 
-def _seconds(given: float | str, name: str) -> float | str:
+def _seconds(given: float | str | Fraction, name: str) -> Fraction | str:
     """Seconds, or the name of a parameter."""
-    if not isinstance(given, str) or given.isidentifier():
+    if isinstance(given, str) and given.isidentifier():
         return given
     try:
-        return parse_quantity(given, "s")
+        return exact_quantity(given, "s")
     except UnitError as error:
         raise ContractError(f"{class_line()}: cosim.every: {name}: {error}") from error
 
@@ -344,6 +356,53 @@ def _check_kind(does: str) -> None:
 
 
 def _plain(function: Any) -> types.FunctionType:
+    """The function itself; `ContractError` where something else stands between it and its decorator."""
+    covers, inner = uncovered(function)
+    if covers and not (isinstance(function, types.FunctionType) and takes_self(function)):
+        at = f"{where(inner)}: " if isinstance(inner, types.FunctionType) else f"{class_line()}: "
+        raise ContractError(
+            f"{at}{covers[0]} stands below the decorator of cosim: leave it out; what is compiled is the "
+            "plain function"
+        )
     if not isinstance(function, types.FunctionType):
-        raise ContractError(f"a kernel function is a plain function, not {function!r}")
+        raise ContractError(f"{class_line()}: a kernel function is a plain function, not {function!r}")
     return function
+
+
+def takes_self(function: types.FunctionType) -> bool:
+    """Whether it is a method: its first argument is ``self``."""
+    return next(iter(signature(function).parameters), "") == "self"
+
+
+def uncovered(value: Any) -> tuple[list[str], Any]:
+    """What stands around a function, from outside to inside, and the function."""
+    covers: list[str] = []
+    while len(covers) < MOST_COVERS and not isinstance(value, (KernelFunction, Handler)):
+        if isinstance(value, (staticmethod, classmethod)):
+            name, inner = type(value).__name__, cast(Any, value.__func__)
+        elif isinstance(value, property):
+            name, inner = "property", value.fget
+        elif isinstance(value, (functools.partial, functools.cached_property, functools.partialmethod)):
+            name, inner = type(value).__name__, value.func
+        else:
+            name, inner = _decorator(value), _wrapped(value)
+        if inner is None:
+            break
+        covers.append(name)
+        value = inner
+    return covers, value
+
+
+def _wrapped(value: Any) -> Any:
+    """What a decorator was given, where it says so; that of other compilers too."""
+    if isinstance(value, type) or not callable(value):
+        return None
+    own = getattr(value, "__dict__", {})
+    return own.get("__wrapped__") or own.get("py_func")
+
+
+def _decorator(value: Any) -> str:
+    """What made an object of a function, for messages."""
+    if isinstance(value, types.FunctionType):
+        return "a decorator"
+    return f"{type(value).__module__.partition('.')[0]}'s {type(value).__name__}"

@@ -16,6 +16,7 @@ from cosim.unit_text import coherent
 from cosim.units import parse_quantity, parse_unit, unit_of_quantity
 
 NUMERIC = ("parameter", "position", "speed", "auxiliary", "discrete", "integer", "input")
+GIVEN = (*NUMERIC, "option", "attachment")
 
 
 @dataclass
@@ -46,11 +47,15 @@ class Values:
     typed: dict[str, NDArray[np.float64]] = field(default_factory=dict)
 
     def public(self) -> dict[str, Any]:
-        """By name, shaped: scalars as numbers, everything else as arrays."""
+        """By name, shaped: scalars as numbers, everything else as read-only arrays."""
         shown: dict[str, Any] = {}
         for name, flat in self.numbers.items():
             shape = self.declarations[name].shape
-            shown[name] = flat.reshape(shape) if shape else float(flat[0]) if flat.size == 1 else flat
+            if shape or flat.size != 1:
+                view = shown[name] = flat.reshape(shape) if shape else flat.view()
+                view.flags.writeable = False
+            else:
+                shown[name] = float(flat[0])
         return {**shown, **self.options, **self.attachments}
 
 
@@ -58,7 +63,7 @@ def read_values(declarations: Mapping[str, Declaration], given: Mapping[str, Any
     """Check everything that was given; `ModelError` lists every fault."""
     values = Values(declarations, given=dict(given))
     problems: list[Problem] = []
-    accepted = [n for n, d in declarations.items() if d.kind in NUMERIC or d.kind in ("option", "attachment")]
+    accepted = [n for n, d in declarations.items() if d.kind in GIVEN]
     meant: set[str | None] = set()
     for name in given:
         if name not in accepted:

@@ -4,18 +4,27 @@ from __future__ import annotations
 
 import copy
 import math
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.attributes import MadeFromOptions
 from cosim.contracts.capabilities import Capabilities
 from cosim.contracts.dense_output import DenseOutput
 from cosim.contracts.method_kernels import MethodKernels
 from cosim.contracts.step_code import StepCode, StepReason
 from cosim.contracts.step_statistics import StepStatistics
-from cosim.contracts.tolerances import Tolerance, accuracy_of_step, tolerance_problems, tolerances
+from cosim.contracts.tolerances import (
+    LOOSEST_ACCURACY,
+    LOOSEST_WINDOW,
+    Tolerance,
+    accuracy_fault,
+    accuracy_of_step,
+    tolerance_problems,
+    tolerances,
+)
 from cosim.errors import ModelError, Problem
 from cosim.registration.kinds import plugin_kind
 
@@ -26,11 +35,10 @@ if TYPE_CHECKING:
 Vector = NDArray[np.float64]
 
 DEFAULT_ACCURACY = 1e-6
-LOOSEST_ACCURACY = 0.1
 
 
 @plugin_kind("integrator")
-class Integrator(ABC):
+class Integrator(MadeFromOptions):
     """Advances the continuous state of a system, one step at a time.
 
     What must survive from one step to the next lies in the State (`State.integrator_memory`), so that
@@ -44,8 +52,8 @@ class Integrator(ABC):
     Parameters
     ----------
     accuracy : float, optional
-        Wanted relative error of a run that does not amplify errors; 1e-6 unless given, more than 0.1 is
-        taken as 0.1.
+        Wanted relative error of a run that does not amplify errors, at most 0.1; 1e-6 unless given. With a
+        fixed step up to 1: events are located to a hundredth of it times the step.
     initial_step : float, optional
         First step, s. Chosen from the first two derivatives unless given.
     minimum_step, maximum_step : float
@@ -97,10 +105,13 @@ class Integrator(ABC):
         name = type(self).__name__
         problems = _problems(
             name,
-            {"accuracy": accuracy, "initial_step": initial_step, "fixed_step": fixed_step},
+            {"initial_step": initial_step, "fixed_step": fixed_step},
             minimum_step,
             maximum_step,
         )
+        loosest = LOOSEST_ACCURACY if fixed_step is None else LOOSEST_WINDOW
+        if accuracy is not None and (fault := accuracy_fault(accuracy, loosest)):
+            problems.insert(0, Problem(name, f"accuracy {fault}."))
         problems += tolerance_problems(name, "relative_tolerance", relative_tolerance)
         problems += tolerance_problems(name, "absolute_tolerance", absolute_tolerance)
         if fixed_step is None and not self.capabilities.adaptive:
@@ -122,7 +133,7 @@ class Integrator(ABC):
     def with_accuracy(self, accuracy: float) -> Self:
         """Another one that differs from this one in its accuracy alone."""
         other = copy.copy(self)
-        other.accuracy = min(accuracy, LOOSEST_ACCURACY)
+        vars(other)["accuracy"] = min(accuracy, LOOSEST_ACCURACY)
         return other
 
     @property

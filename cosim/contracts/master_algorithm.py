@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import inspect
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.attributes import MadeFromOptions
 from cosim.registration.kinds import plugin_kind
 
 Vector = NDArray[np.float64]
@@ -134,7 +135,7 @@ class Exchange(Protocol):
 
 
 @plugin_kind("master_algorithm")
-class MasterAlgorithm(ABC):
+class MasterAlgorithm(MadeFromOptions):
     """One communication step of a co-simulation with a fixed step.
 
     Before the first step the master has initialized every participant and made inputs and outputs

@@ -70,6 +70,15 @@ class Measure(Component):
     value_dot3 = cache_slot(description="its third time derivative")
 
     @classmethod
+    def missing_law(cls) -> str:
+        """A sentence where no function of the class computes the value."""
+        declared = cls.declarations.get("value")
+        written = {a.name for found in cls.arguments.values() for a in found if a.effect == "write"}
+        if declared is None or declared.kind not in ("cache", "output") or "value" in written:
+            return ""
+        return f"{cls.__name__} has no value: give it a kernel function value(…) that writes value[0] = …"
+
+    @classmethod
     def number_of_derivatives(cls) -> float:
         """How many time derivatives the measure provides at most; infinite where all are known.
 

@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.attributes import AbstractClosedAttributes
 from cosim.contracts.participant_description import ParticipantDescription
 from cosim.registration.kinds import plugin_kind
 
 
 @plugin_kind("participant")
-class Participant(ABC):
+class Participant(AbstractClosedAttributes):
     """One side of a co-simulation: an FMU, a system of ours, or any Python object with these methods.
 
     The master calls them in this order: `describe`, `initialize`, then any mix of `set`, `step`,

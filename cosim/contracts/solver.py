@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar
+
+from cosim.attributes import AbstractClosedAttributes
 
 if TYPE_CHECKING:
     Block = Any
@@ -11,7 +13,7 @@ if TYPE_CHECKING:
     Assembly = Any
 
 
-class Solver(ABC):
+class Solver(AbstractClosedAttributes):
     """Contributes blocks that compute what no part computes alone.
 
     A plugin declares a base class for its field as a kind (`cosim.plugin_kind`); parts that need such a

@@ -20,11 +20,27 @@ Tolerance = float | Mapping[str, float]
 
 GROUPS = ("q", "u", "z")
 SCALE = 1e-3
+LOOSEST_ACCURACY = 0.1
+LOOSEST_WINDOW = 1.0  # of a fixed step: an accuracy says there to what share of the step events are located
 
 
 def accuracy_of_step(accuracy, factor, power):
     """What one step is held to, that the errors of all may add up to the accuracy; a kernel function."""
     return accuracy * min(1.0, factor * math.pow(accuracy, power))
+
+
+def accuracy_fault(accuracy: Any, loosest: float = LOOSEST_ACCURACY) -> str:
+    """What is wrong with an accuracy, or empty.
+
+    Examples
+    --------
+    >>> accuracy_fault(10)
+    'is 10, needs a number above 0 and at most 0.1: 1e-6 for six digits'
+    """
+    number = isinstance(accuracy, (int, float, np.number)) and not isinstance(accuracy, bool)
+    if number and 0.0 < accuracy <= loosest:
+        return ""
+    return f"is {accuracy!r}, needs a number above 0 and at most {loosest:g}: 1e-6 for six digits"
 
 
 def tolerances(

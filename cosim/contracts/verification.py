@@ -29,8 +29,10 @@ class Verification(ABC):
         smaller tolerance is among `runs`, and agrees with them. Each has a `name`, a `method` in words, its
         `result` and why it failed, `failure`.
     agreements : list
-        One for each signal and element, in the order in which they were recorded: `signal`, `digits` to which
-        all agree, the `odd` run without which the others agree better, and then, `digits_without`.
+        One for each signal and element, in the order in which they were recorded, and one for the times of
+        each handler's events where these differ: `signal`, `digits` of its largest value to which all agree,
+        the `odd` run without which the others agree better, and then, `digits_without`; `digits_at_end`, of
+        the size that the signal has at the end; and `standing`, what this comes to in words.
     expected : float
         Digits below which a signal is in doubt.
     """
@@ -50,12 +52,21 @@ class Verification(ABC):
     @property
     @abstractmethod
     def doubtful(self) -> list[Any]:
-        """Agreements to fewer digits than the accuracy lets expect."""
+        """Agreements to fewer digits than the accuracy promises."""
+
+    @property
+    @abstractmethod
+    def outcome(self) -> str:
+        """The class of the verdict.
+
+        "confirmed", "not confirmed" (the runs differ, or one failed), or "sensitive": what differs follows
+        from the start when that is moved by rounding or by an accuracy.
+        """
 
     @property
     @abstractmethod
     def is_confirmed(self) -> bool:
-        """Whether every run came to its end, with the same events, and no signal is in doubt."""
+        """Whether all runs came to their ends, with the same events, and no signal is in doubt."""
 
     @property
     @abstractmethod
@@ -67,9 +78,16 @@ def verify(model: Model, result: Result | None = None, **settings: Any) -> Verif
     """Run a model again, in ways that ought to come to the same, and compare.
 
     The runs are: as given; with a tenth of the tolerance (of a fixed step the half); with another method,
-    that of the highest order among those that are as implicit; and, with constraints, with another dynamics
-    solver. Where the other method alone is off, it runs once more with a tenth of its tolerance: methods of
-    high orders step over short contacts and kinks. If then all agree, the first of its runs is set aside.
+    that of the highest order among those that are as implicit; with shorter steps, so that events show that
+    a step leaps over; with constraints, with another dynamics solver; and from starts that are moved by
+    rounding, up and down, so that events show that hang on it. Where the model has witnesses, or signals
+    differ, two more start an accuracy higher and lower: what they show is the problem's own. Where the other
+    method alone is off, it runs once more with a tenth of its tolerance: methods of high orders step over
+    short contacts and kinks. If then all agree, the first of its runs is set aside.
+
+    A signal is confirmed where the runs agree along the run to ten accuracies of its largest value (more,
+    where the problem itself multiplies small errors by more), and at the end to two digits of the size that
+    it has there. Counts and modes have to be equal, and the same events to happen.
 
     Parameters
     ----------

@@ -8,10 +8,11 @@ from collections.abc import Callable, Mapping, Sequence
 from itertools import chain
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
+from cosim.attributes import ClosedAttributes
 from cosim.component.component import Component
 from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
@@ -37,8 +38,11 @@ log = logging.getLogger("cosim.model")
 
 NAME = re.compile(r"^[A-Za-z_]\w*$")
 
+ABOUT = ("description", "author", "version", "copyright", "license")
+OF_A_RUN = ("until", "integrator", "accuracy", "output_interval", "signals", "fixed_step", "maximum_step")
 
-class Model:
+
+class Model(ClosedAttributes):
     """Parts, connections and start values; `build` makes a system of them.
 
     Parameters
@@ -71,6 +75,11 @@ class Model:
     3.0
     """
 
+    attribute_hints: ClassVar[Mapping[str, str]] = {
+        **{n: f"give it to simulate({n}=…), or write model.simulation['{n}'] = …" for n in OF_A_RUN},
+        **{n: f"it is a setting: write model.settings['{n}'] = …" for n in (*ABOUT, "dynamics")},
+    }
+
     def __repr__(self) -> str:
         parts, wires = len(self.parts), len(self.connections)
         return f"<{type(self).__name__} '{self.name}': {parts} parts, {wires} connections>"
@@ -82,7 +91,7 @@ class Model:
             rows.append((name, type(part).__name__, given))
         return html_table(repr(self), [("part", "kind", "values"), *rows])
 
-    ABOUT = ("description", "author", "version", "copyright", "license")
+    ABOUT = ABOUT
 
     def __init__(self, name: str, **settings: Any) -> None:
         if not isinstance(name, str) or not name.strip():
@@ -145,7 +154,7 @@ class Model:
         if not hasattr(part, "values"):
             text = f"{type(part).__name__}.__init__ has to begin with super().__init__(**values)"
             raise ModelError.of(name, text)
-        part.name = name
+        part.__dict__["name"] = name
         self.parts[name] = part
         return part
 

@@ -64,6 +64,11 @@ def kinds_of(cls: type) -> tuple[str, ...]:
     return tuple(_names[base] for base in cls.__mro__ if base in _names)
 
 
+def is_kind(cls: type) -> bool:
+    """Whether a class is itself declared as a kind."""
+    return cls in _names
+
+
 def declared_kinds() -> dict[str, type]:
     """The base class of each kind: the kernel's, and those of plugins that are imported."""
     _declare_kernel_kinds()

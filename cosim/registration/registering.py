@@ -46,6 +46,8 @@ class Registrations:
             raise self._error(f"{name}: {cls.__qualname__} lacks {', '.join(missing)}, which {base} demands")
         if not (cls.__doc__ or "").strip():
             raise self._error(f"{name}: {cls.__qualname__} has no docstring; say in it what it is")
+        if lacking := getattr(cls, "missing_law", str)():
+            raise self._error(f"{name}: {lacking}")
         new = Entry(name, cls, *self._owner)
         claims = self._claims.setdefault((new.kinds[-1], name), [])
         if all(old.registered is not cls for old in claims):

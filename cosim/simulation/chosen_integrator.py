@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from cosim.contracts.integrator import Integrator
+from cosim.contracts.tolerances import LOOSEST_WINDOW, accuracy_fault
 from cosim.errors import ModelError
 from cosim.options import check_options, option_names, seconds
 from cosim.step.projection import END_OF_CORRECTIONS, PREPARE
@@ -55,6 +56,8 @@ def made_integrator(
         given = dict(options) if accuracy is None else {"accuracy": accuracy, **options}
         given.update({name: seconds(given[name], name) for name in TIMES if given.get(name) is not None})
         found = found(**given)
+    elif accuracy is not None and (fault := accuracy_fault(accuracy, LOOSEST_WINDOW)):
+        raise ModelError.of("accuracy", fault)
     elif options:
         names = ", ".join(options)
         raise ModelError.of("integrator", f"it is made already: give {names} to {type(found).__name__}()")

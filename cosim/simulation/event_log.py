@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple, overload
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.cause import EventCause
 from cosim.simulation.event_record import EventRecord
-from cosim.step.event_log import LENGTH
+from cosim.step.event_log import LENGTH, WHEN, WHO
 
 if TYPE_CHECKING:
     from cosim.simulation.recorded_events import RecordReader
@@ -94,6 +95,18 @@ class EventLog(Sequence[EventRecord]):
         """How many there were, those that are forgotten included."""
         return self.forgotten + self._size
 
+    def timeline(self) -> dict[tuple[str, EventCause], tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """For each handler where its events stand in this sequence, and their times, s: nothing is read."""
+        if not self._pieces:
+            return {}
+        who = np.concatenate([piece.records[piece.starts + WHO] for piece in self._pieces]).astype(np.int64)
+        when = np.concatenate([piece.records[piece.starts + WHEN] for piece in self._pieces])
+        found = {}
+        for number in dict.fromkeys(who.tolist()):
+            places = np.flatnonzero(who == number)
+            found[self._reader.handler(number)] = places, when[places]
+        return found
+
     def __len__(self) -> int:
         return self._size
 
@@ -120,6 +133,10 @@ class EventLog(Sequence[EventRecord]):
         at = int(piece.starts[number])
         record = piece.records[at : at + int(piece.records[at + LENGTH])]
         return self._reader.event(record, piece.answers.get(number))
+
+    def __reduce__(self) -> tuple[type, tuple[list[EventRecord]]]:
+        """Pickles are lists of records: the system with which they are read stays here."""
+        return list, (list(self),)
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)

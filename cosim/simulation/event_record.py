@@ -12,9 +12,11 @@ from cosim.cause import EventCause
 from cosim.simulation.status import Severity
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class EventRecord:
     """One handler that was called.
+
+    Two are equal if all they say is: NaN is equal to NaN, and arrays element by element.
 
     Attributes
     ----------
@@ -58,6 +60,15 @@ class EventRecord:
     after: Mapping[str, Any] = field(default_factory=dict)
     duration: float = 0.0
 
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, EventRecord):
+            return NotImplemented
+        mine, theirs = vars(self), vars(other)
+        return all(_are_same(value, theirs[name]) for name, value in mine.items())
+
+    def __hash__(self) -> int:
+        return hash((self.time, self.cause, self.handler))
+
     @property
     def owner(self) -> str:
         """The part that the handler belongs to."""
@@ -97,9 +108,11 @@ class Finding:
         s
     kind : str
         "wrong side", "chattering", "zeno", "held" or "released"; "status" for a slot with a notice; "not a
-        number" for a recorded signal.
+        number" for a recorded signal; "overwritten" for a handler that writes what another one has written at
+        the same instant; "moved start" for a state that constraints move before a run; "passed timer" for a
+        timer that is set to a time before the start.
     witness : str
-        ``"ball.floor"``; the path of the slot or of the signal.
+        ``"ball.floor"``; the path of the slot, of the signal, of the handler or of the variable.
     message : str
         A sentence.
     """
@@ -108,6 +121,17 @@ class Finding:
     kind: str
     witness: str
     message: str
+
+
+def _are_same(one: Any, other: Any) -> bool:
+    """Whether two values of a field are equal, with NaN as a value."""
+    if isinstance(one, Mapping):
+        is_alike = isinstance(other, Mapping) and one.keys() == other.keys()
+        return is_alike and all(_are_same(value, other[key]) for key, value in one.items())
+    if isinstance(one, (float, tuple, np.ndarray)):
+        numbers = not isinstance(one, tuple) or not any(isinstance(value, str) for value in one)
+        return bool(np.array_equal(one, other, equal_nan=True)) if numbers else one == other
+    return bool(one == other)
 
 
 def _shown(value: Any) -> str:

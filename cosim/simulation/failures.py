@@ -77,10 +77,20 @@ def failure(
     elif code == codes.FAILED_PERIOD:
         entry = tables.agenda_of.entries[number]
         period = entry.handler.period
-        value = float(state[f"{entry.part}.{period}"]) if isinstance(period, str) else period
+        value = float(state[f"{entry.part}.{period}"] if isinstance(period, str) else period)
         text = (
             f"{entry.path}: its period is {value} s, needs more than 0, and enough for time to advance; "
             "for every step: TIME_ADVANCED"
+        )
+    elif code == codes.FAILED_RESOLUTION:
+        entry = tables.agenda_of.entries[number]
+        values = [
+            float(state[f"{entry.part}.{time}"] if isinstance(time, str) else time)
+            for time in (entry.handler.period, entry.handler.offset)
+        ]
+        text = (
+            f"{entry.path}: its period {values[0]!r} s and its offset {values[1]!r} s cannot be counted in "
+            "one resolution of 64 bits: give times with fewer decimals"
         )
     elif code == codes.FAILED_STILL:
         text = "nothing here takes time: no states and no scheduled event; give a finite time"

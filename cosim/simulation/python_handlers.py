@@ -14,6 +14,7 @@ from cosim.stage import Stage
 from cosim.step import layout
 from cosim.step.event_entries import Entry
 from cosim.step.tables import takes_next_state
+from cosim.system.schedule import Slot
 from cosim.system.state import State
 
 if TYPE_CHECKING:
@@ -24,6 +25,26 @@ READ_ONLY = {
     "discrete": "write to next_state: def handler(self, state, next_state)",
     "unrestricted": "write to next_state: def handler(self, state, next_state)",
 }
+
+
+class NextState(State):
+    """The State that a handler writes to.
+
+    Attributes
+    ----------
+    written : list of Slot
+        What it has written.
+    """
+
+    written: list[Slot]
+
+    def __setitem__(self, path: str, value: Any) -> None:
+        super().__setitem__(path, value)
+        self.written.append(self.system.written_slot(path))
+
+    def _set(self, first: int, last: int, values: Any, stage: Stage, name: str) -> None:
+        super()._set(first, last, values, stage, name)
+        self.written.append(Slot("y", first, last - first))
 
 
 class PythonHandlers:
@@ -44,7 +65,7 @@ class PythonHandlers:
         self.interrupted: BaseException | None = None
         self.step: CompiledStep
         self.state: State
-        self._next: State | None = None
+        self._next: NextState | None = None
 
     def bind(self, state: State) -> None:
         """Handlers read this State from here on."""
@@ -62,6 +83,7 @@ class PythonHandlers:
             if self._takes_next[number]:
                 scratch = self._next_state()
                 answer = function(self._parts[entry.part], state, scratch)
+                self._note_written(number)
                 if scratch.time != state.time:
                     raise SimulationError(state.time, f"{entry.path}: a handler cannot change time")
             else:
@@ -86,19 +108,34 @@ class PythonHandlers:
         self.answers[number] = replace(answer, source=entry.path)
         return int(answer.severity)
 
-    def _next_state(self) -> State:
+    def _next_state(self) -> NextState:
         """What a handler may write to: a State over the copy that the step compares afterwards."""
         twin = self._next
         if twin is None:
             twin = self._next = self._make_next()
         twin._arrays["clock"][:] = self.state._arrays["clock"][: layout.CLOCK_HEADER]
         twin.stage, twin.accuracy = Stage.MODEL, self.state.accuracy
+        twin.written.clear()
         return twin
 
-    def _make_next(self) -> State:
+    def _note_written(self, number: int) -> None:
+        """Say which variables a handler has written, where another one may write them at the same instant."""
+        places, program = self.step.arrays.places, self.step.tables.program
+        twin = self._next
+        if not program[layout.SHARES] or twin is None:
+            return
+        sizes = [self.state._arrays[name].size for name in "ypdk"]
+        starts = dict(zip("ypdk", [sum(sizes[:i]) for i in range(4)], strict=True))
+        marks = places[program[layout.WRITTEN_BY] :][: sum(sizes)]
+        marks[marks == number + 1] = 0
+        for slot in twin.written:
+            first = starts[slot.array] + slot.offset
+            marks[first : first + slot.size] = number + 1
+
+    def _make_next(self) -> NextState:
         state, arrays, program = self.state, self.step.arrays, self.step.tables.program
-        twin = State.__new__(State)
-        twin.__dict__.update(state.__dict__)
+        twin = NextState.__new__(NextState)
+        twin.__dict__.update(state.__dict__, written=[])
         at = int(program[layout.WRITTEN])
         mine: dict[str, Any] = {}
         for name in "ypd":

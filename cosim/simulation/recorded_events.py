@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.cause import EventCause
 from cosim.simulation.event_record import EventRecord, Finding
 from cosim.simulation.status import EventStatus, Severity
 from cosim.step import event_log as log
@@ -65,6 +66,15 @@ class RecordReader:
         if kind in OF_HISTORIES:
             word, text = OF_HISTORIES[kind]
             return Finding(time, word, self._histories[number], text)
+        if kind == log.OVERWRITTEN:
+            later, earlier = (self._entries[n].path for n in divmod(number, len(self._entries)))
+            path = self._variable(int(record[log.FINDING_VALUE]))
+            text = (
+                f"writes {path} at an instant at which {earlier} has written it: both read the value before "
+                f"the instant, so what {earlier} wrote is lost. Let one handler do both, or add: "
+                f"{_short(path)}_next[0] += …"
+            )
+            return Finding(time, "overwritten", later, text)
         witness = self._witnesses[number]
         if kind == log.WRONG_SIDE:
             word, back = ("fall", "risen") if witness.direction == FALLING else ("rise", "fallen")
@@ -74,6 +84,20 @@ class RecordReader:
         if kind == log.NOT_A_NUMBER:
             return Finding(float(record[log.FINDING_VALUE]), "not a number", witness.path, NO_VALUE)
         return Finding(time, WORDS[kind][0], witness.path, WORDS[kind][1])
+
+    def _variable(self, number: int) -> str:
+        """Path of the variable with this number among y, p, d and k."""
+        for name, values in self.system.start_arrays().items():
+            if name in "ypdk":
+                if number < values.size:
+                    return next(iter(self.system.paths_at(name, [number])), f"{name}[{number}]")
+                number -= values.size
+        return "a variable"
+
+    def handler(self, number: int) -> tuple[str, EventCause]:
+        """Path and cause of the handler that records name by this number."""
+        entry = self._entries[number]
+        return entry.path, entry.handler.cause
 
     def event(self, record: Reals, answer: EventStatus | None = None) -> EventRecord:
         """What has happened; `answer` is what a Python handler said besides."""
@@ -122,3 +146,8 @@ class RecordReader:
             return int(found[0]) if integer else float(found[0])
         found = found.astype(np.int64) if integer else found.copy()
         return found.reshape(variable.shape) if variable.shape else found
+
+
+def _short(path: str) -> str:
+    """The name of a variable without its part and its index."""
+    return path.rpartition(".")[2].partition("[")[0]

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike, NDArray
 from cosim.errors import LookUpError, ModelError, Problem
 from cosim.html_table import html_table
 from cosim.matching import is_pattern, matches
-from cosim.options import seconds
+from cosim.options import check_ending, seconds
 
 CSV, PICTURE, TABLE = "workbench.csv", "workbench.plot", "workbench.table"
 PARQUET, DATASET = "workbench.parquet", "workbench.dataset"
@@ -312,8 +312,13 @@ class Result:
         -------
         pathlib.Path
             Of the file; one that was there is replaced, and only when everything went well.
+
+        Raises
+        ------
+        CosimError
+            When the name does not end in ``.csv``: by their endings files are read again.
         """
-        return self._sink(CSV).write(self, Path(path))
+        return self._write(CSV, Path(path))
 
     def to_parquet(self, path: str | PathLike[str]) -> Path:
         """Write a folder of Parquet files that pandas and others read as one table; units are metadata.
@@ -326,9 +331,9 @@ class Result:
         Raises
         ------
         CosimError
-            When pyarrow is not installed.
+            When pyarrow is not installed, or the name does not end in ``.parquet``.
         """
-        return self._sink(PARQUET).write(self, Path(path))
+        return self._write(PARQUET, Path(path))
 
     def plot(self, *patterns: str, path: str | PathLike[str] | None = None) -> Any:
         """Draw signals over time, those of one unit in one panel, and mark the events.
@@ -348,6 +353,13 @@ class Result:
         """
         sink = self._sink(PICTURE)
         return sink.show(self, patterns) if path is None else sink.write(self, Path(path), patterns)
+
+    def _write(self, id: str, path: Path) -> Any:
+        """Write a file whose ending says what it is."""
+        sink = self._sink(id)
+        if not path.is_dir():  # the sink says what is wrong with it
+            check_ending(path, *sink.suffixes)
+        return sink.write(self, path)
 
     @staticmethod
     def _sink(id: str) -> Any:

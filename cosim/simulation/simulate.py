@@ -229,6 +229,7 @@ def simulate(
     with without_collection():
         simulator = Simulator(system, state, integrator, accuracy, endless_events=endless_events, **options)
     start = simulator.state.time
+    until = min(until, simulator.final_time)  # behind it no step advances time
     if not (math.isfinite(until) and until > start):
         raise SimulationError(start, f"until is {until} s, needs a time after the start, {start} s")
     origin = (

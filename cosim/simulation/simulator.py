@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import math
-from typing import Any
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
+from cosim.attributes import ClosedAttributes
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, SimulationError
 from cosim.html_table import html_table
@@ -14,6 +16,8 @@ from cosim.simulation.event_record import Finding
 from cosim.simulation.failures import NO_ACCURACY
 from cosim.simulation.interrupt import interrupt_between_steps
 from cosim.simulation.monitor import Monitor
+from cosim.simulation.moved_start import GivenStart
+from cosim.simulation.passed_timers import passed_timers
 from cosim.simulation.simulated_system import SimulatedSystem
 from cosim.simulation.status import Severity, SimulatorStatus, worst
 from cosim.stage import Stage
@@ -24,9 +28,19 @@ from cosim.system.state import State
 from cosim.system.system import System, check_system
 
 EVENT_LIMIT = 100_000
+OF_INTEGRATORS = (
+    *(
+        "initial_step",
+        "minimum_step",
+        "maximum_step",
+        "fixed_step",
+        "relative_tolerance",
+        "absolute_tolerance",
+    ),
+)
 
 
-class Simulator(SimulatedSystem):
+class Simulator(ClosedAttributes, SimulatedSystem):
     """Advances the trajectory of a system; only the State is changed by it.
 
     A step is: updates that are pending at its start (unrestricted, then discrete, inside each kind by
@@ -64,6 +78,16 @@ class Simulator(SimulatedSystem):
     Drake C++ documentation, class ``Simulator``; Simbody, class ``Event::Cause``.
     """
 
+    attribute_hints: ClassVar[Mapping[str, str]] = {
+        "state": "call replace_state(state)",
+        "integrator": "call reset_integrator('integrators.…')",
+        "accuracy": "call reset_integrator('integrators.…', accuracy=…)",
+        "monitor": "call set_monitor(function)",
+        "endless_events": "give it to Simulator(…)",
+        "event_limit": "give it to Simulator(…)",
+        **{name: f"call reset_integrator('integrators.…', {name}=…)" for name in OF_INTEGRATORS},
+    }
+
     def __init__(
         self,
         system: System,
@@ -99,6 +123,18 @@ class Simulator(SimulatedSystem):
         """How the last call ended."""
         return self._steps.status
 
+    @property
+    def final_time(self) -> float:
+        """When it is reached the simulation is finished, s."""
+        return self._final_time
+
+    @final_time.setter
+    def final_time(self, time: float | str) -> None:
+        final = seconds(time, "final_time")
+        if math.isnan(final):
+            raise ModelError.of("final_time", "is nan, needs a time: 2.0 (s), or text with a unit, '2 ms'")
+        self._final_time = final
+
     # monitor and real time
 
     @property
@@ -116,7 +152,7 @@ class Simulator(SimulatedSystem):
 
     @property
     def target_realtime_rate(self) -> float:
-        """Simulated seconds for each second, at most; 0 means as fast as possible."""
+        """Simulated seconds for each second, at most; 0 means as fast as possible, as a negative one does."""
         return self._steps.pace.target
 
     @target_realtime_rate.setter
@@ -156,9 +192,12 @@ class Simulator(SimulatedSystem):
         self._step.bind(state, anew=True)
         self.reset_statistics()
         self._integrator_check(state)
+        given = GivenStart(state)
         answer = self._steps.call(
             "initialize", state.time, state.time, suppressed=suppress_initialization_events
         )
+        self.findings += given.findings(state)
+        self.findings += passed_timers(state, self._step.step.tables.agenda_of.entries)
         self._look_at_start(state)
         if answer.severity < Severity.REACHED_TERMINATION:
             answer = worst([answer, self._steps.ask_monitor(state.time)])
@@ -183,13 +222,16 @@ class Simulator(SimulatedSystem):
         if type(self._integrator).check is not Integrator.check:
             self._integrator.check(self._system, state.copy().realize(Stage.ACCELERATION))
 
-    def advance_to(self, boundary_time: float | str) -> SimulatorStatus:
+    def advance_to(self, boundary_time: float | str, *, within: float = 0.0) -> SimulatorStatus:
         """Advance until a time is reached, exactly, or a handler asks to stop.
 
         Parameters
         ----------
         boundary_time : float or str
             s, or text with a unit; not before the State's time.
+        within : float, s
+            A scheduled event that is no further from the boundary than this is at the boundary: the step ends
+            there, and its updates are pending. For hosts that compute their times by themselves.
 
         Raises
         ------
@@ -200,16 +242,20 @@ class Simulator(SimulatedSystem):
         if (ended := self._start_if_needed()) is not None:
             return ended
         target = self._target(boundary_time)
+        step = self._step.step
+        step.meeting = within
         try:
             with interrupt_between_steps() as check:
                 while True:
                     answer = self._steps.some(target, boundary_time)
-                    if answer.severity >= Severity.REACHED_TERMINATION or self.state.time >= target:
+                    if answer.severity >= Severity.REACHED_TERMINATION or self._steps.has_arrived:
                         break
                     check()
         except KeyboardInterrupt:
             self._steps.note_interrupt(boundary_time)
             raise
+        finally:
+            step.meeting = 0.0
         return self._end_run(self._steps.end(answer, boundary_time))
 
     def advance_some(self, boundary_time: float) -> SimulatorStatus:
@@ -251,11 +297,11 @@ class Simulator(SimulatedSystem):
         """Issue Termination after a request to stop."""
         return status if status.succeeded else self._end_run(status)
 
-    def go_on(self, code: int, boundary_time: float) -> SimulatorStatus:
-        """Go on from what the Step answered when compiled code called it."""
+    def go_on(self, code: int, boundary_time: float, within: float = 0.0) -> SimulatorStatus:
+        """Go on from what the Step answered when compiled code called it; `within` as for `advance_to`."""
         self._step.explain(code, boundary_time)
         if code in (codes.GROW, codes.STEPPED):
-            return self.advance_to(boundary_time)
+            return self.advance_to(boundary_time, within=within)
         try:
             return self._end_if_asked(
                 self._steps.end(self._steps.checked(code, boundary_time), boundary_time)

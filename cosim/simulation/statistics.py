@@ -12,7 +12,9 @@ class Statistics:
     Attributes
     ----------
     steps : int
-        Initialization is not one; a step of length zero is.
+        Initialization is not one; a step of length zero is, such as `advance_pending_events` takes. A run of
+        `simulate` ends with one, so it counts one more than the times that were reached: `integrator_steps`
+        are those that advance time.
     publishes, discrete_updates, unrestricted_updates : int
         Effective dispatches: one may serve many handlers; one in which all did nothing, or one failed,
         does not count.

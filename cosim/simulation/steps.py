@@ -28,6 +28,8 @@ class Steps:
     pace : Pace
     status : SimulatorStatus
         How the last call has ended.
+    has_arrived : bool
+        Whether the Step has answered that the boundary is reached.
     """
 
     def __init__(self, time: float) -> None:
@@ -36,6 +38,7 @@ class Steps:
         self.pace = Pace(time)
         self.status = SimulatorStatus(Reason.REACHED_BOUNDARY_TIME, time, time)
         self._stride, self._is_busy = FIRST_STRIDE, False
+        self.has_arrived = False
 
     @property
     def time(self) -> float:
@@ -89,6 +92,7 @@ class Steps:
 
     def checked(self, code: int, wanted: float) -> EventStatus:
         """The answer that a code of the Step stands for; an error where it has failed."""
+        self.has_arrived = code == codes.REACHED
         if code >= codes.FAILED:
             raise self.bound.failure(code, wanted)
         return self.bound.answer()

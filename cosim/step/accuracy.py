@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from cosim.contracts.integrator import LOOSEST_ACCURACY
 from cosim.contracts.method_layout import ACCURACY as METHOD_ACCURACY
 from cosim.contracts.method_layout import SETTINGS_HEADER, STEP_ACCURACY, TUNE_SIGNATURE
-from cosim.contracts.tolerances import SCALE, accuracy_of_step
+from cosim.contracts.tolerances import LOOSEST_ACCURACY, SCALE, accuracy_of_step
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays
 from cosim.step.codes import REACHED
@@ -16,7 +15,10 @@ call_tune = indirect_call(TUNE_SIGNATURE)
 
 
 def set_accuracy(a: Arrays, accuracy: float) -> int:
-    """Integrate, and locate events, with `accuracy`; tolerances that were given as numbers stay."""
+    """Integrate, and locate events, with `accuracy`; tolerances that were given as numbers stay.
+
+    What the host of an FMU asks for is a hint: where it is looser than any of ours, the loosest is taken.
+    """
     a.numbers[ix.ACCURACY] = accuracy
     kept = min(accuracy, LOOSEST_ACCURACY)
     a.settings[METHOD_ACCURACY] = kept

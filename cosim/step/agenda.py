@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import math
 
+from cosim.rational import common_resolution, compare_fractions, rational_time, tick, tick_time
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, part
-from cosim.step.codes import FAILED_PERIOD, FAILED_TIMER
+from cosim.step.codes import FAILED_PERIOD, FAILED_RESOLUTION, FAILED_TIMER
+
+TOLD_APART = 2.0**51  # of times that differ by one over the product of two resolutions, doubles differ
 
 
 def row_of(a: Arrays, entry: int) -> int:
@@ -14,8 +17,20 @@ def row_of(a: Arrays, entry: int) -> int:
     return a.program[ix.ENTRIES_AT] + ix.ENTRY_WIDTH * entry
 
 
-def number_at(a: Arrays, array: int, at: int) -> float:
-    """A period or an offset: a number, or the present value of a parameter."""
+def numbers_of(entry: int) -> int:
+    """Where in `clock` the numbers of a handler start."""
+    return ix.CLOCK_HEADER + ix.ENTRY_NUMBERS * entry
+
+
+def grid_of(a: Arrays, entry: int) -> int:
+    """Where in `agenda` the grid of a handler starts."""
+    return ix.FIRST_ENTRY + a.program[ix.ENTRIES] + ix.GRID_WIDTH * entry
+
+
+def number_at(a: Arrays, row: int) -> float:
+    """A period or an offset, s: a number, or the present value of a parameter."""
+    array = a.program[row + ix.NUMBER_IN]
+    at = a.program[row + ix.NUMBER_AT]
     if array == ix.IN_NUMBERS:
         return a.numbers[at]
     if array == ix.IN_D:
@@ -27,26 +42,133 @@ def number_at(a: Arrays, array: int, at: int) -> float:
     return a.p[at]
 
 
-def time_of(a: Arrays, row: int, index: int) -> float:
-    """Time of the `index`-th occurrence, never an accumulated sum; NaN where the period is none."""
+def exact_number(a: Arrays, row: int, number: float) -> tuple[int, int, int]:
+    """The rational number that a period or an offset is: as it was given, as long as it has that value."""
+    if number == a.numbers[a.program[row + ix.GIVEN_AT]]:
+        return (
+            a.program[row + ix.GIVEN_WHOLE],
+            a.program[row + ix.GIVEN_REST],
+            a.program[row + ix.GIVEN_RESOLUTION],
+        )
+    return rational_time(number)
+
+
+@part("Aiff>i")
+def set_grid(a: Arrays, entry: int, period: float, offset: float) -> int:
+    """Count the times of a periodic event from here on so; 0 or a code."""
+    row = row_of(a, entry)
+    whole, rest, of_period = exact_number(a, a.program[row + ix.PERIOD_ROW], period)
+    begin, after, of_offset = exact_number(a, a.program[row + ix.OFFSET_ROW], offset)
+    resolution = 0 if of_period == 0 or of_offset == 0 else common_resolution(of_period, of_offset)
+    if not a.clock[ix.TIME] + period > a.clock[ix.TIME]:
+        a.places[ix.ENTRY] = entry
+        return FAILED_PERIOD
+    if resolution == 0:
+        a.places[ix.ENTRY] = entry
+        return FAILED_RESOLUTION
+    a.clock[numbers_of(entry) + ix.GRID_PERIOD] = period
+    a.clock[numbers_of(entry) + ix.GRID_OFFSET] = offset
+    grid = grid_of(a, entry)
+    a.agenda[grid + ix.OFFSET_WHOLE] = begin
+    a.agenda[grid + ix.OFFSET_REST] = after * (resolution // of_offset)
+    a.agenda[grid + ix.PERIOD_WHOLE] = whole
+    a.agenda[grid + ix.PERIOD_REST] = rest * (resolution // of_period)
+    a.agenda[grid + ix.RESOLUTION] = resolution
+    return 0
+
+
+@part("Aii>f")
+def time_of(a: Arrays, entry: int, index: int) -> float:
+    """Time of the `index`-th occurrence, never an accumulated sum: the double nearest to it."""
+    row = row_of(a, entry)
     if a.program[row + ix.SCHEDULE] == ix.LISTED:
         if index < a.program[row + ix.TIMES]:
             return a.numbers[a.program[row + ix.TIMES_AT] + index]
         return math.inf
-    period = number_at(a, a.program[row + ix.PERIOD_IN], a.program[row + ix.PERIOD_AT])
-    if not a.clock[ix.TIME] + period > a.clock[ix.TIME]:
-        return math.nan
-    return number_at(a, a.program[row + ix.OFFSET_IN], a.program[row + ix.OFFSET_AT]) + index * period
+    grid = grid_of(a, entry)
+    return tick_time(
+        index,
+        a.agenda[grid + ix.OFFSET_WHOLE],
+        a.agenda[grid + ix.OFFSET_REST],
+        a.agenda[grid + ix.PERIOD_WHOLE],
+        a.agenda[grid + ix.PERIOD_REST],
+        a.agenda[grid + ix.RESOLUTION],
+    )
 
 
-@part("Ai>f")
+@part("Aii>i")
+def compare_ticks(a: Arrays, entry: int, other: int) -> int:
+    """-1, 0 or 1: whether the next tick of a periodic event is before another's on paper, equal, later.
+
+    Both have the same double.
+    """
+    mine = grid_of(a, entry)
+    theirs = grid_of(a, other)
+    resolutions = float(a.agenda[mine + ix.RESOLUTION]) * float(a.agenda[theirs + ix.RESOLUTION])
+    if resolutions * abs(a.clock[numbers_of(entry) + ix.COMES]) < TOLD_APART:
+        return 0
+    whole, rest = tick(
+        a.agenda[ix.FIRST_ENTRY + entry],
+        a.agenda[mine + ix.OFFSET_WHOLE],
+        a.agenda[mine + ix.OFFSET_REST],
+        a.agenda[mine + ix.PERIOD_WHOLE],
+        a.agenda[mine + ix.PERIOD_REST],
+        a.agenda[mine + ix.RESOLUTION],
+    )
+    other_whole, other_rest = tick(
+        a.agenda[ix.FIRST_ENTRY + other],
+        a.agenda[theirs + ix.OFFSET_WHOLE],
+        a.agenda[theirs + ix.OFFSET_REST],
+        a.agenda[theirs + ix.PERIOD_WHOLE],
+        a.agenda[theirs + ix.PERIOD_REST],
+        a.agenda[theirs + ix.RESOLUTION],
+    )
+    if whole != other_whole:
+        return -1 if whole < other_whole else 1
+    return compare_fractions(
+        rest, a.agenda[mine + ix.RESOLUTION], other_rest, a.agenda[theirs + ix.RESOLUTION]
+    )
+
+
+def first_due(a: Arrays) -> int:
+    """The periodic event that is due and comes first, on paper where doubles cannot tell; -1: none."""
+    first = -1
+    for entry in range(a.program[ix.ENTRIES]):
+        if a.program[row_of(a, entry) + ix.SCHEDULE] != ix.PERIODIC:
+            continue
+        comes = a.clock[numbers_of(entry) + ix.COMES]
+        if comes <= a.clock[ix.TIME]:
+            known = a.clock[numbers_of(first) + ix.COMES] if first >= 0 else math.inf
+            if comes < known or (comes == known and compare_ticks(a, entry, first) < 0):
+                first = entry
+    return first
+
+
+def waits_for(a: Arrays, entry: int, first: int) -> bool:
+    """Whether an event that is due comes after `first` on paper: it is another instant at the same time."""
+    if a.program[row_of(a, entry) + ix.SCHEDULE] != ix.PERIODIC or entry == first or first < 0:
+        return False
+    same = a.clock[numbers_of(entry) + ix.COMES] == a.clock[numbers_of(first) + ix.COMES]
+    return same and compare_ticks(a, entry, first) > 0
+
+
+@part("Aii>v")
+def await_index(a: Arrays, entry: int, index: int) -> None:
+    """The `index`-th occurrence is the next one; its time is NaN where the period is lost beside the time."""
+    numbers = numbers_of(entry)
+    is_periodic = a.program[row_of(a, entry) + ix.SCHEDULE] == ix.PERIODIC
+    is_lost = is_periodic and not a.clock[ix.TIME] + a.clock[numbers + ix.GRID_PERIOD] > a.clock[ix.TIME]
+    a.agenda[ix.FIRST_ENTRY + entry] = index
+    a.clock[numbers + ix.COMES] = math.nan if is_lost else time_of(a, entry, index)
+
+
 def next_time(a: Arrays, entry: int) -> float:
     """When a scheduled event comes next; infinite when it does not, NaN where the period is none."""
     row = row_of(a, entry)
     if a.program[row + ix.SCHEDULE] == ix.TIMED:
         timer = a.d[a.program[row + ix.FLAG]]
-        return math.inf if timer == a.clock[ix.CLOCK_HEADER + ix.ENTRY_NUMBERS * entry + ix.SERVED] else timer
-    return time_of(a, row, a.agenda[ix.FIRST_ENTRY + entry])
+        return math.inf if timer == a.clock[numbers_of(entry) + ix.SERVED] else timer
+    return a.clock[numbers_of(entry) + ix.COMES]
 
 
 @part("A>f", needed_for="schedule")
@@ -64,16 +186,17 @@ def next_event_time(a: Arrays) -> float:
 
 
 @part("Aif>i")
-def first_index(a: Arrays, row: int, time: float) -> int:
+def first_index(a: Arrays, entry: int, time: float) -> int:
     """Index of the first occurrence that is not before a time."""
     index = 0
-    if a.program[row + ix.SCHEDULE] != ix.LISTED:
-        first = time_of(a, row, 0)
+    if a.program[row_of(a, entry) + ix.SCHEDULE] != ix.LISTED:
+        first = time_of(a, entry, 0)
         if time > first:
-            second = time_of(a, row, 1)
-            index = max(0, math.ceil((time - first) / (second - first)) - 1)
-    while time_of(a, row, index) < time:
+            index = math.ceil((time - first) / a.clock[numbers_of(entry) + ix.GRID_PERIOD])
+    while time_of(a, entry, index) < time:
         index += 1
+    while index > 0 and time_of(a, entry, index - 1) >= time:  # the quotient is rounded
+        index -= 1
     return index
 
 
@@ -86,7 +209,7 @@ def start_agenda(a: Arrays) -> int:
         if a.program[row + ix.SCHEDULE] == ix.TIMED:
             timer = a.d[a.program[row + ix.FLAG]]
             missed = timer < time
-            a.clock[ix.CLOCK_HEADER + ix.ENTRY_NUMBERS * entry + ix.SERVED] = timer if missed else -math.inf
+            a.clock[numbers_of(entry) + ix.SERVED] = timer if missed else -math.inf
     return schedule_periods(a, 0)
 
 
@@ -101,27 +224,20 @@ def schedule_periods(a: Arrays, following: int) -> int:
         kind = a.program[row + ix.SCHEDULE]
         if kind == 0 or kind == ix.TIMED or (following != 0 and a.program[row + ix.FOLLOWS] == 0):
             continue
-        start = time_of(a, row, 0)
-        if start != start:
-            a.places[ix.ENTRY] = entry
-            return FAILED_PERIOD
-        a.agenda[ix.FIRST_ENTRY + entry] = first_index(a, row, a.clock[ix.TIME])
-        if a.program[row + ix.FOLLOWS] != 0:
-            numbers = ix.CLOCK_HEADER + ix.ENTRY_NUMBERS * entry
-            a.clock[numbers + ix.GRID_PERIOD] = number_at(
-                a, a.program[row + ix.PERIOD_IN], a.program[row + ix.PERIOD_AT]
-            )
-            a.clock[numbers + ix.GRID_OFFSET] = number_at(
-                a, a.program[row + ix.OFFSET_IN], a.program[row + ix.OFFSET_AT]
-            )
+        if kind == ix.PERIODIC:
+            period = number_at(a, a.program[row + ix.PERIOD_ROW])
+            code = set_grid(a, entry, period, number_at(a, a.program[row + ix.OFFSET_ROW]))
+            if code != 0:
+                return code
+        await_index(a, entry, first_index(a, entry, a.clock[ix.TIME]))
     return 0
 
 
-def later_index(a: Arrays, row: int) -> int:
+def later_index(a: Arrays, entry: int) -> int:
     """Index of the first occurrence behind the present time."""
     time = a.clock[ix.TIME]
-    index = first_index(a, row, time)
-    while time_of(a, row, index) <= time:
+    index = first_index(a, entry, time)
+    while time_of(a, entry, index) <= time:
         index += 1
     return index
 
@@ -133,7 +249,7 @@ def check_timers(a: Arrays) -> int:
         row = row_of(a, entry)
         if a.program[row + ix.SCHEDULE] == ix.TIMED:
             timer = a.d[a.program[row + ix.FLAG]]
-            served = a.clock[ix.CLOCK_HEADER + ix.ENTRY_NUMBERS * entry + ix.SERVED]
+            served = a.clock[numbers_of(entry) + ix.SERVED]
             if timer != timer or (timer < a.clock[ix.TIME] and timer != served):
                 a.places[ix.ENTRY] = entry
                 return FAILED_TIMER
@@ -144,30 +260,23 @@ def check_timers(a: Arrays) -> int:
 def follow_parameters(a: Arrays) -> int:
     """Where a parameter that is a period or an offset has changed, go on on the new grid; 0 or a code.
 
-    What was due already stays due.
+    What was due already is handled first.
     """
     for entry in range(a.program[ix.ENTRIES]):
         row = row_of(a, entry)
         if a.program[row + ix.FOLLOWS] == 0:
             continue
-        numbers = ix.CLOCK_HEADER + ix.ENTRY_NUMBERS * entry
-        period = number_at(a, a.program[row + ix.PERIOD_IN], a.program[row + ix.PERIOD_AT])
-        offset = number_at(a, a.program[row + ix.OFFSET_IN], a.program[row + ix.OFFSET_AT])
-        if not a.clock[ix.TIME] + period > a.clock[ix.TIME]:
-            a.places[ix.ENTRY] = entry
-            return FAILED_PERIOD
+        numbers = numbers_of(entry)
+        period = number_at(a, a.program[row + ix.PERIOD_ROW])
+        offset = number_at(a, a.program[row + ix.OFFSET_ROW])
         if a.clock[numbers + ix.GRID_PERIOD] == period and a.clock[numbers + ix.GRID_OFFSET] == offset:
             continue
-        known = (
-            a.clock[numbers + ix.GRID_OFFSET]
-            + a.agenda[ix.FIRST_ENTRY + entry] * a.clock[numbers + ix.GRID_PERIOD]
-        )
-        index = later_index(a, row)
-        if known <= a.clock[ix.TIME]:
-            index = max(0, index - 1)
-        a.agenda[ix.FIRST_ENTRY + entry] = index
-        a.clock[numbers + ix.GRID_PERIOD] = period
-        a.clock[numbers + ix.GRID_OFFSET] = offset
+        if a.clock[numbers + ix.COMES] <= a.clock[ix.TIME]:
+            continue
+        code = set_grid(a, entry, period, offset)
+        if code != 0:
+            return code
+        await_index(a, entry, later_index(a, entry))
     return 0
 
 
@@ -182,10 +291,8 @@ def follow_clocks(a: Arrays) -> int:
 def serve(a: Arrays, entry: int) -> None:
     """A scheduled event was handled: on to the next one."""
     if a.program[row_of(a, entry) + ix.SCHEDULE] == ix.TIMED:
-        a.clock[ix.CLOCK_HEADER + ix.ENTRY_NUMBERS * entry + ix.SERVED] = a.scratch[
-            a.program[ix.TIMERS] + entry
-        ]
+        a.clock[numbers_of(entry) + ix.SERVED] = a.scratch[a.program[ix.TIMERS] + entry]
         return
-    a.agenda[ix.FIRST_ENTRY + entry] += 1
+    await_index(a, entry, a.agenda[ix.FIRST_ENTRY + entry] + 1)
     if next_time(a, entry) <= a.clock[ix.TIME]:
-        a.agenda[ix.FIRST_ENTRY + entry] = later_index(a, row_of(a, entry))
+        await_index(a, entry, later_index(a, entry))

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.step.layout import HEAD, HEADER, OPTIONAL_PARTS
-from cosim_compiler.calls import called_by_name
+from cosim_compiler.calls import GROUP_AT, called_by_name
 from cosim_compiler.convention import compounds
 from cosim_compiler.foreign import integers_at, reals_at, table_at
 from cosim_compiler.parts import BODY
@@ -105,6 +105,7 @@ def _arrays_at() -> Any:
 
 
 arrays_at = _arrays_at()
+arrays_at.__dict__[GROUP_AT] = "A"
 
 
 PARTS: list[Callable[..., Any]] = []

@@ -11,7 +11,7 @@ FAILED = 10  # this and more: the run cannot go on; the state is the last good o
 FAILED_BLOCK, FAILED_STEP, FAILED_CONSTRAINTS, FAILED_HANDLER, FAILED_ANSWER, FAILED_SIGNALS = range(10, 16)
 FAILED_TIMER, FAILED_PERIOD, FAILED_HISTORY, FAILED_HOLD, FAILED_SIDE, FAILED_STILL = range(16, 22)
 FAILED_PAST, FAILED_STATE, FAILED_LOOSE, FAILED_CRAWL, FAILED_INTEGER, FAILED_INFINITE = range(22, 28)
-FAILED_FORBIDDEN, FAILED_ACCURACY = 28, 29
+FAILED_FORBIDDEN, FAILED_ACCURACY, FAILED_RESOLUTION = 28, 29, 30
 
 SENTENCES = {
     REACHED: "The time was reached.",
@@ -31,6 +31,7 @@ SENTENCES = {
     FAILED_SIGNALS: "Signals raise each other without end.",
     FAILED_TIMER: "A timer was set to the past (which handler: places[ENTRY]).",
     FAILED_PERIOD: "A period is not more than 0, or lost beside the time (which handler: places[ENTRY]).",
+    FAILED_RESOLUTION: "A period or an offset cannot be counted in 64 bits (which handler: places[ENTRY]).",
     FAILED_HISTORY: "A step filled a history.",
     FAILED_HOLD: "The events of a witness do not end (which: places[WITNESS]).",
     FAILED_SIDE: "A witness is on the wrong side at the start (which: places[WITNESS]).",

@@ -86,6 +86,8 @@ class CompiledStep:
         Those of the State that is bound.
     head : ndarray of int64
         Their addresses and lengths, and room for who calls the Step by addresses.
+    meeting : float
+        How far from a scheduled time a boundary may be that means it, s.
     method : PythonMethod or None
         Where the steps of the integrator are Python.
     """
@@ -163,6 +165,7 @@ class CompiledStep:
         self.head = np.zeros(WHOLE_HEAD, dtype=np.int64)
         self._head_address = program[layout.HEAD] = address_of(self.head)
         self.places: Any = places
+        self.meeting = 0.0
 
     def _needs(self) -> set[str]:
         """What this run has, in the words of `arrays.part`."""
@@ -261,6 +264,7 @@ class CompiledStep:
             self.bind(state)
         self.stage_in(state)
         self._fixed["numbers"][layout.ACCURACY] = np.nan if state.accuracy is None else state.accuracy
+        self._fixed["numbers"][layout.MEETING] = self.meeting
         function, address = _enter(), part_address(CALLED[name])
         while True:
             if is_plain():

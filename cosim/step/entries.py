@@ -18,7 +18,8 @@ from cosim.step.recording import has_pending_updates, record_now
 from cosim.step.restored import check_state
 from cosim.step.run import advance, advance_once, evaluate, finish, initialize, note_next_event
 from cosim.system.history_buffer import RING, has_jump_ahead
-from cosim_compiler.calls import indirect_call
+from cosim_compiler.calls import TOGETHER, indirect_call
+from cosim_compiler.sources.run_source import run_source
 
 
 @part("Af>i")
@@ -82,6 +83,8 @@ def record(a: Arrays, t: float) -> int:
 @part("Af>i")
 def pending(a: Arrays, t: float) -> int:
     """Whether the next step begins with an update that is not one of every step; `t` is not looked at."""
+    if a.agenda[ix.INITIALIZED] == 0:
+        return 0
     follow_parameters(a)
     return 1 if has_pending_updates(a) else 0
 
@@ -91,7 +94,7 @@ def _entry_point(name: str, function: Callable[..., int]) -> types.FunctionType:
     names = ", ".join(array for array, _, _ in ARRAYS)
     source = f"def {name}({names}, t):\n    return function(Arrays({names}), t)\n"
     namespace: dict[str, Any] = {"Arrays": Arrays, "function": function, "__name__": __name__}
-    exec(compile(source, f"<entry point {name}>", "exec"), namespace)  # noqa: S102
+    run_source(source, namespace, f"entry point {name}")
     made: types.FunctionType = namespace[name]
     return made
 
@@ -125,6 +128,8 @@ CALLED = {
     "pending": pending,
 }
 """What Python calls, through `enter`: parts of the Step, by name."""
+for _part in CALLED.values():
+    _part.__dict__[TOGETHER] = tuple(CALLED.values())
 
 
 call_part = indirect_call("if>i")

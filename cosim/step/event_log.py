@@ -21,6 +21,9 @@ WRONG_SIDE, CHATTERING, ZENO, HELD, RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_W
 )
 NOT_SMOOTH, NOT_KNOWN_INSIDE = -9, -10  # of a history, by the number of its ring
 NOT_A_NUMBER = -11  # of a witness; its value is when
+OVERWRITTEN = (
+    -12
+)  # two handlers in one number, the later one times all and the earlier one; of which variable
 DRAIN_LOG, DRAIN_ROWS = -1, -2
 
 

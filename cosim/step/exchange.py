@@ -17,14 +17,16 @@ from cosim.step.run import (
     BOTH_KINDS,
     begin_answers,
     end_step,
+    follow_arrivals,
     note_jump,
     note_next_event,
     start_step,
 )
 from cosim.step.touched import lower_stage
 from cosim.step.updates import PUBLISH_CAUSES, REACHED_TERMINATION, TIME_CAUSE
-from cosim.step.watched import level, memory_of, value
+from cosim.step.watched import above, memory_of, value
 from cosim.step.witnesses import begin_watch, fire, note
+from cosim.step.zeros import has_arrivals, note_zeros
 from cosim.system.history_buffer import AFTER_ARRIVAL
 from cosim.system.history_buffer import BEFORE as BEFORE_EVENTS
 
@@ -59,7 +61,7 @@ def find_crossed(a: Arrays) -> bool:
     for i in range(a.program[ix.WITNESSES]):
         before = a.clock[memory_of(a, i) + ix.VALUE]
         a.scratch[a.program[ix.BEFORE] + i] = before
-        crossed = has_crossed(a, i, before - level(a, i), value(a, i) - level(a, i))
+        crossed = has_crossed(a, i, above(a, i, before), above(a, i, value(a, i)))
         a.places[a.program[ix.CROSSED] + i] = 1 if crossed else 0
         found = found or crossed
     return found
@@ -92,8 +94,9 @@ def complete_step(a: Arrays, t: float) -> int:
     a.clock[ix.COMPLETED] = t
     if find_crossed(a):
         return EVENT
+    note_zeros(a, 0)
     note(a)
-    return EVENT if has_every_step(a) else REACHED
+    return EVENT if has_every_step(a) or has_arrivals(a) else REACHED
 
 
 def breaks_at(a: Arrays, t: float) -> bool:
@@ -128,8 +131,11 @@ def handle_events(a: Arrays, t: float) -> int:
     a.places[ix.CHANGED] = 0
     if code == 0 and a.clock[ix.JUMPED] != 0.0:
         code = note_jump(a)
-    elif code == 0 and find_crossed(a):
-        fire(a, 0.0)
+    elif code == 0:
+        found = find_crossed(a)
+        if found:
+            fire(a, 0.0)
+        note_zeros(a, 1 if found else 0)
     if code != 0:
         return code
     note(a)
@@ -139,6 +145,8 @@ def handle_events(a: Arrays, t: float) -> int:
             code = end_step(a, PUBLISH_CAUSES)
         if code == 0:
             code = start_step(a)
+        if code == 0 and a.program[ix.WITNESSES] > 0:
+            code = follow_arrivals(a)
         if code == 0 and held_count(a) > 0:
             # rates with what holds it would be another system than the one that is described
             a.places[ix.WITNESS] = held_at(a, 0)

@@ -3,11 +3,14 @@
 ============ ==========================================================================
 ``program``  a header (the names below), then tables; a table is named by two places in the header: how
              many rows, and where they start
-``numbers``  0 accuracy of the State (NaN: none), then the times of lists of scheduled events
-``clock``    the header below; then three numbers for each handler (time that its timer was served last,
-             period and offset that its grid has); then the memory of the witnesses; then what of them is
-             held (see `holds`)
-``agenda``   the header below; then for each handler the index of its next time, or whether it is pending
+``numbers``  0 accuracy of the State (NaN: none), 1 the shortest pulse of witnesses, 2 how far from a
+             scheduled time a host may call a step's end; then the times of lists of scheduled events, and
+             periods and offsets
+``clock``    the header below; then four numbers for each handler (time that its timer was served last,
+             period and offset that its grid has, when it comes next); then the memory of the witnesses; then
+             what of them is held (see `holds`)
+``agenda``   the header below; then for each handler the index of its next time, or whether it is pending;
+             then for each handler the grid of its times as integers (see `cosim.rational`)
 ``places``   the header below, then working space
 ``scratch``  working space
 ``reach``    which rows of the schedule follow which variables, see `touched`
@@ -40,18 +43,21 @@ from __future__ import annotations
     FAILED_FROM, FAILED_FROM_K, FAILED_C, TIMERS, DUE, WAITING,
     PROBED_Y, PROBED_C, INNER_C, KEPT_WORK, LEVELS, ENDS, POINTS, RATES_NOW, BEFORE,
     LOW, NOW, FIRED_BY, CROSSED, TWIN_C, CANDIDATES, CANDIDATES_WIDTH,
-    WINDOW, LOCATED_BEFORE, LOCATED_AFTER, DURATION, PACE, TOLD, MARKS, STACK,
+    WINDOW, LOCATED_BEFORE, LOCATED_AFTER, DURATION, PACE, TOLD, MARKS, STACK, ROUNDING, WAS_SET, WAS_PUSHED,
     PAST, PAST_AT, FOUND, FOUND_AT, FOUND_BEFORE,
     BETWEEN_FIRST, BETWEEN_LAST, BETWEEN, BETWEEN_AT, REFINED_UNTIL, ASKED, TOLD_OF_RINGS, ROOM,
     SWAPPED, TOLD_OF_WITNESSES,
+    SHARES, WRITERS, WRITTEN_BY, REPORTED_WRITERS,  # variables that two handlers of one instant may write
     HEADER,
-) = range(130)  # fmt: skip
+) = range(137)  # fmt: skip
 HOLD, TELL, STOP_AT = 0, 1, 2  # POLICY
 # Behind the header: the addresses of parts that only some runs need; see `arrays.part`.
 OPTIONAL_PARTS = (
     "updates", "publishes", "take_signals", "follow_updates", "realize_touched",
     "next_event_time", "schedule_periods", "start_agenda", "check_timers", "follow_parameters",
     "look", "start_witnesses", "begin_watch", "trigger", "cross_by_jump", "turned",
+    "measure_rounding", "start_zeros", "note_zeros", "note_written", "note_set", "fire_arrivals",
+    "cross_at_rest",
     "release", "begin_candidates", "drop", "realize_held", "follow_holds", "drop_moved", "note_held", "hold",
     "remember", "remember_step", "halt", "go_past_arrival", "make_room", "meet", "record_now", "record_step",
     "refine_step",
@@ -59,17 +65,25 @@ OPTIONAL_PARTS = (
 
 # program: the row of a handler
 (
-    CAUSE, DOES, BLOCK_OF, FLAG, SCHEDULE, PERIOD_IN, PERIOD_AT, OFFSET_IN, OFFSET_AT, FOLLOWS,
-    TIMES, TIMES_AT, STATUS, NEEDS_REPORT, NEXT, NEXT_AT, PRIVATE,
+    CAUSE, DOES, BLOCK_OF, FLAG, SCHEDULE, PERIOD_ROW, OFFSET_ROW, FOLLOWS,
+    TIMES, TIMES_AT, STATUS, NEEDS_REPORT, NEXT, NEXT_AT, PRIVATE, SETS, SETS_AT,
     ENTRY_WIDTH,
 ) = range(18)  # fmt: skip
+# A period or an offset stands behind the rows of all handlers: which array holds it, and where; where in
+# `numbers` the value stands for which the rational number behind it was given.
+NUMBER_IN, NUMBER_AT, GIVEN_AT, GIVEN_WHOLE, GIVEN_REST, GIVEN_RESOLUTION, TIME_WIDTH = range(7)
 UNRESTRICTED, DISCRETE, PUBLISH = 1, 2, 3  # DOES
 PERIODIC, LISTED, TIMED = 1, 2, 3  # SCHEDULE
 IN_Y, IN_P, IN_D, IN_K, IN_C, IN_NUMBERS = range(6)
 # What a handler may change: where it leaves it (a kernel function in the cache, a Python method in its copy
-# of the variables), which array, where in it, how many, whether a hold may switch it.
-RESULT, TARGET, OFFSET, SIZE, SWITCHABLE, NEXT_WIDTH = range(6)
-WITNESS_WIDTH = 2  # direction, whether it is a condition
+# of the variables), which array, where in it, how many, whether a hold may switch it, how it is written.
+RESULT, TARGET, OFFSET, SIZE, SWITCHABLE, WRITES, NEXT_WIDTH = range(7)
+# WRITES: on some ways or unknown, on each way, only +=
+WRITES_AT_TIMES, WRITES_ALWAYS, WRITES_SUMS = range(3)
+# A witness that depends on a state which a handler may set: where that is left in the cache, where it is in y.
+SET_WITNESS, SET_RESULT, SET_STATE, SET_WIDTH = range(4)
+# direction, whether it is a condition, whether it changes with states or time
+IS_CONDITION, IS_MOVED, WITNESS_WIDTH = 1, 2, 3
 # What is swapped in: where in the cache, which array, where in it, what depends on it.
 NEW_AT, SWAPPED_IN, SWAPPED_AT, DEPENDS, SWAP_WIDTH = range(5)
 # Where in the cache stands how smooth a source is; whether it follows a delayed signal at once.
@@ -83,14 +97,14 @@ FALLING, RISING, BOTH = 1, 2, 3  # directions of witnesses
 # probe: of each witness where its value lies in the cache, where its rate (-1: found by differences), which
 # way it has to cross
 VALUE_AT, RATE_AT, DIRECTION, PROBE_WIDTH = range(4)
-# scratch, of each witness: the value that counts as zero, and whether it starts there on guard (1: leaving
-# downward is a crossing, -1: leaving upward)
-LEVEL_ZERO, LEVEL_GUARD, LEVEL_WIDTH = range(3)
+# scratch, of each witness: the value that counts as zero, what leaving it means where the step starts there,
+# and how close to it zero begins (-1: it does not start there), see `zeros`
+LEVEL_ZERO, LEVEL_GUARD, LEVEL_BAND, LEVEL_WIDTH = range(4)
 # scratch: what was found, then the witnesses at the start of the step and at its end
 WINDOW_START, WINDOW_END, ENDS_HEADER = range(3)
 
 # numbers
-ACCURACY, SHORTEST_PULSE = 0, 1
+ACCURACY, SHORTEST_PULSE, MEETING = 0, 1, 2
 
 # clock
 (
@@ -102,12 +116,14 @@ ACCURACY, SHORTEST_PULSE = 0, 1
     STATES_CHANGED,  # whether handlers have changed something in the last step or event
     CLOCK_HEADER,
 ) = range(7)
-SERVED, GRID_PERIOD, GRID_OFFSET, ENTRY_NUMBERS = range(4)
+SERVED, GRID_PERIOD, GRID_OFFSET, COMES, ENTRY_NUMBERS = range(5)
 # of the memory of a witness
-VALUE, LEVEL, GUARD, FIRED, REPEATS, RATE, EXPECTED, DOUBT, COLUMNS = range(9)
+VALUE, LEVEL, GUARD, BAND, FIRED, REPEATS, RATE, EXPECTED, DOUBT, COLUMNS = range(10)
 
 # agenda
 INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, FIRST_ENTRY = range(5)
+# of the grid of a handler: ``offset + index * period``, whole seconds and rests counted in the resolution
+OFFSET_WHOLE, OFFSET_REST, PERIOD_WHOLE, PERIOD_REST, RESOLUTION, GRID_WIDTH = range(6)
 HALTED = 2  # UPDATES_DONE: before them a delayed jump has to arrive
 
 # places

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from cosim.contracts.restored_memory import are_of_a_run
+from cosim.rational import LONGEST
 from cosim.step import layout as ix
+from cosim.step.agenda import grid_of, numbers_of, row_of, time_of
 from cosim.step.arrays import Arrays
 from cosim.step.codes import FAILED_STATE, REACHED
 from cosim.step.holds import (
@@ -29,6 +31,7 @@ def check_state(a: Arrays) -> int:
     bad = a.clock[ix.TIME] - a.clock[ix.TIME] != 0.0 or not are_of_a_run(a.y, a.memory)
     for entry in range(a.program[ix.ENTRIES]):
         bad = bad or a.agenda[ix.FIRST_ENTRY + entry] < 0
+        bad = bad or (a.agenda[ix.INITIALIZED] != 0 and not is_agenda(a, entry))
     size = a.h.shape[0]
     for i in range(a.program[ix.RINGS]):
         ring = a.program[a.program[ix.RINGS_AT] + i]
@@ -49,6 +52,25 @@ def check_state(a: Arrays) -> int:
     if can_hold(a):
         bad = bad or not are_holds(a)
     return FAILED_STATE if bad else REACHED
+
+
+def is_agenda(a: Arrays, entry: int) -> bool:
+    """Whether a scheduled event comes at a time of its grid, and this can be counted."""
+    kind = a.program[row_of(a, entry) + ix.SCHEDULE]
+    if kind != ix.PERIODIC and kind != ix.LISTED:
+        return True
+    if kind == ix.PERIODIC:
+        grid = grid_of(a, entry)
+        resolution = a.agenda[grid + ix.RESOLUTION]
+        good = resolution > 0 and a.agenda[grid + ix.PERIOD_WHOLE] >= 0
+        good = good and abs(float(a.agenda[grid + ix.OFFSET_WHOLE])) <= LONGEST
+        count = float(a.agenda[ix.FIRST_ENTRY + entry])
+        good = good and (count + 1.0) * (float(a.agenda[grid + ix.PERIOD_WHOLE]) + 1.0) <= 2.0 * LONGEST
+        good = good and 0 <= a.agenda[grid + ix.OFFSET_REST] < resolution
+        if not (good and 0 <= a.agenda[grid + ix.PERIOD_REST] < resolution):
+            return False
+    comes = a.clock[numbers_of(entry) + ix.COMES]
+    return comes != comes or comes == time_of(a, entry, a.agenda[ix.FIRST_ENTRY + entry])
 
 
 def are_holds(a: Arrays) -> bool:

@@ -78,6 +78,7 @@ from cosim.step.updates import (
 )
 from cosim.step.witnesses import (
     begin_watch,
+    cross_at_rest,
     cross_by_jump,
     forget_located,
     leave_out_pending,
@@ -87,6 +88,7 @@ from cosim.step.witnesses import (
     trigger,
     turned,
 )
+from cosim.step.zeros import note_written
 from cosim.system.history_buffer import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
 
 WITHIN_REACH = 0.999 * MOST_PARTS  # shortest pulses: in a step that long each of them is looked at
@@ -104,6 +106,20 @@ def note_next_event(a: Arrays) -> int:
         time = kink
     a.clock[ix.NEXT_EVENT] = time
     return 0
+
+
+def is_near(a: Arrays, time: float, boundary: float) -> bool:
+    """Whether a scheduled time is the boundary that a host means: its own time may be off by rounding."""
+    return abs(time - boundary) <= a.numbers[ix.MEETING]
+
+
+def has_arrived(a: Arrays, boundary: float) -> bool:
+    """Whether a step has ended at a boundary, or at a scheduled update that is there for the host."""
+    if a.clock[ix.TIME] >= boundary:
+        return True
+    if a.program[ix.HAS_SCHEDULE] == 0 or not is_near(a, a.clock[ix.TIME], boundary):
+        return False
+    return next_event_time(a) <= a.clock[ix.TIME]
 
 
 def begin_answers(a: Arrays) -> None:
@@ -134,6 +150,8 @@ def initialize(a: Arrays, t: float) -> int:
         a.places[a.program[ix.TOLD_OF_RINGS] + i] = 0
     for i in range(a.program[ix.WITNESSES]):
         a.places[a.program[ix.TOLD_OF_WITNESSES] + i] = 0
+    for entry in range(a.program[ix.ENTRIES]):
+        a.places[a.program[ix.REPORTED_WRITERS] + entry] = 0
     code = make_room(a)
     if code == 0:
         code = start_agenda(a)
@@ -160,7 +178,7 @@ def initialize(a: Arrays, t: float) -> int:
         return code
     a.clock[ix.JUMPED] = 0.0
     watch_notices(a)
-    code = start_witnesses(a)
+    code = start_witnesses(a, 1 if stays else 0)
     if code != 0:
         return code
     a.agenda[ix.INITIALIZED] = 1
@@ -255,7 +273,7 @@ def advance_once(a: Arrays, t: float) -> int:
         return code
     if a.places[ix.SEVERITY] >= REACHED_TERMINATION:
         return TERMINATED
-    return REACHED if a.clock[ix.TIME] >= t else STEPPED
+    return REACHED if has_arrived(a, t) else STEPPED
 
 
 @part("Af>i")
@@ -281,6 +299,15 @@ def one_step(a: Arrays, boundary: float) -> int:
                 return 0
         if code != 0:
             return code
+    if a.program[ix.WITNESSES] > 0:
+        changed = a.places[ix.CHANGED]
+        code = follow_arrivals(a)
+        if code != 0:
+            return code
+        if a.places[ix.SEVERITY] >= REACHED_TERMINATION:
+            a.agenda[ix.UPDATES_DONE] = 1
+            return 0
+        a.places[ix.CHANGED] = max(changed, a.places[ix.CHANGED])
     if has_arrived:
         a.places[ix.CHANGED] = 1
     a.agenda[ix.UPDATES_DONE] = 0
@@ -291,6 +318,8 @@ def one_step(a: Arrays, boundary: float) -> int:
     event_time = next_event_time(a) if a.program[ix.HAS_SCHEDULE] != 0 else boundary
     if event_time != event_time:
         return FAILED_PERIOD
+    if is_near(a, event_time, boundary):
+        boundary = event_time
     kink = next_kink(a)
     if start < kink < min(event_time, boundary) - margin(start):
         event_time = kink
@@ -381,7 +410,20 @@ def start_step(a: Arrays) -> int:
     code = realized(a, ix.MOTION)
     if code == 0 and a.places[ix.CHANGED] != 0:
         code = follow_updates(a)
+    if code == 0 and a.program[ix.WITNESSES] > 0:
+        note_written(a)
     return failed if failed != 0 else code
+
+
+@part("A>i")
+def follow_arrivals(a: Arrays) -> int:
+    """Witnesses that came to zero, and whose passage nothing says, may stay there: an event. 0 or a code."""
+    if cross_at_rest(a) == 0:
+        return 0
+    code = end_step(a, 1 << TRIGGERED)
+    if code == 0 and a.program[ix.IN_STEPS] != 0:
+        code = start_step(a)
+    return code
 
 
 @part("A>i", needed_for="handlers")

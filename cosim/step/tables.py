@@ -6,6 +6,7 @@ import copy
 import inspect
 import math
 from array import array
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -31,6 +32,8 @@ from cosim.step.seen import POINTS as ROWS
 from cosim.system.list_variables import is_listed
 from cosim.system.schedule import Slot
 from cosim.system.system import BREAK_ORDER, System
+from cosim.system.timers import exact_time
+from cosim_compiler.sources.kernel_effects import always_assigned, effects_of
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
@@ -102,7 +105,7 @@ class Tables:
         self.indicators: dict[str, tuple[int, int]] = {}
         self.refusals: list[Problem] = []
         self._integers = array("q", bytes(8 * (layout.HEADER + len(layout.OPTIONAL_PARTS))))
-        self._numbers = [math.nan if accuracy is None else accuracy, math.inf]
+        self._numbers = [math.nan if accuracy is None else accuracy, math.inf, 0.0]
         self._nexts: dict[int, list[list[int]]] = {}
         self._room = {"scratch": 0, "places": layout.PLACES_HEADER}
         self.watched_blocks: list[int] = []
@@ -127,7 +130,8 @@ class Tables:
         self._rooms(self.work)
         self.program: Integers = np.array(self._integers, dtype=np.int64)
         self.numbers: Reals = np.array(self._numbers)
-        self.agenda: Integers = np.zeros(layout.FIRST_ENTRY + len(self.handlers), dtype=np.int64)
+        each = 1 + layout.GRID_WIDTH
+        self.agenda: Integers = np.zeros(layout.FIRST_ENTRY + each * len(self.handlers), dtype=np.int64)
         remembered = self._integers[layout.WITNESS_MEMORY] + layout.COLUMNS * len(self.witnesses)
         kept = 0 if self.held is None else ORDER + len(self.witnesses) * (1 + self.held.width)
         self.clock: Reals = np.zeros(remembered + kept)
@@ -157,17 +161,26 @@ class Tables:
     def _handlers(self) -> None:
         system, entries = self.system, self.agenda_of.entries
         rows = [self._entry(entry) for entry in entries]
-        # what a handler may change stands behind all rows
+        # periods and offsets, and what a handler may change, stand behind all rows
         place = len(self._integers) + layout.ENTRY_WIDTH * len(rows)
         listed: list[int] = []
+        for row, entry in zip(rows, entries, strict=True):
+            if row[layout.SCHEDULE] == layout.PERIODIC:
+                row[layout.PERIOD_ROW] = place + len(listed)
+                row[layout.OFFSET_ROW] = row[layout.PERIOD_ROW] + layout.TIME_WIDTH
+                listed += [*self._time(entry, entry.handler.period), *self._time(entry, entry.handler.offset)]
         for row, entry in zip(rows, entries, strict=True):
             found = self._nexts[entry.number] = self._next(entry)
             row[layout.NEXT], row[layout.NEXT_AT] = len(found), place + len(listed)
             listed += [number for values in found for number in values]
+            set_here = self._set_by(entry)
+            row[layout.SETS], row[layout.SETS_AT] = len(set_here), place + len(listed)
+            listed += [number for values in set_here for number in values]
         self._table(layout.ENTRIES, rows)
         self._integers.extend(listed)
         self._table(layout.SIGNALS, self.agenda_of.signals)
         self._integers[layout.IN_STEPS] = len(self.agenda_of.in_steps) + len(self.agenda_of.signals)
+        self._integers[layout.SHARES] = int(self._shares())
         self._integers[layout.KINDS] = sum(1 << kind for kind in {row[layout.DOES] for row in rows})
         self._integers[layout.HAS_SCHEDULE] = len(self.agenda_of.scheduled)
         self._integers[layout.HAS_TIMERS] = sum(row[layout.SCHEDULE] == layout.TIMED for row in rows)
@@ -196,18 +209,20 @@ class Tables:
             self._numbers += handler.times
         else:
             row[layout.SCHEDULE] = layout.PERIODIC
-            row[layout.PERIOD_IN : layout.PERIOD_IN + 2] = self._number(entry, handler.period)
-            row[layout.OFFSET_IN : layout.OFFSET_IN + 2] = self._number(entry, handler.offset)
             row[layout.FOLLOWS] = int(isinstance(handler.period, str) or isinstance(handler.offset, str))
         return row
 
-    def _number(self, entry: Entry, value: float | str) -> list[int]:
-        """Where a period or an offset stands: which array, where in it."""
-        if not isinstance(value, str):
-            self._numbers.append(float(value))
-            return [layout.IN_NUMBERS, len(self._numbers) - 1]
-        slot = self.system.signal(f"{entry.part}.{value}").slot
-        return [ARRAYS_OF_VARIABLES.index(slot.array), slot.offset]
+    def _time(self, entry: Entry, given: Fraction | str) -> list[int]:
+        """The row of a period or an offset: where it stands, and the rational number that was given."""
+        exact = exact_time(self.system.parts[entry.part], given)
+        self._numbers.append(math.nan if exact is None else float(exact))
+        at = len(self._numbers) - 1
+        where = [layout.IN_NUMBERS, at]
+        if isinstance(given, str):
+            slot = self.system.signal(f"{entry.part}.{given}").slot
+            where = [ARRAYS_OF_VARIABLES.index(slot.array), slot.offset]
+        whole, rest = divmod(exact or Fraction(0), 1)
+        return [*where, at, whole, rest.numerator, rest.denominator]
 
     def _next(self, entry: Entry) -> list[list[int]]:
         """Which variables a handler may change, and where in the cache it leaves them."""
@@ -219,8 +234,38 @@ class Tables:
             if argument.role == "next":
                 target, source = slots[argument.name], slots[argument.of]
                 cells = [target.offset, "ypdk".index(source.array), source.offset, target.size]
-                found.append([*cells, int(is_listed(declarations[argument.of]))])
+                way = way_of_writing(entry.handler.function.function, argument.name, target.size)
+                found.append([*cells, int(is_listed(declarations[argument.of])), way])
         return found
+
+    def _shares(self) -> bool:
+        """Whether two handlers that may run at one instant, of one kind and cause, may write one variable."""
+        seen: dict[tuple[Any, str], list[set[tuple[int, int]]]] = {}
+        for entry in self.agenda_of.entries:
+            if entry.handler.does == "publish" or entry.is_private or not self._nexts[entry.number]:
+                continue
+            mine = {
+                (cells[layout.TARGET], cells[layout.OFFSET] + i)
+                for cells in self._nexts[entry.number]
+                for i in range(cells[layout.SIZE])
+            }
+            others = seen.setdefault((entry.handler.cause, entry.handler.does), [])
+            if any(mine & other for other in others):
+                return True
+            others.append(mine)
+        return False
+
+    def _set_by(self, entry: Entry) -> list[list[int]]:
+        """Witnesses that depend on states that a kernel function has among its results, and these states."""
+        if entry.handler.function.is_python:
+            return []
+        return [
+            [number, cells[layout.RESULT] + i, cells[layout.OFFSET] + i]
+            for cells in self._nexts[entry.number]
+            for i in range(cells[layout.SIZE] if cells[layout.TARGET] == layout.IN_Y else 0)
+            for number, witness in enumerate(self.agenda_of.witnesses)
+            if ("y", cells[layout.OFFSET] + i) in witness.sources
+        ]
 
     @property
     def reset_states(self) -> frozenset[int]:
@@ -247,15 +292,15 @@ class Tables:
             end = 0
             for at, size in [*slots, (sizes[name], 0)]:
                 if at > end:  # what has no name
-                    found.append([0, number, end, at - end, 1])
+                    found.append([0, number, end, at - end, 1, layout.WRITES_AT_TIMES])
                 if at + size > max(at, end):
-                    found.append([0, number, at, size, 1])
+                    found.append([0, number, at, size, 1, layout.WRITES_AT_TIMES])
                 end = max(end, at + size)
         return found
 
     def _witnesses(self, accuracy: float | None, method: Method, policy: str) -> None:
         system, witnesses = self.system, self.agenda_of.witnesses
-        rows = [[witness.direction, int(witness.is_condition)] for witness in witnesses]
+        rows = [[w.direction, int(w.is_condition), int(w.is_moved)] for w in witnesses]
         shortest = min((witness.shortest_pulse for witness in witnesses), default=math.inf)
         self._numbers[layout.SHORTEST_PULSE] = shortest
         self._table(layout.WITNESSES, rows)
@@ -409,6 +454,7 @@ class Tables:
             (layout.TWIN_C, 0 if self.held is None else cache),
             (layout.CANDIDATES, candidates),
             *((place, witnesses) for place in OF_WITNESSES),
+            (layout.ROUNDING, 2 * witnesses),
         ):
             self._take(place, "scratch", size)
         for place, size in (
@@ -421,6 +467,11 @@ class Tables:
             (layout.ASKED, len(system.rings)),
             (layout.TOLD_OF_RINGS, len(system.rings)),
             (layout.TOLD_OF_WITNESSES, witnesses),
+            (layout.WRITERS, (kept + integers) * self._integers[layout.SHARES]),
+            (layout.WRITTEN_BY, (kept + integers) * self._integers[layout.SHARES]),
+            (layout.REPORTED_WRITERS, entries),
+            (layout.WAS_SET, witnesses),
+            (layout.WAS_PUSHED, 1),
             (layout.MARKS, int(self.reach[0])),
             (layout.STACK, int(self.reach[0])),
         ):
@@ -508,6 +559,16 @@ def past_rows(system: System, looked_at: set[int] | None) -> tuple[list[list[int
 def takes_next_state(entry: Entry) -> bool:
     """Whether a Python method asks for the variables that it may change."""
     return "next_state" in inspect.signature(entry.handler.function.function).parameters
+
+
+def way_of_writing(function: Any, name: str, size: int) -> int:
+    """How a kernel function writes a result: on each way, only adding, or on some ways or not known."""
+    effects = effects_of(function)
+    if name in effects.adds and name not in effects.writes:
+        return layout.WRITES_SUMS
+    if size == 1 and name in always_assigned(function):
+        return layout.WRITES_ALWAYS
+    return layout.WRITES_AT_TIMES
 
 
 def _depends(stages: Integers) -> Integers:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from cosim.step import layout as ix
-from cosim.step.agenda import next_time, row_of, serve
+from cosim.step.agenda import first_due, next_time, row_of, serve, waits_for
 from cosim.step.arrays import Arrays, part
 from cosim.step.codes import (
     FAILED_ANSWER,
@@ -29,6 +29,7 @@ from cosim.step.event_log import (
     CELL_OFFSET,
     CELL_SIZE,
     CELLS,
+    OVERWRITTEN,
     RECORD,
     TOOK,
     WHO,
@@ -37,10 +38,12 @@ from cosim.step.event_log import (
     WITNESS_AFTER,
     WITNESS_BEFORE,
     room_in_log,
+    tell,
 )
 from cosim.step.holds import gathers, note_result
 from cosim.step.realize import realize, realized
 from cosim.step.touched import lower_stage
+from cosim.step.zeros import note_set
 from cosim.walker import call_python
 
 INITIALIZATION_CAUSE, TRIGGERED, SCHEDULED, TIME_CAUSE, SIGNALED, TERMINATION_CAUSE = range(1, 7)
@@ -77,12 +80,18 @@ def list_due(a: Arrays, does: int, causes: int) -> int:
     """Note which handlers of a kind are due and what their timers are set to; their causes (bits)."""
     due = a.program[ix.DUE]
     found = 0
+    first = -2  # not looked for yet
     for entry in range(a.program[ix.ENTRIES]):
         row = row_of(a, entry)
         if a.program[row + ix.DOES] != does:
             continue
         a.places[due + entry] = 0
         if is_due(a, entry, does, causes):
+            if a.program[row + ix.CAUSE] == SCHEDULED:
+                if first == -2:
+                    first = first_due(a)
+                if waits_for(a, entry, first):
+                    continue
             a.places[due + entry] = a.program[row + ix.CAUSE]
             found |= 1 << a.program[row + ix.CAUSE]
             if a.program[row + ix.SCHEDULE] == ix.TIMED:
@@ -204,6 +213,8 @@ def handle(a: Arrays, cause: int, does: int) -> int:
         if a.program[row + ix.NEXT] > 0 and not writes:
             keep(a, a.program[ix.WORKING], a.program[ix.WORKING_K])
             writes = True
+            if a.program[ix.SHARES] != 0:
+                forget_writers(a)
         a.places[ix.HANDLED] += 1
         code = run_handler(a, entry, row)
         severity = a.places[ix.STATUS_NOW]
@@ -220,8 +231,14 @@ def handle(a: Arrays, cause: int, does: int) -> int:
             continue
         answer(a, severity, entry)
         log_event(a, entry, row, severity, 1 if severity > 0 else 0)
+        if severity > 0 and a.program[ix.SHARES] != 0:
+            note_writers(a, entry, row)
         if severity > 0:
+            if cause in (TRIGGERED, SIGNALED) and changes_states(a, row):
+                a.places[a.program[ix.WAS_PUSHED]] = 1
             accept_results(a, row)
+            if a.program[row + ix.SETS] > 0:
+                note_set(a, row)
     if writes:
         take_over(a, a.program[ix.WORKING], a.program[ix.WORKING_K])
     return 0
@@ -269,6 +286,15 @@ def is_changed(a: Arrays, row: int, cell: int) -> bool:
     changed = False
     for m in range(a.program[cell + ix.SIZE]):
         changed = changed or different(working_value(a, array, offset + m), result_value(a, row, cell, m))
+    return changed
+
+
+def changes_states(a: Arrays, row: int) -> bool:
+    """Whether a handler has left another value for a continuous state."""
+    changed = False
+    for i in range(a.program[row + ix.NEXT]):
+        cell = a.program[row + ix.NEXT_AT] + ix.NEXT_WIDTH * i
+        changed = changed or (a.program[cell + ix.TARGET] == ix.IN_Y and is_changed(a, row, cell))
     return changed
 
 
@@ -333,6 +359,42 @@ def check_results(a: Arrays, row: int, does: int) -> int:
             if array == ix.IN_Y and not math.isfinite(value):
                 return FAILED_INFINITE
     return 0
+
+
+@part("A>v")
+def forget_writers(a: Arrays) -> None:
+    """No handler of this kind and cause has written anything at this instant."""
+    for m in range(a.y.shape[0] + a.p.shape[0] + a.d.shape[0] + a.k.shape[0]):
+        a.places[a.program[ix.WRITERS] + m] = 0
+
+
+@part("Aii>v")
+def note_writers(a: Arrays, entry: int, row: int) -> None:
+    """Note what a handler has written; a finding, once for each handler, where another one has before.
+
+    Both have read the values before the instant, so what the earlier one wrote is lost.
+    """
+    if a.program[row + ix.PRIVATE] != 0:
+        return
+    continuous = a.y.shape[0] + a.p.shape[0] + a.d.shape[0]
+    for i in range(a.program[row + ix.NEXT]):
+        cell = a.program[row + ix.NEXT_AT] + ix.NEXT_WIDTH * i
+        array = a.program[cell + ix.TARGET]
+        offset = a.program[cell + ix.OFFSET]
+        way = a.program[cell + ix.WRITES]
+        for m in range(a.program[cell + ix.SIZE]):
+            number = place_in_copy(a, 0, continuous, array) + offset + m
+            written = way == ix.WRITES_ALWAYS or a.places[a.program[ix.WRITTEN_BY] + number] == entry + 1
+            if not written and not different(
+                working_value(a, array, offset + m), result_value(a, row, cell, m)
+            ):
+                continue
+            earlier = a.places[a.program[ix.WRITERS] + number]
+            told = a.program[ix.REPORTED_WRITERS] + entry
+            if earlier != 0 and way != ix.WRITES_SUMS and a.places[told] == 0:
+                a.places[told] = 1
+                tell(a, OVERWRITTEN, entry * a.program[ix.ENTRIES] + earlier - 1, float(number))
+            a.places[a.program[ix.WRITERS] + number] = entry + 1
 
 
 @part("Ai>v")

@@ -23,12 +23,22 @@ from cosim.step.crossing import (
 from cosim.step.evaluation import copy_cache, probed
 from cosim.step.event_log import CHATTERING, NOT_A_NUMBER, WRONG_SIDE, ZENO, tell
 from cosim.step.forecast import foresee
-from cosim.step.holds import can_hold, drop_moved, held_count, hold, leave_out_held, note_held, pushes_it
+from cosim.step.holds import (
+    can_hold,
+    drop_moved,
+    held_count,
+    hold,
+    is_held,
+    leave_out_held,
+    note_held,
+    pushes_it,
+)
 from cosim.step.realize import complete, redo
 from cosim.step.seen import (
     ASIDE,
     LEFT,
     RIGHT,
+    SEEN,
     copy_row,
     forget_hidden,
     forget_seen,
@@ -41,12 +51,33 @@ from cosim.step.watched import (
     LEAVING,
     MOST_REPEATS,
     RATE_SPACING,
+    above,
     direction_of,
     is_condition,
+    is_moved,
     level,
     look,
     memory_of,
     value,
+)
+from cosim.step.zeros import (
+    ARRIVED,
+    EITHER,
+    NEAR,
+    EXACT,
+    NOT_AT_ZERO,
+    PASSED,
+    STOPPED,
+    come_out,
+    fire_arrivals,
+    forget_level,
+    is_out,
+    largest_number,
+    measure_rounding,
+    note_zeros,
+    rounding,
+    set_guard,
+    start_zeros,
 )
 
 CHARACTERISTIC_TIME = 1.0  # s; the isolation window is 0.01 * accuracy * this, as in Drake's Simulator
@@ -56,7 +87,8 @@ CORRECTIONS = 80  # of the time of an event, where dense output and a step of it
 SECANTS = 4  # of them by the rates of the witnesses alone; then every second one makes the bracket smaller
 REPEATED = 1e-7  # s; closer events of one witness repeat each other where the step is much longer,
 LONGER = 1e4  # so many times: shorter flights are lost in the rounding of coordinates that are not small
-NEAR = 10.0  # windows: events of one witness closer than that repeat each other
+NEAR_BY = 10.0  # windows: events of one witness closer than that repeat each other
+LOST = 4.0  # of the rounding: a flight is a quarter as high as its time times the speed at its end
 CLOSER = 0.1  # than the window: evaluations of witnesses are cheap, and late events add up
 DIFFERENCE = 1e-6  # of the step: over which rates of witnesses that declare none are taken
 WORTH_A_LOOK = 100.0  # windows: in shorter flights (that pile up) coordinates are mostly rounding
@@ -64,21 +96,30 @@ SEARCHES = 3  # of a step again, with more points, as the witnesses turn out to 
 HALF_A_UNIT = 1.1102230246251568e-16  # a little more than half the distance from 1 to the next number
 
 
-@part("A>i", needed_for="witnesses")
-def start_witnesses(a: Arrays) -> int:
-    """At the beginning of a run; 0 or a code."""
+@part("Ai>i", needed_for="witnesses")
+def start_witnesses(a: Arrays, goes_on: int) -> int:
+    """At the beginning of a run, or where one goes on with another integrator; 0 or a code."""
     for i in range(a.program[ix.WITNESSES]):
         at = memory_of(a, i)
+        was_started = a.clock[at + ix.FIRED] != 0.0
+        has_come = a.clock[at + ix.BAND] >= 0.0 and a.clock[at + ix.GUARD] == 0.0
+        same = goes_on != 0 and was_started and has_come and a.clock[at + ix.VALUE] == value(a, i)
+        a.places[a.program[ix.WAS_SET] + i] = 1 if same else 0
         for column in range(ix.COLUMNS):
             a.clock[at + column] = 0.0
         a.clock[at + ix.FIRED] = -math.inf
         a.clock[at + ix.EXPECTED] = math.inf
+    start_zeros(a)
+    for i in range(a.program[ix.WITNESSES]):
+        at = memory_of(a, i)
+        if a.places[a.program[ix.WAS_SET] + i] != 0:
+            a.clock[at + ix.GUARD] = 0.0
         now = value(a, i)
         a.clock[at + ix.VALUE] = now
         tell_of_nan(a, i, now, a.clock[ix.TIME])
         way = direction_of(a, i)
         wrong = (way == ix.FALLING and now < 0.0) or (way == ix.RISING and now > 0.0)
-        if wrong and not is_condition(a, i):
+        if wrong and not is_condition(a, i) and a.clock[at + ix.BAND] < 0.0:
             tell(a, WRONG_SIDE, i, now)
             if a.program[ix.POLICY] == ix.STOP_AT:
                 a.places[ix.WITNESS] = i
@@ -139,13 +180,18 @@ def begin_watch(a: Arrays) -> None:
     for i in range(a.program[ix.WITNESSES]):
         at = memory_of(a, i)
         now = value(a, i)
-        if a.clock[at + ix.GUARD] != 0.0 and now * a.clock[at + ix.GUARD] > 0.0:
-            # out on the other side: zero is zero again
-            a.clock[at + ix.LEVEL] = 0.0
+        if is_out(a, i, now):
+            come_out(a, i, now)
+        elif a.clock[at + ix.LEVEL] == 0.0 and a.clock[at + ix.BAND] < 0.0:
             a.clock[at + ix.GUARD] = 0.0
+        guard = a.clock[at + ix.GUARD]
         a.scratch[a.program[ix.BEFORE] + i] = now
-        a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_ZERO] = a.clock[at + ix.LEVEL]
-        a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_GUARD] = a.clock[at + ix.GUARD]
+        row = a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i
+        a.scratch[row + ix.LEVEL_ZERO] = a.clock[at + ix.LEVEL]
+        a.scratch[row + ix.LEVEL_GUARD] = 0.0 if abs(guard) == PASSED else guard
+        # one that has come to zero and not passed it is still on the side from which it came
+        has_arrived = abs(guard) == ARRIVED
+        a.scratch[row + ix.LEVEL_BAND] = NOT_AT_ZERO if has_arrived else a.clock[at + ix.BAND]
 
 
 def isolation_window(a: Arrays) -> float:
@@ -178,8 +224,8 @@ def trigger(a: Arrays, start: float) -> int:
     attempted = stop - start
     located = False
     for i in range(count):
-        before = a.scratch[a.program[ix.BEFORE] + i] - level(a, i)
-        after = value(a, i) - level(a, i)
+        before = above(a, i, a.scratch[a.program[ix.BEFORE] + i])
+        after = above(a, i, value(a, i))
         a.scratch[a.program[ix.ENDS] + ix.ENDS_HEADER + i] = before
         a.scratch[a.program[ix.ENDS] + ix.ENDS_HEADER + count + i] = after
         a.places[crossed + i] = 1 if has_crossed(a, i, before, after) else 0
@@ -197,6 +243,8 @@ def trigger(a: Arrays, start: float) -> int:
         for m in range(a.work.shape[0]):
             a.scratch[a.program[ix.KEPT_WORK] + m] = a.work[m]
         found = search(a, a.work[STEP_START], stop, length)
+        if found == FOUND and is_noise(a):
+            found = search(a, a.work[STEP_START], stop, length)
         if found < 0:
             return -found
         located = False
@@ -212,7 +260,8 @@ def trigger(a: Arrays, start: float) -> int:
         if foresees(a):
             foresee(a, start, stop, AIM * length)
     if located:
-        fire(a, max(NEAR * length, min(REPEATED, attempted / LONGER)))
+        fire(a, max(NEAR_BY * length, min(REPEATED, attempted / LONGER)))
+    note_zeros(a, 1 if located else 0)
     note(a)
     note_held(a)
     return 0
@@ -254,7 +303,7 @@ def search(a: Arrays, start: float, stop: float, window: float) -> int:
     # What lies before may be hidden between the points: the first search stays as it is where nothing does.
     spacing = (stop - start) / PARTS
     for _ in range(SEARCHES):
-        wanted = points_apart(a, points, spacing)
+        wanted = points_apart(a, points, spacing, 1 if found == FOUND else 0)
         end = ends[ix.WINDOW_START] if found == FOUND else stop
         worth = 4.0 if a.numbers[ix.SHORTEST_PULSE] < spacing else WORTH_A_LOOK
         if not wanted < 0.999 * spacing or not end - start > worth * window:
@@ -280,20 +329,49 @@ def search(a: Arrays, start: float, stop: float, window: float) -> int:
             break
     for i in range(count):
         # for the forecast: where the whole step has ended
-        ends[ix.ENDS_HEADER + count + i] = value(a, i) - level(a, i)
+        ends[ix.ENDS_HEADER + count + i] = above(a, i, value(a, i))
     return found
 
 
-def points_apart(a: Arrays, points: Reals, spacing: float) -> float:
+def is_noise(a: Arrays) -> bool:
+    """Whether a witness that was found to cross was on the side from which it has by rounding alone.
+
+    It then counts as zero there for the rest of this step. Such is one that comes from the other side and
+    goes along zero, or back from it.
+    """
+    count = a.program[ix.WITNESSES]
+    points, width = points_of(a)
+    ends = a.program[ix.ENDS] + ix.ENDS_HEADER
+    largest = -1.0
+    found = False
+    for i in range(count):
+        before = a.scratch[ends + i]
+        left = points[LEFT * width + 1 + i]
+        if not (before * left < 0.0 and has_crossed(a, i, left, points[RIGHT * width + 1 + i])):
+            continue
+        furthest = points[(SEEN if left < 0.0 else SEEN + 1) * width + 1 + i]
+        if largest < 0.0:
+            largest = largest_number(a)
+        if abs(furthest) <= NEAR * max(largest, abs(before)):
+            measure_rounding(a)
+            if abs(furthest) <= rounding(a, i):
+                a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_BAND] = rounding(a, i)
+                found = True
+    return found
+
+
+def points_apart(a: Arrays, points: Reals, spacing: float, found: int) -> float:
     """How far apart the points may lie at which witnesses are looked at, by what was seen and promised.
 
     `spacing` is how far apart they were. Where a witness that declares its rate could have hidden something
-    between two of them, at the largest of its rates, half of it: then such parts are halved, too.
+    between two of them, at the largest of its rates, half of it: then such parts are halved, too. One that
+    lies at zero until a crossing that was `found` has rates of rounding.
     """
     count = a.program[ix.WITNESSES]
     wanted = math.inf
     for i in range(count):
-        if not is_condition(a, i):
+        lies = found != 0 and points[LEFT * (1 + 2 * count) + 1 + i] == 0.0
+        if not is_condition(a, i) and not lies:
             wanted = min(wanted, spacing_for(points, count, i))
             if declared_rate(a, i) >= 0 and hides(points, count, i):
                 wanted = min(wanted, 0.5 * spacing)
@@ -305,7 +383,7 @@ def compare_with_low(a: Arrays, target: int) -> None:
     """Which witnesses have crossed from the start of the window to now, into `places`."""
     count = a.program[ix.WITNESSES]
     for i in range(count):
-        now = value(a, i) - level(a, i)
+        now = above(a, i, value(a, i))
         a.scratch[a.program[ix.NOW] + i] = now
         a.places[target + i] = 1 if has_crossed(a, i, a.scratch[a.program[ix.LOW] + i], now) else 0
 
@@ -390,9 +468,21 @@ def go_to(a: Arrays, length: float) -> int:
     return 0
 
 
+def is_lost(a: Arrays, i: int, since: float) -> bool:
+    """Whether a witness, since its last event, was no further from zero than rounding: it is pressed there."""
+    flown = since * abs(a.clock[memory_of(a, i) + ix.RATE])
+    if not flown <= LOST * NEAR * largest_number(a):
+        return False
+    measure_rounding(a)
+    return flown <= LOST * rounding(a, i)
+
+
 @part("Af>v")
 def fire(a: Arrays, near_by: float) -> None:
-    """Witnesses have crossed: handlers that wait for them are pending, repetitions are counted."""
+    """Witnesses have crossed: handlers that wait for them are pending, repetitions are counted.
+
+    An event within `near_by` of the last one, s, repeats it, as does one behind a flight lost in rounding.
+    """
     look(a, RATE_SPACING)
     now = a.clock[ix.TIME]
     for i in range(a.program[ix.WITNESSES]):
@@ -400,7 +490,8 @@ def fire(a: Arrays, near_by: float) -> None:
         a.clock[at + ix.RATE] = a.scratch[a.program[ix.RATES_NOW] + i]
         if a.places[a.program[ix.CROSSED] + i] != 0:
             a.clock[at + ix.EXPECTED] = math.inf
-            near = now - a.clock[at + ix.FIRED] <= near_by
+            since = now - a.clock[at + ix.FIRED]
+            near = since <= near_by or is_lost(a, i, since)
             a.clock[at + ix.REPEATS] = a.clock[at + ix.REPEATS] + 1.0 if near else 0.0
             a.clock[at + ix.FIRED] = now
     for entry in range(a.program[ix.ENTRIES]):
@@ -414,20 +505,61 @@ def fire(a: Arrays, near_by: float) -> None:
 def jumps(a: Arrays) -> bool:
     """Which witnesses crossed because the state was written to since the last step, into CROSSED."""
     found = False
+    measured = False
     forget_expected(a)
     drop_moved(a)
+    largest = largest_number(a)
     for i in range(a.program[ix.WITNESSES]):
-        before = a.clock[memory_of(a, i) + ix.VALUE]
+        at = memory_of(a, i)
+        before = a.clock[at + ix.VALUE]
         now = value(a, i)
-        way = direction_of(a, i)
-        falls = way != ix.RISING and before > 0.0 and now <= 0.0
-        rises = way != ix.FALLING and before < 0.0 and now >= 0.0
-        a.places[a.program[ix.CROSSED] + i] = 1 if falls or rises else 0
         a.scratch[a.program[ix.BEFORE] + i] = before
+        a.places[a.program[ix.CROSSED] + i] = 0
+        if now == before or is_held(a, i):
+            continue
+        if is_out(a, i, before):
+            forget_level(a, i)
+        noise = -1.0
+        if abs(now) <= NEAR * max(largest, abs(before)):
+            if not measured:
+                measure_rounding(a)
+                measured = True
+            noise = rounding(a, i)
+        is_zero = abs(now) <= noise
+        way = direction_of(a, i)
+        guard = a.clock[at + ix.GUARD]
+        if a.clock[at + ix.BAND] >= 0.0 and a.clock[at + ix.LEVEL] == 0.0:
+            # written away from zero
+            falls = guard > 0.0 and now < 0.0 and not is_zero
+            rises = (guard < 0.0 or guard == EITHER) and now > 0.0 and not is_zero
+        elif is_zero and is_moved(a, i):
+            # written to zero: leaving it will be the event
+            falls = False
+            rises = False
+        else:
+            falls = way != ix.RISING and before > 0.0 and now <= 0.0
+            rises = way != ix.FALLING and before < 0.0 and now >= 0.0
+        if is_zero:
+            a.clock[at + ix.LEVEL] = 0.0
+            a.clock[at + ix.BAND] = noise
+            a.clock[at + ix.GUARD] = 0.0 if falls or rises else set_guard(a, i)
+        else:
+            a.clock[at + ix.BAND] = NOT_AT_ZERO
+        a.places[a.program[ix.CROSSED] + i] = 1 if falls or rises else 0
         found = found or falls or rises
     if found:
         note_located(a, a.clock[ix.TIME], 0)
     return found
+
+
+@part("A>i", needed_for="witnesses")
+def cross_at_rest(a: Arrays) -> int:
+    """Fire the witnesses that have come to zero and do not pass it; whether there are some."""
+    if fire_arrivals(a) == 0:
+        return 0
+    note_located(a, a.clock[ix.TIME], 0)
+    fire(a, 0.0)
+    return 1
 
 
 @part("A>i", needed_for="witnesses")
@@ -441,8 +573,10 @@ def cross_by_jump(a: Arrays) -> int:
 
 def list_pending(a: Arrays) -> None:
     """The updates that a witness has triggered and that wait, into WAITING; their witnesses into FIRED_BY."""
+    a.places[a.program[ix.WAS_PUSHED]] = 0
     for i in range(a.program[ix.WITNESSES]):
         a.places[a.program[ix.FIRED_BY] + i] = 0
+        a.places[a.program[ix.WAS_SET] + i] = 0
     for entry in range(a.program[ix.ENTRIES] if a.program[ix.WITNESSES] > 0 else 0):
         row = row_of(a, entry)
         updating = a.program[row + ix.CAUSE] == TRIGGERED and a.program[row + ix.DOES] != ix.PUBLISH
@@ -467,10 +601,13 @@ def turned(a: Arrays) -> int:
     if a.program[ix.WITNESSES] == 0:
         return 0
     look(a, RATE_SPACING)
+    pushed = a.places[a.program[ix.WAS_PUSHED]] != 0
     moved = False
     for m in range(a.y.shape[0]):
         moved = moved or a.scratch[a.program[ix.STARTING] + m] != a.y[m]
     some = False
+    measured = False
+    largest = -1.0
     for i in range(a.program[ix.WITNESSES]):
         some = some or a.places[a.program[ix.FIRED_BY] + i] != 0
     for i in range(a.program[ix.WITNESSES]):
@@ -489,21 +626,42 @@ def turned(a: Arrays) -> int:
         if a.clock[at + ix.REPEATS] == LEAVING:
             a.clock[at + ix.LEVEL] = now
             a.clock[at + ix.GUARD] = 0.0
+            a.clock[at + ix.BAND] = 0.0
             a.clock[at + ix.FIRED] = -math.inf
             a.clock[at + ix.REPEATS] = 0.0
             continue
         side = 1.0 if rate < 0.0 else -1.0  # where it came from
-        is_turned = rate * rate_now <= 0.0 and rate != 0.0
-        if moved and a.clock[at + ix.GUARD] != 0.0:
+        stops = abs(rate_now) <= STOPPED * abs(rate)
+        is_turned = (stops or rate * rate_now <= 0.0) and rate != 0.0
+        was_set = a.places[a.program[ix.WAS_SET] + i] != 0
+        guard = a.clock[at + ix.GUARD]
+        on_its_way = abs(guard) == 1.0 and rate_now * guard > 0.0
+        if on_its_way or (abs(guard) == 1.0 and (moved or was_set)):
             # it has not come out since it was turned last: rates this small may have any sign
-            side = a.clock[at + ix.GUARD]
+            side = guard
             is_turned = True
-        is_turned = is_turned and now * side <= 0.0
-        near = abs(now) <= 2.0 * abs(a.clock[at + ix.VALUE])
-        one_way = moved or direction_of(a, i) != ix.BOTH
+        noise = -1.0
+        if stops or a.clock[at + ix.BAND] >= 0.0 or now != a.clock[at + ix.VALUE]:
+            if largest < 0.0:
+                largest = largest_number(a)
+            if stops or abs(now) <= NEAR * max(largest, abs(a.clock[at + ix.VALUE])):
+                if not measured:
+                    measure_rounding(a)
+                    measured = True
+                noise = rounding(a, i)
+        is_zero = abs(now) <= noise
+        is_turned = is_turned and (now * side <= 0.0 or is_zero)
+        near = is_zero or abs(now) <= 2.0 * abs(a.clock[at + ix.VALUE])
+        # what is stopped by a switch, or by what was due at this instant anyhow, has not been turned
+        one_way = was_set or (pushed if stops else moved or direction_of(a, i) != ix.BOTH or on_its_way)
         guarded = is_turned and near and one_way and not is_condition(a, i)
-        a.clock[at + ix.LEVEL] = now if guarded else 0.0
-        a.clock[at + ix.GUARD] = side if guarded else 0.0
+        # stopped by a switch: it lies on its zero, and has passed it
+        rests = guarded or (stops and near and rate != 0.0 and not is_condition(a, i))
+        a.clock[at + ix.LEVEL] = now if rests and not is_zero else 0.0
+        a.clock[at + ix.GUARD] = side if guarded else side * PASSED if rests and not is_zero else 0.0
+        # what flies off comes back exactly: with a band, flights as low as that would gain from falling below
+        exact = rests and not stops
+        a.clock[at + ix.BAND] = EXACT if exact else noise if rests or is_zero else NOT_AT_ZERO
         if a.clock[at + ix.REPEATS] == MOST_REPEATS:
             tell(a, ZENO if pushes_it(a, i) > 0.0 else CHATTERING, i, 0.0)
             if a.program[ix.POLICY] == ix.STOP_AT:

@@ -14,6 +14,7 @@ from cosim.component.kernel_function import KernelFunction
 from cosim_compiler.checked_view import checked_view
 from cosim_compiler.debugging import is_debugging
 from cosim_compiler.sources.kernel_effects import returns_value
+from cosim_compiler.sources.run_source import run_source
 
 OWN_ARRAYS = {
     "parameter": "p",
@@ -91,7 +92,7 @@ def _written(
     cls: type, kernel: KernelFunction, arguments: Sequence[Argument], namespace: dict[str, Any]
 ) -> types.FunctionType:
     source, label = block_source(cls, kernel, arguments), f"{cls.__qualname__}.{kernel.function.__name__}"
-    exec(compile(source, f"<adapter of {label}>", "exec"), namespace)  # noqa: S102
+    run_source(source, namespace, f"adapter of {label}")
     made: types.FunctionType = namespace["block"]
     return made
 

@@ -15,6 +15,7 @@ from cosim.component.attachment import Attachment
 from cosim.component.component import OF_STATE, Component
 from cosim.component.declaration import Declaration
 from cosim.component.kernel_function import UPDATES_AT, KernelFunction
+from cosim.component.set_attribute import BUILT
 from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
 from cosim.stage import Stage
@@ -28,6 +29,7 @@ from cosim.system.projection import Projection
 from cosim.system.row_plan import OWN_ROLES, RowPlan, of_names
 from cosim.system.schedule import Block, Slot
 from cosim.system.signals import split_derivative
+from cosim.system.timers import check_timers
 from cosim.system.wiring import Wiring
 
 P = TypeVar("P")
@@ -97,7 +99,10 @@ class Assembly:
         self._check_results(written)
         self._mark_unknown(written)
         self._check_sources(written)
+        self._problems += check_timers(self.parts_by_name)
         self._raise()
+        for part in self.parts_by_name.values():
+            part.__dict__[BUILT] = True
 
     # what a solver uses
 

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import numbers
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.attributes import ClosedAttributes
+from cosim.contracts.tolerances import LOOSEST_WINDOW, accuracy_fault
 from cosim.errors import SimulationError, StageError, StateError
 from cosim.html_table import html_table
 from cosim.stage import Stage
@@ -25,7 +28,7 @@ SAVED = tuple(name for name, role in ROLES.items() if role == STATE)
 COMPUTED = slice(int(Stage.TIME), int(Stage.REPORT) + 1)  # stages that follow time and continuous state
 
 
-class State:
+class State(ClosedAttributes):
     """Time and arrays; the cache beside it holds what was computed from them.
 
     Made by `System.default_state`. Read with ``state["mount.X_FM"]``, write with
@@ -39,9 +42,13 @@ class State:
         How far it is realized.
     versions : list of int
         For each stage, how often it was invalidated.
-    accuracy : float or None
-        Wanted accuracy; the isolation window of events follows it.
     """
+
+    attribute_hints: ClassVar[Mapping[str, str]] = {
+        "time": "call set_time(t)",
+        **{name: f"call set_{name}(values)" for name in "yquz"},
+        "y_dot": "it is computed",
+    }
 
     def __init__(self, system: System) -> None:
         self.system = system
@@ -53,7 +60,7 @@ class State:
         self.stage = Stage.MODEL
         self.versions = [1] * len(Stage)
         self._invalidated_by = ""
-        self.accuracy: float | None = None
+        self._accuracy: float | None = None
         self._locked = ""  # why it may only be read now
         self.is_believed = True  # not what comes from bytes, before a Step has looked at it
 
@@ -63,6 +70,17 @@ class State:
     def time(self) -> float:
         """Time, s."""
         return float(self._arrays["clock"][TIME])
+
+    @property
+    def accuracy(self) -> float | None:
+        """Wanted accuracy; the isolation window of events follows it. None: none is wanted."""
+        return self._accuracy
+
+    @accuracy.setter
+    def accuracy(self, value: float | None) -> None:
+        if value is not None and (fault := accuracy_fault(value, LOOSEST_WINDOW)):
+            raise StateError(f"accuracy {fault}")
+        self._accuracy = None if value is None else float(value)
 
     @property
     def jumped(self) -> bool:
@@ -142,7 +160,10 @@ class State:
         return list(self.system.variables)
 
     def __getitem__(self, path: str) -> Any:
-        """Value of a variable: a number, or an array of its shape (a copy).
+        """Value of a variable: a number, or an array of its shape (a copy, read-only).
+
+        To set an element write to its path, ``state["joint.q[0]"] = 5.0``, or the whole: ``q =
+        state["joint.q"].copy()``, ``q[0] = 5.0``, ``state["joint.q"] = q``.
 
         Raises
         ------

@@ -378,7 +378,7 @@ class System:
         return Stage.EMPTY
 
     def read(self, state: State, path: str) -> Any:
-        """Value of a signal in a State."""
+        """Value of a signal in a State: a number, or a read-only array."""
         signal = self.signal(path)
         state.require(self.stage_of(signal.slot), path)
         slot = signal.slot
@@ -386,7 +386,9 @@ class System:
         shape = signal.declaration.shape
         if slot.size == 1 and (shape == () or signal.slot.size != signal.declaration.size or "[" in path):
             return values[0].item()
-        return values.reshape(shape).copy() if values.size == signal.declaration.size else values.copy()
+        copied = values.reshape(shape).copy() if values.size == signal.declaration.size else values.copy()
+        copied.flags.writeable = False  # an element that is set in a copy would be set nowhere
+        return copied
 
     def write(self, state: State, path: str, value: Any) -> None:
         """Write a variable of a State after the checks of its declaration."""
@@ -419,7 +421,13 @@ class System:
         signal = self.signal(path)
         if signal.declaration.kind == "input":
             return self._input_lines.line(path, signal).value
-        if signal.slot.array == "c" or signal.declaration.kind == "option":
+        if signal.declaration.kind == "option":
+            name = signal.declaration.name
+            raise StateError(
+                f"{path}: it is an option, which belongs to the system and is the same in each State: give "
+                f"it where the part is added, model.add(…, {name}=…), and build the model again"
+            )
+        if signal.slot.array == "c":
             raise StateError(f"{path}: it is computed and cannot be set")
         return signal.slot
 

@@ -8,6 +8,7 @@ from typing import ClassVar
 
 import cosim
 from cosim_dynamics.find_equilibrium import equilibrium, start_values
+from cosim_dynamics.linear_model import linearize
 
 
 class EquilibriumCommand(cosim.Command):
@@ -31,9 +32,14 @@ class EquilibriumCommand(cosim.Command):
     def run(self, arguments: argparse.Namespace) -> int:
         """Search from the start values of the model."""
         system = cosim.Model.from_file(arguments.model).build()
-        starts = start_values(equilibrium(system))
-        self.report(starts=starts, written=arguments.output)
+        found = equilibrium(system)
+        starts, growing = start_values(found), linearize(system, found, [], []).growing()
+        self.report(starts=starts, written=arguments.output, stable=not growing)
         text = "[starts]\n" + "".join(f'"{path}" = {value}\n' for path, value in starts.items())
+        if growing:
+            state, mode = growing[0]
+            grows = f"{state} leaves it, e times as far every {-mode.time_constant:.3g} s"
+            text = f"# This equilibrium is unstable: {grows}.\n{text}"
         print(text, end="")
         if arguments.output is not None:
             arguments.output.write_text(text, encoding="utf-8")

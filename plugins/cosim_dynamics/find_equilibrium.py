@@ -19,6 +19,8 @@ SMALL = 1e-11
 """Of the last correction, in rad, m … and parts of what is larger."""
 DIGITS = 15
 """After the point, of start values."""
+NEGATIVE = 1e-9
+"""Of the largest stiffness: what is below it with the other sign is no rounding."""
 SETTLED = 1e-7
 """Of the accelerations that remain, in parts of the largest one met."""
 
@@ -28,8 +30,11 @@ def equilibrium(system: cosim.System, state: cosim.State | None = None) -> cosim
 
     Law: u_dot(q, 0, z) = 0 and z_dot = 0, solved for displacements along the speeds and z by pseudo-transient
     continuation: (1/h - J) dx = (u_dot, z_dot), where h grows as what remains gets smaller. For small h this
-    creeps downhill, for large h it is Newton's method: the search prefers a stable equilibrium and converges
-    quadratically. Inputs, parameters and discrete variables keep their values; auxiliary states that nothing
+    creeps downhill, for large h it is Newton's method, which converges quadratically. Beside an unstable
+    equilibrium, where J has eigenvalues of the other sign, these are turned: the search leaves it, and comes
+    to rest in a stable one. It returns an unstable one only if it begins there exactly, which
+    ``linearize(system, found).growing()`` tells. Inputs, parameters and discrete variables keep their
+    values; auxiliary states that nothing
     depends on (energies, integrals for display) are left alone.
 
     Parameters
@@ -78,10 +83,9 @@ def equilibrium(system: cosim.System, state: cosim.State | None = None) -> cosim
         turns = tangent.turns[keep]
         J = _slopes(found, tangent, keep, searched)
         if closed:
-            step = _free_step(found, tangent, keep, J, residual, time)
+            step, is_leaving = _free_step(found, tangent, keep, J, residual, time)
         else:
-            whole = np.eye(J.shape[0], J.shape[1]) / time - J
-            step = np.asarray(np.linalg.lstsq(whole, residual, rcond=None)[0], dtype=float)
+            step, is_leaving = _downhill(-J, residual, time)
         if turns.any():
             step /= max(1.0, abs(step[turns]).max() / LARGEST_TURN)
         x = np.zeros(len(tangent.names))
@@ -96,7 +100,8 @@ def equilibrium(system: cosim.System, state: cosim.State | None = None) -> cosim
             continue
         before, now = _size(residual), _size(after)
         residual, largest = after, max(largest, now)
-        time *= float(np.clip(before / now if now else 10.0, 0.1, 10.0))
+        if not (is_leaving and now > before):  # accelerations grow beside an unstable equilibrium
+            time *= float(np.clip(before / now if now else 10.0, 0.1, 10.0))
         scale = np.maximum(1.0, abs(tangent.inverse @ y)[keep]) if len(keep) else np.ones(0)
         settled = now <= SETTLED * max(largest, 1.0)
         if settled and (abs(step) <= SMALL * scale).all():
@@ -108,7 +113,7 @@ def equilibrium(system: cosim.System, state: cosim.State | None = None) -> cosim
 
 def _free_step(
     state: cosim.State, tangent: Tangent, keep: NDArray[np.int64], J: Array, residual: Array, time: float
-) -> Array:
+) -> tuple[Array, bool]:
     """As the step of a tree, in the directions that constraints leave free.
 
     Speeds have these directions, and displacements are the rates of coordinates at such speeds.
@@ -127,21 +132,23 @@ def _free_step(
     seen = np.block(
         [[speeds.T, np.zeros((speeds.shape[1], others))], [np.zeros((others, nu)), np.eye(others)]]
     )
-    found: Array = moves @ _downhill(-seen @ J @ moves, seen @ residual, time)
-    return found
+    step, is_leaving = _downhill(-seen @ J @ moves, seen @ residual, time)
+    found: Array = moves @ step
+    return found, is_leaving
 
 
-def _downhill(stiffness: Array, residual: Array, time: float) -> Array:
+def _downhill(stiffness: Array, residual: Array, time: float) -> tuple[Array, bool]:
     """The step x of (1/time + stiffness) x = residual, away from where the stiffness is negative.
 
     Newton's method goes to the nearest equilibrium, stable or not; with eigenvalues of the other sign it
-    leaves an unstable one.
+    leaves an unstable one. The second value says whether there are such eigenvalues.
     """
     values, directions = np.linalg.eig(stiffness)
+    is_leaving = bool((values.real < -NEGATIVE * abs(values).max(initial=0.0)).any())
     values = np.where(values.real < 0.0, -values, values)
     parts = np.linalg.lstsq(directions, residual.astype(complex), rcond=None)[0]
     found: Array = (directions @ (parts / (1.0 / time + values))).real
-    return found
+    return found, is_leaving
 
 
 def start_values(state: cosim.State) -> dict[str, list[float] | float]:

@@ -13,6 +13,8 @@ from numpy.typing import NDArray
 from cosim_dynamics.mode import Mode
 
 Array = NDArray[np.float64]
+GROWS = 1e-6
+"""Of the largest eigenvalue: a real part above it belongs to a mode that grows, one below may be rounding."""
 ROUNDING = 1e-9
 """Eigenvalues smaller than this part of the largest one are zero, and so are such imaginary parts."""
 
@@ -61,6 +63,27 @@ class Linearization:
                 shape = np.asarray(vector, dtype=complex)
                 found.append(Mode(complex(real, imaginary), shape / shape[np.argmax(abs(shape))]))
         return sorted(found, key=lambda mode: (abs(mode.eigenvalue), mode.eigenvalue.real))
+
+    def growing(self) -> list[tuple[str, Mode]]:
+        """Modes that grow, the fastest first, each with the state in which it shows most; none: it is stable.
+
+        Examples
+        --------
+        >>> upright = Linearization(
+        ...     np.array([[0.0, 1.0], [9.0, 0.0]]), np.zeros((2, 0)), np.zeros((0, 2)), np.zeros((0, 0)),
+        ...     states=["stick.q", "stick.u"], inputs=[], outputs=[]
+        ... )
+        >>> [(name, round(mode.time_constant, 9)) for name, mode in upright.growing()]
+        [('stick.u', -0.333333333)]
+        """
+        modes = self.modes()
+        border = GROWS * max((abs(mode.eigenvalue) for mode in modes), default=0.0)
+        found = [
+            (self.states[int(np.argmax(abs(mode.shape)))], mode)
+            for mode in modes
+            if mode.eigenvalue.real > border
+        ]
+        return sorted(found, key=lambda pair: -pair[1].eigenvalue.real)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as lists and numbers, with the modes."""

@@ -66,9 +66,10 @@ class BatchEnsemble(cosim.Ensemble):
             **options,
         }
         self._options = options
+        integrator_of_all = self._integrator()
         self.plan = Plan(system, until, accuracy, output_interval, signals, reduce, state, endless_events)
         self.start, self.columns, self.units = self.plan.start, self.plan.columns, self.plan.units()
-        self.in_python = python_parts(system, self._integrator())
+        self.in_python = python_parts(system, integrator_of_all)
         self._runs: list[CompiledRuns | SimulatorRuns] = []
         self.job: Any = None  # what an executor was sent last
 
@@ -77,7 +78,7 @@ class BatchEnsemble(cosim.Ensemble):
         wanted: Any = self._settings["integrator"]
         if isinstance(wanted, Integrator):
             return wanted.with_accuracy(wanted.accuracy)
-        return chosen_integrator(wanted, self.system, self.plan.accuracy, dict(self._options))
+        return chosen_integrator(wanted, self.system, self._settings["accuracy"], dict(self._options))
 
     def __reduce__(self) -> Any:
         return _unpickled, (self.system, self._settings, self.plan.start)

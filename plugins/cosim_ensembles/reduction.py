@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from cosim import LookUpError, ModelError, System
-from cosim.kit import check_rules, unit_product
+from cosim.kit import check_rules, run_source, unit_product
 from cosim_ensembles.quantile import quantile_of
 
 CALL = re.compile(r"^\s*(?P<name>\w+)\s*\(\s*(?P<signal>[^(),]+?)\s*(?:,\s*(?P<number>[^(),]+?)\s*)?\)\s*$")
@@ -218,6 +218,6 @@ def _adapted(function: types.FunctionType, signals: int) -> types.FunctionType:
     parts = ", ".join(f"values[{i} * n : {i + 1} * n]" for i in range(signals))
     source = f"def reduction(times, values):\n    n = len(times)\n    return function(times, {parts})\n"
     namespace: dict[str, Any] = {"function": function, "__name__": __name__}
-    exec(compile(source, f"<reduction {function.__name__}>", "exec"), namespace)  # noqa: S102
+    run_source(source, namespace, f"reduction {function.__name__}")
     made: types.FunctionType = namespace["reduction"]
     return made

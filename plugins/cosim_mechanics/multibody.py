@@ -35,6 +35,15 @@ class Multibody(cosim.Model):
         super().__init__(name, **settings)
         furnish(self, gravity)
 
+    @property
+    def gravity(self) -> Any:
+        """Acceleration of a freely falling body, m/s2, in Ground: a value of the part ``gravity``."""
+        return self.parts["gravity"].gravity  # type: ignore[attr-defined]
+
+    @gravity.setter
+    def gravity(self, value: Any) -> None:
+        self.parts["gravity"].gravity = value
+
     def body(self, name: str, **values: Any) -> cosim.Component:
         """Add a rigid body.
 

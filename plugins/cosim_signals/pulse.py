@@ -3,14 +3,23 @@
 from __future__ import annotations
 
 import cosim
+from cosim.kit import periodic_time, rational_time
 from cosim_measures.still import Still
 from cosim_signals.source import Source
 
+MOST_PARTS = 1000000
+"""Of a period, for a width that is counted exactly."""
+
 
 def edge_time(number, start_time, period, width):
-    """When an edge comes: the even ones rise, the odd ones fall; never a sum of periods."""
+    """When an edge comes, the double nearest to what it is on paper; even ones rise, odd ones fall."""
     half = number // 2
-    return start_time + half * period + (width * period if number % 2 == 1 else 0.0)
+    if number % 2 == 0:
+        return periodic_time(half, 1, start_time, period)
+    _, of_period, parts = rational_time(width)
+    if parts == 0 or parts > MOST_PARTS:
+        return start_time + half * period + width * period
+    return periodic_time(half * parts + of_period, parts, start_time, period)
 
 
 def edges_before(t, start_time, period, width):

@@ -16,7 +16,7 @@ from cosim_signals.series import read_series
 from cosim_signals.source import Source
 
 LINEAR, HELD, CUBIC, MONOTONE = 0.0, 1.0, 2.0, 3.0
-KEPT, TANGENT, PERIODIC = 0.0, 1.0, 2.0
+KEPT, TANGENT, PERIODIC, ERROR = 0.0, 1.0, 2.0, 3.0
 
 
 def not_falling(times: Any) -> Any:
@@ -97,8 +97,9 @@ class TimeTable(Source):
     ("linear"), keeping each value until the next time ("held"), along the cubic spline with two continuous
     derivatives ("cubic"), or along a cubic that does not overshoot ("monotone"). A time that comes twice is a
     jump: there T begins anew, and the value after it counts. Before the first and after the last time T
-    keeps the value there ("kept"), goes on along its tangent ("tangent"), or begins again ("periodic", the
-    period is from the first time to the last). Three derivatives are known.
+    keeps the value there ("kept"), goes on along its tangent, a straight line ("tangent"), begins again
+    ("periodic", the period is from the first time to the last), or has no value, which ends a run that asks
+    for one ("error"). Three derivatives are known.
 
     Every jump is an event of the cause Scheduled: no step goes across it. The times of the table, where
     higher derivatives jump, are announced: steps of an adaptive integrator end there.
@@ -113,7 +114,7 @@ class TimeTable(Source):
     times : array_like, shape (n,), s, not falling, n >= 1
     samples : array_like, shape (n,), in the unit of the value
     interpolation : "linear", "held", "cubic" or "monotone"
-    extrapolation : "kept", "tangent" or "periodic"
+    extrapolation : "kept", "tangent", "periodic" or "error"
     unit, offset
         As for `Source`; the file's unit is taken where none is given.
     shift_time : float, s
@@ -147,7 +148,7 @@ class TimeTable(Source):
         "linear", choices=("linear", "held", "cubic", "monotone"), description="curve between the times"
     )
     extrapolation = cosim.option(
-        "kept", choices=("kept", "tangent", "periodic"), description="before and after the times"
+        "kept", choices=("kept", "tangent", "periodic", "error"), description="before and after the times"
     )
     shift_time = cosim.parameter(unit="s", default=0.0, description="when the time 0 of the table is")
 
@@ -204,22 +205,25 @@ class TimeTable(Source):
         value_dot2,
         value_dot3,
     ):
+        start, end, repeated = first, last, cycle
         if last < 0:
-            first, last, cycle = piece_at(t, times, interpolation, extrapolation, shift_time)
-        at = t - cycle_start(times, shift_time, cycle)
+            start, end, repeated = piece_at(t, times, interpolation, extrapolation, shift_time)
+        at = t - cycle_start(times, shift_time, repeated)
+        if extrapolation == ERROR and (at < times[0] or at > times[len(times) - 1]):
+            raise ValueError('the table ends before: give more times, or extrapolation="kept" or "tangent"')
         straight = interpolation == LINEAR
-        begins = at < times[first] and not (extrapolation == TANGENT and first == 0)
-        ends = at > times[last] and not (extrapolation == TANGENT and last == len(times) - 1)
+        begins = at < times[start] and not (extrapolation == TANGENT and start == 0)
+        ends = at > times[end] and not (extrapolation == TANGENT and end == len(times) - 1)
         if interpolation == HELD or begins or ends:
-            value[0] = offset + (samples[last] if ends else samples[first])
+            value[0] = offset + (samples[end] if ends else samples[start])
             value_dot[0] = 0.0
             value_dot2[0] = 0.0
             value_dot3[0] = 0.0
         else:
-            value[0] = offset + curve_value(at, times, samples, slopes, first, last, straight)
+            value[0] = offset + curve_value(at, times, samples, slopes, start, end, straight)
             # At the last time of all the curve has ended, at that of a jump it has not.
-            rest = at == times[last] and last == len(times) - 1 and extrapolation != TANGENT
-            slope, bend, third = derivatives(at, times, samples, slopes, first, last, straight)
+            rest = at == times[end] and end == len(times) - 1 and extrapolation != TANGENT
+            slope, bend, third = derivatives(at, times, samples, slopes, start, end, straight)
             value_dot[0] = 0.0 if rest else slope
             value_dot2[0] = 0.0 if rest else bend
             value_dot3[0] = 0.0 if rest else third
@@ -227,14 +231,15 @@ class TimeTable(Source):
     @cosim.kernel
     def look_ahead(t, times, interpolation, extrapolation, shift_time, first, last, cycle, smooth_until):
         smooth_until[0] = math.inf
+        start, end, repeated = first, last, cycle
         if last < 0:
-            first, last, cycle = piece_at(t, times, interpolation, extrapolation, shift_time)
+            start, end, repeated = piece_at(t, times, interpolation, extrapolation, shift_time)
         if interpolation != HELD:
-            begin = cycle_start(times, shift_time, cycle)
-            following = max(interval(times, first, last, t - begin) + 1, first)
-            while following <= last and begin + times[following] <= t:
+            begin = cycle_start(times, shift_time, repeated)
+            following = max(interval(times, start, end, t - begin) + 1, start)
+            while following <= end and begin + times[following] <= t:
                 following += 1
-            if following <= last:
+            if following <= end:
                 smooth_until[0] = begin + times[following]
 
     @cosim.on(cosim.EventCause.INITIALIZATION, does="discrete")

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import cosim
-from cosim.kit import Entry
+from cosim.kit import Entry, kernel_code
 from cosim_workbench.arguments import RegisteredId
 from cosim_workbench.wording import below_each_other
 
@@ -26,14 +26,18 @@ class DescribeCommand(cosim.Command):
     examples = (
         ("cosim describe mechanics.linear_bushing", "parameters, states, outputs, each with its unit"),
         ("cosim describe radau5", "the word alone, where only one id has it"),
+        ("cosim describe --code signals.limiter", "its kernel functions, too: as they are read, and as C"),
     )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """The id."""
+        """The id, and whether code is shown."""
         parser.add_argument(
             "id",
             type=RegisteredId("component", "integrator"),
             help="as in a model file: mechanics.linear_bushing, integrators.radau5",
+        )
+        parser.add_argument(
+            "--code", action="store_true", help="show kernel functions in typed form and as C, too"
         )
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -51,6 +55,8 @@ class DescribeCommand(cosim.Command):
             exporters={title: [p.text for p in refusals] for title, refusals in _refusals(entry.cls).items()},
         )
         print(describe(arguments.id))
+        if arguments.code and issubclass(entry.cls, cosim.Component):
+            print(code_of(entry.cls))
         return 0
 
 
@@ -73,6 +79,15 @@ def describe(id: str) -> str:
     for title, refusals in _refusals(entry.cls).items():
         lines += ["", f"{title}: " + ("no" if refusals else "yes")]
         lines += [f"  {problem.text}" for problem in refusals]
+    return "\n".join(lines)
+
+
+def code_of(cls: type[cosim.Component]) -> str:
+    """The kernel functions of a component as the compiler reads them, and as C."""
+    lines = []
+    for code in kernel_code(cls):
+        for title, text in (("in typed form", code.typed), ("as C", code.in_c)):
+            lines += ["", f"{code.name}, {title}:", "", text]
     return "\n".join(lines)
 
 

@@ -37,7 +37,7 @@ class RunCommand(cosim.Command):
         ("cosim run mount.toml --plot mount.png --trace events", "a picture, and every event"),
     )
     failure: ClassVar[str] = (
-        "the run could not go on (results so far are kept), or --verify found a difference"
+        "the run could not go on (results so far are kept), or --verify did not confirm it"
     )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
@@ -75,7 +75,7 @@ class RunCommand(cosim.Command):
         parser.add_argument(
             "--verify",
             action="store_true",
-            help="run again: a tenth of the tolerance, another method and solver; status 1 if they differ",
+            help="run again: other tolerance, method, steps, start, solver; status 1 unless they agree",
         )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
@@ -161,11 +161,17 @@ class RunCommand(cosim.Command):
         result: cosim.Result,
         arguments: argparse.Namespace,
     ) -> int:
-        """Print how far other runs agree; 1 where this is not as far as the accuracy promises."""
+        """Print how far other runs agree; 1 unless they confirm this one as far as the accuracy promises."""
         found = cosim.verify(model, result, **settings)
         agreements = {agreement.signal: agreement.digits for agreement in found.agreements}
         self.report(
-            verified={"confirmed": found.is_confirmed, "verdict": found.verdict, "digits": agreements}
+            verified={
+                "confirmed": found.is_confirmed,
+                "outcome": found.outcome,
+                "verdict": found.verdict,
+                "digits": agreements,
+                "standing": {agreement.signal: agreement.standing for agreement in found.agreements},
+            }
         )
         print(found.verdict if arguments.quiet else f"\n{found}")
         return 0 if found.is_confirmed else 1

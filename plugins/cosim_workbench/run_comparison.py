@@ -1,27 +1,48 @@
-"""How far runs of one model agree, signal by signal."""
+"""How far runs of one model agree: their events, and signal by signal."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim import EventCause, Result
+from cosim import Result
 from cosim.kit import Verification
+from cosim_workbench.agreement import (
+    A_LITTLE,
+    MOST_DIGITS,
+    PROMISED,
+    RESOLVED,
+    Agreement,
+    Difference,
+    are_counted,
+    at_the_end,
+    difference_of,
+    digits_of,
+    promised_digits,
+    size_of,
+    standing_of,
+)
+from cosim_workbench.event_agreement import EventDifference, Events, MatchedEvents, match_events
+from cosim_workbench.verdict import outcome_of, report_of, verdict_of
 
 Reals = NDArray[np.float64]
-SMALL = 1e-3  # of the largest signal of the same unit: below it, a signal is judged by that
-MOST_DIGITS = 15.0
 ODD = 1.0  # digits that the other runs must gain without the odd one
 RESIDUAL = "energy.residual"  # an error itself: it is compared on the scale of the energies
-SLACK = 2.0  # digits; local errors add up, so an accuracy of 1e-8 promises six digits of a signal
+ROUNDING = 1e-12
+"""Of a larger signal: what is smaller may be nothing but rounding of it."""
+MOVED_BY_ROUNDING = 1e-15
+"""A start that was moved by no more was moved by rounding."""
+NOISE = 1000.0
+"""Times what a start moved by rounding does: what differs by no more may be rounding."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class VerifiedRun:
     """One of the runs that are compared.
 
@@ -35,39 +56,29 @@ class VerifiedRun:
         What it recorded; up to where it failed, when it did.
     failure : str
         Why it failed; empty when it did not.
+    start_moved_by : float
+        The largest move of a state at the start, over the size of the state in the run; 0 as given.
     """
 
     name: str
     method: str
     result: Result
     failure: str = ""
+    start_moved_by: float = 0.0
+    happened: Events = field(init=False, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "happened", Events(self.result.events))
+
+    @property
+    def wrong_sides(self) -> set[str]:
+        """Witnesses that stood on the wrong side at the start."""
+        return {finding.witness for finding in self.result.findings if finding.kind == "wrong side"}
 
     @property
     def events(self) -> int:
         """How many events it had that do not belong to each step."""
-        return sum(event.cause is not EventCause.TIME_ADVANCED for event in self.result.events)
-
-
-@dataclass(frozen=True)
-class Agreement:
-    """How far all runs agree about one signal.
-
-    Attributes
-    ----------
-    signal : str
-    digits : float
-        ``-log10`` of the largest difference of two runs at one time over the largest value of the signal
-        (over a thousandth of that of the largest signal of the same unit, where that is more); 0 to 15.
-    odd : str
-        Name of the run without which the others agree to more digits; empty when there is none.
-    digits_without : float
-        To how many then.
-    """
-
-    signal: str
-    digits: float
-    odd: str = ""
-    digits_without: float = math.nan
+        return self.happened.count
 
 
 class RunComparison(Verification):
@@ -76,13 +87,20 @@ class RunComparison(Verification):
     Parameters
     ----------
     runs : sequence of VerifiedRun
-        The one that was asked for first.
+        The one that was asked for first. Those whose start was moved are compared with that one alone.
     accuracy : float
         Of that run.
     grid : array_like, s
         Times at which they are compared, after the events of that instant.
     set_aside : sequence of VerifiedRun
         Runs that are not compared: the same with a smaller tolerance is among `runs`, and agrees with them.
+    state_sizes : mapping of str to float, optional
+        What states are compared with that are zero, or rounding, in the runs.
+    rounding_grows_to : float
+        The largest move of a state that moving the start by rounding has caused, if known: over its size, or
+        how far it would go at its first rate.
+    largest_reach : float
+        The largest of these sizes and ways.
     """
 
     def __init__(
@@ -91,101 +109,243 @@ class RunComparison(Verification):
         accuracy: float,
         grid: Reals,
         set_aside: Sequence[VerifiedRun] = (),
+        state_sizes: Mapping[str, float] | None = None,
+        rounding_grows_to: float = math.inf,
+        largest_reach: float = 0.0,
     ) -> None:
         self.runs, self.set_aside = list(runs), list(set_aside)
-        self.expected = max(1.0, -math.log10(accuracy) - SLACK)
-        compared = [run for run in self.runs if not run.failure]
-        tables = [_at(run.result, grid) for run in compared]
+        self.accuracy, self.expected = accuracy, promised_digits(accuracy)
+        self.rounding_grows_to, self.largest_reach = rounding_grows_to, largest_reach
+        self._grid = np.asarray(grid, dtype=np.float64)
+        self._given = self.runs[0]
+        ended = [run for run in self.runs if not run.failure]
+        self.opinions = [run for run in ended if not run.start_moved_by]
+        moved = [run for run in ended if run.start_moved_by and not self.thresholds_crossed(run)]
+        self._by_rounding = [run for run in moved if run.start_moved_by <= MOVED_BY_ROUNDING]
+        self._by_accuracy = [run for run in moved if run.start_moved_by > MOVED_BY_ROUNDING]
+        tables = {id(run): _at(run.result, self._grid) for run in ended}
+        self._sizes = _sizes([tables[id(run)] for run in self.opinions])
+        self._state_sizes = {**self._sizes, **(state_sizes or {})}
+        self._matches = {pair: self._match(*pair) for pair in self._pairs()}
         self.agreements: list[Agreement] = []
-        if len(tables) > 1:
-            units = {name: compared[0].result.unit(name) for name in tables[0]}
-            largest: dict[str, float] = {}
-            for name, unit in units.items():
-                largest[unit] = max(largest.get(unit, 0.0), *(_size(table[name]) for table in tables))
-            for name, unit in units.items():
-                names = [run.name for run in compared]
-                values = [table[name] for table in tables]
-                smallest = largest[unit] * (1.0 if name == RESIDUAL else SMALL)
-                self.agreements.append(_agreement(name, names, values, smallest))
+        if len(ended) > 1 and self._grid.size and not self._given.failure:
+            self.agreements = [*self._of_signals(tables), *self._of_event_times()]
+
+    def _pairs(self) -> list[tuple[VerifiedRun, VerifiedRun]]:
+        moved = [*self._by_rounding, *self._by_accuracy]
+        return [*combinations(self.opinions, 2), *((self._given, run) for run in moved)]
+
+    def _match(self, one: VerifiedRun, other: VerifiedRun) -> MatchedEvents:
+        end = float(self._grid[-1]) if self._grid.size else math.inf
+        tolerance = PROMISED * self.accuracy * self._span
+        pair = (one.name, one.happened), (other.name, other.happened)
+        return match_events(*pair, end, tolerance, self._is_negligible)
+
+    def _is_negligible(self, event: Any) -> bool:
+        """Whether an event changes its variables by less than the accuracy promises of them."""
+        if event.does == "publish":
+            return False
+        for path in event.changed:
+            before, after = np.asarray(event.before[path]), np.asarray(event.after[path])
+            if before.dtype.kind != "f":
+                return False
+            sizes = self._state_sizes.items()
+            size = max((s for name, s in sizes if name == path or name.startswith(f"{path}[")), default=0.0)
+            if not np.all(np.abs(after - before) <= PROMISED * self.accuracy * size):
+                return False
+        return True
+
+    def thresholds_crossed(self, run: VerifiedRun) -> set[str]:
+        """Witnesses on whose wrong side a moved start lies: what happens from there is another matter."""
+        return run.wrong_sides - self._given.wrong_sides
+
+    @property
+    def _span(self) -> float:
+        return float(self._grid[-1] - self._grid[0]) if self._grid.size else 0.0
+
+    def _of_signals(self, tables: Mapping[int, Mapping[str, Any]]) -> list[Agreement]:
+        """How far the runs agree about each signal of the first one."""
+        units = {name: self._given.result.unit(name) for name in self._given.result.columns()}
+        largest: dict[str, float] = {}
+        for name, unit in units.items():
+            largest[unit] = max(largest.get(unit, 0.0), self._sizes[name])
+        hidden = {pair: match.hidden(self._grid) for pair, match in self._matches.items()}
+        found = []
+        for name, unit in units.items():
+            courses = {id(run): tables[id(run)][name] for run in self._compared}
+            counted = are_counted(list(courses.values()))
+            apart = {
+                (one.name, other.name): difference_of(
+                    self._grid, courses[id(one)], courses[id(other)], counted, hidden[one, other]
+                )
+                for one, other in hidden
+            }
+            size = largest[unit] if name == RESIDUAL else self._sizes[name]
+            last = at_the_end(self._grid)
+            size_at_end = max(size_of(courses[id(run)][last]) for run in self.opinions)
+            own = self._agreement(name, apart, size, math.nan if counted or name == RESIDUAL else size_at_end)
+            is_low = not counted and self._is_at_rounding_level(own, apart, largest[unit])
+            found.append(replace(own, standing=standing_of(own, self.accuracy, is_low, self._states_stay)))
+        return found
+
+    def _of_event_times(self) -> list[Agreement]:
+        """How far the runs agree about when the events happen that all of them have, over the run."""
+        found = []
+        for handler in self._given.happened.times:
+            apart = {
+                (one.name, other.name): _time_difference(*match.times[handler])
+                for (one, other), match in self._matches.items()
+                if handler in match.times
+            }
+            if any(difference.largest > 0.0 for difference in apart.values()):
+                own = self._agreement(f"time of {handler}", apart, self._span, math.nan)
+                found.append(
+                    replace(own, standing=standing_of(own, self.accuracy, states_stay=self._states_stay))
+                )
+        return found
+
+    def _agreement(
+        self, name: str, apart: Mapping[tuple[str, str], Difference], size: float, size_at_end: float
+    ) -> Agreement:
+        """What the differences of pairs of runs say of one signal; NaN at the end is not judged there."""
+        names = [run.name for run in self.opinions]
+        between = {pair: apart[pair] for pair in combinations(names, 2) if pair in apart}
+        worst = max(between.values(), key=lambda d: d.largest, default=Difference(0.0, math.nan, 0.0))
+        digits = digits_of(worst.largest, size)
+        at_end = max((d.at_end for d in between.values()), default=0.0)
+        digits_at_end = MOST_DIGITS if math.isnan(size_at_end) else digits_of(at_end, size_at_end)
+        found = Agreement(
+            name, digits, size=size, time=worst.time, digits_at_end=digits_at_end, size_at_end=size_at_end
+        )
+        found = self._with_moved(found, apart)
+        if len(names) < 3:
+            return found
+        without = {
+            name: min(digits_of(d.largest, size) for pair, d in between.items() if name not in pair)
+            for name in names
+        }
+        odd = max(without, key=lambda name: without[name])
+        if without[odd] < digits + ODD:
+            return found
+        return replace(found, odd=odd, digits_without=without[odd])
+
+    def _with_moved(self, found: Agreement, apart: Mapping[tuple[str, str], Difference]) -> Agreement:
+        """The agreement with what moving the start does to the signal."""
+        by_rounding = self._moved(self._by_rounding, apart)
+        size = found.size or by_rounding  # what is zero from its own start has no other size
+        if not size > 0.0:
+            return found
+        growth = max(
+            (self._moved([run], apart) / (size * run.start_moved_by) for run in self._by_accuracy),
+            default=1.0,
+        )
+        return replace(found, moved_by_rounding=by_rounding / size, growth=max(growth, 1.0))
+
+    def _is_at_rounding_level(
+        self, found: Agreement, apart: Mapping[tuple[str, str], Difference], largest_of_unit: float
+    ) -> bool:
+        """Whether a signal is nothing but rounding of other signals."""
+        by_rounding = self._moved(self._by_rounding, apart)
+        size = found.size or by_rounding
+        if size <= ROUNDING * largest_of_unit:
+            return True
+        differs = found.size * 10.0**-found.digits if found.digits < MOST_DIGITS else 0.0
+        is_rounding = by_rounding >= A_LITTLE * size and differs <= NOISE * by_rounding < math.inf
+        if not is_rounding:
+            return False
+        if self._states_stay and size <= RESOLVED * self.accuracy * self.largest_reach:
+            return True
+        return size <= ROUNDING * max(self._sizes.values(), default=0.0)
+
+    @property
+    def _states_stay(self) -> bool:
+        """Whether no state grows away when the start is moved by rounding."""
+        return self.rounding_grows_to <= PROMISED * self.accuracy
+
+    def _moved(self, runs: Sequence[VerifiedRun], apart: Mapping[tuple[str, str], Difference]) -> float:
+        pairs = [(self._given.name, run.name) for run in runs]
+        return max((apart[pair].largest for pair in pairs if pair in apart), default=0.0)
+
+    @property
+    def _compared(self) -> list[VerifiedRun]:
+        return [*self.opinions, *self._by_rounding, *self._by_accuracy]
+
+    @property
+    def failed(self) -> list[VerifiedRun]:
+        """Runs whose failure counts: one whose start was moved may leave where the model is defined."""
+        found = [run for run in self.runs if run.failure and not run.start_moved_by]
+        if not self._by_rounding:
+            found += [
+                run for run in self.runs if run.failure and 0.0 < run.start_moved_by <= MOVED_BY_ROUNDING
+            ]
+        return found
+
+    @property
+    def event_differences(self) -> list[EventDifference]:
+        """Events that one run has and another does not, both from the same start; the earliest first."""
+        return sorted(self._differences(with_moved=False), key=lambda difference: difference.time)
+
+    @property
+    def events_of_moved_starts(self) -> list[EventDifference]:
+        """Events that come or go when the start is moved by rounding, or by an accuracy."""
+        return self._differences(with_moved=True)
+
+    def _differences(self, with_moved: bool) -> list[EventDifference]:
+        return [
+            match.difference
+            for (_, other), match in self._matches.items()
+            if match.difference is not None and (other.start_moved_by > 0.0) == with_moved
+        ]
+
+    @property
+    def nearly_at_once(self) -> list[tuple[float, str, str]]:
+        """Scheduled events of the first run whose order is a matter of rounding: time, and both handlers."""
+        return self._given.happened.nearly_at_once
 
     @property
     def doubtful(self) -> list[Agreement]:
-        return [agreement for agreement in self.agreements if agreement.digits < self.expected]
+        return [agreement for agreement in self.agreements if agreement.is_doubtful]
+
+    @property
+    def outcome(self) -> str:
+        return outcome_of(self)
 
     @property
     def is_confirmed(self) -> bool:
-        counts = {run.events for run in self.runs}
-        failed = any(run.failure for run in self.runs)
-        return bool(self.agreements) and not failed and not self.doubtful and len(counts) == 1
-
-    def __str__(self) -> str:
-        width = max(len(run.name) for run in [*self.runs, *self.set_aside])
-        lines = []
-        for run in self.runs:
-            said = f"failed: {run.failure}" if run.failure else f"{run.events} events"
-            lines.append(f"{run.name:<{width}}  {run.method}, {said}")
-        for run in self.set_aside:
-            lines.append(f"{run.name:<{width}}  {run.method}, set aside: with a smaller tolerance it agrees")
-        width = max([len(a.signal) for a in self.agreements], default=0)
-        lines += ["", f"{'signal':<{width}}  digits that agree"]
-        for agreement in self.agreements:
-            line = f"{agreement.signal:<{width}}  {agreement.digits:4.1f}"
-            if agreement.odd:
-                line += f"  ({agreement.digits_without:.1f} without: {agreement.odd})"
-            lines.append(line)
-        lines += ["", self.verdict]
-        return "\n".join(lines)
+        return self.outcome == "confirmed"
 
     @property
     def verdict(self) -> str:
-        if self.is_confirmed:
-            least = min(agreement.digits for agreement in self.agreements)
-            return f"All signals agree to {least:.1f} digits at least."
-        failed = [run.name for run in self.runs if run.failure]
-        if failed:
-            return f"Not confirmed: {', '.join(failed)} failed."
-        if self.doubtful:
-            odd = {a.odd for a in self.doubtful} - {""}
-            who = f"; the odd one out is: {', '.join(sorted(odd))}" if odd else ""
-            some = f"{len(self.doubtful)} of {len(self.agreements)} signals"
-            return f"Not confirmed: {some} agree to fewer than {self.expected:.1f} digits{who}."
-        return "Not confirmed: the runs have different numbers of events."
+        return verdict_of(self)
+
+    def __str__(self) -> str:
+        return report_of(self)
 
 
-def _at(result: Result, grid: Reals) -> dict[str, Reals]:
+def _at(result: Result, grid: Reals) -> dict[str, NDArray[Any]]:
     """The columns of a result at these times, after the events of each; NaN where it has none."""
+    if not len(result):
+        return {name: np.full(grid.shape, math.nan) for name in result.columns()}
     rows = np.searchsorted(result.time, grid, side="right") - 1
     known = (rows >= 0) & (result.time[np.maximum(rows, 0)] == grid)
-    return {name: np.where(known, values[rows], np.nan) for name, values in result.numbers().items()}
+    return {
+        name: values[rows] if values.dtype == object or known.all() else np.where(known, values[rows], np.nan)
+        for name, values in result.columns().items()
+    }
 
 
-def _size(values: Reals) -> float:
-    finite = values[np.isfinite(values)]
-    return float(np.abs(finite).max(initial=0.0))
+def _sizes(tables: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, float]:
+    """The largest magnitude of each column in any of these tables."""
+    found: dict[str, float] = {}
+    for table in tables:
+        for name, values in table.items():
+            found[name] = max(found.get(name, 0.0), size_of(values))
+    return found
 
 
-def _agreement(name: str, runs: Sequence[str], values: Sequence[Reals], smallest: float) -> Agreement:
-    scale = max(smallest, *(_size(v) for v in values))
-    pairs = combinations(range(len(runs)), 2)
-    digits = {(i, j): _digits(values[i], values[j], scale) for i, j in pairs}
-    least = min(digits.values())
-    if len(runs) < 3:
-        return Agreement(name, least)
-    without = [min(d for pair, d in digits.items() if i not in pair) for i in range(len(runs))]
-    odd = int(np.argmax(without))
-    if without[odd] < least + ODD:
-        return Agreement(name, least)
-    return Agreement(name, least, runs[odd], without[odd])
-
-
-def _digits(one: Reals, other: Reals, scale: float) -> float:
-    """Digits to which two columns agree."""
-    missing = np.isnan(one) != np.isnan(other)
-    if missing.any():
-        return 0.0
-    with np.errstate(invalid="ignore"):
-        apart = np.where(one == other, 0.0, np.abs(one - other))
-    worst = float(np.nanmax(apart, initial=0.0))
-    if worst == 0.0 or scale == 0.0:
-        return MOST_DIGITS
-    return min(max(-math.log10(worst / scale), 0.0), MOST_DIGITS)
+def _time_difference(one: Reals, other: Reals) -> Difference:
+    apart = np.abs(one - other)
+    if not apart.size or not apart.any():
+        return Difference(0.0, math.nan, 0.0)
+    worst = int(np.argmax(apart))
+    return Difference(float(apart[worst]), float(one[worst]), 0.0)

@@ -1,4 +1,4 @@
-"""A second opinion: the same model with a tenth of the tolerance, another method, another solver."""
+"""A second opinion: the same model with another tolerance, method, step and solver, and a moved start."""
 
 from __future__ import annotations
 
@@ -9,83 +9,254 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim import ModelError, Result, SimulationError, System, registry, simulate
-from cosim.kit import DEFAULT, END_OF_CORRECTIONS, POINTS, PREPARE, kinds_of, step_layout
+from cosim import ModelError, Result, SimulationError, State, System, registry, simulate
+from cosim.kit import DEFAULT, END_OF_CORRECTIONS, POINTS, PREPARE, kinds_of, seconds, step_layout
+from cosim_workbench.moved_start import (
+    ROUNDING,
+    growth_of_rounding,
+    in_order,
+    moved_by_part,
+    moved_by_rounding,
+    reach_of_states,
+    sizes_of_states,
+    state_paths,
+)
 from cosim_workbench.run_comparison import RunComparison, VerifiedRun
 
 ACCURACY = 1e-6
 TIGHTER = 0.1
+SHORTEST_STEPS = 700
+"""In a run whose steps are bounded, to see what may hide inside longer ones."""
+AS_GIVEN = "as given"
 RIVAL = "another method"
-OF_EVERY_RUN = ("until", "output_interval", "signals", "endless_events")
+UP, DOWN = "start moved up by rounding", "start moved down by rounding"
+HIGHER, LOWER = "start moved up by an accuracy", "start moved down by an accuracy"
+OF_EVERY_RUN = (
+    "until",
+    "output_interval",
+    "signals",
+    "endless_events",
+    "event_limit",
+    "maximum_step",
+    "final_time",
+)
 TOLERANCES = ("relative_tolerance", "absolute_tolerance")
-OF_THE_RUN = ("progress", "checkpoint", "keep", "state")
+OF_THE_RUN = ("progress", "checkpoint", "keep", "stream", "state")
 
 
 class SecondOpinion(RunComparison):
-    """Runs with a tenth of the tolerance, another method and another solver, as `cosim.verify` says."""
+    """Runs in ways that ought to come to the same, as `cosim.verify` says."""
 
     @classmethod
     def of(
         cls, model: cosim.Model, system: System, result: Result | None, settings: Mapping[str, Any]
     ) -> SecondOpinion:
         """Do the runs and compare them."""
-        start = settings.get("state")
-        plain = {name: value for name, value in settings.items() if name not in OF_THE_RUN}
-        accuracy = float(plain.get("accuracy", ACCURACY))
+        return Trials(cls, model, system, result, settings).compare()
 
-        def run(of: System, options: dict[str, Any]) -> Result:
-            return simulate(of, state=None if start is None else _same_start(of, start), **options)
 
-        begin = system.default_state().time if start is None else start.time
-        if result is None:
-            result = run(system, plain)
-        runs = [VerifiedRun("as given", _words(plain, model.solver_id, system), result)]
-        # in the middle of a run the sections of a State are those of its solver
-        solvers = start is None or not start.agenda[step_layout.INITIALIZED]
-        tried: dict[str, dict[str, Any]] = {}
-        for name, of, solver, options in _others(model, system, plain, accuracy, solvers):
-            words, tried[name] = _words(options, solver, of), options
-            try:
-                runs.append(VerifiedRun(name, words, run(of, options)))
-            except SimulationError as error:
-                partial = getattr(error, "result", None) or Result([], {})
-                runs.append(VerifiedRun(name, words, partial, str(error)))
-        until = float(plain.get("until", 1.0))
-        interval = float(plain.get("output_interval") or (until - begin) / POINTS)
-        count = math.floor((until - begin) / interval * (1.0 + 1e-12))
-        grid = np.unique([begin + i * interval for i in range(count + 1)] + [until])
+class Trials:
+    """The runs of one second opinion.
+
+    Parameters
+    ----------
+    kind : type of RunComparison
+        What compares them.
+    model : Model
+    system : System
+    result : Result, optional
+        Of the run as given, where there is one already.
+    settings : mapping of str to object
+        Of that run.
+    """
+
+    def __init__(
+        self,
+        kind: type[SecondOpinion],
+        model: cosim.Model,
+        system: System,
+        result: Result | None,
+        settings: Mapping[str, Any],
+    ) -> None:
+        self.kind, self.model, self.system = kind, model, system
+        self.start: State | None = settings.get("state")
+        self.given = {name: value for name, value in settings.items() if name not in OF_THE_RUN}
+        self.accuracy = _accuracy_of(self.given)
+        first = self._simulate(system, self.given) if result is None else result
+        self.runs = [VerifiedRun(AS_GIVEN, self._words(self.given), first)]
+        # states are recorded besides: their sizes say what rounding of the start is
+        states = [path for path in state_paths(system) if path not in first.signals]
+        self.recorded = {**self.given, "signals": [*first.names, *states]}
+        self.begin = system.default_state().time if self.start is None else self.start.time
+        self.end = float(first.time[-1]) if len(first) else self.begin
+        self.state_sizes: dict[str, float] = {}
+        self.rounding_grows_to, self.largest_reach = math.inf, 0.0
+
+    def compare(self) -> SecondOpinion:
+        """Run, compare, and where there is doubt find out what it comes from."""
+        tried = {}
+        for name, of, solver, options in self._others():
+            tried[name] = options
+            self.runs.append(self._run(name, of, solver, options))
+        self._move_by_rounding()
+        if _has_witnesses(self.system):
+            self._move_by_accuracy()
+        found = self._compared(self.runs)
+        if found.is_confirmed:
+            return found
+        second = self._without_first_rival(found, tried)
+        if second is not None and second.is_confirmed:
+            return second
+        if not _has_witnesses(self.system) and any(a.standing == "differs" for a in found.doubtful):
+            self._move_by_accuracy()
+            found = self._compared(self.runs)
+        return found
+
+    def _compared(self, runs: list[VerifiedRun], aside: list[VerifiedRun] | None = None) -> SecondOpinion:
+        return self.kind(
+            *(runs, self.accuracy, self._grid(runs), aside or ()),
+            *(self.state_sizes, self.rounding_grows_to, self.largest_reach),
+        )
+
+    def _grid(self, runs: list[VerifiedRun]) -> Any:
+        """Times of the output grid that all runs have."""
+        until = float(seconds(self.given.get("until", self.end), "until"))
+        interval = seconds(
+            self.given.get("output_interval") or (until - self.begin) / POINTS, "output_interval"
+        )
+        count = math.floor((until - self.begin) / interval * (1.0 + 1e-12))
+        grid = np.unique([self.begin + i * interval for i in range(count + 1)] + [until])
         common = [run.result.time for run in runs if not run.failure]
-        grid = grid[np.all([np.isin(grid, times) for times in common], axis=0)]
-        found = cls(runs, accuracy, grid)
-        if {agreement.odd for agreement in found.doubtful} != {RIVAL} or any(run.failure for run in runs):
-            return found
-        at = [run.name for run in runs].index(RIVAL)
+        return grid[np.all([np.isin(grid, times) for times in common], axis=0)]
+
+    def _without_first_rival(
+        self, found: SecondOpinion, tried: Mapping[str, dict[str, Any]]
+    ) -> SecondOpinion | None:
+        """The comparison with a tenth of the other method's tolerance, where that method alone is off."""
+        is_alone = {agreement.odd for agreement in found.doubtful} <= {RIVAL}
+        differences = found.event_differences
+        is_alone = is_alone and all(RIVAL in (d.present, d.absent) for d in differences)
+        if not is_alone or not (found.doubtful or differences) or found.failed:
+            return None
+        at = [run.name for run in self.runs].index(RIVAL)
         options = _tightened(tried[RIVAL], tried[RIVAL]["accuracy"])
+        again = self._run(RIVAL, self.system, self.model.solver_id, options)
+        if again.failure:
+            return None
+        runs = [*self.runs[:at], again, *self.runs[at + 1 :]]
+        return self._compared(runs, self.runs[at : at + 1])
+
+    def _others(self) -> Iterator[tuple[str, System, str, dict[str, Any]]]:
+        """Name, system, solver and options of the runs beside the one that was given, from the same start."""
+        given, system, solver = self.recorded, self.system, self.model.solver_id
+        fixed = "fixed_step" in given
+        tighter = _tightened(given, self.accuracy)
+        yield ("half the step" if fixed else "tenth of the tolerance"), system, solver, tighter
+        constrained = bool(system.projection[PREPARE] != system.projection[END_OF_CORRECTIONS])
+        rival = _rival_method(str(given.get("integrator", DEFAULT)), constrained)
+        if rival:
+            options = {name: given[name] for name in OF_EVERY_RUN if name in given}
+            yield RIVAL, system, solver, {**options, "integrator": rival, "accuracy": TIGHTER * self.accuracy}
+        if not fixed and system.ny:
+            yield "shorter steps", system, solver, {**given, "maximum_step": self._short_step()}
+        # in the middle of a run the sections of a State are those of its solver
+        if constrained and (self.start is None or not self.start.agenda[step_layout.INITIALIZED]):
+            found = _with_other_solver(self.model)
+            if found is not None:
+                yield "another solver", found[1], found[0], tighter
+
+    def _short_step(self) -> float:
+        """Half of the mean step, at least so short that what lies between two recorded points is seen, s."""
+        span = self.end - self.begin
+        steps = max(2 * int(self.runs[0].result.statistics.get("integrator_steps", 0)), SHORTEST_STEPS)
+        return min(float(self.given.get("maximum_step", math.inf)), span / steps)
+
+    def _move_by_rounding(self) -> None:
+        """Run from starts that were moved by rounding, both ways."""
+        if not self.system.ny:
+            return
+        known = next((run.result for run in self.runs[1:] if not run.failure), self.runs[0].result)
+        self.state_sizes = sizes_of_states(self.system, known)
+        sizes = in_order(self.system, self.state_sizes)
+        pair = [
+            self._run_from(name, moved_by_rounding(self._start_y, sizes, direction), ROUNDING)
+            for name, direction in ((UP, 1.0), (DOWN, -1.0))
+        ]
+        given = self.runs[0]
+        beside = [run for run in pair if not run.failure and run.wrong_sides <= given.wrong_sides]
+        if not beside:
+            return
+        start = self.system.default_state() if self.start is None else self.start
         try:
-            again = VerifiedRun(RIVAL, _words(options, model.solver_id, system), run(system, options))
-        except SimulationError:
-            return found
-        second = cls([*runs[:at], again, *runs[at + 1 :]], accuracy, grid, runs[at : at + 1])
-        return second if second.is_confirmed else found
+            reach = reach_of_states(self.system, start, self.end - self.begin)
+        except SimulationError:  # rates that only an initialized State has: growth stays unknown
+            return
+        sizes_at_all = {name: max(size, reach[name]) for name, size in self.state_sizes.items()}
+        self.largest_reach = max(sizes_at_all.values(), default=0.0)
+        one, other = (beside[0], beside[-1]) if len(beside) == 2 else (beside[0], given)
+        self.rounding_grows_to = growth_of_rounding(self.system, one.result, other.result, sizes_at_all)
+
+    def _move_by_accuracy(self) -> None:
+        """Run from starts that were moved by an accuracy, both ways."""
+        if self.system.ny:
+            sizes = in_order(self.system, self.state_sizes)
+            for name, direction in ((HIGHER, 1.0), (LOWER, -1.0)):
+                moved = moved_by_part(self._start_y, sizes, direction * self.accuracy)
+                self._run_from(name, moved, float(np.max(np.abs(moved - self._start_y) / sizes)))
+
+    @property
+    def _start_y(self) -> Any:
+        return (self.system.default_state() if self.start is None else self.start).y
+
+    def _run_from(self, name: str, y: Any, moved_by: float) -> VerifiedRun:
+        """Run as given from a start with other continuous states; it is among the runs then."""
+        start = self.system.default_state() if self.start is None else self.start.copy()
+        start.set_y(y)
+        found = self._run(name, self.system, self.model.solver_id, self.recorded, start, moved_by)
+        self.runs.append(found)
+        return found
+
+    def _run(
+        self,
+        name: str,
+        system: System,
+        solver: str,
+        options: dict[str, Any],
+        start: State | None = None,
+        moved_by: float = 0.0,
+    ) -> VerifiedRun:
+        words = self._words(options, system, solver)
+        try:
+            return VerifiedRun(name, words, self._simulate(system, options, start), start_moved_by=moved_by)
+        except SimulationError as error:
+            partial = getattr(error, "result", None) or Result([], {})
+            return VerifiedRun(name, words, partial, str(error), moved_by)
+
+    def _simulate(self, system: System, options: dict[str, Any], start: State | None = None) -> Result:
+        if start is None and self.start is not None:
+            start = _same_start(system, self.start)
+        return simulate(system, state=start, **options)
+
+    def _words(self, options: dict[str, Any], system: System | None = None, solver: str = "") -> str:
+        accuracy = options.get("accuracy", ACCURACY)
+        step = f", fixed step {options['fixed_step']:g} s" if "fixed_step" in options else ""
+        longest = options.get("maximum_step", math.inf)
+        step += f", steps of at most {longest:.2g} s" if longest < math.inf else ""
+        moved = f", {solver or self.model.solver_id}" if (system or self.system).dynamics else ""
+        return f"{options.get('integrator', DEFAULT)}, accuracy {accuracy:g}{step}{moved}"
 
 
-def _others(
-    model: cosim.Model, system: System, given: dict[str, Any], accuracy: float, solvers: bool
-) -> Iterator[tuple[str, System, str, dict[str, Any]]]:
-    """Name, system, solver and options of the runs beside the one that was given."""
-    solver = model.solver_id
-    tighter = _tightened(given, accuracy)
-    yield ("half the step" if "fixed_step" in given else "tenth of the tolerance"), system, solver, tighter
-    constrained = bool(system.projection[PREPARE] != system.projection[END_OF_CORRECTIONS])
-    rival = _rival_method(str(given.get("integrator", DEFAULT)), constrained)
-    if rival:
-        options = {name: given[name] for name in OF_EVERY_RUN if name in given}
-        options = {**options, "integrator": rival, "accuracy": TIGHTER * accuracy}
-        yield RIVAL, system, solver, options
-    if constrained and solvers:
-        found = _with_other_solver(model)
-        if found is not None:
-            yield "another solver", found[1], found[0], tighter
+def _has_witnesses(system: System) -> bool:
+    """Whether a change of sign may call a handler."""
+    return any(handler.witness for part in system.parts.values() for handler in part.handlers.values())
+
+
+def _accuracy_of(given: Mapping[str, Any]) -> float:
+    """The accuracy of a run: the one that was given, else the largest relative tolerance that was."""
+    tolerance = given.get("relative_tolerance")
+    if "accuracy" not in given and tolerance is not None:
+        return float(max(tolerance.values()) if isinstance(tolerance, Mapping) else tolerance)
+    return float(given.get("accuracy", ACCURACY))
 
 
 def _tightened(given: dict[str, Any], accuracy: float) -> dict[str, Any]:
@@ -145,10 +316,3 @@ def _same_start(system: System, state: Any) -> Any:
         found.arrays[name][:] = state.arrays[name]
     found.set_time(state.time)
     return found
-
-
-def _words(options: dict[str, Any], solver: str, system: System) -> str:
-    accuracy = options.get("accuracy", ACCURACY)
-    step = f", fixed step {options['fixed_step']:g} s" if "fixed_step" in options else ""
-    moved = f", {solver}" if system.dynamics else ""
-    return f"{options.get('integrator', DEFAULT)}, accuracy {accuracy:g}{step}{moved}"

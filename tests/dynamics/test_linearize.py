@@ -202,3 +202,48 @@ def test_a_closed_loop_settles_where_its_constraint_holds():
     found = equilibrium(model.build())
     assert abs(found["closure.position_error"]).max() < 1e-9
     assert abs(found.y_dot).max() < 1e-9
+
+
+@pytest.mark.parametrize("beside", [1e-9, 1e-8, 1e-6, 1e-4, 0.01, 0.5])
+@pytest.mark.parametrize("side", [1.0, -1.0])
+def test_beside_an_unstable_equilibrium_the_search_leaves_it(beside, side):
+    found = equilibrium(rod(0.5 * math.pi + side * beside).build())
+    assert found["hinge.q"][0] == pytest.approx(0.5 * math.pi + side * math.pi, abs=1e-9)
+
+
+def test_an_unstable_equilibrium_is_kept_where_the_search_begins_in_it_and_is_told(tmp_path, capsys):
+    system = rod(0.5 * math.pi).build()
+    found = equilibrium(system)
+    assert found["hinge.q"][0] == 0.5 * math.pi
+    ((state, mode),) = linearize(system, found).growing()
+    assert state == "hinge.u"
+    assert mode.eigenvalue.real == pytest.approx(math.sqrt(9.81 / 1.1), rel=1e-8)
+    assert linearize(system, equilibrium(rod(0.3).build())).growing() == []
+    path = tmp_path / "rod.toml"
+    for angle, is_stable in ((repr(0.5 * math.pi), False), ("1.0", True)):
+        path.write_text(ROD.format(angle))
+        assert main(["equilibrium", str(path)]) == 0
+        said = capsys.readouterr().out
+        assert said.startswith("[starts]") == is_stable
+        assert (
+            "# This equilibrium is unstable: rod_joint.u leaves it, e times as far every 0.335 s" in said
+        ) != is_stable
+
+
+def rod(angle):
+    model = Multibody("pendulum", gravity=(0, -9.81, 0))
+    body = model.body("rod", mass=1.0, center_of_mass=(1, 0, 0), inertia=(0, 0.1, 0.1))
+    model.joint("pin", name="hinge", child=body, q=angle)
+    return model
+
+
+ROD = """
+[model]
+name = "rod"
+gravity = [0, -9.81, 0]
+[bodies.rod]
+mass = 1.0
+center_of_mass = [1, 0, 0]
+inertia = [0, 0.1, 0.1]
+joint = {{ type = "pin", q = {} }}
+"""

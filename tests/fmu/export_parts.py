@@ -92,3 +92,30 @@ class Fuse(cosim.Component):
             raise ValueError("the fuse has blown")
         through[0] = signal
         passed_dot[0] = signal
+
+
+class SampledTwice(cosim.Component):
+    """A ramp that is sampled every 100 ms and every 300 ms, and how often both were one instant."""
+
+    level = cosim.auxiliary_state()
+    fast = cosim.discrete(dtype=int)
+    slow = cosim.discrete(dtype=int)
+    together = cosim.discrete(dtype=int)
+    height = cosim.output()
+
+    @cosim.kernel
+    def rise(level_dot):
+        level_dot[0] = 1.0
+
+    @cosim.kernel
+    def show(fast, height):
+        height[0] = fast
+
+    @cosim.every("100 ms", does="discrete")
+    def sample(fast, fast_next):
+        fast_next[0] = fast + 1
+
+    @cosim.every("300 ms", does="discrete")
+    def sample_slowly(fast, slow, together, slow_next, together_next):
+        slow_next[0] = slow + 1
+        together_next[0] = together + (1 if fast == 3 * slow else 0)

@@ -12,7 +12,7 @@ DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 canGetAndSetFMUState="true"/>
 <ModelVariables>
 <Clock name="steady" valueReference="0" causality="input" intervalVariability="fixed" STEADY/>
-<Clock name="measured" valueReference="1" causality="input" intervalVariability="calculated"/>
+<Clock name="measured" valueReference="1" causality="input" intervalVariability="calculated" MEASURED/>
 <Clock name="tuned" valueReference="2" causality="input" intervalVariability="tunable"/>
 <Clock name="growing" valueReference="3" causality="input" intervalVariability="changing"/>
 <Float64 name="time" valueReference="9" causality="independent" variability="continuous"/>
@@ -30,13 +30,17 @@ canGetAndSetFMUState="true"/>
 
 
 def make_tempo3(
-    folder: Path, compiled: Callable[..., Path], steady: str = 'resolution="10" intervalCounter="2"'
+    folder: Path,
+    compiled: Callable[..., Path],
+    steady: str = 'resolution="10" intervalCounter="2"',
+    measured: str = "",
 ) -> Path:
-    """``tempo3.fmu`` in `folder`; `steady` has the attributes of its fixed clock."""
+    """``tempo3.fmu`` in `folder`; `steady` and `measured` have attributes of these clocks."""
     from fmpy import platform_tuple, sharedLibraryExtension
 
     path = folder / "tempo3.fmu"
     with zipfile.ZipFile(path, "w") as archive:
-        archive.writestr("modelDescription.xml", DESCRIPTION.replace("STEADY", steady))
+        text = DESCRIPTION.replace("STEADY", steady).replace("MEASURED", measured)
+        archive.writestr("modelDescription.xml", text)
         archive.write(compiled("tempo3"), f"binaries/{platform_tuple}/tempo3{sharedLibraryExtension}")
     return path

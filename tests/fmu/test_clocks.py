@@ -131,6 +131,24 @@ def test_intervals_of_all_kinds(tmp_path: Path, compiled: Compiled, step: float)
     assert result["m.last"][result.time == 0.75].tolist() == pytest.approx([0.6, 0.75])
 
 
+@pytest.mark.parametrize("step", ["1/3 s", "1 s", 0.1, "700 ms"])
+def test_counters_and_resolutions_are_rational_numbers(
+    tmp_path: Path, compiled: Compiled, step: float | str
+) -> None:
+    """Two clocks of 1/3 s, one described, one told, are one instant with every third tick of one of 1/9 s."""
+    (tmp_path / "ninths").mkdir()
+    thirds = make_tempo3(tmp_path, compiled, 'resolution="3" intervalCounter="1"', 'supportsFraction="true"')
+    ninths = make_tempo3(tmp_path / "ninths", compiled, 'resolution="9" intervalCounter="1" shiftCounter="1"')
+    loop = CoSimulation({"m": thirds, "n": ninths}, [], "jacobi", step, starts={"n.period": 50.0})
+    found = loop.simulate(50.0).events
+    ticks = {
+        f"{owner}.{clock}": [e.time for e in found if e.owner == owner and clock in e.handler]
+        for owner, clock in (("m", "steady"), ("m", "measured"), ("n", "steady"))
+    }
+    assert ticks["m.steady"] == ticks["m.measured"] == [i / 3 for i in range(1, 151)]
+    assert ticks["n.steady"] == [i / 9 for i in range(1, 451)]
+
+
 def test_an_interval_that_nobody_tells_is_refused_by_name(tmp_path: Path, compiled: Compiled) -> None:
     tempo = make_tempo3(tmp_path, compiled, steady="")
     with pytest.raises(cosim.CosimError, match="steady.*its interval is fixed, and the model description"):

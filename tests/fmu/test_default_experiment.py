@@ -50,7 +50,7 @@ def test_without_a_default_no_tolerance_is_told(make_fmu: Any, tmp_path: Path) -
 @pytest.mark.parametrize(
     ("given", "text"),
     [
-        ({"tolerance": -1.0}, r"master.tolerance: is -1.0, needs a number greater than 0"),
+        ({"tolerance": -1.0}, r"master.tolerance: is -1.0, needs a number above 0 and at most 0.1"),
         ({"tolerances": {"m": "small"}}, r"participants.m.tolerance: is 'small'"),
         ({"tolerances": {"n": 1e-3}}, r"no participant 'n'"),
     ],

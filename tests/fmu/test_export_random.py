@@ -84,7 +84,7 @@ def compare(
         for k, name in enumerate(free):
             if present[name] != value(i, k):  # as in the FMU: only a change is a jump
                 simulator.state[name] = present[name] = value(i, k)
-        simulator.advance_to(time + size)
+        simulator.advance_to(time + size, within=1e-9 * size)
         simulator.state.realize(cosim.Stage.REPORT)
         for name, found in zip(names, rows[i], strict=True):
             path = f"{name[4:-1]}_dot" if name.startswith("der(") else name

@@ -21,7 +21,7 @@ def stepped(model: cosim.Model, paths: list[str], steps: int, accuracy: float = 
     simulator.initialize()
     rows = []
     for i in range(steps):
-        simulator.advance_to(i * H + H)
+        simulator.advance_to(i * H + H, within=1e-9 * H)
         simulator.state.realize(cosim.Stage.REPORT)
         rows.append([simulator.state[path] for path in paths])
     return rows

@@ -173,12 +173,17 @@ def test_faults_of_a_run_have_their_line(
         Scenario.read(path).couple()
 
 
-def test_a_tolerance_may_be_a_whole_number_and_the_file_begin_with_a_mark(
+def test_a_file_may_begin_with_a_mark_and_a_tolerance_is_at_most_a_tenth(
     make_fmu: MakeFmu, tmp_path: Path
 ) -> None:
     make_fmu("mass")
-    path = scenario(tmp_path, "\ufeff" + GOOD.replace("until = 0.5", "until = 0.5\ntolerance = 1"))
-    assert Scenario.read(path).couple().tolerance == 1.0
+    path = scenario(tmp_path, "\ufeff" + GOOD.replace("until = 0.5", "until = 0.5\ntolerance = 0.1"))
+    assert Scenario.read(path).couple().tolerance == 0.1
+    path = scenario(tmp_path, GOOD.replace("until = 0.5", "until = 0.5\ntolerance = 1"))
+    with pytest.raises(
+        cosim.ModelError, match=r"master\.tolerance: is 1, needs a number above 0 and at most 0\.1"
+    ):
+        Scenario.read(path).couple()
 
 
 def test_one_damaged_fmu_is_named_though_the_path_is_relative(

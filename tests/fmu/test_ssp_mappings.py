@@ -44,9 +44,10 @@ def start(name: str, value: Any) -> str:
 
 def written_anew(loop: CoSimulation, path: Path) -> CoSimulation:
     """Written as if the co-simulation had been made in Python, checked, and read again."""
-    package, loop.ssp = loop.ssp, None  # whose files are still needed
+    package = loop.ssp  # whose files are still needed
+    vars(loop)["ssp"] = None
     again = CoSimulation.from_ssp(loop.to_ssp(path))
-    loop.ssp = package
+    vars(loop)["ssp"] = package
     check_valid(path)
     assert again.findings == []
     return again

@@ -38,6 +38,40 @@ def test_values_over_time(interpolation: str | None, expected: list[float]) -> N
     assert found == expected
 
 
+@pytest.mark.parametrize(
+    ("table", "interpolation", "expected"),
+    [
+        (RAMP["u"], "linear", [-2.0, 0.0, 6.0, 7.0]),
+        (RAMP["u"], "held", [0.0, 0.0, 6.0, 6.0]),
+        ([[0.0, 3.0]], "linear", [3.0, 3.0, 3.0, 3.0]),
+        ([[0.0, 3.0], [0.0, 4.0], [1.5, 1.0], [1.5, 2.0]], "linear", [3.0, 4.0, 2.0, 2.0]),
+    ],
+)
+def test_a_straight_line_before_and_after_the_times(
+    table: list[Any], interpolation: str, expected: list[float]
+) -> None:
+    series = TimedInputs({"u": table}, interpolation, extrapolation="tangent")
+    found = []
+    for time in (-1.0, 0.0, 1.5, 2.0):
+        series.restore(time)
+        found += series.get(["u"])
+    assert found == expected
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "held"])
+def test_an_error_before_and_after_the_times(interpolation: str) -> None:
+    series = TimedInputs(RAMP, interpolation, extrapolation="error")
+    for time in (0.0, 1.5):
+        series.restore(time)
+        series.get(["u"])
+    for time in (-1e-9, 1.5 + 1e-9):
+        series.restore(time)
+        with pytest.raises(
+            cosim.SimulationError, match="u has values from 0 s to 1.5 s: give more, or extrap"
+        ):
+            series.get(["u"])
+
+
 @pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel"])
 def test_a_step_has_the_value_of_its_start(algorithm: str) -> None:
     taker = Block({"y": lambda time, u: u}, ["u"])
@@ -104,6 +138,7 @@ def test_whole_numbers_and_booleans(make_fmu: MakeFmu) -> None:
         ({"u": [[1.0, 0.0], [0.0, 0.0]]}, {}, "needs finite times that do not decrease"),
         ({"u": []}, {}, "needs finite times"),
         (RAMP, {"interpolation": "cubic"}, "interpolation: is 'cubic', needs 'linear' or 'held'"),
+        (RAMP, {"extrapolation": "hold"}, "extrapolation: is 'hold', needs 'kept', 'tangent' or 'error'"),
         (RAMP, {"types": {"v": "integer"}}, "no signal 'v'"),
         (RAMP, {"types": {"u": "string"}}, "u is 'string', needs one of real, integer, boolean"),
         ({"u": [[0.0, 0.5]]}, {"types": {"u": "integer"}}, "has values that are not whole"),
@@ -261,3 +296,15 @@ def test_changes_that_are_none(make_fmu: MakeFmu, tmp_path: Path, old: str, new:
     with pytest.raises(cosim.ModelError) as failure:
         Scenario.read(tmp_path / "s.toml").couple()
     assert said in str(failure.value)
+
+
+@pytest.mark.parametrize(("step", "per_second"), [("100 ms", 10), (0.7, 10), ("1/3 s", 3), ("1/7 s", 7)])
+def test_a_jump_at_a_communication_point_is_there(step: float | str, per_second: int) -> None:
+    """Steps end at ``time + size``, which may miss the point by a bit."""
+    count = 1000
+    exact = round(cosim.kit.exact_quantity(step, "s") * per_second)
+    held = TimedInputs({"u": [[f"{i}/{per_second} s", float(i)] for i in range(count + 1)]})
+    loop = CoSimulation({"in": held}, [], "jacobi", step)
+    found = loop.simulate(count / per_second)
+    whole = found["in.u"][: found.time.size - 1]
+    assert whole.tolist() == [exact * i for i in range(whole.size)]

@@ -14,7 +14,11 @@ from cosim_integrators.kit import ExplicitRungeKutta
 @pytest.mark.parametrize(
     ("options", "text"),
     [
-        ({"accuracy": 0.0}, "accuracy is 0.0, must be a positive number"),
+        ({"accuracy": 0.0}, "accuracy is 0.0, needs a number above 0 and at most 0.1"),
+        ({"accuracy": 10}, "accuracy is 10, needs a number above 0 and at most 0.1: 1e-6 for six digits"),
+        ({"accuracy": True}, "accuracy is True, needs a number"),
+        ({"accuracy": math.nan}, "accuracy is nan, needs a number"),
+        ({"fixed_step": 0.1, "accuracy": 1.5}, "accuracy is 1.5, needs a number above 0 and at most 1"),
         ({"accuracy": math.nan}, "accuracy is nan"),
         ({"initial_step": -1.0}, "initial_step is -1.0"),
         ({"fixed_step": math.inf}, "fixed_step is inf"),
@@ -44,7 +48,8 @@ def test_no_error_estimate_no_accuracy() -> None:
 
 
 def test_the_loosest_accuracy() -> None:
-    assert DormandPrince(accuracy=10.0).accuracy == 0.1
+    assert DormandPrince(accuracy=0.1).accuracy == 0.1
+    assert DormandPrince(accuracy=1.0, fixed_step=0.1).accuracy == 0.1  # locates events alone
     assert DormandPrince().accuracy == 1e-6
 
 

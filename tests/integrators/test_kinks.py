@@ -236,3 +236,15 @@ def test_a_component_tells_its_kinks_itself() -> None:
         simulator.step(2.0)
         ends.append(simulator.state.time)
     assert min(abs(t - 1.0) for t in ends) < 1e-9
+
+
+def test_describe_says_what_happens_at_kinks() -> None:
+    from cosim_workbench.describe_command import describe
+
+    for adaptive in ("dormand_prince", "radau5", "bdf", "generalized_alpha"):
+        assert "kinks: steps with error control end at them" in describe(f"integrators.{adaptive}")
+    for other in ("velocity_verlet", "runge_kutta_4", "scipy_bdf", "cvode"):
+        assert "kinks: stepped over" in describe(f"integrators.{other}")
+    assert "kinks: announced" in describe("signals.limiter")
+    assert "kinks: steps with error control end at them" in describe("measures.rate_limiter")
+    assert "kinks" not in describe("measures.integrate")

@@ -2,6 +2,7 @@
 
 import math
 from dataclasses import dataclass, field
+from fractions import Fraction
 
 from stress_parts import (
     SIGNALS,
@@ -54,8 +55,10 @@ def crossings(part):
 def handlers_of(name, part, end):
     """All handlers of a part, in order of declaration, with the times at which they come."""
     if isinstance(part, Ticker):
-        period, offset = (float(part.values.numbers[n][0]) for n in ("period", "offset"))
-        times = [offset + i * period for i in range(math.ceil((end - offset) / period) + 2)]
+        given = (float(part.values.numbers[n][0]) for n in ("period", "offset"))
+        period, offset = (Fraction(repr(number)) for number in given)
+        count = math.ceil((end - offset) / period) + 2
+        times = [float(offset + i * period) for i in range(count)]
         return [Known(name, f"tick_{k}", k, SCHEDULED, times) for k in "udp"]
     if isinstance(part, Waiter):
         return [Known(name, "wake_d", "d", SCHEDULED, list(part.times))]

@@ -41,7 +41,7 @@ class Kinds(cosim.Component):
     def derivatives(
         self, t, number, short, vector, matrix, enabled, mode, count, z, entry, entry_dot, z_dot, out
     ):
-        self.seen = {name: value for name, value in locals().items() if name != "self"}
+        self.seen.update({name: value for name, value in locals().items() if name != "self"})
         z_dot[0] = number
         out[0], out[1] = short[0], vector[2]
 

@@ -88,10 +88,10 @@ class Table(np.ndarray):
     ids=["rows are tables", "masked", "objects", "one object"],
 )
 def test_arrays_of_any_kind_are_looked_into(array: Any, model: cosim.Model, built: list[Any]) -> None:
-    model.parts["first"].note = array.copy()  # type: ignore[attr-defined]
+    model.parts["first"].__dict__["_note"] = array.copy()
     model.simulate(until=0.1)
     model.simulate(until=0.1)
     assert len(built) == 1
-    np.asarray(model.parts["first"].note)[...] = 3.0  # type: ignore[attr-defined]
+    np.asarray(vars(model.parts["first"])["_note"])[...] = 3.0
     model.simulate(until=0.1)
     assert len(built) == 2

@@ -249,8 +249,9 @@ class Naughty(Clock):
     ],
 )
 def test_what_handlers_must_not_do(deed, text):
-    system = system_of(naughty=Naughty)
-    system.parts["naughty"].deed = deed
+    part = Naughty()
+    part.deed = deed
+    system = system_of(naughty=part)
     simulator = cosim.Simulator(system, fixed_step=0.25)
     with pytest.raises(cosim.SimulationError, match=text):
         simulator.advance_to(1.0)

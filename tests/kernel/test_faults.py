@@ -82,7 +82,7 @@ class Raising(Oscillator):
         next_state["part.kept"] = 1.0
 
 
-def test_a_handler_that_raises_leaves_the_state_before_it_and_can_be_mended():
+def test_a_handler_that_raises_leaves_the_state_before_it_and_can_be_mended(monkeypatch):
     part = Raising()
     simulator = cosim.Simulator(system_of(part=part), accuracy=1e-6)
     with pytest.raises(cosim.SimulationError, match=r"part\.count: ZeroDivisionError: no divisor") as caught:
@@ -91,7 +91,7 @@ def test_a_handler_that_raises_leaves_the_state_before_it_and_can_be_mended():
     assert (simulator.state.time, simulator.state["part.kept"]) == (0.5, 0.0)
     (record,) = simulator.events
     assert (record.handler, record.severity) == ("part.count", cosim.Severity.FAILED)
-    part.armed = False
+    monkeypatch.setattr(Raising, "armed", False)
     simulator.advance_to(1.0)
     assert simulator.state["part.kept"] == 1.0
 

@@ -90,12 +90,10 @@ def test_only_code_is_edited():
 
 def raising(text):
     """A function that raises with a text, and with another one."""
-    namespace = {"__name__": "raising"}
     lines = ["def f(x):"]
     for condition, said in [("x < 0.0", text), ("x > 9.0", f"not {text}")]:
         lines += [f"    if {condition}:", f"        raise ValueError({said!r})"]
-    exec("\n".join([*lines, "    return 2.0 * x"]), namespace)
-    return namespace["f"]
+    return kit.run_source("\n".join([*lines, "    return 2.0 * x"]), {"__name__": "raising"})["f"]
 
 
 def compiled_alone(text):

@@ -106,13 +106,15 @@ def test_a_shape_that_is_known_is_not_looked_up(library: ctypes.CDLL) -> None:
 def test_the_text_is_kept_and_a_damaged_one_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cosim_compiler import kernel_cache
+    from cosim_compiler import kernel_cache, native
+    from cosim_compiler.printers import llvm_lowered
     from cosim_compiler.with_numba import fresh
 
     made = []
-    text_of = fresh.text_of
+    where, name = (llvm_lowered, "lowered_text") if native.is_own() else (fresh, "text_of")
+    text_of = getattr(where, name)
     monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
-    monkeypatch.setattr(fresh, "text_of", lambda f, *more: made.append(f) or text_of(f, *more))
+    monkeypatch.setattr(where, name, lambda f, *more: made.append(f) or text_of(f, *more))
     first = kit.lower(half, "f>f", "one")
     assert kit.lower(half, "f>f", "two") == first.replace("@one", "@two") and len(made) == 1
     (kept,) = tmp_path.iterdir()

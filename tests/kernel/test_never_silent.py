@@ -93,3 +93,20 @@ def test_a_run_that_slows_down_and_gets_there_is_left_alone():
     result = cosim.simulate(system_of(part=Stiffening(rate=0.5)), until=0.9999)
     assert result.time[-1] == 0.9999
     assert result["part.w"][-1] == pytest.approx(1.0, abs=1e-5)
+
+
+@pytest.mark.parametrize("final_time", [1.5, 2.0, 7.0, math.inf])
+def test_a_run_ends_at_its_final_time(final_time):
+    """It asked for steps behind that time for ever."""
+    asked = []
+
+    def is_patient(time):
+        asked.append(time)
+        return len(asked) < 1000
+
+    system = system_of(part=Stiffening(rate=0.5))
+    result = cosim.simulate(system, until=0.5, final_time=final_time / 4.0, progress=is_patient)
+    assert result.time[-1] == min(0.5, final_time / 4.0)
+    assert result.message == ""
+    with pytest.raises(cosim.SimulationError, match="needs a time after the start"):
+        cosim.simulate(system, until=0.5, final_time=0.0)

@@ -29,6 +29,7 @@ from cosim_compiler.parts import in_process
 from cosim_compiler.with_numba import fresh
 
 ROOT = Path(__file__).parents[2]
+pytestmark = pytest.mark.skipif(native.is_own(), reason="what is shipped was made by numba")
 COMPILES = pytest.mark.skipif(
     kit.is_plain() or sys.platform != "linux" or shutil.which("cc") is None,
     reason="needs numba, a C compiler and Linux",

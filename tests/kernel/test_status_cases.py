@@ -53,6 +53,24 @@ def test_case_60_a_monitor_may_answer_nothing():
     assert times == [0.0, 0.0]
 
 
+def test_steps_of_length_zero_are_counted():
+    """Case 14 counts AdvancePendingEvents, case 30 an AdvanceTo that goes nowhere, case 1 not Initialize."""
+    simulator = clock()
+    simulator.initialize()
+    counts = [simulator.statistics.steps]
+    for advance in (
+        lambda: simulator.advance_to(1.0),
+        simulator.advance_pending_events,
+        simulator.advance_pending_events,
+        lambda: simulator.advance_to(1.0),
+    ):
+        advance()
+        counts.append(simulator.statistics.steps)
+    assert counts == [0, 8, 9, 10, 11]
+    result = cosim.simulate(system_of(clock=Clock), until=1.0, integrator=EULER, fixed_step=0.125)
+    assert (result.statistics["steps"], result.statistics["integrator_steps"]) == (9, 8)
+
+
 @pytest.mark.parametrize(
     ("answers", "expected"),
     [

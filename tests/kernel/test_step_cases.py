@@ -160,8 +160,9 @@ class Writer(cosim.Component):
     ],
 )
 def test_cases_21_and_62_what_is_left_of_the_writes(answers, x, kept, raises):
-    system = system_of(writer=Writer)
-    system.parts["writer"].answers = answers
+    part = Writer()
+    part.answers = answers
+    system = system_of(writer=part)
     simulator = cosim.Simulator(system, fixed_step=0.25)
     if raises:
         with pytest.raises(cosim.SimulationError) as raised:

@@ -63,7 +63,7 @@ def test_adaptive_methods(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ADAPTIVE)
-@pytest.mark.parametrize("accuracy", [1e-4, 0.5])
+@pytest.mark.parametrize("accuracy", [1e-4, 0.1])
 def test_another_accuracy_than_that_it_was_made_for(name: str, accuracy: float) -> None:
     compare(known_system(), f"integrators.{name}", TIMES, made_for=1e-7, accuracy=accuracy)
 

@@ -29,6 +29,14 @@ def test_every_cause_and_kind(integrator: str) -> None:
     assert run.arrays["k"].max() not in (0, 100)  # begun with 100, and gone round since, as the steps were
 
 
+def test_periods_that_are_set_are_rational_numbers() -> None:
+    """Found in the run: a decimal, fractions, one with 16 digits, and one that only a fraction counts."""
+    numbers = [0.1, 1 / 30, 2 / 7, 0.1234567890123456, 0.0023456789012345678, 2.0**-9]
+    times = list(dict.fromkeys(TIMES))
+    writes = {time: [("clockwork.period", number)] for time, number in zip(times, numbers, strict=True)}
+    compare(system_of(Clockwork), "integrators.dormand_prince_853", TIMES, writes, accuracy=1e-6)
+
+
 def test_every_cause_with_fixed_steps() -> None:
     compare(system_of(Clockwork), "integrators.dormand_prince_853", TIMES, fixed_step=0.01)
 

@@ -53,6 +53,26 @@ def test_a_table_is_read_as_scipy_reads_it(interpolation: str) -> None:
         assert state["spring.potential_energy"] == pytest.approx(area, rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.parametrize("extrapolation", ["tangent", "kept"])
+def test_steps_end_at_the_corners_of_a_table(extrapolation: str) -> None:
+    """Between corners the motion is that of an oscillator; short steps are right whatever corners do."""
+    ends = {}
+    for method, options in (
+        ("dormand_prince", {"accuracy": 1e-7}),
+        ("dormand_prince_853", {"accuracy": 1e-13, "maximum_step": 1e-3}),
+    ):
+        model = cart(q=1.3)
+        model.add(
+            "mechanics.tabular_spring", "spring", body1="ground", body2="cart",
+            lengths=[0.4, 0.8, 1.0, 1.2], tensions=[-90.0, -10.0, 0.0, 60.0],
+            interpolation="linear", extrapolation=extrapolation,
+        )  # fmt: skip
+        simulator = cosim.Simulator(model.build(), integrator=f"integrators.{method}", **options)
+        simulator.advance_to(2.0)
+        ends[method] = simulator.state.y.copy()
+    assert np.abs(ends["dormand_prince"] - ends["dormand_prince_853"]).max() < 2e-6
+
+
 def test_beyond_the_table_the_tangent_goes_on() -> None:
     model = cart(q=1.5)
     model.add(
@@ -61,6 +81,33 @@ def test_beyond_the_table_the_tangent_goes_on() -> None:
     assert at(model)["s.tension"] == pytest.approx(5.0)
     assert at(model, q=0.25)["s.tension"] == pytest.approx(0.0)
     assert at(model, q=1.5)["s.potential_energy"] == pytest.approx(1.0 + 0.5 * (3.0 + 5.0) * 0.5)
+
+
+@pytest.mark.parametrize("interpolation", ["monotone", "linear"])
+@pytest.mark.parametrize(
+    ("length", "tension", "energy"),
+    [(0.25, 1.0, -0.25), (0.5, 1.0, 0.0), (1.0, 3.0, 1.0), (1.5, 3.0, 2.5), (2.0, 3.0, 4.0)],
+)
+def test_beyond_the_table_the_last_value_is_kept(interpolation, length, tension, energy) -> None:
+    model = cart(q=1.5)
+    values = {"lengths": [0.5, 1.0], "tensions": [1, 3], "interpolation": interpolation}
+    model.add("mechanics.tabular_spring", "s", body1="ground", body2="cart", extrapolation="kept", **values)
+    assert at(model, q=length)["s.tension"] == pytest.approx(tension, rel=1e-15)
+    assert at(model, q=length)["s.potential_energy"] == pytest.approx(energy, rel=1e-15)
+
+
+@pytest.mark.parametrize(
+    ("length", "is_inside"), [(0.5, True), (1.0, True), (0.4999, False), (1.0001, False)]
+)
+def test_beyond_the_table_there_may_be_no_value(length: float, is_inside: bool) -> None:
+    model = cart(q=0.75)
+    values = {"lengths": [0.5, 1.0], "tensions": [1, 3], "extrapolation": "error"}
+    model.add("mechanics.tabular_spring", "s", body1="ground", body2="cart", **values)
+    if is_inside:
+        assert at(model, q=length)["s.tension"] == (1.0 if length == 0.5 else 3.0)
+        return
+    with pytest.raises(cosim.SimulationError, match="s: .*the table ends before: give more lengths"):
+        at(model, q=length)
 
 
 def test_tables_of_two_springs_differ_in_length_and_between_states() -> None:

@@ -192,3 +192,15 @@ def test_tables_that_are_none(wrong: dict[str, object], text: str) -> None:
 
 def test_one_point_is_a_constant() -> None:
     assert values_at(simulator(times=[0.3], samples=[7.0]), [0.1, 0.5]) == [7.0, 7.0]
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "held", "cubic", "monotone"])
+def test_a_table_that_may_not_be_left(interpolation: str) -> None:
+    found = simulator(interpolation=interpolation, extrapolation="error")
+    last = SAMPLES[-2] if interpolation == "held" else SAMPLES[-1]  # before the jump at 1 s
+    assert values_at(found, [0.0, 1.0]) == [SAMPLES[0], last]
+    with pytest.raises(cosim.SimulationError, match="table: .*the table ends before: give more times"):
+        found.advance_to(1.5)
+    late = simulator(interpolation=interpolation, extrapolation="error", shift_time=0.5)
+    with pytest.raises(cosim.SimulationError, match="the table ends before"):
+        late.initialize()

@@ -85,8 +85,9 @@ class Hoarding(Leak):
     """Remembers outside the State how often it was computed. Law: as `Leak`, and a little more each time."""
 
     def derivatives(self, level, rate, outflow, level_dot):
-        self.number = self.__dict__.get("number", 0) + 1
-        outflow[0] = rate * level + 1e-9 * self.number
+        calls = self.__dict__.setdefault("_calls", [])  # a list, which no rule for classes sees
+        calls.append(1)
+        outflow[0] = rate * level + 1e-9 * len(calls)
         level_dot[0] = -rate * level
 
 

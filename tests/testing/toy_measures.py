@@ -139,8 +139,9 @@ class Hoarding(cosim.Measure):
 
     @cosim.update
     def wander(self, drift, drift_next):
-        self.calls = self.__dict__.get("calls", 0) + 1
-        drift_next[0] = self.calls
+        calls = self.__dict__.setdefault("_calls", [])  # a list, which no rule for classes sees
+        calls.append(1)
+        drift_next[0] = len(calls)
 
 
 class RightCase(MeasureContract):

@@ -171,6 +171,22 @@ def test_places_that_cannot_be(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("name", "instead"),
+    [("r.xlsx", "r.csv"), ("r", "r.csv"), ("r.parquet", "r.csv"), ("r.2", "r.2.csv"), (".csv", ".csv.csv")],
+)
+def test_another_ending_is_refused_with_what_to_write(tmp_path: Path, name: str, instead: str) -> None:
+    with pytest.raises(CosimError) as caught:
+        Result([0.0], {}).to_csv(tmp_path / name)
+    assert str(caught.value) == (
+        f"{tmp_path / name}: this writes files that end in .csv: write {tmp_path / instead}"
+    )
+    assert list(tmp_path.iterdir()) == []
+    with pytest.raises(CosimError, match=r"end in \.parquet: write .*r\.parquet$"):
+        Result([0.0], {}).to_parquet(tmp_path / "r.csv")
+    assert Result([0.0], {}).to_csv(tmp_path / "R.CSV").exists()
+
+
+@pytest.mark.parametrize(
     ("text", "says"),
     [
         ("", r"r\.csv:1: is no result"),

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field
 from cosim_compiler.fingerprint import environment
 from cosim_compiler.sources.kernel_loops import loop_indices
 from cosim_compiler.sources.kernel_source import definition_of, statements
+from cosim_compiler.sources.recursion import is_recursive
 
 
 @dataclass(frozen=True)
@@ -156,7 +157,7 @@ class _Reading:
         helper = self.helpers.get(node.func.id) if isinstance(node.func, ast.Name) else None
         if isinstance(node.func, ast.Attribute):  # math.…, which takes numbers
             self._computed_with(node.args, line)
-        if isinstance(helper, types.FunctionType):
+        if isinstance(helper, types.FunctionType) and not is_recursive(helper):
             self._call_of_helper(effects_of(helper), node, line)
             return
         for argument in node.args:
@@ -207,6 +208,20 @@ def line_of_returned_value(function: types.FunctionType) -> int:
     return 0
 
 
+def always_assigned(function: types.FunctionType) -> frozenset[str]:
+    """Arguments into an element of which the function stores by ``=`` whatever its branches and loops do."""
+    found: set[str] = set()
+    for statement in definition_of(function).body:
+        if isinstance(statement, ast.Return):
+            break
+        if any(isinstance(node, (ast.Return, ast.Raise)) for node in ast.walk(statement)):
+            break
+        for target in statement.targets if isinstance(statement, ast.Assign) else ():
+            if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
+                found.add(target.value.id)
+    return frozenset(found)
+
+
 def returns_value(function: types.FunctionType) -> bool:
     """Whether the function returns something other than None."""
     return line_of_returned_value(function) != 0
@@ -216,6 +231,8 @@ def returns_value(function: types.FunctionType) -> bool:
 def may_raise(function: types.FunctionType) -> bool:
     """Whether the function, or a helper of it, refuses something: it raises or asserts."""
     nodes = ast.walk(definition_of(function))
+    if is_recursive(function):
+        return True  # nothing says that it does not
     if any(isinstance(node, (ast.Raise, ast.Assert)) for node in nodes):
         return True
     helpers = [h for h in environment(function).values() if isinstance(h, types.FunctionType)]

@@ -6,6 +6,7 @@ import ast
 import builtins
 import enum
 import functools
+import random
 import types
 from collections.abc import Iterable, Iterator
 from typing import Any
@@ -26,6 +27,7 @@ from cosim_compiler.sources.kernel_source import (
     source_of,
     where,
 )
+from cosim_compiler.sources.recursion import recursion_fault
 
 FORBIDDEN: dict[type[ast.AST], str] = {
     ast.List: "a list; small vectors are tuples: (x, y, z)",
@@ -77,6 +79,9 @@ ADVICE = {
     "super": "super(); call a module-level helper function",
 }
 FOR_DEBUGGING = ("print", "breakpoint")
+OF_CLOCKS = ("time", "datetime")
+CLOCK = "a kernel function knows the time of the run alone: ask for t in its arguments"
+RANDOM = "a kernel function is pure; random numbers come from a signal: signals.noise"
 PURE = "a kernel function changes its results alone; what is to be remembered is a state: cosim.discrete()"
 
 
@@ -96,6 +101,8 @@ def check_rules(function: types.FunctionType) -> None:
 @functools.cache
 def rule_faults(function: types.FunctionType, declared: frozenset[str] = frozenset()) -> tuple[str, ...]:
     """What breaks a rule in a function and in its helpers, each with file and line, in order of lines."""
+    if recursion := recursion_fault(function):
+        return (recursion,)
     faults = _own_faults(function, declared)
     for helper in environment(function).values():
         if isinstance(helper, types.FunctionType) and helper is not function and not is_replaced(helper):
@@ -233,7 +240,9 @@ class _Checked:
     def _of_module(self, module: types.ModuleType, shown: str) -> Iterator[str]:
         *within, name = shown.split(".")[1:]
         if "random" in (module.__name__, *within):
-            yield f"{shown}: a kernel function is pure; random numbers come from a signal: signals.noise"
+            yield f"{shown}: {RANDOM}"
+        elif module.__name__ in OF_CLOCKS:
+            yield f"{shown}: {CLOCK}"
         elif module.__name__ != "math":
             advice = (
                 "use math"
@@ -271,6 +280,13 @@ class _Checked:
             yield f"'{name}' is not defined{_nearest(name, known)}"
 
     def _of_global(self, name: str, value: Any, raised: bool) -> Iterator[str]:
+        owner = getattr(value, "__self__", None)
+        if getattr(value, "__module__", None) in OF_CLOCKS:
+            yield f"'{name}': {CLOCK}"
+            return
+        if isinstance(owner, (random.Random, np.random.RandomState, np.random.Generator)):
+            yield f"'{name}': {RANDOM}"
+            return
         if isinstance(value, (int, float, np.generic, types.FunctionType, types.ModuleType)):
             return
         if isinstance(value, type):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import inspect
+import linecache
 import types
 from collections import deque
 from collections.abc import Iterator
@@ -25,6 +26,9 @@ def definition_of(function: types.FunctionType) -> ast.FunctionDef:
 
 def source_of(function: types.FunctionType) -> str:
     """The text of the file, or of the cell of a notebook, in which a function is written."""
+    file = function.__code__.co_filename
+    if file.startswith("<") and file in linecache.cache:  # made of text, see `run_source`
+        return "".join(linecache.getlines(file))
     try:
         lines, _ = inspect.findsource(function)
     except (OSError, TypeError) as error:

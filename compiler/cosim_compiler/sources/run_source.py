@@ -9,7 +9,7 @@ from typing import Any
 _numbers = itertools.count(1)
 
 
-def run_source(text: str, namespace: dict[str, Any] | None = None) -> dict[str, Any]:
+def run_source(text: str, namespace: dict[str, Any] | None = None, label: str = "source") -> dict[str, Any]:
     """Run Python text as ``exec`` does, and keep it, so that kernel functions in it can be read.
 
     Parameters
@@ -18,6 +18,8 @@ def run_source(text: str, namespace: dict[str, Any] | None = None) -> dict[str, 
         Trusted, as any program: it is run.
     namespace : dict, optional
         Where it is run; a new one unless given.
+    label : str
+        What its place is called in messages.
 
     Returns
     -------
@@ -29,7 +31,7 @@ def run_source(text: str, namespace: dict[str, Any] | None = None) -> dict[str, 
     >>> run_source("x = 2.0")["x"]
     2.0
     """
-    name = f"<source {next(_numbers)}>"
+    name = f"<{label} {next(_numbers)}>"
     linecache.cache[name] = (len(text), None, text.splitlines(keepends=True), name)
     space = {} if namespace is None else namespace
     space.setdefault("__name__", "__main__")

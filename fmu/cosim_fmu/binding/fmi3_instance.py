@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import os
 from collections.abc import Mapping, Sequence
 from ctypes import byref, c_bool, c_double, c_size_t
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -49,6 +51,7 @@ class Fmi3Instance(FmuInstance):
         "GetClock": frozenset((modes.INITIALIZING, modes.EVENT)),
         "SetClock": frozenset((modes.EVENT,)),
         "GetIntervalDecimal": frozenset((modes.INITIALIZING, modes.EVENT)),
+        "GetIntervalFraction": frozenset((modes.INITIALIZING, modes.EVENT)),
         "UpdateDiscreteStates": frozenset((modes.EVENT,)),
         "EnterStepMode": frozenset((modes.EVENT,)),
         "GetContinuousStateDerivatives": READABLE,
@@ -119,10 +122,15 @@ class Fmi3Instance(FmuInstance):
         self.call("GetClock", (ctypes.c_uint32 * count)(*references), count, values)
         return list(values)
 
-    def interval(self, reference: int) -> tuple[float, int]:
+    def interval(self, reference: int, as_fraction: bool = False) -> tuple[Fraction | float, int]:
         """Of a clock: s, and fmi3IntervalQualifier (0 not yet known, 1 unchanged, 2 changed)."""
-        found, qualifier = (c_double * 1)(), (ctypes.c_int * 1)()
-        self.call("GetIntervalDecimal", (ctypes.c_uint32 * 1)(reference), 1, found, qualifier)
+        references, qualifier = (ctypes.c_uint32 * 1)(reference), (ctypes.c_int * 1)()
+        if as_fraction:
+            counter, resolution = (ctypes.c_uint64 * 1)(), (ctypes.c_uint64 * 1)()
+            self.call("GetIntervalFraction", references, 1, counter, resolution, qualifier)
+            return Fraction(counter[0], resolution[0]) if resolution[0] else math.nan, qualifier[0]
+        found = (c_double * 1)()
+        self.call("GetIntervalDecimal", references, 1, found, qualifier)
         return found[0], qualifier[0]
 
     def set_input_slopes(self, references: Sequence[int], slopes: Sequence[float]) -> None:

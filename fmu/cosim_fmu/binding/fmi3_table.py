@@ -80,6 +80,10 @@ TABLE = FunctionTable(
         "GetClock": (c_int, (WHO, REFERENCES, COUNT, FLAG)),
         "SetClock": (c_int, (WHO, REFERENCES, COUNT, FLAG)),
         "GetIntervalDecimal": (c_int, (WHO, REFERENCES, COUNT, REALS, POINTER(c_int))),
+        "GetIntervalFraction": (
+            c_int,
+            (WHO, REFERENCES, COUNT, POINTER(c_uint64), POINTER(c_uint64), POINTER(c_int)),
+        ),
         "UpdateDiscreteStates": (c_int, (WHO, FLAG, FLAG, FLAG, FLAG, FLAG, REALS)),
         "GetFMUState": (c_int, (WHO, STATE)),
         "SetFMUState": (c_int, (WHO, c_void_p)),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
@@ -10,11 +11,15 @@ from typing import Any
 
 import cosim
 from cosim.kit import (
+    ClosedAttributes,
     FeedthroughLoop,
     ParticipantDescription,
     ResultStream,
     check_callable,
+    is_made,
+    option_names,
     options_checked,
+    refuse_attribute,
     seconds,
 )
 from cosim_fmu.abilities import KeepsInstance
@@ -54,7 +59,7 @@ from cosim_fmu.master.wiring.wiring_problem import WiringProblem, problem
 INSIDE = ("nothing", "events", "steps")
 
 
-class CoSimulation:
+class CoSimulation(ClosedAttributes):
     """Several participants that run together and exchange values at fixed intervals.
 
     Everything is checked when it is made, before any FMU is loaded. Values are exchanged at the
@@ -124,8 +129,6 @@ class CoSimulation:
         Of the last `simulate`, also when it failed or was interrupted.
     options : dict of str to object
         As given.
-    until : float or None
-        Where `simulate` ends unless told, s: of an SSP, or of the default experiment of the only FMU.
     findings : list of Problem
         Offences of an SSP against the standard, which were read nevertheless.
     derived : dict of str to DerivedSignal
@@ -214,6 +217,48 @@ class CoSimulation:
         self.ssp: Any = None
         self.derived: dict[str, DerivedSignal] = {}
         self.options = dict(options or {})
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_") or name == "until" or not is_made(self):
+            object.__setattr__(self, name, value)
+            return
+        options = option_names(CoSimulation)
+        if name in options:
+            hint = f"it is given where the co-simulation is made: CoSimulation(…, {name}=…)"
+        elif name in vars(self) or hasattr(type(self), name):
+            hint = "it is worked out from the participants and connections"
+        else:
+            hint = ""
+        refuse_attribute(self, name, ["until"] if hint else [*options, "until"], hint)
+
+    def _set(self, **found: Any) -> None:
+        """Note what the co-simulation has found out about itself."""
+        self.__dict__.update(found)
+
+    def keep_result(self, result: cosim.Result) -> None:
+        """Have this as the result of the last run."""
+        self._set(result=result)
+
+    def read_from(
+        self, ssp: Any, findings: Sequence[cosim.Problem], derived: Mapping[str, DerivedSignal]
+    ) -> None:
+        """Note the SSP that it was made of, its offences, and what its own connectors show."""
+        self._set(ssp=ssp, findings=findings, derived=derived)
+
+    def with_step(self, step: float, algorithm: cosim.MasterAlgorithm) -> CoSimulation:
+        """The same co-simulation with another communication step, s, and another algorithm."""
+        other = copy.copy(self)
+        other._set(step=step, algorithm=algorithm)
+        return other
+
+    @property
+    def until(self) -> float | None:
+        """Where `simulate` ends unless told, s: of an SSP, or of the default experiment of the only FMU."""
+        return self._until
+
+    @until.setter
+    def until(self, time: float | str | None) -> None:
+        self._until = None if time is None else seconds(time, "until")
 
     @classmethod
     def from_ssp(
@@ -369,13 +414,14 @@ class CoSimulation:
         going_on, self._going_on = self._going_on, None
         self._run = run = SimulationRun(self, points, limit, going_on, inside=inside, **settings)
         try:
-            self.result = run.result()
+            result = run.result()
         except BaseException as error:
-            self.result = getattr(error, "result", self.result)
+            self._set(result=getattr(error, "result", self.result))
             raise
         finally:
             self._run = None
-        return self.result
+        self._set(result=result)
+        return result
 
     @property
     def all_links(self) -> list[Link]:
@@ -516,7 +562,8 @@ class CoSimulation:
             *(self.participants, self.descriptions, self.links, self.parameter_links, self.start_values),
             *(self.tolerances, self.start, self.step, self.algorithm, self.joint),
         )
-        self.descriptions, self.refusing, self.remarks, self._failures = found
+        descriptions, refusing, remarks, self._failures = found
+        self._set(descriptions=descriptions, refusing=refusing, remarks=remarks)
         problems = self._put_in_order(looked_into=True)
         if problems:
             raise cosim.ModelError(problems)
@@ -546,11 +593,11 @@ class CoSimulation:
             return []
         links, joint = [*self.links, *self._inner_links], [] if self.joint is None else self.joint.names
         loops = feedthrough_loops(self.descriptions, links, joint)
-        self.loops = loops if algorithm.solves_loops else []
+        self._set(loops=loops if algorithm.solves_loops else [])
         together = loops if set(joint) & {name for loop in loops for name in loop.participants} else [
             *loops, FeedthroughLoop(tuple(joint), ())
         ]  # fmt: skip
-        self.order = stepping_order(list(self.descriptions), self.descriptions, links, together)
+        self._set(order=stepping_order(list(self.descriptions), self.descriptions, links, together))
         return check_loops(
             self.descriptions, links, self.every, algorithm, looked_into=looked_into, joint=joint
         )

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import ARRAYS, EVENT, FAILED, GROW, SENTENCES, STEPPED, TERMINATED, StepCode
+from cosim.kit import ARRAYS, EVENT, FAILED, GROW, REACHED, SENTENCES, STEPPED, TERMINATED, StepCode
 from cosim.kit import step_layout as layout
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
@@ -33,6 +33,7 @@ ENTRY_POINTS = (*EXPORTED, "frame_angles", "turned_frame")
 
 
 PLACES = {
+    "given_meeting": layout.MEETING,
     "clock_time": layout.TIME,
     "clock_jumped": layout.JUMPED,
     "clock_next_event": layout.NEXT_EVENT,
@@ -44,6 +45,7 @@ PLACES = {
     "places_most": layout.MOST,
     "nothing": layout.NOTHING,
     "restored": layout.RESTORED,
+    "reached": REACHED,
     "terminated": TERMINATED,
     "full": GROW,
     "stepped": STEPPED,
@@ -291,6 +293,7 @@ def _model(
         "clock": str(names.index("clock")),
         "places": str(names.index("places")),
         "history": str(names.index("h")),
+        "given": str(names.index("numbers")),
         **{name: str(number) for name, number in PLACES.items()},
     }
     tables: dict[str, Sized] = {

@@ -192,7 +192,7 @@ def couple_ssp(
     if settings.stop is None:
         package.say(str(package.path), f"gives no stop time; the run ends at {loop.until:g} s")
     coupling.given_starts, coupling.given_options = dict(starts or {}), options
-    loop.ssp, loop.findings, loop.derived = coupling, package.findings, coupling.derived
+    loop.read_from(coupling, package.findings, coupling.derived)
     return loop
 
 

@@ -136,7 +136,14 @@ class Constraint(Component):
         -------
         list of `equations` s-vals
         """
-        raise ContractError(f"constraint {type(self).__name__} has no create_constraint_equations(self, s)")
+        raise ContractError(self.missing_law())
+
+    @classmethod
+    def missing_law(cls) -> str:
+        """A sentence where the class has no equations."""
+        if cls.create_constraint_equations is not Constraint.create_constraint_equations:
+            return ""
+        return f"constraint {cls.__name__} has no create_constraint_equations(self, s)"
 
     def calc_equations(self, state: State) -> list[Any]:
         """The equations with the numbers of a State: what `create_constraint_equations` returns for it.

@@ -35,6 +35,17 @@ class Force(Component):
 
     enabled = parameter(default=True, dtype=bool, description="0 turns the element off")
 
+    @classmethod
+    def missing_law(cls) -> str:
+        """A sentence where no function of the class adds to what its attachments offer."""
+        asked = [a for found in cls.arguments.values() for a in found if a.role == "offered"]
+        if any(map(cls.may_write, asked)):
+            return ""
+        return (
+            f"{cls.__name__} exerts no force: give it a kernel function force(…) that asks for F_GB of a "
+            "body or for tau of a coordinate and adds to it"
+        )
+
     def force_contribution(self, state: State) -> ForceContribution:
         """What this element alone exerts, on every body and coordinate that it acts on.
 

@@ -101,15 +101,22 @@ class Joint(Component):
     def __init_subclass__(cls, **options: Any) -> None:
         cls.nq, cls.nu = _size(cls, "q"), _size(cls, "u")
         # These shapes follow from the number of speeds, so they are declared on behalf of the subclass.
-        cls.H_FM = cache_slot(shape=6 * cls.nu, description="map from u to V_FM, column after column, in F")  # type: ignore[attr-defined]
-        cls.HDotU_FM = cache_slot(shape=6, description="(dH_FM/dt) u, in F")  # type: ignore[attr-defined]
+        cls.H_FM = cache_slot(shape=6 * cls.nu, description="map from u to V_FM, column after column, in F")
+        cls.HDotU_FM = cache_slot(shape=6, description="(dH_FM/dt) u, in F")
         speeds = vars(cls).get("u", getattr(cls, "u", None))
         units = [_effort(speeds.unit(i)) for i in range(cls.nu)] or "1"
-        cls.tau = cache_slot(units, cls.nu, accumulates=True, description="generalized forces on u")  # type: ignore[attr-defined]
+        cls.tau = cache_slot(units, cls.nu, accumulates=True, description="generalized forces on u")
         super().__init_subclass__(**options)
         cls._check_axes()
         if set(cls.kernels) > {"frames"}:
             cls._check_results()
+
+    @classmethod
+    def missing_law(cls) -> str:
+        """A sentence where no function of the class says where the child is."""
+        if set(cls.kernels) > {"frames"}:
+            return ""
+        return f"joint {cls.__name__} has no kernel function across(q, X_FM, H_FM) that writes X_FM"
 
     @classmethod
     def _check_axes(cls) -> None:

@@ -9,6 +9,8 @@ from cosim.kit import nearer_side
 from cosim_mechanics.spatial import Reals, Slot
 from cosim_signals.curves import interval, monotone_slopes, straight_slopes
 
+TANGENT, KEPT, ERROR = 0.0, 1.0, 2.0  # beyond the ends of a table
+
 
 def slopes_at_points(x: Reals, y: Reals, straight: bool, m: Slot) -> None:
     """Write the slopes at all points: shape-preserving ones, or for straight lines those at the two ends."""
@@ -37,15 +39,20 @@ def energies_at_points(x: Reals, y: Reals, m: Reals, straight: bool, e: Slot) ->
         e[i + 1] = e[i] + 0.5 * h * (y[i] + y[i + 1]) + bend
 
 
-def side_of_corner(at: float, x: Reals) -> float:
-    """How far a place is from the nearest point between the ends; the sign changes at each of them.
+def side_of_corner(at: float, x: Reals, straight: bool, extrapolation: float) -> float:
+    """How far a place is from the nearest kink of the curve; the sign changes at each of them.
 
-    >>> [side_of_corner(at, (0.0, 1.0, 3.0)) for at in (0.5, 1.5)]
-    [-0.5, 0.5]
+    >>> [side_of_corner(at, (0.0, 1.0, 3.0), True, TANGENT) for at in (0.5, 1.5, 3.5)]
+    [-0.5, 0.5, 2.5]
+    >>> [side_of_corner(at, (0.0, 1.0, 3.0), False, KEPT) for at in (-1.0, 1.5, 3.5)]
+    [1.0, -1.5, 0.5]
     """
+    last = len(x) - 1
     side = 1e300
-    for i in range(1, len(x) - 1):
-        side = nearer_side(side, at - x[i])
+    for i in range(last + 1):
+        is_end = i == 0 or i == last
+        if (is_end and extrapolation == KEPT) or (straight and not is_end):
+            side = nearer_side(side, at - x[i])
     return side
 
 
@@ -73,3 +80,17 @@ def integral(at: float, x: Reals, y: Reals, m: Reals, e: Reals, straight: bool) 
         q = s * s
         area += a * (0.5 * q - 2.0 / 3.0 * q * s + 0.25 * q * q) + b * (q * s / 3.0 - 0.25 * q * q)
     return e[i] + h * area
+
+
+def inside(at: float, x: Reals, extrapolation: float) -> float:
+    """The place of the table that stands for one beyond its ends, where the curve keeps its last value.
+
+    >>> inside(3.0, (0.0, 1.0), KEPT), inside(3.0, (0.0, 1.0), TANGENT)
+    (1.0, 3.0)
+    """
+    last = x[len(x) - 1]
+    if extrapolation == ERROR and (at < x[0] or at > last):
+        raise ValueError('the table ends before: give more lengths, or extrapolation="kept" or "tangent"')
+    if extrapolation != KEPT:
+        return at
+    return x[0] if at < x[0] else last if at > last else at

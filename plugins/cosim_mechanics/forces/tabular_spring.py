@@ -3,13 +3,19 @@
 from __future__ import annotations
 
 import itertools
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.forces.table import energies_at_points, integral, side_of_corner, slopes_at_points
+from cosim_mechanics.forces.table import (
+    energies_at_points,
+    inside,
+    integral,
+    side_of_corner,
+    slopes_at_points,
+)
 from cosim_mechanics.forces.two_point import TwoPoint
 from cosim_signals.curves import value
 
@@ -31,7 +37,8 @@ class TabularSpring(TwoPoint):
 
     Law: tension = T(length) + c rate. T goes through the points (lengths, tensions); between them it is a
     piecewise cubic that keeps the shape of the table (no overshoot, rising where the table rises), or
-    straight lines. Beyond the table it goes on along the tangent at its end.
+    straight lines. Beyond the table it goes on along the tangent at its end, a straight line ("tangent"),
+    keeps its last value ("kept"), or has no value, which ends a run that asks for one ("error").
 
     Frames and signs
     ----------------
@@ -39,7 +46,8 @@ class TabularSpring(TwoPoint):
 
     Limits
     ------
-    Straight lines make a force with kinks. Far beyond the table the tangent is a guess: give points there.
+    Straight lines make a force with kinks, and so does a value that is kept. With "error" no evaluation
+    inside a step may leave the table: where a motion turns close to its end, give a point beyond.
 
     Parameters
     ----------
@@ -51,6 +59,8 @@ class TabularSpring(TwoPoint):
         As many as lengths. Both may differ between States, n may not.
     damping : float, N.s/m, >= 0, default 0
     interpolation : "monotone" or "linear", default "monotone"
+    extrapolation : "tangent", "kept" or "error", default "tangent"
+        What the tension is beyond the table.
 
     Returns
     -------
@@ -89,30 +99,48 @@ class TabularSpring(TwoPoint):
     interpolation = cosim.option(
         "monotone", choices=("monotone", "linear"), description="curve between the points"
     )
+    extrapolation = cosim.option(
+        "tangent", choices=("tangent", "kept", "error"), description="tension beyond the table"
+    )
     dissipated_energy = contracts.dissipated_energy()
     slopes = cosim.cache_slot(unit="N/m", shape="points", description="slope of the curve at each length")
     energies = cosim.cache_slot(unit="J", shape="points", description="stored energy at each length")
     potential_energy = cosim.cache_slot(unit="J", description="energy stored since the first length")
     side_of_kink = cosim.cache_slot(unit="m", internal=True)
 
-    conditions: ClassVar[dict[str, Any]] = {"is_straight": lambda self: self.interpolation == "linear"}
-
     @cosim.kernel
     def table(lengths, tensions, interpolation, slopes, energies):
         slopes_at_points(lengths, tensions, interpolation == 1.0, slopes)
         energies_at_points(lengths, tensions, slopes, interpolation == 1.0, energies)
 
-    @cosim.kernel(when="is_straight")
-    def corner(length, lengths, side_of_kink):
-        side_of_kink[0] = side_of_corner(length, lengths)
+    @cosim.kernel
+    def corner(length, lengths, interpolation, extrapolation, side_of_kink):
+        side_of_kink[0] = side_of_corner(length, lengths, interpolation == 1.0, extrapolation)
 
     @cosim.kernel
-    def energy(length, lengths, tensions, interpolation, slopes, energies, potential_energy):
-        potential_energy[0] = integral(length, lengths, tensions, slopes, energies, interpolation == 1.0)
+    def energy(length, lengths, tensions, interpolation, extrapolation, slopes, energies, potential_energy):
+        at = inside(length, lengths, extrapolation)
+        straight = interpolation == 1.0
+        stored = integral(at, lengths, tensions, slopes, energies, straight)
+        if at != length:  # the last value is kept from there on
+            last = len(lengths) - 1
+            stored += (length - at) * value(at, lengths, tensions, slopes, 0, last, straight)
+        potential_energy[0] = stored
 
     @cosim.kernel
-    def pull(length, rate, lengths, tensions, interpolation, slopes, damping, tension, dissipated_energy_dot):
-        last = len(lengths) - 1
-        spring = value(length, lengths, tensions, slopes, 0, last, interpolation == 1.0)
+    def pull(
+        length,
+        rate,
+        lengths,
+        tensions,
+        interpolation,
+        extrapolation,
+        slopes,
+        damping,
+        tension,
+        dissipated_energy_dot,
+    ):
+        at = inside(length, lengths, extrapolation)
+        spring = value(at, lengths, tensions, slopes, 0, len(lengths) - 1, interpolation == 1.0)
         tension[0] = spring + damping * rate
         dissipated_energy_dot[0] = damping * rate * rate

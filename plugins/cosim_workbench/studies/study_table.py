@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import check_ending
 from cosim_workbench.atomic_file import replaced_file
 from cosim_workbench.library import arrow, arrow_table, pandas
 
@@ -80,7 +81,8 @@ class StudyTable:
         return frame
 
     def to_parquet(self, path: str | PathLike[str]) -> Path:
-        """Write a Parquet file; units are metadata of its columns."""
+        """Write a Parquet file, ``.parquet``; units are metadata of its columns."""
+        check_ending(Path(path), ".parquet")
         table = arrow_table(self.columns, self.units)
         with replaced_file(Path(path)) as draft:
             arrow().parquet.write_table(table, draft)

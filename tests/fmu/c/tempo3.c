@@ -1,7 +1,7 @@
 /* An FMI 3.0 Co-Simulation slave whose clocks have intervals of all kinds; each counts its ticks.
 
 steady    fixed, 0.2 s
-measured  calculated: the parameter `period`
+measured  calculated: the parameter `period`; 1/3 s where it is asked for as a fraction
 tuned     tunable: first `period`, from its third tick on half of it
 growing   changing: 0.05 s, 0.1 s, 0.15 s … after one another
 Outputs: how often each has ticked, and the time of the last tick of any. After the FMI 3.0 standard. */
@@ -50,6 +50,17 @@ EXPORT Status fmi3GetIntervalDecimal(Slave *s, const Reference r[], size_t n, do
         int32_t ticks = s->d.ticks[r[i]];
         if (r[i] == STEADY) return Error;
         interval[i] = r[i] == GROWING ? 0.05 * (ticks + 1) : r[i] == TUNED && ticks >= 3 ? s->d.period / 2 : s->d.period;
+        qualifier[i] = s->d.news[r[i]] ? 2 : 1;
+        s->d.news[r[i]] = false;
+    }
+    return OK;
+}
+EXPORT Status fmi3GetIntervalFraction(Slave *s, const Reference r[], size_t n, uint64_t counter[], uint64_t resolution[],
+                                      int qualifier[]) {
+    IN(EVENT);
+    for (size_t i = 0; i < n; i++) {
+        counter[i] = 1;
+        resolution[i] = 3;
         qualifier[i] = s->d.news[r[i]] ? 2 : 1;
         s->d.news[r[i]] = false;
     }

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, cast
 
 import cosim
-from cosim.kit import Exchange
+from cosim.kit import Exchange, accuracy_fault
 from cosim_fmu.master.algorithms.given_algorithm import made_algorithm
 from cosim_fmu.master.participants.integrator_options import check_options
 from cosim_fmu.master.wiring.wiring_problem import WiringProblem
@@ -112,9 +112,8 @@ def _faults(
 
     if integrator is not None and not isinstance(integrator, str):
         say("integrator", integrator, 'the id of an integrator: "integrators.runge_kutta_merson"')
-    number = isinstance(accuracy, (int, float)) and not isinstance(accuracy, bool)
-    if accuracy is not None and not (number and 0.0 < accuracy < float("inf")):
-        say("accuracy", accuracy, "a number above 0")
+    if accuracy is not None and (fault := accuracy_fault(accuracy)):
+        found.append(cosim.Problem("accuracy", fault))
     listed = isinstance(members, Sequence) and not isinstance(members, str)
     if members is not None and not (listed and members and all(isinstance(name, str) for name in members)):
         say("members", members, 'names of participants: ["plant", "wheel"]')

@@ -54,7 +54,7 @@ def put_back(thing: Any, memory: Any) -> Any:
                 f"has a {memory[OBJECT]} where this co-simulation has a {type(thing).__name__}"
             )
         for name, value in memory["attributes"].items():
-            setattr(thing, name, put_back(getattr(thing, name, None), value))
+            vars(thing)[name] = put_back(getattr(thing, name, None), value)
         return thing
     if isinstance(memory, dict) and isinstance(thing, dict) and list(thing) == list(memory):
         return {key: put_back(thing[key], value) for key, value in memory.items()}

@@ -344,7 +344,7 @@ def step(row):
     whole = reals_at(place(row, STEP), n)
     tried = reals_at(place(row, TRIED), n)
     for i in range(loop[COUNT]):
-        tried[i] = x[i] + whole[i] * 0.5 ** loop[HALVINGS]
+        tried[i] = x[i] + whole[i] * math.pow(0.5, loop[HALVINGS])
     return TRY
 
 

@@ -10,16 +10,18 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import shortest_interval
+from cosim.kit import common_resolution, rational_time, shortest_interval, tick_time
+
+EXACT = 2.0**53
 
 
 @dataclass(frozen=True)
 class CommunicationPoints:
     """The points ``start + i * step``, the last one clipped to `until`.
 
-    Every point is computed from the integer `i`, never as a sum of steps, so that it carries one
-    rounding error and not `i` of them. A last step that would be shorter than a billionth of `step`
-    is rounding and is not made, unless it is the only one.
+    Start and step are rational numbers (0.3 is 3/10, as for ``cosim.every``), and every point is the double
+    nearest to ``start + i * step``: points and ticks that meet on paper are one time. A last step that would
+    be shorter than a billionth of `step` is rounding and is not made, unless it is the only one.
 
     Parameters
     ----------
@@ -39,7 +41,7 @@ class CommunicationPoints:
     --------
     >>> points = CommunicationPoints(0.0, 1.0, 0.3)
     >>> points.count, [points.time(i) for i in range(points.count + 1)]
-    (4, [0.0, 0.3, 0.6, 0.8999999999999999, 1.0])
+    (4, [0.0, 0.3, 0.6, 0.9, 1.0])
     """
 
     start: float
@@ -66,8 +68,25 @@ class CommunicationPoints:
                 f"{shortest:g} s apart: give more, or start nearer to 0 s"
             )
             problems.append(cosim.Problem("step", text))
+        if not problems and not self.grid[-1]:
+            text = (
+                f"is {self.step!r} s, which cannot be counted from {self.start!r} s on in one resolution of "
+                "64 bits: give times with fewer decimals"
+            )
+            problems.append(cosim.Problem("step", text))
         if problems:
             raise cosim.ModelError(problems)
+
+    @cached_property
+    def grid(self) -> NDArray[np.int64]:
+        """For `tick_time`: whole and rest of the start, of the step, and the resolution, 0 if none fits."""
+        whole, rest, of_start = rational_time(self.start)
+        length, more, of_step = rational_time(self.step)
+        common = common_resolution(of_start, of_step) if of_start and of_step else 0
+        if not common:
+            return np.zeros(5, dtype=np.int64)
+        scaled = whole, rest * (common // of_start), length, more * (common // of_step), common
+        return np.array(scaled, dtype=np.int64)
 
     @cached_property
     def count(self) -> int:
@@ -78,7 +97,7 @@ class CommunicationPoints:
 
     def time(self, index: int) -> float:
         """The communication point `index`, s; index `count` is exactly `until`."""
-        return self.start + index * self.step if index < self.count else self.until
+        return tick_time(index, *self.grid.tolist()) if index < self.count else self.until
 
     def times(self, first: int, last: int) -> NDArray[np.float64]:
         """The communication points `first` … `last` - 1, the same numbers as `time` gives.
@@ -87,7 +106,12 @@ class CommunicationPoints:
         -------
         ndarray, shape (last - first,), s
         """
-        found = self.start + np.arange(first, last, dtype=np.float64) * self.step
+        whole, rest, length, more, resolution = self.grid.tolist()
+        least, each = whole * resolution + rest, length * resolution + more
+        if resolution < EXACT and abs(least) + max(last, 1) * each < EXACT:
+            found = (least + each * np.arange(first, last)) / float(resolution)
+        else:
+            found = np.array([tick_time(i, *self.grid.tolist()) for i in range(first, last)])
         if first <= self.count < last:
             found[self.count - first :] = self.until
         return found

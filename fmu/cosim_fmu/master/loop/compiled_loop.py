@@ -332,7 +332,7 @@ class CompiledLoop:
                 *(program, self._parts, self._places, self._scales, self._ports, columns),
                 *(self._inputs, self._outputs, self._flags.ravel(), rows.ravel(), report),
                 *(counts, memory.numbers, memory.table, memory.bonds),
-                *(points.start, points.step, points.until, points.count, first, last),
+                *(points.grid, points.step, points.until, points.count, first, last),
             )
         )
 

@@ -16,13 +16,14 @@
 ``rows``     time, whether it is a communication point, and the recorded values: one row for each
              exchange that is kept
 ``report``   where the run stopped and how it goes on, see below
+``grid``     of the communication points, see `CommunicationPoints.grid`
 ``counts``, ``numbers``, ``table``, ``bonds``: in which the algorithm decides, see `exchange_layout`
 ============ ==============================================================================
 """
 
 from __future__ import annotations
 
-from cosim.kit import call_with_array, call_with_interval, foreign
+from cosim.kit import call_with_array, call_with_interval, foreign, tick_time
 from cosim_fmu.master.algorithms.exchange_layout import (
     ADVANCE,
     ADVANCE_ALL,
@@ -83,7 +84,7 @@ PAUSED. REQUEST: what is left to be done of a request, else -1. WATCHED: Python 
 since the last state was saved. NOTICED: a participant that was called in Python brought something about."""
 REPORT = 13
 BETWEEN, DECIDING, EXCHANGING = range(3)
-SIGNATURE = "IIIFIIFFFFIIFFIfffiii>i"
+SIGNATURE = "IIIFIIFFFFIIFFIIffiii>i"
 ADVANCE_SIGNATURE = "IiFIff>i"
 
 
@@ -103,7 +104,7 @@ def run_steps(
     numbers,
     table,
     bonds,
-    start,
+    grid,
     step,
     until,
     count,
@@ -119,8 +120,8 @@ def run_steps(
     looks = counts[KIND] != ONCE or counts[ALONG] != 0
     for i in range(first, last):
         report[STEP] = i  # who ends the process inside a call looks here
-        time = start + i * step
-        following = start + (i + 1) * step if i + 1 < count else until
+        time = point_time(grid, i)
+        following = point_time(grid, i + 1) if i + 1 < count else until
         if report[UNDER_WAY] == BETWEEN:
             counts[PHASE] = 0
             report[UNDER_WAY] = DECIDING
@@ -166,7 +167,7 @@ def run_steps(
                     stop = set_held(parts, part, places, scales, inputs, outputs, report)
                 elif call == ADVANCE:
                     ahead = min(i + every, count)
-                    length = (start + ahead * step if ahead < count else until) - time
+                    length = (point_time(grid, ahead) if ahead < count else until) - time
                     begin = time
                     if looks:
                         begin = numbers[TIME]
@@ -203,6 +204,11 @@ def run_steps(
         if report[NOTICED] != 0:
             return DONE
     return DONE
+
+
+def point_time(grid, index):
+    """The communication point with this index."""
+    return tick_time(index, grid[0], grid[1], grid[2], grid[3], grid[4])
 
 
 def keep_row(rows, report, columns, inputs, outputs, time, is_point):

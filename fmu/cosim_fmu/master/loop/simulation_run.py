@@ -152,7 +152,7 @@ class SimulationRun:
             """The process is about to be ended: what has been recorded."""
             if self.recorder.unfinished is not None:
                 self.recorder.unfinished()
-            self.loop.result = self.recorder.result(events=[], statistics=vars(statistics), message=why)
+            self.loop.keep_result(self.recorder.result(events=[], statistics=vars(statistics), message=why))
 
         try:
             with same_folder(), last_words(keep), ExitStack() as stack:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from fractions import Fraction
 
 PERIODIC = ("constant", "fixed", "calculated", "tunable")
 ASKED = ("calculated", "tunable", "changing", "countdown")
@@ -23,15 +24,19 @@ class FmuClock:
         "input": activated by the environment; "output": by the FMU.
     variability : str
         Of its interval: "constant", "fixed", "calculated", "tunable", "changing", "countdown" or "triggered".
-    interval, shift : float
-        Of a periodic clock, s; NaN when it is not told.
+    interval, shift : Fraction or float
+        Of a periodic clock, s, exactly as counter and resolution or the decimal have it; NaN when it is not
+        told.
+    has_fractions : bool
+        Whether the FMU tells its interval as a counter and a resolution.
     """
 
     reference: int
     causality: str
     variability: str
-    interval: float = math.nan
-    shift: float = 0.0
+    interval: Fraction | float = math.nan
+    shift: Fraction | float = Fraction(0)
+    has_fractions: bool = False
 
     @classmethod
     def of(cls, attributes: Mapping[str, str]) -> FmuClock:
@@ -41,21 +46,26 @@ class FmuClock:
         --------
         >>> FmuClock.of({"valueReference": "7", "causality": "input", "intervalVariability": "constant",
         ...               "intervalCounter": "3", "resolution": "1000"}).interval
-        0.003
+        Fraction(3, 1000)
         """
-        interval, shift = math.nan, float(attributes.get("shiftDecimal", 0.0))
-        if "intervalDecimal" in attributes:
-            interval = float(attributes["intervalDecimal"])
-        elif "intervalCounter" in attributes and "resolution" in attributes:
-            interval = int(attributes["intervalCounter"]) / int(attributes["resolution"])
-        if "shiftCounter" in attributes and "resolution" in attributes:
-            shift = int(attributes["shiftCounter"]) / int(attributes["resolution"])
+        interval: Fraction | float = math.nan
+        shift = _decimal(attributes.get("shiftDecimal", "0"))
+        resolution = int(attributes.get("resolution", 0))
+        if resolution < 0 or (resolution == 0 and "resolution" in attributes):
+            raise ValueError(f"its resolution is {resolution}, needs more than 0")
+        if "intervalCounter" in attributes and resolution:
+            interval = Fraction(int(attributes["intervalCounter"]), resolution)
+        elif "intervalDecimal" in attributes:
+            interval = _decimal(attributes["intervalDecimal"])
+        if "shiftCounter" in attributes and resolution:
+            shift = Fraction(int(attributes["shiftCounter"]), resolution)
         return cls(
             int(attributes["valueReference"]),
             attributes.get("causality", "local"),
             attributes.get("intervalVariability", "triggered"),
             interval,
             shift,
+            attributes.get("supportsFraction") in ("true", "1"),
         )
 
     @property
@@ -71,5 +81,11 @@ class FmuClock:
         if math.isnan(self.interval):
             return f"its interval is {self.variability}, and the model description does not tell it"
         if not self.interval > 0.0 or math.isinf(self.interval):
-            return f"its interval is {self.interval:g} s, needs more than 0"
+            return f"its interval is {float(self.interval):g} s, needs more than 0"
         return ""
+
+
+def _decimal(text: str) -> Fraction | float:
+    """The number that a decimal says; a float where it is none that is finite."""
+    number = float(text)
+    return Fraction(text.strip()) if math.isfinite(number) else number

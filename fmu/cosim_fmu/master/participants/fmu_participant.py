@@ -235,6 +235,9 @@ class FmuParticipant(InstanceParticipant):
             where = reached if time <= reached <= end else end
             raise StopRequested(where, self._log.text(1) or "the FMU asked to stop")
         self._time = float(reached) if answer.early else end
+        tick = min(self._clocks.next_time, self._next_event)
+        if abs(tick - self._time) <= 4.0 * math.ulp(self._time):  # of ``time + (tick - time)``
+            self._time = tick
         due = self._clocks.due(self._time)
         if not due and self._next_event <= self._time + 4.0 * math.ulp(self._time):
             due = ["time_event"]

@@ -170,6 +170,7 @@ def _component(states: int, inputs: int, count: int, wants_steps: bool) -> type[
         "events": cosim.discrete(dtype=int, invalidates=cosim.Stage.TIME),
         "indicators": cosim.cache_slot(shape=max(1, count)),
         "live": cosim.cache_slot(),
+        "instance": None,  # given to the part before its system is built
         "plain_methods": ("bind",),
         "bind": bind,
         "derivatives": derivatives,

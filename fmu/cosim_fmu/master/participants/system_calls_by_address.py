@@ -27,7 +27,9 @@ from cosim.kit import (
 from cosim.kit import step_layout as layout
 
 INSTANCE, JUMPED, MOST = layout.INSTANCE, layout.JUMPED, layout.MOST
-ROWS_USED, TIME = layout.ROWS_USED, layout.TIME
+MEETING, ROWS_USED, TIME = layout.MEETING, layout.ROWS_USED, layout.TIME
+SAME_TIME = 1e-9
+"""Of a communication step: a scheduled event that is no further from its end is at its end."""
 BOUND, ANSWER, LINES, LINES_AT = range(ARRAY_WIDTH * len(ARRAYS), WHOLE_HEAD)
 """Whether the arrays are those of the present State; what the Step answered last; how many inputs may run
 along lines, and where their rows are: places in `d` of value, slope and time."""
@@ -61,6 +63,7 @@ def called_step(handle, start, length, flag, first, second, third, fourth):
         return NOT_DONE
     a = arrays_at(handle)
     a.places[MOST] = STRIDE
+    a.numbers[MEETING] = SAME_TIME * length
     code = advance(a, start + length)
     head[ANSWER] = code
     if code == REACHED:

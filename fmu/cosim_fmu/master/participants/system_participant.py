@@ -17,6 +17,7 @@ from cosim_fmu.abilities import InnerPoint, NativeCalls
 from cosim_fmu.lowering.refusals import method_refusals, system_refusals
 from cosim_fmu.master.participants.called_simulator import CalledSimulator
 from cosim_fmu.master.participants.integrator_options import check_options
+from cosim_fmu.master.participants.system_calls_by_address import SAME_TIME
 from cosim_fmu.master.participants.system_interface import describe_system
 from cosim_fmu.master.stop_requested import StopRequested
 
@@ -181,7 +182,7 @@ class SystemParticipant(cosim.Participant):
         """The rest of a step that the compiled function has left to the simulator."""
         assert self._run is not None and self._simulator is not None
         run, simulator = self._run, self._simulator
-        status = self._guarded(lambda: run.go_on(time + size))
+        status = self._guarded(lambda: run.go_on(time + size, SAME_TIME * size))
         run.release()
         self.system.hold_inputs(simulator.state)
         self._heed(status)
@@ -283,7 +284,8 @@ class SystemParticipant(cosim.Participant):
             An event handler asked to stop.
         """
         self.exit_initialization()
-        status = self._guarded(lambda: self.simulator.advance_to(time + size))
+        within = SAME_TIME * size
+        status = self._guarded(lambda: self.simulator.advance_to(time + size, within=within))
         self.system.hold_inputs(self.simulator.state)
         self._heed(status)
         return float(self.simulator.state.time)

@@ -11,9 +11,11 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable
+from cosim_fmu.master.participants.system_calls_by_address import SAME_TIME
 from cosim_signals.series import read_series
 
 INTERPOLATIONS = ("linear", "held")
+EXTRAPOLATIONS = ("kept", "tangent", "error")
 TYPES = ("real", "integer", "boolean")
 
 
@@ -22,7 +24,8 @@ class TimedInputs(cosim.Participant):
 
     Its outputs are the signals of a file or table. An input has the value of the start of a communication
     step over that step (an algorithm that extrapolates gives it a slope); where values jump, that after
-    the jump counts. Before the first and after the last time a signal keeps its first and last value.
+    the jump counts, also where the step misses its time by rounding. Before the first and after the last time
+    it is what `extrapolation` says.
 
     Parameters
     ----------
@@ -35,6 +38,9 @@ class TimedInputs(cosim.Participant):
         Signals that are no real numbers: ``{"gear": "integer", "on": "boolean"}``; they are held.
     units : mapping of str to str, optional
         Instead of those in the header.
+    extrapolation : str
+        Before the first and after the last time a signal keeps its value there ("kept"), goes on along the
+        first or last straight line ("tangent"; a held one keeps its value), or ends the run ("error").
 
     Raises
     ------
@@ -58,6 +64,7 @@ class TimedInputs(cosim.Participant):
         interpolation: str | None = None,
         types: Mapping[str, str] | None = None,
         units: Mapping[str, str] | None = None,
+        extrapolation: str = "kept",
     ) -> None:
         found = read_series(series)
         self._series = {name: (found[name].times, found[name].values) for name in found}
@@ -65,10 +72,17 @@ class TimedInputs(cosim.Participant):
         interpolation = interpolation or ("held" if isinstance(series, Mapping) else "linear")
         if interpolation not in INTERPOLATIONS:
             raise cosim.ModelError.of("interpolation", f"is {interpolation!r}, needs 'linear' or 'held'")
+        if extrapolation not in EXTRAPOLATIONS:
+            raise cosim.ModelError.of(
+                "extrapolation", f"is {extrapolation!r}, needs 'kept', 'tangent' or 'error'"
+            )
+        self._extrapolation = extrapolation
         self._types = dict(types or {})
         self._check_types()
         self._is_linear = {n: interpolation == "linear" and n not in self._types for n in self._series}
         self._time = 0.0
+        times = [of_one for of_one, _ in self._series.values()]
+        self._all_times = np.unique(np.concatenate([np.zeros(0), *times]))
 
     def _check_types(self) -> None:
         for name, kind in self._types.items():
@@ -111,9 +125,12 @@ class TimedInputs(cosim.Participant):
         """There are no inputs."""
 
     def step(self, time: float, size: float) -> float:
-        """Go on."""
-        self._time = time + size
-        return self._time
+        """Go on; to a time of a series that is no further from the end than a billionth of the step."""
+        end, times = time + size, self._all_times
+        place = int(np.searchsorted(times, end - SAME_TIME * size))
+        is_there = place < times.size and times[place] <= end + SAME_TIME * size
+        self._time = float(times[place]) if is_there else end
+        return end
 
     def get(self, names: Sequence[str]) -> list[Any]:
         """Values at the present time."""
@@ -141,13 +158,20 @@ class TimedInputs(cosim.Participant):
     def _value(self, name: str) -> Any:
         times, values = self._series[name]
         after = int(np.searchsorted(times, self._time, "right"))
-        if after == 0:
-            found = float(values[0])
-        elif after == times.size or not self._is_linear[name]:
-            found = float(values[after - 1])
+        is_beyond = after == 0 or self._time > times[-1]
+        if is_beyond and self._extrapolation == "error":
+            ends = f"{times[0]:g} s to {times[-1]:g} s"
+            text = f'{name} has values from {ends}: give more, or extrapolation = "kept"'
+            raise cosim.SimulationError(self._time, text)
+        if not self._is_linear[name] or (is_beyond and self._extrapolation == "kept") or times.size == 1:
+            found = float(values[max(after - 1, 0)])
         else:
+            after = min(max(after, 1), times.size - 1)
             before, following = times[after - 1], times[after]
-            part = (self._time - before) / (following - before)
-            found = float(values[after - 1] + part * (values[after] - values[after - 1]))
+            # at the time itself, and where the first or the last time is a jump, which has no line
+            found = float(values[after] if self._time >= following else values[after - 1])
+            if following > before and self._time != following:
+                part = (self._time - before) / (following - before)
+                found = float(values[after - 1] + part * (values[after] - values[after - 1]))
         kind = self._types.get(name, "real")
         return found if kind == "real" else int(found) if kind == "integer" else found != 0.0

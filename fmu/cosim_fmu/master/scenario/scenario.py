@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim.kit import ClosedAttributes
 from cosim_fmu.master.co_simulation import INSIDE, CoSimulation, either
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.participants.file_paths import file_paths
@@ -38,7 +39,7 @@ OUTPUT = ("signals", "file", "inside")
 
 
 @dataclass
-class Scenario:
+class Scenario(ClosedAttributes):
     """What a scenario file says.
 
     Made by `Scenario.read`; `couple` makes the co-simulation of it.

@@ -292,9 +292,9 @@ FMI3_EXPORT fmi3Status fmi3EnterStepMode(fmi3Instance given)
     return answer(change_mode(instance, "fmi3EnterStepMode", EVENT, STEPPING));
 }
 
-/* Tells the host about a point inside of the step, where it may read and set inputs; whether it wants the step to
-   end, and where. */
-static bool wants_return(Instance *instance, double target, double *end)
+/* Tells the host about a point inside of the step, or at its end, where it may read and set inputs; whether it wants
+   the step to end, and where. */
+static bool wants_return(Instance *instance, bool is_inside, double *end)
 {
     const Host *host = host_of(instance);
     double time = instance->life.time;
@@ -302,7 +302,7 @@ static bool wants_return(Instance *instance, double target, double *end)
     double wanted = time;
     if (host->intermediate_update == NULL) return false;
     instance->life.mode = INTERMEDIATE;
-    host->intermediate_update(host->environment, time, true, true, true, host->early_return_allowed && time < target,
+    host->intermediate_update(host->environment, time, true, true, true, host->early_return_allowed && is_inside,
                               &requested, &wanted);
     instance->life.mode = STEPPING;
     if (!requested || !host->early_return_allowed) return false;
@@ -319,7 +319,7 @@ FMI3_EXPORT fmi3Status fmi3DoStep(fmi3Instance given, fmi3Float64 time, fmi3Floa
     const Host *host;
     Status status;
     double target = time + size, end = target;
-    bool in_pieces, waits_for_host, returned = false;
+    bool in_pieces, waits_for_host, is_inside = true, returned = false;
     INSTANCE(given);
     if (event_needed == NULL || terminate_simulation == NULL || early_return == NULL || last_time == NULL)
         return answer(refuse(instance, function, "no place for the answer"));
@@ -329,18 +329,19 @@ FMI3_EXPORT fmi3Status fmi3DoStep(fmi3Instance given, fmi3Float64 time, fmi3Floa
     in_pieces = host->intermediate_update != NULL || host->event_mode_used;
     status = check_step(instance, function, time, size);
     halt_at_jumps(instance, host->event_mode_used);
-    while (status == OK && instance->life.time < end && !returned) {
+    while (status == OK && instance->life.time < end && !progress.reached && !returned) {
         status = step_to(instance, function, end, in_pieces, &progress);
+        is_inside = !(progress.reached && end == target);
         if (status != OK || !in_pieces) break;
         if (host->event_mode_used) status = announce(instance, function, &progress);
         if (status != OK) break;
-        waits_for_host = progress.waits && (host->early_return_allowed || !(instance->life.time < target));
-        returned = wants_return(instance, target, &end);
+        waits_for_host = progress.waits && (host->early_return_allowed || !is_inside);
+        returned = wants_return(instance, is_inside, &end);
         if (waits_for_host) *event_needed = returned = true;
     }
-    *last_time = instance->life.time;
+    *last_time = is_inside ? instance->life.time : target;
     *terminate_simulation = progress.stopped != 0;
-    *early_return = host->early_return_allowed && status != ERROR && instance->life.time < target;
+    *early_return = host->early_return_allowed && status != ERROR && is_inside && instance->life.time < target;
     return progress.stopped ? fmi3OK : answer(status);
 }
 

@@ -10,6 +10,7 @@
 
 #include "arrays.h"
 
+#define SAME_TIME 1e-9 /* of a step: a scheduled event that its end misses by that is at its end */
 enum { TEXT = 1024, MOST_GROWTHS = 64, STEPS_BETWEEN_LOOKS = 4096 };
 
 #ifndef SECONDS_BETWEEN_REPORTS
@@ -387,6 +388,7 @@ Status check_step(Instance *instance, const char *function, double time, double 
                       life->time, time);
     if (life->has_stop && time + size > life->stop + slack)
         return refuse(instance, function, "the step ends after the stop time %.17g s", life->stop);
+    numbers(instance, instance->model->given)[instance->model->given_meeting] = SAME_TIME * size;
     begin_way(instance);
     return OK;
 }
@@ -423,6 +425,7 @@ Status step_to(Instance *instance, const char *function, double target, int one,
         if (code == model->stepped) tell_progress(instance, function, target, one ? 1 : STEPS_BETWEEN_LOOKS);
     } while (!one && code == model->stepped);
     memset(progress, 0, sizeof *progress);
+    progress->reached = code == model->reached;
     life->time = *clock_of(instance, model->clock_time);
     progress->event = *clock_of(instance, model->clock_changed) != 0.0;
     if (is_failure(model, code)) return lost(instance, function, code);

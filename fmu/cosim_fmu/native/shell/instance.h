@@ -66,6 +66,7 @@ enum { LOG_WARNINGS = 1, LOG_DISCARDS = 2, LOG_ERRORS = 4, LOG_PROGRESS = 8, LOG
 typedef struct {
     int64_t stopped;    /* the model wants the run to end */
     int64_t event;      /* something jumped */
+    int64_t reached;    /* the end of the step, or a scheduled event that is there but for rounding */
     int64_t waits;      /* an event waits at this instant */
     int64_t next;       /* whether next_time is known */
     double next_time;

@@ -112,7 +112,9 @@ typedef struct {
     int64_t clock;
     int64_t places;
     int64_t history;
+    int64_t given;
 
+    int64_t given_meeting; /* place in the array `given`: how far from a scheduled time the end of a step may be */
     int64_t clock_time; /* places in the array `clock` */
     int64_t clock_jumped;
     int64_t clock_next_event;
@@ -126,7 +128,8 @@ typedef struct {
     int64_t nothing; /* what is written into the first where the cache is not that of the state any more, */
     int64_t restored; /* and where the state is one again that the cache was of */
 
-    int64_t terminated; /* what entry points return */
+    int64_t reached; /* what entry points return */
+    int64_t terminated;
     int64_t full;
     int64_t stepped;
     int64_t event_happened;

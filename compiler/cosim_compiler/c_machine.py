@@ -1,0 +1,82 @@
+"""Machine code of C: by the C compiler of this computer, as a shared library, loaded into this process."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import os
+import shutil
+import subprocess
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from cosim_compiler.errors import ContractError
+
+COMPILERS = ("cc", "gcc", "clang")
+FLAGS = ("-shared", "-fPIC", "-x", "c")
+
+_libraries: list[Any] = []
+
+
+@functools.cache
+def compiler() -> str:
+    """The C compiler: that of ``CC``, or the first that is found.
+
+    Raises
+    ------
+    ContractError
+        There is none.
+    """
+    for name in (os.environ.get("CC", ""), *COMPILERS):
+        found = shutil.which(name) if name else None
+        if found is not None:
+            return found
+    raise ContractError(f"there is no C compiler (CC, {', '.join(COMPILERS)}): install one, or set CC")
+
+
+@functools.cache
+def versions() -> str:
+    """What machine code depends on besides the text."""
+    told = subprocess.run([compiler(), "--version"], capture_output=True, text=True, check=True)
+    return repr((compiler(), told.stdout))
+
+
+def library_of(text: str, flags: tuple[str, ...]) -> bytes:
+    """The shared library of a file of C.
+
+    Raises
+    ------
+    ContractError
+        The C compiler refuses it: a mistake of ours.
+    """
+    with tempfile.TemporaryDirectory(prefix="cosim-c-") as folder:
+        made = Path(folder) / "unit.so"
+        done = subprocess.run(
+            [compiler(), *flags, *FLAGS, "-o", str(made), "-", "-lm"],
+            input=text.encode(),
+            capture_output=True,
+            check=False,
+        )
+        if done.returncode != 0:
+            raise ContractError(
+                f"{compiler()} refuses C that was written here:\n{done.stderr.decode()[:2000]}"
+            )
+        return made.read_bytes()
+
+
+def load(code: bytes) -> None:
+    """Load a shared library; others may call its symbols."""
+    with tempfile.TemporaryDirectory(prefix="cosim-c-") as folder:
+        path = Path(folder) / "unit.so"
+        path.write_bytes(code)
+        _libraries.append(ctypes.CDLL(str(path), mode=ctypes.RTLD_GLOBAL))
+
+
+def address_of(symbol: str) -> int:
+    """Where a function of a loaded library starts."""
+    for library in reversed(_libraries):
+        found = getattr(library, symbol, None)
+        if found is not None:
+            return int(ctypes.cast(found, ctypes.c_void_p).value or 0)
+    raise ContractError(f"no library that is loaded has a function {symbol}")

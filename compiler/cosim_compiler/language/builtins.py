@@ -1,0 +1,275 @@
+"""The functions of the language: of Python's builtins, and of `math`.
+
+The C library is called by the same names as Python's `math` calls it, so the bits are the same.
+"""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+from cosim_compiler.language import special
+from cosim_compiler.language.constants import constant, convert, known, made_tuple, parts_of
+from cosim_compiler.language.reading import Read, Reading
+from cosim_compiler.language.typed_form import (
+    Binary,
+    Call,
+    Constant,
+    Expression,
+    Known,
+    Length,
+    Mathematics,
+)
+from cosim_compiler.language.types import (
+    REAL,
+    TRUTH,
+    WHOLE,
+    Tuple,
+    Type,
+    View,
+    in_words,
+    is_number,
+    unify_all,
+)
+
+READERS: dict[Any, Read] = {}
+
+OF_C_LIBRARY = {
+    **dict.fromkeys(
+        ("acos", "acosh", "asin", "asinh", "atan", "atanh", "cos", "cosh", "erf", "erfc", "exp", "expm1",
+         "log", "log10", "log1p", "log2", "sin", "sinh", "tan", "tanh"),
+        1,
+    ),
+    **dict.fromkeys(("atan2", "fmod", "hypot", "pow"), 2),
+}  # fmt: skip
+"""Functions of reals that the C library computes, and how many arguments they have."""
+OF_PROCESSOR = {"sqrt": 1, "fabs": 1, "copysign": 2}
+"""Those whose result is exact, or rounded once."""
+TO_WHOLE = ("floor", "ceil", "trunc")
+CONDITIONS = ("isfinite", "isinf", "isnan")
+
+
+def _reads(*functions: Any) -> Callable[[Read], Read]:
+    def mark(read: Read) -> Read:
+        for function in functions:
+            READERS[function] = read
+        return read
+
+    return mark
+
+
+def _numbers(
+    reader: Reading, items: Sequence[Expression], node: ast.Call, count: int | None = None
+) -> list[Expression]:
+    """The arguments, which have to be numbers."""
+    name = ast.unparse(node.func).rpartition(".")[2]
+    if count is not None and len(items) != count:
+        reader.refuse(node, f"{name}() takes {count} argument{'s' * (count != 1)}, and is given {len(items)}")
+    given = [reader.typed(item, node) for item in items]
+    for value in given:
+        if not is_number(value.type):
+            reader.refuse(node, f"{name}() does not take {in_words(value.type)}: compute with its elements")
+    return given
+
+
+def _in_python(function: Any, items: Sequence[Expression]) -> Expression | None:
+    """What Python computes at once where everything is known; None where it raises, or knows less."""
+    if not all(isinstance(item, Known) for item in items):
+        return None
+    try:
+        return known(function(*(item.value for item in items if isinstance(item, Known))))
+    except (ArithmeticError, ValueError, TypeError):
+        return None
+
+
+def _real_function(name: str, count: int) -> Read:
+    def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+        given = _numbers(reader, items, node, count)
+        return Mathematics(REAL, name, tuple(convert(value, REAL) for value in given))
+
+    return read
+
+
+for _name, _count in {**OF_C_LIBRARY, **OF_PROCESSOR}.items():
+    READERS[getattr(math, _name)] = _real_function(_name, _count)
+
+
+def _rounding(name: str) -> Read:
+    def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+        (value,) = _numbers(reader, items, node, 1)
+        return _rounded(value, name)
+
+    return read
+
+
+def _rounded(value: Expression, name: str) -> Expression:
+    """A real rounded to a whole number."""
+    if value.type is not REAL:
+        return convert(value, WHOLE)
+    return convert(Mathematics(REAL, name, (value,)), WHOLE)
+
+
+for _name in TO_WHOLE:
+    READERS[getattr(math, _name)] = _rounding(_name)
+READERS[round] = _rounding("rint")
+
+
+def _condition(name: str) -> Read:
+    def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+        (value,) = _numbers(reader, items, node, 1)
+        return Mathematics(TRUTH, name, (convert(value, REAL),))
+
+    return read
+
+
+for _name in CONDITIONS:
+    READERS[getattr(math, _name)] = _condition(_name)
+
+
+def _scaled(factor: float) -> Read:
+    def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+        (value,) = _numbers(reader, items, node, 1)
+        return Binary(REAL, "*", convert(value, REAL), Constant(REAL, factor))
+
+    return read
+
+
+READERS[math.degrees] = _scaled(180.0 / math.pi)
+READERS[math.radians] = _scaled(math.pi / 180.0)
+
+
+def _extreme(name: str) -> Read:
+    function = getattr(builtins, name)
+
+    def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+        if len(items) == 1 and isinstance(reader.typed(items[0], node).type, Tuple):
+            held = reader.typed(items[0], node)
+            return reader.let(held, lambda value: read(reader, parts_of(value), node))
+        found = _in_python(function, items)
+        if found is not None:
+            return found
+        given = _numbers(reader, items, node)
+        if len(given) < 2:
+            reader.refuse(node, f"write {name}(x, y), or {name}() of a tuple")
+        both = unify_all([value.type for value in given])
+        both = WHOLE if both is TRUTH else both
+        return functools.reduce(
+            lambda one, other: Mathematics(both, name, (one, other)),
+            [convert(value, both) for value in given],
+        )
+
+    return read
+
+
+READERS[min], READERS[max] = _extreme("min"), _extreme("max")
+
+
+@_reads(abs)
+def _abs(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+    found = _in_python(abs, items)
+    if found is not None:
+        return found
+    (value,) = _numbers(reader, items, node, 1)
+    if value.type is REAL:
+        return Mathematics(REAL, "fabs", (value,))
+    return Mathematics(WHOLE, "abs", (convert(value, WHOLE),))
+
+
+def _conversion(function: Any, to: Type) -> Read:
+    def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+        found = _in_python(function, items)
+        if found is not None:
+            return found
+        (value,) = _numbers(reader, items, node, 1)
+        if to is TRUTH:
+            truth = reader.truth(value, node)
+            return constant(truth.value) if isinstance(truth, Known) else truth
+        return convert(value, to)
+
+    return read
+
+
+READERS[int], READERS[float], READERS[bool] = (
+    _conversion(int, WHOLE),
+    _conversion(float, REAL),
+    _conversion(bool, TRUTH),
+)
+
+
+@_reads(len)
+def _len(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+    if len(items) != 1:
+        reader.refuse(node, "write len(x)")
+    if isinstance(items[0], Known) and isinstance(items[0].value, tuple):
+        return known(len(items[0].value))
+    value = reader.typed(items[0], node)
+    if isinstance(value.type, Tuple):
+        return known(len(value.type.items))
+    if not isinstance(value.type, View):
+        reader.refuse(node, f"{in_words(value.type)} has no length")
+    return Length(WHOLE, value)
+
+
+@_reads(sum)
+def _sum(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+    value = reader.typed(items[0], node) if items else None
+    if value is None or len(items) > 2 or not isinstance(value.type, Tuple):
+        reader.refuse(node, "sum() takes a tuple: of a view write a loop")
+    start = items[1] if len(items) == 2 else known(0)
+
+    def build(held: Expression) -> Expression:
+        return functools.reduce(lambda a, b: reader.binary("+", a, b, node), parts_of(held), start)
+
+    return reader.let(value, build)
+
+
+@_reads(divmod)
+def _divmod(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+    one, other = _numbers(reader, items, node, 2)
+    return reader.let(
+        one,
+        lambda a: reader.let(
+            other,
+            lambda b: made_tuple([reader.binary("//", a, b, node), reader.binary("%", a, b, node)]),
+        ),
+    )
+
+
+@_reads(math.ldexp)
+def _ldexp(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+    fraction, exponent = _numbers(reader, items, node, 2)
+    if exponent.type is REAL:
+        reader.refuse(node, "the exponent of ldexp() is a whole number: write int(…)")
+    return Mathematics(REAL, "ldexp", (convert(fraction, REAL), convert(exponent, WHOLE)))
+
+
+@_reads(math.frexp)
+def _frexp(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+    (value,) = _numbers(reader, items, node, 1)
+    return Mathematics(Tuple((REAL, WHOLE)), "frexp", (convert(value, REAL),))
+
+
+@_reads(math.modf)
+def _modf(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+    (value,) = _numbers(reader, items, node, 1)
+    return Mathematics(Tuple((REAL, REAL)), "modf", (convert(value, REAL),))
+
+
+def _in_the_language(name: str, kinds: tuple[Type, ...]) -> Read:
+    """A function that `special` writes in the language itself."""
+
+    def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+        given = [convert(v, k) for v, k in zip(_numbers(reader, items, node, len(kinds)), kinds, strict=True)]
+        made = reader.program.function(getattr(special, name), kinds)
+        return Call(made.result, made, tuple(given))
+
+    return read
+
+
+READERS[math.gcd] = _in_the_language("greatest_common_divisor", (WHOLE, WHOLE))
+READERS[math.gamma] = _in_the_language("gamma", (REAL,))
+READERS[math.lgamma] = _in_the_language("log_of_gamma", (REAL,))

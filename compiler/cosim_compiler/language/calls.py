@@ -1,0 +1,205 @@
+"""Reading calls: of built-in functions, of helpers, of parts, of what lies at an address."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Sequence
+from typing import Any
+
+from cosim_compiler import foreign
+from cosim_compiler.calls import GROUP_AT, INDIRECT
+from cosim_compiler.calls import STATUS as STATUS_MARK
+from cosim_compiler.convention import compounds
+from cosim_compiler.language.builtins import READERS
+from cosim_compiler.language.constants import convert, known, made_tuple, parts_of
+from cosim_compiler.language.reading import Reading
+from cosim_compiler.language.typed_form import (
+    FOREIGN,
+    RESULT,
+    STATUS,
+    Call,
+    CallAddress,
+    CallLinked,
+    Expression,
+    GroupAt,
+    Known,
+    MakeGroup,
+    ViewAt,
+)
+from cosim_compiler.language.types import (
+    WHOLE,
+    DisagreementError,
+    Group,
+    Tuple,
+    Type,
+    View,
+    in_words,
+    type_of_letter,
+    types_of,
+    unify,
+)
+from cosim_compiler.sources.kernel_source import definition_of
+
+FOREIGN_LETTERS: dict[Any, str] = {foreign.call_with_array: "iiiii", foreign.call_with_interval: "iffiiiii"}
+"""What C functions are given behind their address."""
+
+
+def call_of(reader: Reading, node: ast.Call) -> Expression:
+    """The typed form of a call."""
+    called = reader.expression(node.func)
+    if not isinstance(called, Known):
+        reader.refuse(node.func, f"{in_words(called.type)} cannot be called")
+    function = called.value
+    return reader.with_items(node.args, lambda items: _call(reader, function, items, node))
+
+
+def _call(reader: Reading, function: object, items: list[Expression], node: ast.Call) -> Expression:
+    if isinstance(function, types.FunctionType):
+        return _of_function(reader, function, items, node)
+    if node.keywords:
+        reader.refuse(node, "write the arguments in their order, without names")
+    try:
+        read = READERS.get(function)
+    except TypeError:  # it has no hash
+        read = None
+    if read is not None:
+        return read(reader, items, node)
+    if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
+        return _named_tuple(reader, function, items, node)
+    if isinstance(getattr(function, "py_func", None), types.FunctionType):
+        name = ast.unparse(node.func)
+        reader.refuse(
+            node, f"{name} is compiled by numba: write it as a plain function, without the decorator"
+        )
+    reader.refuse(node, f"{ast.unparse(node.func)}() is no function of the language")
+
+
+def _named_tuple(reader: Reading, cls: type, items: list[Expression], node: ast.Call) -> Expression:
+    fields = cls._fields  # type: ignore[attr-defined]
+    if len(items) != len(fields):
+        reader.refuse(node, f"{cls.__name__} has {len(fields)} fields, and is given {len(items)}")
+    given = tuple(reader.typed(item, node) for item in items)
+    for compound, letters in compounds.values():
+        if compound is cls and not reader.program.groups_are_tuples:
+            return MakeGroup(Group(cls, letters), given)
+    return made_tuple(list(given), cls)
+
+
+def _of_function(
+    reader: Reading, function: types.FunctionType, items: list[Expression], node: ast.Call
+) -> Expression:
+    marks = function.__dict__
+    linked = reader.program.linked(function)
+    if linked is not None:
+        return _of_linked(reader, function, linked, items, node)
+    if STATUS_MARK in marks:
+        return _of_address(reader, STATUS, marks[STATUS_MARK], items, node)
+    if INDIRECT in marks:
+        return reader.let(
+            _packed(reader, items, node),
+            lambda held: _of_address(reader, RESULT, marks[INDIRECT], [items[0], *parts_of(held)], node),
+        )
+    if function in FOREIGN_LETTERS:
+        return _of_address(reader, FOREIGN, f"{FOREIGN_LETTERS[function]}>i", items, node)
+    if function in foreign.ARRAYS_AT:
+        letter, columns = foreign.ARRAYS_AT[function]
+        address, size = (_as(reader, item, WHOLE, node) for item in items)
+        return ViewAt(type_of_letter(letter), address, size, columns)
+    if GROUP_AT in marks:
+        return GroupAt(Group(*compounds[marks[GROUP_AT]]), _as(reader, items[0], WHOLE, node))
+    given = [reader.typed(item, node) for item in _in_order(reader, function, items, node)]
+    for value in given:
+        if not isinstance(value.type, (View, Group, Tuple)) and value.type.rank < 0:
+            reader.refuse(
+                node, f"{function.__name__}() is given nothing: a helper that returns nothing has no value"
+            )
+    made = reader.program.function(function, tuple(value.type for value in given))
+    reader.function.raises = reader.function.raises or made.raises
+    return Call(made.result, made, tuple(given))
+
+
+def _packed(reader: Reading, items: Sequence[Expression], node: ast.AST) -> Expression:
+    """The tuple of arguments behind an address."""
+    given = reader.typed(items[1], node) if len(items) == 2 else None
+    if given is None or not isinstance(given.type, Tuple):
+        reader.refuse(node, "write the address, and a tuple of the arguments")
+    return given
+
+
+def _in_order(
+    reader: Reading, function: types.FunctionType, items: list[Expression], node: ast.Call
+) -> Sequence[Expression]:
+    """The arguments of a helper in its order, with its defaults."""
+    names = [a.arg for a in definition_of(function).args.args]
+    given = dict(zip(names, items, strict=False))
+    count = len(items) + len(node.keywords)
+    for keyword in node.keywords:
+        if keyword.arg is not None and keyword.arg not in given:
+            given[keyword.arg] = reader.expression(keyword.value)
+    defaults = function.__defaults__ or ()
+    for name, value in zip(reversed(names), reversed(defaults), strict=False):
+        given.setdefault(name, known(value))
+    missing = [name for name in names if name not in given]
+    shown = f"{function.__name__}({', '.join(names)})"
+    if missing:
+        reader.refuse(node, f"{shown} is called with others: missing a required argument: '{missing[0]}'")
+    if count > len(names):
+        reader.refuse(node, f"{shown} is called with others: too many positional arguments")
+    return [given[name] for name in names]
+
+
+def _as(reader: Reading, value: Expression, wanted: Type, node: ast.AST) -> Expression:
+    """An argument as what a signature asks for."""
+    given = reader.typed(value, node)
+    try:
+        if unify(given.type, wanted) == wanted:
+            return convert(given, wanted)
+    except DisagreementError:
+        pass
+    reader.refuse(node, f"{in_words(wanted)} is asked for, and this is {in_words(given.type)}")
+
+
+def _arguments(
+    reader: Reading, signature: str, items: Sequence[Expression], node: ast.AST
+) -> tuple[Expression, ...]:
+    wanted, _ = reader.program.types_of(signature)
+    if len(items) != len(wanted):
+        reader.refuse(
+            node, f"the signature {signature} has {len(wanted)} arguments, and {len(items)} are given"
+        )
+    return tuple(_as(reader, item, type_, node) for item, type_ in zip(items, wanted, strict=True))
+
+
+def _of_address(
+    reader: Reading, kind: str, signature: str, items: Sequence[Expression], node: ast.AST
+) -> Expression:
+    address = _as(reader, items[0], WHOLE, node)
+    given = _arguments(reader, signature, items[1:], node)
+    result = WHOLE if kind == STATUS else types_of(signature)[1]
+    return CallAddress(result, kind, signature, address, given)
+
+
+def _of_linked(
+    reader: Reading,
+    function: types.FunctionType,
+    linked: tuple[str, str],
+    items: list[Expression],
+    node: ast.Call,
+) -> Expression:
+    """A call by a symbol; of what has an address in process, the arguments are a tuple."""
+    symbol, signature = linked
+    reader.function.raises = reader.function.raises or "__part__" in function.__dict__
+    result = types_of(signature)[1]
+    if INDIRECT in function.__dict__:
+        return reader.let(
+            _packed(reader, items, node),
+            lambda held: CallLinked(
+                result,
+                symbol,
+                signature,
+                _arguments(reader, signature, [items[0], *parts_of(held)], node),
+            ),
+        )
+    ordered = items if STATUS_MARK in function.__dict__ else _in_order(reader, function, items, node)
+    return CallLinked(result, symbol, signature, _arguments(reader, signature, ordered, node))

@@ -1,0 +1,116 @@
+"""Values of Python that a kernel function mentions, as numbers of the language."""
+
+from __future__ import annotations
+
+import enum
+from typing import Any
+
+import numpy as np
+
+from cosim_compiler.language.typed_form import (
+    Constant,
+    ConstantView,
+    Convert,
+    Expression,
+    Item,
+    Known,
+    MakeTuple,
+)
+from cosim_compiler.language.types import NOTHING, REAL, TRUTH, WHOLE, Number, Tuple, Type, View
+
+UNKNOWN: Type = NOTHING
+"""The type of what is known to Python: it has none until it is `typed`."""
+LEAST_WHOLE, MOST_WHOLE = -(2**63), 2**63 - 1
+
+
+class NoNumberError(Exception):
+    """A value of Python that is no number, tuple or array of the language; the text says what to write."""
+
+
+def known(value: Any) -> Known:
+    """A value of Python as an expression."""
+    return Known(UNKNOWN, value)
+
+
+def typed(expression: Expression) -> Expression:
+    """An expression with a type: of a known value the constant.
+
+    Raises
+    ------
+    NoNumberError
+    """
+    return constant(expression.value) if isinstance(expression, Known) else expression
+
+
+def constant(value: Any) -> Expression:
+    """A value as a constant of the language.
+
+    Raises
+    ------
+    NoNumberError
+    """
+    if isinstance(value, (bool, np.bool_)):
+        return Constant(TRUTH, bool(value))
+    if isinstance(value, (int, np.integer)):
+        if not LEAST_WHOLE <= value <= MOST_WHOLE:
+            raise NoNumberError(f"{value} does not fit into 64 bits: write {float(value)!r}")
+        return Constant(WHOLE, int(value))
+    if isinstance(value, (float, np.float64)):
+        return Constant(REAL, float(value))
+    if isinstance(value, tuple):
+        return made_tuple([constant(item) for item in value], type(value))
+    if isinstance(value, np.ndarray):
+        return _array(value)
+    if value is None:
+        raise NoNumberError("None is no number: write math.nan, or a number of your own that stands for it")
+    if isinstance(value, (np.float32, np.float16)):
+        raise NoNumberError(f"it computes with fewer digits: write float({value})")
+    if isinstance(value, enum.Enum):
+        raise NoNumberError(f"{value} is no number: write {type(value).__name__}.{value.name}.value")
+    raise NoNumberError(f"this is {_a(type(value).__name__)}, and the language has numbers, tuples and views")
+
+
+def made_tuple(items: list[Expression], of: type | None = None) -> MakeTuple:
+    """A tuple of these items; of a named class where it is one."""
+    given = tuple(map(typed, items))
+    named = of if of is not None and hasattr(of, "_fields") else None
+    return MakeTuple(Tuple(tuple(item.type for item in given), named), given)
+
+
+def _array(value: np.ndarray[Any, Any]) -> Expression:
+    kinds: dict[str, Number] = {"f": REAL, "i": WHOLE, "u": WHOLE, "b": WHOLE}
+    item = kinds.get(value.dtype.kind)
+    if item is None or (item is REAL and value.dtype.itemsize != 8):
+        raise NoNumberError(f"an array of {value.dtype} cannot be read: write numpy.asarray(…, float)")
+    if value.ndim not in (1, 2):
+        raise NoNumberError(f"an array of {value.ndim} axes cannot be read: it has one or two")
+    numbers = (float(x) if item is REAL else int(x) for x in value.ravel())
+    return ConstantView(View(item, value.ndim), tuple(numbers), value.shape)
+
+
+def convert(expression: Expression, to: Type) -> Expression:
+    """An expression as one of another type, which holds all its values (or is narrower on purpose)."""
+    given = typed(expression)
+    if given.type == to:
+        return given
+    if isinstance(given, Constant) and to is REAL:
+        return Constant(REAL, float(given.value))
+    if isinstance(given, Constant) and to is WHOLE and given.type is TRUTH:
+        return Constant(WHOLE, int(given.value))
+    if isinstance(given, MakeTuple) and isinstance(to, Tuple):
+        items = tuple(convert(item, wanted) for item, wanted in zip(given.items, to.items, strict=True))
+        return MakeTuple(to, items)
+    return Convert(to, given)
+
+
+def parts_of(expression: Expression) -> list[Expression]:
+    """The items of a tuple, one by one."""
+    given = typed(expression)
+    if isinstance(given, MakeTuple):
+        return list(given.items)
+    assert isinstance(given.type, Tuple)
+    return [Item(kind, given, i) for i, kind in enumerate(given.type.items)]
+
+
+def _a(noun: str) -> str:
+    return f"{'an' if noun[:1].lower() in 'aeiou' else 'a'} {noun}"

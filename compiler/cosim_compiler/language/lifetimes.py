@@ -1,0 +1,207 @@
+"""Which assignments of a name belong together: each such group is a variable of its own.
+
+In Python a name may stand for a whole number first and for a tuple later. Assignments whose values may meet
+where the name is read are one variable; others are different ones, and their types have nothing to do with
+each other. (Compilers call such a group a web.)
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from cosim_compiler.language.typed_form import in_ascii
+from cosim_compiler.sources.assigned_names import runs_once
+
+UNSET = 0
+"""In place of an assignment: the name has no value yet."""
+
+Reaching = dict[str, frozenset[int]]
+"""For each name the numbers of the assignments whose value it may have."""
+
+
+@dataclass
+class Lifetimes:
+    """The variables of a function.
+
+    Attributes
+    ----------
+    bound : dict of int to str
+        By the `id` of each `ast.Name` and `ast.arg` that gives a local name a value: its variable.
+    read : dict of int to str
+        By the `id` of each `ast.Name` that reads one.
+    unset : list of ast.Name
+        Where a name is read that may have no value.
+    local : frozenset of str
+        All names that are bound.
+    """
+
+    bound: dict[int, str] = field(default_factory=dict)
+    read: dict[int, str] = field(default_factory=dict)
+    unset: list[ast.Name] = field(default_factory=list)
+    local: frozenset[str] = frozenset()
+
+
+def lifetimes_of(tree: ast.FunctionDef) -> Lifetimes:
+    r"""The variables of a function.
+
+    Examples
+    --------
+    >>> tree = ast.parse("def f(x):\n    y = 1\n    x = y\n    y = 2.0\n    return x + y").body[0]
+    >>> sorted(set(lifetimes_of(tree).bound.values()))
+    ['x', 'x_2', 'y', 'y_2']
+    """
+    walk = _Walk(tree)
+    walk.block(tree.body, dict(walk.given))
+    return walk.found()
+
+
+class _Walk:
+    """Goes through a function with the assignments that may reach each place."""
+
+    def __init__(self, tree: ast.FunctionDef) -> None:
+        self.names: list[str] = [""]  # by the number of an assignment
+        self.group: list[int] = [UNSET]  # towards the first of those that belong together
+        self.numbers: dict[int, int] = {}  # of each name that is bound, by its `id`
+        self.reads: dict[int, int] = {}
+        self.unset: dict[int, ast.Name] = {}
+        self.loops: list[tuple[list[Reaching], list[Reaching]]] = []  # where breaks and continues leave
+        self.local = frozenset(
+            [a.arg for a in tree.args.args]
+            + [n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Store)]
+        )
+        self.given: Reaching = {
+            **{name: frozenset({UNSET}) for name in self.local},
+            **{a.arg: frozenset({self._bound(a, a.arg)}) for a in tree.args.args},
+        }
+
+    def found(self) -> Lifetimes:
+        texts: dict[int, str] = {}
+        taken = set(map(in_ascii, self.local))
+        first: set[str] = set()
+        for number in range(1, len(self.names)):
+            root = self._root(number)
+            if root in texts:
+                continue
+            name, i = self.names[number], 1
+            name = text = in_ascii(name)
+            while name in first and text in taken:
+                i += 1
+                text = f"{name}_{i}"
+            first.add(name)
+            taken.add(text)
+            texts[root] = text
+        bound = {node: texts[self._root(number)] for node, number in self.numbers.items()}
+        read = {node: texts[self._root(number)] for node, number in self.reads.items()}
+        return Lifetimes(bound, read, list(self.unset.values()), self.local)
+
+    # groups
+
+    def _root(self, number: int) -> int:
+        while self.group[number] != number:
+            number = self.group[number]
+        return number
+
+    def _join(self, numbers: Iterable[int]) -> int:
+        """Let assignments belong together; the first of them."""
+        roots = sorted({self._root(number) for number in numbers})
+        for root in roots:
+            self.group[root] = roots[0]
+        return roots[0]
+
+    def _bound(self, node: ast.AST, name: str) -> int:
+        number = self.numbers.get(id(node))
+        if number is None:
+            number = self.numbers[id(node)] = len(self.names)
+            self.names.append(name)
+            self.group.append(number)
+        return number
+
+    # statements
+
+    def block(self, body: Iterable[ast.stmt], reaching: Reaching | None) -> Reaching | None:
+        for statement in body:
+            if reaching is None:  # it is never reached
+                return None
+            reaching = self._statement(statement, reaching)
+        return reaching
+
+    def _statement(self, node: ast.stmt, reaching: Reaching) -> Reaching | None:
+        if isinstance(node, ast.If):
+            self._read(node.test, reaching)
+            return _both(self.block(node.body, dict(reaching)), self.block(node.orelse, dict(reaching)))
+        if isinstance(node, ast.For):
+            self._read(node.iter, reaching)
+            return self._loop(node, reaching, node.target)
+        if isinstance(node, ast.While):
+            return self._loop(node, reaching, None)
+        if isinstance(node, (ast.Break, ast.Continue)):
+            if self.loops:
+                self.loops[-1][isinstance(node, ast.Continue)].append(reaching)
+            return None
+        self._read(node, reaching)
+        self._bind(node, reaching)
+        return None if isinstance(node, (ast.Return, ast.Raise)) else reaching
+
+    def _loop(
+        self, node: ast.For | ast.While, reaching: Reaching, target: ast.expr | None
+    ) -> Reaching | None:
+        endless = (
+            isinstance(node, ast.While) and isinstance(node.test, ast.Constant) and bool(node.test.value)
+        )
+        begin = reaching
+        while True:
+            turn = dict(begin)
+            if isinstance(node, ast.While):
+                self._read(node.test, turn)
+            elif target is not None:
+                self._bind(target, turn)
+            breaks: list[Reaching] = []
+            continues: list[Reaching] = []
+            self.loops.append((breaks, continues))
+            end = self.block(node.body, turn)
+            self.loops.pop()
+            for other in continues:
+                end = _both(end, other)
+            again = _both(reaching, end)
+            assert again is not None
+            if again == begin:
+                break
+            begin = again
+        through: Reaching | None = None if endless else begin
+        if isinstance(node, ast.For) and runs_once(node.iter) and end is not None:
+            through = end
+        left = None if through is None else self.block(node.orelse, dict(through))
+        for other in breaks:
+            left = _both(left, other)
+        return left
+
+    def _read(self, node: ast.AST, reaching: Reaching) -> None:
+        for name in ast.walk(node):
+            if not isinstance(name, ast.Name) or name.id not in self.local:
+                continue
+            is_read = isinstance(name.ctx, ast.Load)
+            if isinstance(node, ast.AugAssign) and name is node.target:
+                is_read = True
+            if not is_read:
+                continue
+            numbers = reaching[name.id]
+            if UNSET in numbers:
+                self.unset[id(name)] = name
+            numbers = numbers - {UNSET}
+            if numbers:
+                known = self.reads.get(id(name))
+                self.reads[id(name)] = self._join(numbers if known is None else [*numbers, known])
+
+    def _bind(self, node: ast.AST, reaching: Reaching) -> None:
+        for name in ast.walk(node):
+            if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                number = self._bound(name, name.id)
+                reaching[name.id] = frozenset({number})
+
+
+def _both(one: Reaching | None, other: Reaching | None) -> Reaching | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return {name: numbers | other[name] for name, numbers in one.items()}

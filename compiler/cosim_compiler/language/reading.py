@@ -1,0 +1,63 @@
+"""What the readers of calls and of built-in functions may ask of who reads the function around them."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Callable, Sequence
+from typing import NoReturn, Protocol
+
+from cosim_compiler.language.typed_form import Expression, Function
+from cosim_compiler.language.types import Type
+
+
+class Functions(Protocol):
+    """The functions of a program; see `program.Program`."""
+
+    groups_are_tuples: bool
+
+    def linked(self, function: types.FunctionType, /) -> tuple[str, str] | None:
+        """Symbol and signature of a function that is compiled elsewhere."""
+
+    def types_of(self, signature: str) -> tuple[tuple[Type, ...], Type]:
+        """The types of the arguments and of the result of a signature."""
+
+    def function(self, function: types.FunctionType, types_: tuple[Type, ...]) -> Function:
+        """The typed form of a function for arguments of these types."""
+
+    def failure(self, kind: type[BaseException], arguments: tuple[object, ...]) -> int:
+        """The number of what is raised."""
+
+
+class Reading(Protocol):
+    """One function while it is read; see `statements.Reader`."""
+
+    program: Functions
+    function: Function
+
+    def refuse(self, node: ast.AST | None, sentence: str) -> NoReturn:
+        """Refuse an expression: what is wrong, and what to write."""
+
+    def expression(self, node: ast.expr) -> Expression:
+        """What an expression computes."""
+
+    def typed(self, expression: Expression, node: ast.AST) -> Expression:
+        """An expression with a type."""
+
+    def truth(self, value: Expression, node: ast.AST) -> Expression:
+        """A number as a truth value."""
+
+    def binary(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:
+        """The value of an operator."""
+
+    def let(self, value: Expression, build: Callable[[Expression], Expression]) -> Expression:
+        """What is made of a value that may be read several times."""
+
+    def with_items(
+        self, nodes: Sequence[ast.expr], build: Callable[[list[Expression]], Expression]
+    ) -> Expression:
+        """What is made of several expressions."""
+
+
+Read = Callable[[Reading, list[Expression], ast.Call], Expression]
+"""Reads a call of a built-in function."""

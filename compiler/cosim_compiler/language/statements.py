@@ -1,0 +1,452 @@
+"""Reading a kernel function: from Python's syntax tree to the typed form, statement by statement."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Iterable, Sequence
+from typing import NoReturn
+
+from cosim_compiler.fingerprint import environment
+from cosim_compiler.language.constants import NoNumberError, convert, made_tuple, parts_of, typed
+from cosim_compiler.language.expressions import OPERATORS, ExpressionReader
+from cosim_compiler.language.lifetimes import Lifetimes, lifetimes_of
+from cosim_compiler.language.reading import Functions
+from cosim_compiler.language.refusal import refuse
+from cosim_compiler.language.typed_form import (
+    ONE,
+    ZERO,
+    Assign,
+    Break,
+    Constant,
+    Continue,
+    Element,
+    Evaluate,
+    Expression,
+    For,
+    Function,
+    If,
+    Known,
+    Length,
+    MakeTuple,
+    Mathematics,
+    Member,
+    Once,
+    Raise,
+    Return,
+    Statement,
+    Store,
+    Unary,
+    Variable,
+    While,
+    ends,
+    is_constant,
+)
+from cosim_compiler.language.types import (
+    NOTHING,
+    TRUTH,
+    WHOLE,
+    DisagreementError,
+    Tuple,
+    Type,
+    View,
+    in_words,
+    is_number,
+    unify,
+)
+from cosim_compiler.sources.kernel_source import definition_of
+
+Block = tuple[Statement, ...]
+
+_lifetimes: dict[types.CodeType, tuple[ast.FunctionDef, Lifetimes]] = {}
+
+
+def _lifetimes_of(function: types.FunctionType, tree: ast.FunctionDef) -> Lifetimes:
+    found = _lifetimes.get(function.__code__)
+    if found is None or found[0] is not tree:
+        found = _lifetimes[function.__code__] = tree, lifetimes_of(tree)
+    return found[1]
+
+
+class Reader(ExpressionReader):
+    """Reads one function for arguments of certain types.
+
+    Types of names that grow while it is read (a whole number becomes a real in a loop) are known the next
+    time.
+
+    Parameters
+    ----------
+    program : Functions
+        Takes the functions that it calls.
+    function : Function
+        Is filled.
+    given : tuple of Type
+        Of the arguments.
+    variables : dict of str to Type
+        What the names have come to in the reading before.
+    result : Type or None
+        The same of the result.
+
+    Attributes
+    ----------
+    widened : bool
+        Whether a type grew after it was used.
+    """
+
+    def __init__(
+        self,
+        program: Functions,
+        function: Function,
+        given: tuple[Type, ...],
+        variables: dict[str, Type],
+        result: Type | None,
+    ) -> None:
+        author = function.author
+        self.program, self.function, self.author = program, function, author
+        self.tree = definition_of(author)
+        self.environment = environment(author)
+        self.lifetimes = _lifetimes_of(author, self.tree)
+        self.variables = dict(variables)
+        self.result = result
+        self.widened = False
+        self.given = given
+        self.made = 0
+
+    def read(self) -> None:
+        """Fill the function."""
+        names = [a.arg for a in self.tree.args.args]
+        if len(names) != len(self.given):
+            self.refuse(None, f"it has {len(names)} arguments, and is given {len(self.given)}")
+        for argument, type_ in zip(self.tree.args.args, self.given, strict=True):
+            name = self.lifetimes.bound[id(argument)]
+            self.function.parameters.append((name, type_))
+            self._declare(name, type_, argument)
+        for unset in self.lifetimes.unset:
+            self.refuse(
+                unset, f"'{unset.id}' may have no value here: give it one before the branch or the loop"
+            )
+        self.function.body = self.block(self.tree.body)
+        if self.result is not None and not ends(self.function.body):
+            self.refuse(
+                self.tree.body[-1],
+                f"the function may end here, and returns {in_words(self.result)} elsewhere",
+            )
+        self.function.result = self.result or NOTHING
+        self.function.variables = self.variables
+
+    def refuse(self, node: ast.AST | None, sentence: str) -> NoReturn:
+        """As `refusal.refuse`, of this function."""
+        refuse(self.author, node, sentence)
+
+    def typed(self, expression: Expression, node: ast.AST) -> Expression:
+        """As `constants.typed`; the refusal names the place."""
+        try:
+            return typed(expression)
+        except NoNumberError as fault:
+            refuse(self.author, node, str(fault))
+
+    # names
+
+    def _declare(self, name: str, type_: Type, node: ast.AST) -> Type:
+        """The type of a variable that gets a value of this type."""
+        before = self.variables.get(name)
+        if before is None:
+            self.variables[name] = type_
+            return type_
+        try:
+            after = unify(before, type_)
+        except DisagreementError:
+            shown = name.rpartition("_")[0] if name not in self.lifetimes.local else name
+            refuse(
+                self.author,
+                node,
+                f"'{shown}' is {in_words(before)} in one branch and {in_words(type_)} in another: "
+                "make it the same in all",
+            )
+        if after != before:
+            self.variables[name] = after
+            self.widened = True
+        return after
+
+    def _set(self, name: str, value: Expression, node: ast.AST) -> Assign:
+        return Assign(self.line(node), name, convert(value, self._declare(name, value.type, node)))
+
+    def new_name(self, type_: Type) -> str:
+        """A variable that no name of the author's stands for."""
+        self.made += 1
+        name = f"held.{self.made}"
+        self.variables[name] = type_
+        return name
+
+    def line(self, node: ast.AST) -> int:
+        return getattr(node, "lineno", 0)
+
+    def held(self, value: Expression, node: ast.AST) -> tuple[list[Statement], Expression]:
+        """A value as it is now, computed once: what does so, and how it is read."""
+        if is_constant(value):
+            return [], value
+        if isinstance(value, MakeTuple):
+            before, items = self.items_held(value, node)
+            return before, MakeTuple(value.type, tuple(items))
+        name = self.new_name(value.type)
+        return [Assign(self.line(node), name, value)], Variable(value.type, name)
+
+    def items_held(self, value: Expression, node: ast.AST) -> tuple[list[Statement], list[Expression]]:
+        """The items of a tuple as they are now, each computed once."""
+        if not isinstance(value, MakeTuple):
+            before, value = self.held(value, node)
+            return before, parts_of(value)
+        held = [self.held(item, node) for item in value.items]
+        return [statement for before, _ in held for statement in before], [item for _, item in held]
+
+    # statements
+
+    def block(self, body: Iterable[ast.stmt]) -> Block:
+        """The statements up to the first behind which nothing is reached."""
+        found: list[Statement] = []
+        for node in body:
+            found += self.statement(node)
+            if ends(found):
+                break
+        return tuple(found)
+
+    def statement(self, node: ast.stmt) -> Sequence[Statement]:
+        """What one statement does."""
+        read = getattr(self, f"_{type(node).__name__.lower()}", None)
+        if read is None:
+            self.refuse(node, f"the language has no {type(node).__name__.lower()}")
+        found: Sequence[Statement] = read(node)
+        return found
+
+    def _pass(self, node: ast.Pass) -> Sequence[Statement]:
+        return []
+
+    def _expr(self, node: ast.Expr) -> Sequence[Statement]:
+        if isinstance(node.value, ast.Constant):
+            return []
+        return [Evaluate(node.lineno, self.typed(self.expression(node.value), node.value))]
+
+    def _assign(self, node: ast.Assign) -> Sequence[Statement]:
+        value = self.expression(node.value)
+        before: list[Statement] = []
+        if len(node.targets) > 1:
+            before, value = self.held(self.typed(value, node.value), node)
+        return [*before, *(s for target in node.targets for s in self.assign(target, value, node.value))]
+
+    def _annassign(self, node: ast.AnnAssign) -> Sequence[Statement]:
+        return [] if node.value is None else self.assign(node.target, self.expression(node.value), node.value)
+
+    def assign(self, target: ast.expr, value: Expression, source: ast.AST) -> list[Statement]:
+        """Give a target a value."""
+        given = self.typed(value, source)
+        if given.type is NOTHING:
+            self.refuse(source, "a helper that returns nothing has no value: call it on a line of its own")
+        if isinstance(target, ast.Name):
+            return [self._set(self.lifetimes.bound[id(target)], given, target)]
+        if isinstance(target, (ast.Tuple, ast.List)):
+            return self._unpack(target.elts, given, target)
+        if isinstance(target, ast.Subscript):
+            place = self.place(target)
+            if not is_number(given.type):
+                remedy = (
+                    "write its elements one by one" if isinstance(given.type, Tuple) else "needs a number"
+                )
+                self.refuse(target, f"an element is set to {in_words(given.type)}: {remedy}")
+            if given.type.rank > place.type.rank:  # type: ignore[union-attr]
+                self.refuse(target, f"a whole number is set to {in_words(given.type)}: write int(…)")
+            return [Store(target.lineno, place, convert(given, place.type))]
+        self.refuse(target, "a name or an element is set: x = …, x[0] = …")
+
+    def _unpack(self, targets: Sequence[ast.expr], given: Expression, node: ast.AST) -> list[Statement]:
+        if not isinstance(given.type, Tuple):
+            self.refuse(node, f"{len(targets)} names are given {in_words(given.type)}")
+        if len(given.type.items) != len(targets):
+            self.refuse(
+                node,
+                f"{len(targets)} names are given the elements of a tuple of {len(given.type.items)}",
+            )
+        statements, items = self.items_held(given, node)  # all are computed before the first is set
+        for target, item in zip(targets, items, strict=True):
+            statements += self.assign(target, item, target)
+        return statements
+
+    def _augassign(self, node: ast.AugAssign) -> Sequence[Statement]:
+        operator = OPERATORS.get(type(node.op))
+        if operator is None:
+            self.refuse(node, "write x * x, or math.pow(x, y) for a real exponent")
+        if isinstance(node.target, ast.Name):
+            before = self.name(node.target)
+            value = self.binary(operator, before, self.expression(node.value), node)
+            return self.assign(node.target, value, node)
+        if not isinstance(node.target, ast.Subscript):
+            self.refuse(node, "a name or an element is set: x += …, x[0] += …")
+        place = self.place(node.target)
+        statements: list[Statement] = []
+        found: list[Expression] = []
+        for part in (place.view, *place.indices):
+            more, value = ([], part) if isinstance(part, (Variable, Member)) else self.held(part, node)
+            statements += more
+            found.append(value)
+        place = Element(place.type, found[0], tuple(found[1:]))
+        value = self.typed(self.binary(operator, place, self.expression(node.value), node), node)
+        if value.type.rank > place.type.rank:  # type: ignore[union-attr]
+            self.refuse(node, f"a whole number is set to {in_words(value.type)}: write int(…)")
+        return [*statements, Store(node.lineno, place, convert(value, place.type))]
+
+    def _return(self, node: ast.Return) -> Sequence[Statement]:
+        if node.value is None or (isinstance(node.value, ast.Constant) and node.value.value is None):
+            if self.result is not None:
+                self.refuse(node, f"it returns nothing here, and {in_words(self.result)} in another branch")
+            return [Return(node.lineno, None)]
+        value = self.typed(self.expression(node.value), node.value)
+        if value.type is NOTHING:
+            return [Evaluate(node.lineno, value), Return(node.lineno, None)]
+        before = self.result
+        try:
+            self.result = value.type if before is None else unify(before, value.type)
+        except DisagreementError:
+            self.refuse(
+                node,
+                f"it returns {in_words(before)} in one branch and {in_words(value.type)} in another: "
+                "make it the same in all",
+            )
+        self.widened = self.widened or (before is not None and before != self.result)
+        return [Return(node.lineno, convert(value, self.result))]
+
+    def _raise(self, node: ast.Raise) -> Sequence[Statement]:
+        if node.exc is None:
+            self.refuse(node, 'write raise ValueError("…")')
+        called = node.exc if isinstance(node.exc, ast.Call) else None
+        kind = self.expression(node.exc if called is None else called.func)
+        given = [] if called is None else [self.expression(a) for a in called.args]
+        if not (
+            isinstance(kind, Known) and isinstance(kind.value, type) and issubclass(kind.value, BaseException)
+        ):
+            self.refuse(node, 'write raise ValueError("…")')
+        if not all(isinstance(value, Known) for value in given):
+            self.refuse(node, 'the text of an exception is constant: write raise ValueError("…")')
+        return [self._failure(kind.value, tuple(v.value for v in given if isinstance(v, Known)), node)]
+
+    def _failure(self, kind: type[BaseException], arguments: tuple[object, ...], node: ast.stmt) -> Raise:
+        self.function.raises = True
+        return Raise(node.lineno, self.program.failure(kind, arguments))
+
+    def _assert(self, node: ast.Assert) -> Sequence[Statement]:
+        condition = self.condition(node.test)
+        text = None if node.msg is None else self.expression(node.msg)
+        arguments = (text.value,) if isinstance(text, Known) else ()
+        if isinstance(condition, Known):
+            return [] if condition.value else [self._failure(AssertionError, arguments, node)]
+        failure = self._failure(AssertionError, arguments, node)
+        return [If(node.lineno, Unary(TRUTH, "not", condition), (failure,), ())]
+
+    def _if(self, node: ast.If) -> Sequence[Statement]:
+        condition = self.condition(node.test)
+        if isinstance(condition, Known):
+            return self.block(node.body if condition.value else node.orelse)
+        return [If(node.lineno, condition, self.block(node.body), self.block(node.orelse))]
+
+    def _while(self, node: ast.While) -> Sequence[Statement]:
+        condition = self.condition(node.test)
+        if isinstance(condition, Known):
+            if not condition.value:
+                return self.block(node.orelse)
+            condition = Constant(TRUTH, True)
+        return [While(node.lineno, condition, self.block(node.body), self.block(node.orelse))]
+
+    def _break(self, node: ast.Break) -> Sequence[Statement]:
+        return [Break(node.lineno)]
+
+    def _continue(self, node: ast.Continue) -> Sequence[Statement]:
+        return [Continue(node.lineno)]
+
+    # loops
+
+    def _for(self, node: ast.For) -> Sequence[Statement]:
+        source = node.iter
+        if isinstance(source, ast.Call):
+            called = self.expression(source.func)
+            if isinstance(called, Known) and called.value in (range, enumerate, zip):
+                if called.value is range:
+                    return self._for_range(node, source.args)
+                return self._for_several(node, source, called.value is enumerate)
+        value = self.typed(self.expression(source), source)
+        if isinstance(value.type, Tuple):
+            before, items = self.items_held(value, source)
+            return [*before, self._written_out(node, [[item] for item in items])]
+        return self._over_views(node, [value], source, is_numbered=False)
+
+    def _for_range(self, node: ast.For, arguments: Sequence[ast.expr]) -> Sequence[Statement]:
+        given = []
+        for argument in arguments:
+            value = self.typed(self.expression(argument), argument)
+            if value.type not in (WHOLE, TRUTH):
+                self.refuse(argument, f"range() does not take {in_words(value.type)}: write int(…)")
+            given.append(convert(value, WHOLE))
+        if not 1 <= len(given) <= 3 or not isinstance(node.target, ast.Name):
+            self.refuse(node, "write for i in range(n), range(first, last) or range(first, last, step)")
+        first, last = (ZERO, given[0]) if len(given) == 1 else given[:2]
+        step = given[2] if len(given) == 3 else ONE
+        if isinstance(step, Constant) and step.value == 0:
+            self.refuse(node.iter, "the step of range() is 0")
+        return [self._counted(node, self.lifetimes.bound[id(node.target)], (first, last, step), [])]
+
+    def _counted(
+        self, node: ast.For, name: str, bounds: Sequence[Expression], begin: Sequence[Statement]
+    ) -> Statement:
+        """A loop over whole numbers; each turn begins with some statements."""
+        self._declare(name, WHOLE, node.target)
+        body = (*begin, *self.block(node.body))
+        first, last, step = bounds
+        return For(node.lineno, name, first, last, step, body, self.block(node.orelse))
+
+    def _for_several(self, node: ast.For, source: ast.Call, is_numbered: bool) -> Sequence[Statement]:
+        """``enumerate(x)`` or ``zip(x, y, …)``."""
+        values = [self.typed(self.expression(a), a) for a in source.args]
+        if is_numbered and len(values) != 1:
+            self.refuse(source, "write enumerate(x)")
+        if not values:
+            self.refuse(source, "write zip(x, y)")
+        if all(isinstance(value.type, Tuple) for value in values):
+            held = [self.items_held(value, source) for value in values]
+            turns = [list(items) for items in zip(*(items for _, items in held), strict=False)]
+            if is_numbered:
+                turns = [[Constant(WHOLE, i), *turn] for i, turn in enumerate(turns)]
+            return [*(s for before, _ in held for s in before), self._written_out(node, turns)]
+        return self._over_views(node, values, source, is_numbered)
+
+    def _written_out(self, node: ast.For, turns: Sequence[Sequence[Expression]]) -> Once:
+        """A loop over tuples: their items may be of different types, so each turn is read by itself."""
+        bodies = []
+        for turn in turns:
+            value = turn[0] if len(turn) == 1 else made_tuple(list(turn))
+            begin = self.assign(node.target, value, node.iter)
+            bodies.append((*begin, *self.block(node.body)))
+        return Once(node.lineno, tuple(bodies), self.block(node.orelse))
+
+    def _over_views(
+        self, node: ast.For, values: Sequence[Expression], source: ast.expr, is_numbered: bool
+    ) -> Sequence[Statement]:
+        """A loop over the elements of views, by a number that no name stands for."""
+        before: list[Statement] = []
+        held: list[Expression] = []
+        lengths: list[Expression] = []
+        for value in values:
+            more, one = self.held(value, source)
+            before += more
+            held.append(one)
+            if isinstance(value.type, Tuple):
+                lengths.append(Constant(WHOLE, len(value.type.items)))
+            elif isinstance(value.type, View) and value.type.axes == 1:
+                lengths.append(Length(WHOLE, one))
+            else:
+                self.refuse(source, f"a loop does not go over {in_words(value.type)}: write range(…)")
+        last: Expression = lengths[0]
+        for length in lengths[1:]:
+            last = Mathematics(WHOLE, "min", (last, length))
+        name = self.new_name(WHOLE)
+        index = Variable(WHOLE, name)
+        items = [self.item_at(value, index, source) for value in held]
+        items = [index, *items] if is_numbered else items
+        begin = self.assign(node.target, items[0] if len(items) == 1 else made_tuple(items), source)
+        return [*before, self._counted(node, name, (ZERO, last, ONE), begin)]

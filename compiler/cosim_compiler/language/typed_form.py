@@ -1,0 +1,471 @@
+"""The typed form: what a kernel function says, as a tree in which every expression has a type.
+
+The reader makes it (`statements`, `expressions`), the passes look at it, the printers write it as LLVM's text
+or as C. Nothing in it depends on Python but the classes of named tuples and of exceptions.
+"""
+
+from __future__ import annotations
+
+import functools
+import types
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from typing import Any
+
+from cosim_compiler.language.types import NOTHING, TRUTH, WHOLE, Group, Type, View
+
+# ---- expressions
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Expression:
+    """What has a value."""
+
+    type: Type
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Known(Expression):
+    """Something of Python's that is known already: a number, a tuple, a module, a function, a class.
+
+    It stands in no finished tree: `constants.typed` makes a `Constant` of it, or refuses.
+    """
+
+    value: Any
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Constant(Expression):
+    """A number."""
+
+    value: Any
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ConstantView(Expression):
+    """An array of the module, with its numbers."""
+
+    numbers: tuple[Any, ...]
+    shape: tuple[int, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Variable(Expression):
+    """The value of a local name."""
+
+    name: str
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Element(Expression):
+    """``view[i]`` or ``table[i, j]``; also the place that a `Store` writes to."""
+
+    view: Expression
+    indices: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Length(Expression):
+    """How many elements a view has along an axis."""
+
+    view: Expression
+    axis: int = 0
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Section(Expression):
+    """``view[first:last]``; None stands for the start or the end."""
+
+    view: Expression
+    first: Expression | None
+    last: Expression | None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Row(Expression):
+    """``table[i]``, the view of a row."""
+
+    view: Expression
+    index: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Member(Expression):
+    """A view of a group."""
+
+    group: Expression
+    index: int
+    name: str
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class GroupAt(Expression):
+    """The group whose table lies at an address."""
+
+    address: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class MakeGroup(Expression):
+    """A group of these views."""
+
+    members: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class ViewAt(Expression):
+    """The memory at an address as a view of so many rows."""
+
+    address: Expression
+    size: Expression
+    columns: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class MakeTuple(Expression):
+    """A tuple of these values."""
+
+    items: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Item(Expression):
+    """An item of a tuple whose place is known."""
+
+    tuple: Expression
+    index: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Pick(Expression):
+    """An item of a tuple of equal types, at a place that is computed."""
+
+    tuple: Expression
+    index: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Unary(Expression):
+    """``-x``, ``~x`` or ``not x``."""
+
+    operator: str
+    operand: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Binary(Expression):
+    """An operator of two reals or of two whole numbers; both have the type of the result."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Compare(Expression):
+    """A comparison of two numbers of one type."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Logic(Expression):
+    """``and`` or ``or`` of two truth values; the right one is computed where it decides."""
+
+    operator: str
+    left: Expression
+    right: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Choice(Expression):
+    """``yes if condition else no``."""
+
+    condition: Expression
+    yes: Expression
+    no: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Convert(Expression):
+    """A number as one of another kind, or a tuple item by item."""
+
+    operand: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Let(Expression):
+    """A value that is read more than once gets a name of its own, and then `body` is computed."""
+
+    name: str
+    value: Expression
+    body: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Mathematics(Expression):
+    """A function of the C library or of the processor, by its name in `builtins.FUNCTIONS`."""
+
+    name: str
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Call(Expression):
+    """A call of another kernel function."""
+
+    function: Function
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CallLinked(Expression):
+    """A call of a function that is compiled by itself, by its symbol."""
+
+    symbol: str
+    signature: str
+    arguments: tuple[Expression, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class CallAddress(Expression):
+    """A call of the machine code at an address: for its result, for its status, or of C's convention."""
+
+    kind: str
+    signature: str
+    address: Expression
+    arguments: tuple[Expression, ...]
+
+
+RESULT, STATUS, FOREIGN = "result", "status", "foreign"
+"""Kinds of `CallAddress`."""
+
+
+# ---- statements
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Statement:
+    """What is done; `line` is that of the file."""
+
+    line: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Assign(Statement):
+    """A local name gets a value."""
+
+    name: str
+    value: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Store(Statement):
+    """An element of a view gets a value."""
+
+    place: Element
+    value: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Evaluate(Statement):
+    """A call for what it does."""
+
+    value: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Return(Statement):
+    """The end of the function, with its result."""
+
+    value: Expression | None
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Raise(Statement):
+    """An exception; `number` is its place in `Program.failures`, from 1 on."""
+
+    number: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class If(Statement):
+    """Two branches."""
+
+    condition: Expression
+    body: tuple[Statement, ...]
+    orelse: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class While(Statement):
+    """A loop; `orelse` runs where it was not left by a break."""
+
+    condition: Expression
+    body: tuple[Statement, ...]
+    orelse: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class For(Statement):
+    """A loop over ``range(first, last, step)``, which are computed once."""
+
+    name: str
+    first: Expression
+    last: Expression
+    step: Expression
+    body: tuple[Statement, ...]
+    orelse: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Break(Statement):
+    """The loop ends."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Continue(Statement):
+    """The next turn of the loop."""
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Once(Statement):
+    """A loop that was written out: `Break` in one of the turns leaves it, `Continue` leaves the turn."""
+
+    turns: tuple[tuple[Statement, ...], ...]
+    orelse: tuple[Statement, ...]
+
+
+# ---- functions
+
+
+@dataclass(eq=False, slots=True)
+class Function:
+    """A kernel function for arguments of certain types.
+
+    Attributes
+    ----------
+    author : function
+        As the author wrote it.
+    symbol : str
+        Its name in the program, which no other function has.
+    parameters : list of (str, Type)
+        Names and types, as they are passed.
+    result : Type
+    variables : dict of str to Type
+        Of each local name; one of a parameter may be wider than what is passed.
+    body : tuple of Statement
+    raises : bool
+        Whether a call may raise.
+    picks : bool
+        Whether a tuple is indexed by a number that is computed.
+    """
+
+    author: types.FunctionType
+    symbol: str
+    parameters: list[tuple[str, Type]]
+    result: Type = NOTHING
+    variables: dict[str, Type] = field(default_factory=dict)
+    body: tuple[Statement, ...] = ()
+    raises: bool = False
+    picks: bool = False
+
+    @property
+    def file(self) -> str:
+        """The file that it is written in."""
+        return self.author.__code__.co_filename
+
+    @property
+    def is_part(self) -> bool:
+        """Whether its author marked it as one that is called, not inlined."""
+        return "__part__" in self.author.__dict__
+
+
+ZERO = Constant(WHOLE, 0)
+ONE = Constant(WHOLE, 1)
+TRUE = Constant(TRUTH, True)
+FALSE = Constant(TRUTH, False)
+
+
+def ends(body: tuple[Statement, ...] | list[Statement]) -> bool:
+    """Whether nothing behind these statements is reached."""
+    last = body[-1] if body else None
+    if isinstance(last, If):
+        return ends(last.body) and ends(last.orelse)
+    if isinstance(last, While):
+        return isinstance(last.condition, Constant) and not leaves(last.body)
+    return isinstance(last, (Return, Raise, Break, Continue))
+
+
+def leaves(body: tuple[Statement, ...]) -> bool:
+    """Whether a break among these statements leaves the loop around them."""
+    return any(
+        isinstance(one, Break) or (isinstance(one, If) and (leaves(one.body) or leaves(one.orelse)))
+        for one in body
+    )
+
+
+def is_constant(expression: Expression) -> bool:
+    """Whether it is a number, or a tuple of such."""
+    if isinstance(expression, MakeTuple):
+        return all(map(is_constant, expression.items))
+    return isinstance(expression, Constant)
+
+
+def in_ascii(name: str) -> str:
+    """A name of Python's in letters that other languages take; dots stand in none of Python's."""
+    return "".join(c if c.isascii() else f".{ord(c):x}." for c in name)
+
+
+def parts(node: Any) -> Iterator[Any]:
+    """The expressions and statements of which an expression or a statement is made, in their order."""
+    for name in _names_of_parts(node.__class__):
+        value = getattr(node, name)
+        if isinstance(value, tuple):
+            for part in value:
+                yield from part if isinstance(part, tuple) else (part,)
+        elif value is not None:
+            yield value
+
+
+@functools.cache
+def _names_of_parts(kind: Any) -> tuple[str, ...]:
+    """The fields that hold expressions or statements."""
+    return tuple(
+        one.name
+        for one in fields(kind)
+        if any(word in str(one.type) for word in ("Expression", "Statement", "Element"))
+    )
+
+
+def walk(*nodes: Expression | Statement) -> Iterator[Expression | Statement]:
+    """All expressions and statements in some, themselves first."""
+    left = list(reversed(nodes))
+    while left:
+        node = left.pop()
+        yield node
+        left += reversed(list(parts(node)))
+
+
+def is_pure(expression: Expression) -> bool:
+    """Whether computing it twice, or not at all, changes nothing."""
+    return not any(isinstance(one, (Call, CallLinked, CallAddress, Let)) for one in walk(expression))
+
+
+def reads_elements(expression: Expression) -> bool:
+    """Whether its value depends on what lies in views, and has no name of its own yet."""
+    return is_pure(expression) and any(isinstance(one, Element) for one in walk(expression))
+
+
+def view_type(expression: Expression) -> View:
+    """The type of an expression that is a view."""
+    assert isinstance(expression.type, View)
+    return expression.type
+
+
+def group_type(expression: Expression) -> Group:
+    """The type of an expression that is a group."""
+    assert isinstance(expression.type, Group)
+    return expression.type

@@ -1,0 +1,137 @@
+"""The types of the kernel language.
+
+Three kinds of numbers, tuples of fixed length, views of arrays, and groups: named tuples of views that are
+passed as the address of a table. A letter in a signature stands for one of them.
+"""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from cosim_compiler.convention import compounds
+
+
+@dataclass(frozen=True)
+class Number:
+    """A double, a 64-bit integer, a truth value; or nothing, the result of a function that returns none."""
+
+    name: str
+    rank: int
+
+
+NOTHING = Number("nothing", -1)
+TRUTH = Number("true or false", 0)
+WHOLE = Number("a whole number", 1)
+REAL = Number("a number", 2)
+
+
+@dataclass(frozen=True)
+class Tuple:
+    """A tuple; `of` is the class of a named one."""
+
+    items: tuple[Type, ...]
+    of: type | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True)
+class View:
+    """An array that lies elsewhere, contiguous: of one axis, or rows by columns."""
+
+    item: Number
+    axes: int = 1
+
+
+@dataclass(frozen=True)
+class Group:
+    """All views of a named tuple, passed as the address of a table of addresses and lengths."""
+
+    of: type
+    letters: str
+
+    def member(self, name: str) -> tuple[int, View]:
+        """Index and type of a member."""
+        index = self.of._fields.index(name)  # type: ignore[attr-defined]
+        view = type_of_letter(self.letters[index])
+        assert isinstance(view, View)
+        return index, view
+
+
+Type = Number | Tuple | View | Group
+
+LETTERS: dict[str, Type] = {
+    "f": REAL,
+    "i": WHOLE,
+    "v": NOTHING,
+    "F": View(REAL),
+    "I": View(WHOLE),
+    "T": View(WHOLE, 2),
+}
+COLUMNS_IN_GROUP = 3
+"""Columns of every table that is a member of a group."""
+
+
+def type_of_letter(letter: str) -> Type:
+    """What a letter of a signature stands for."""
+    if letter in compounds:
+        return Group(*compounds[letter])
+    return LETTERS[letter]
+
+
+def as_tuple(type_: Type) -> Type:
+    """The views of a group as a named tuple; any other type as it is."""
+    if not isinstance(type_, Group):
+        return type_
+    return Tuple(tuple(map(type_of_letter, type_.letters)), type_.of)
+
+
+def types_of(signature: str) -> tuple[tuple[Type, ...], Type]:
+    """The types of the arguments and of the result of a signature."""
+    letters, result = signature.split(">")
+    return tuple(map(type_of_letter, letters)), type_of_letter(result)
+
+
+class DisagreementError(Exception):
+    """Two types that no type contains."""
+
+
+def unify(one: Type, other: Type) -> Type:
+    """The narrowest type that holds the values of both.
+
+    Raises
+    ------
+    DisagreementError
+    """
+    if one == other:
+        return one
+    if isinstance(one, Number) and isinstance(other, Number) and NOTHING not in (one, other):
+        return one if one.rank > other.rank else other
+    if isinstance(one, Tuple) and isinstance(other, Tuple) and len(one.items) == len(other.items):
+        return Tuple(tuple(map(unify, one.items, other.items)), one.of if one.of is other.of else None)
+    raise DisagreementError
+
+
+def unify_all(types: Sequence[Type]) -> Type:
+    """As `unify`, of one type or more."""
+    return functools.reduce(unify, types)
+
+
+def is_number(type_: Type) -> bool:
+    """Whether it is a real, a whole number or a truth value."""
+    return isinstance(type_, Number) and type_ is not NOTHING
+
+
+def in_words(type_: Type | None) -> str:
+    """A type, as authors call it."""
+    if isinstance(type_, Number):
+        return type_.name
+    if isinstance(type_, View):
+        return "a view" if type_.axes == 1 else "a table"
+    if isinstance(type_, Group):
+        return f"the arrays of {type_.of.__name__}"
+    if type_ is None:
+        return "no number"
+    if set(type_.items) in ({REAL}, {WHOLE}):
+        return f"a tuple of {len(type_.items)} numbers"
+    return f"a tuple of {', '.join(map(in_words, type_.items))}"

@@ -1,0 +1,308 @@
+"""The typed form as C99 that its author recognizes.
+
+Names and operators are the author's. A call stands in a line of its own where something else is computed
+beside it, since C leaves open which comes first. A function that may raise returns a status, and its result
+by the last argument. Compile it with `FLAGS`: whole numbers wrap around, and no operations of reals are
+joined.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cosim_compiler.language.builtins import OF_C_LIBRARY
+from cosim_compiler.language.program import Program
+from cosim_compiler.language.typed_form import (
+    Assign,
+    Break,
+    Constant,
+    Continue,
+    Evaluate,
+    Expression,
+    For,
+    Function,
+    If,
+    Once,
+    Raise,
+    Return,
+    Statement,
+    Store,
+    While,
+    leaves,
+)
+from cosim_compiler.language.types import NOTHING, Type
+from cosim_compiler.printers.c_names import Names, Types
+from cosim_compiler.printers.c_values import ValueWriter
+
+FLAGS = (
+    "-std=c99", "-O2", "-fwrapv", "-ffp-contract=off", "-fno-math-errno", "-fno-strict-aliasing",
+    *(f"-fno-builtin-{name}" for name in (*OF_C_LIBRARY, "ldexp", "frexp", "modf")),
+)  # fmt: skip
+"""For gcc and clang: what C leaves open is decided, and no function of the C library is replaced."""
+HEAD = """\
+#include <math.h>
+#include <stdbool.h>
+#include <stdint.h>
+
+typedef struct { double *at; int64_t n; } reals;
+typedef struct { int64_t *at; int64_t n; } integers;
+typedef struct { double *at; int64_t n, m; } matrix;
+typedef struct { int64_t *at; int64_t n, m; } table;
+
+static inline double least(double a, double b) { return b < a ? b : a; }
+static inline double greatest(double a, double b) { return b > a ? b : a; }
+static inline int64_t least_whole(int64_t a, int64_t b) { return b < a ? b : a; }
+static inline int64_t greatest_whole(int64_t a, int64_t b) { return b > a ? b : a; }
+static inline int64_t whole_abs(int64_t a) { return a < 0 ? 0 - a : a; }
+static inline int64_t quotient(int64_t a, int64_t b) {
+    if (b == 0) return 0;
+    if (b == -1) return 0 - a;
+    int64_t q = a / b;
+    return a % b != 0 && (a ^ b) < 0 ? q - 1 : q;
+}
+static inline int64_t rest(int64_t a, int64_t b) {
+    if (b == 0 || b == -1) return 0;
+    int64_t r = a % b;
+    return r != 0 && (a ^ b) < 0 ? r + b : r;
+}
+static inline double real_rest(double a, double b) {
+    double r = fmod(a, b);
+    if (r == 0.0) return copysign(0.0, b);
+    return (r < 0.0) != (b < 0.0) ? r + b : r;
+}
+static inline double real_quotient(double a, double b) {
+    if (b == 0.0) return a / b;
+    double r = fmod(a, b), q = (a - r) / b;
+    if (r != 0.0 && (r < 0.0) != (b < 0.0)) q -= 1.0;
+    if (q == 0.0) return copysign(0.0, a / b);
+    double f = floor(q);
+    return q - f > 0.5 ? f + 1.0 : f;
+}
+static inline int64_t shifted_left(int64_t a, int64_t b) {
+    return (uint64_t)b < 64 ? (int64_t)((uint64_t)a << b) : 0;
+}
+static inline int64_t shifted_right(int64_t a, int64_t b) { return a >> ((uint64_t)b < 64 ? b : 63); }
+static inline int64_t whole(double x) {
+    return x >= -9223372036854775808.0 && x < 9223372036854775808.0 ? (int64_t)x : INT64_MIN;
+}
+static inline int64_t from_end(int64_t i, int64_t n) { return i < 0 ? i + n : i; }
+static inline int64_t place(int64_t i, int64_t n) {
+    i = i < 0 ? i + n : i;
+    return i < 0 ? 0 : i > n ? n : i;
+}
+static inline reals part(reals v, int64_t first, int64_t last) {
+    reals p = {v.at + first, last > first ? last - first : 0};
+    return p;
+}
+static inline integers part_of_integers(integers v, int64_t first, int64_t last) {
+    integers p = {v.at + first, last > first ? last - first : 0};
+    return p;
+}
+static inline integers row_of(table v, int64_t i) {
+    integers p = {v.at + from_end(i, v.n) * v.m, v.m};
+    return p;
+}
+static inline reals row_of_matrix(matrix v, int64_t i) {
+    reals p = {v.at + from_end(i, v.n) * v.m, v.m};
+    return p;
+}
+"""
+
+
+class Module:
+    """What is written so far of one file."""
+
+    def __init__(self) -> None:
+        self.types = Types()
+        self.names = Names()
+        self.declared: dict[str, str] = {}
+        self.functions: list[str] = []
+
+    def text(self) -> str:
+        """The file."""
+        return "\n".join(
+            [HEAD, *self.types.structures.values(), *self.declared.values(), "", *self.functions]
+        )
+
+
+def module_of(program: Program) -> Module:
+    """All functions of a program, static in the file."""
+    module = Module()
+    for function in program.functions:
+        module.functions.append(FunctionWriter(module, function).text())
+    return module
+
+
+class FunctionWriter(ValueWriter):
+    """Writes one function."""
+
+    def __init__(self, module: Module, function: Function) -> None:
+        super().__init__(module.types, module.names, module.declared)
+        self.function = function
+        self.loops: list[tuple[str, str]] = []  # what break and continue are written as
+
+    def head(self) -> str:
+        """The line that begins the definition."""
+        function = self.function
+        given = [f"{self.types[kind]} {self.passed(name, kind)}" for name, kind in function.parameters]
+        if not function.raises:
+            result = self.types[function.result]
+        else:
+            result = "int32_t"
+            if function.result is not NOTHING:
+                given.append(f"{self.types[function.result]} *result")
+        return f"static {result} {self.names[function.symbol]}({', '.join(given) or 'void'})"
+
+    def passed(self, name: str, kind: Type) -> str:
+        """What an argument is called: the variable of its name may be of a wider type."""
+        return self.local[name if self.function.variables[name] == kind else f"{name}.given"]
+
+    def text(self) -> str:
+        """The definition."""
+        function = self.function
+        head = self.head()
+        for name, kind in function.parameters:
+            if function.variables[name] != kind:
+                value = self.converted(kind, function.variables[name], self.passed(name, kind))
+                self.line(f"{self.local[name]} = {value};")
+        self.block(function.body)
+        if function.raises and function.result is NOTHING:
+            self.line("return 0;")
+        given = {name for name, kind in function.parameters if function.variables[name] == kind}
+        locals_ = [
+            f"    {self.types[kind]} {self.local[name]}{self.zero(kind)};"
+            for name, kind in function.variables.items()
+            if name not in given
+        ]
+        return "\n".join([f"{head} {{", *locals_, *self.room, *self.lines, "}", ""])
+
+    # statements
+
+    def block(self, body: Sequence[Statement]) -> None:
+        for statement in body:
+            self.statement(statement)
+
+    def inner(self, body: Sequence[Statement]) -> None:
+        self.indent += 1
+        self.block(body)
+        self.indent -= 1
+
+    def statement(self, statement: Statement) -> None:
+        if isinstance(statement, Assign):
+            self.assign(statement.name, statement.value)
+        elif isinstance(statement, Store):
+            value, place = self.in_order([statement.value, statement.place])
+            self.line(f"{place} = {value};")
+        elif isinstance(statement, Evaluate):
+            text = self.whole_of(statement.value)
+            if text:
+                self.line(f"{text};")
+        elif isinstance(statement, Return):
+            self.returns(statement.value)
+        elif isinstance(statement, Raise):
+            self.line(f"return {statement.number};")
+        elif isinstance(statement, Break):
+            self.line(self.loops[-1][0])
+        elif isinstance(statement, Continue):
+            self.line(self.loops[-1][1])
+        elif isinstance(statement, If):
+            self.line(f"if ({self.of(statement.condition)}) {{")
+            self.inner(statement.body)
+            if statement.orelse:
+                self.line("} else {")
+                self.inner(statement.orelse)
+            self.line("}")
+        elif isinstance(statement, While):
+            self.loop_while(statement)
+        elif isinstance(statement, For):
+            self.loop_over(statement)
+        elif isinstance(statement, Once):
+            self.turns(statement)
+        else:
+            raise TypeError(statement)
+
+    def returns(self, value: Expression | None) -> None:
+        raises, result = self.function.raises, self.function.result
+        if value is None or result is NOTHING:
+            self.line("return 0;" if raises else "return;")
+            return
+        text = self.whole_of(value)
+        if raises:
+            self.line(f"*result = {text};")
+            self.line("return 0;")
+        else:
+            self.line(f"return {text};")
+
+    def assign(self, name: str, value: Expression) -> None:
+        kind = self.function.variables[name]
+        text = self.whole_of(value)
+        self.line(f"{self.local[name]} = {self.converted(value.type, kind, text)};")
+
+    def end_of(self, orelse: Sequence[Statement], body: Sequence[Statement]) -> str:
+        """The label behind a loop, where a break has to jump over what runs without one."""
+        if orelse and leaves(tuple(body)):
+            self.count += 1
+            return f"end_{self.count}"
+        return ""
+
+    def behind(self, orelse: Sequence[Statement], end: str) -> None:
+        self.block(orelse)
+        if end:
+            self.line(f"{end}:;")
+
+    def loop_while(self, statement: While) -> None:
+        end = self.end_of(statement.orelse, statement.body)
+        before, condition = self.apart(statement.condition)
+        if before:
+            self.line("while (true) {")
+            self.lines += before
+            self.indent += 1
+            self.line(f"if (!({condition})) break;")
+            self.indent -= 1
+        else:
+            self.line(f"while ({condition}) {{")
+        self.loops.append((f"goto {end};" if end else "break;", "continue;"))
+        self.inner(statement.body)
+        self.loops.pop()
+        self.line("}")
+        self.behind(statement.orelse, end)
+
+    def loop_over(self, statement: For) -> None:
+        end = self.end_of(statement.orelse, statement.body)
+        first, last, step = self.in_order([statement.first, statement.last, statement.step])
+        self.count += 1
+        i, n, by = f"i_{self.count}", f"n_{self.count}", f"by_{self.count}"
+        if isinstance(statement.step, Constant):
+            goes_on = f"{i} {'<' if statement.step.value > 0 else '>'} {n}"
+            head, by = f"int64_t {i} = {first}, {n} = {last}", step
+        else:
+            goes_on = f"{by} > 0 ? {i} < {n} : {by} < 0 && {i} > {n}"
+            head = f"int64_t {i} = {first}, {n} = {last}, {by} = {step}"
+        advance = f"{i}++" if by == "1" else f"{i} += {by}"
+        self.line(f"for ({head}; {goes_on}; {advance}) {{")
+        kind = self.function.variables[statement.name]
+        self.indent += 1
+        self.line(f"{self.local[statement.name]} = {self.converted(statement.first.type, kind, i)};")
+        self.indent -= 1
+        self.loops.append((f"goto {end};" if end else "break;", "continue;"))
+        self.inner(statement.body)
+        self.loops.pop()
+        self.line("}")
+        self.behind(statement.orelse, end)
+
+    def turns(self, statement: Once) -> None:
+        """A loop that was written out: labels stand where break and continue lead."""
+        self.count += 1
+        end = f"end_{self.count}"
+        for body in statement.turns:
+            self.count += 1
+            next_turn = f"next_{self.count}"
+            self.loops.append((f"goto {end};", f"goto {next_turn};"))
+            begin = len(self.lines)
+            self.block(body)
+            self.loops.pop()
+            if any(f"goto {next_turn};" in line for line in self.lines[begin:]):
+                self.line(f"{next_turn}:;")
+        self.block(statement.orelse)
+        if any(f"goto {end};" in line for line in self.lines):
+            self.line(f"{end}:;")

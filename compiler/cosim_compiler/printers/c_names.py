@@ -1,0 +1,105 @@
+"""Names and types in C."""
+
+from __future__ import annotations
+
+from cosim_compiler.language.types import NOTHING, REAL, TRUTH, WHOLE, Group, Number, Tuple, Type, View
+
+NUMBERS = {REAL: "double", WHOLE: "int64_t", TRUTH: "bool", NOTHING: "void"}
+VIEWS = {View(REAL): "reals", View(WHOLE): "integers", View(REAL, 2): "matrix", View(WHOLE, 2): "table"}
+LETTERS = {REAL: "r", WHOLE: "i", TRUTH: "b"}
+WORDS = """
+auto bool break case char const continue default do double else enum extern false float for goto if
+inline int long main register restrict return short signed sizeof static struct switch true typedef
+union unsigned void volatile while abs acos acosh asin asinh atan atan2 atanh cbrt ceil copysign cos
+cosh div erf erfc exp exp2 expm1 fabs fdim floor fma fmax fmin fmod frexp gamma hypot ilogb index
+isfinite isinf isnan j0 j1 jn labs ldexp lgamma link llabs log log10 log1p log2 logb lrint lround modf
+nan nearbyint pow remainder remove remquo rename rint round scalbn signal signbit signgam sin sinh sqrt
+system tan tanh tgamma time trunc y0 y1 yn from_end greatest greatest_whole integers least least_whole
+matrix part part_of_integers place quotient real_quotient real_rest reals rest result row_of
+row_of_matrix shifted_left shifted_right status table whole whole_abs
+"""
+TAKEN = frozenset(WORDS.split())
+"""Words of C, names of its library, and those of `c99.HEAD`."""
+
+
+class Names:
+    """Names that are given once each, with an underscore behind those that mean something else."""
+
+    def __init__(self, taken: frozenset[str] = TAKEN) -> None:
+        self._taken = set(taken)
+        self._given: dict[str, str] = {}
+
+    def __getitem__(self, name: str) -> str:
+        if name not in self._given:
+            found = name.replace(".", "_")
+            while found in self._taken:
+                found += "_"
+            self._taken.add(found)
+            self._given[name] = found
+        return self._given[name]
+
+
+class Types:
+    """Types of C, and the structures of tuples and groups that they need."""
+
+    def __init__(self) -> None:
+        self.structures: dict[str, str] = {}
+
+    def __getitem__(self, type_: Type) -> str:
+        if isinstance(type_, Number):
+            return NUMBERS[type_]
+        if isinstance(type_, View):
+            return VIEWS[type_]
+        if isinstance(type_, Group):
+            return f"const {self._group(type_)} *"
+        return self._tuple(type_)
+
+    def _tuple(self, type_: Tuple) -> str:
+        name = f"tuple_{self._letters(type_)}"
+        if name not in self.structures:
+            members = " ".join(f"{self[item]} _{i};" for i, item in enumerate(type_.items))
+            self.structures[name] = f"typedef struct {{ {members or 'char nothing;'} }} {name};"
+        return name
+
+    def _letters(self, type_: Type) -> str:
+        if isinstance(type_, Tuple):
+            return f"t{''.join(map(self._letters, type_.items))}e"
+        if isinstance(type_, View):
+            return {"reals": "R", "integers": "I", "matrix": "M", "table": "T"}[VIEWS[type_]]
+        return LETTERS[type_] if isinstance(type_, Number) else f"G{type_.of.__name__}"
+
+    def _group(self, type_: Group) -> str:
+        name = f"group_{type_.of.__name__}"
+        if name not in self.structures:
+            fields: tuple[str, ...] = type_.of._fields  # type: ignore[attr-defined]
+            kinds = {"F": "reals", "I": "integers", "T": "integers"}
+            members = " ".join(
+                f"{kinds[letter]} {field};" for letter, field in zip(type_.letters, fields, strict=True)
+            )
+            self.structures[name] = f"typedef struct {{ {members} }} {name};"
+        return name
+
+
+def words_of(type_: Type, types: Types) -> list[str]:
+    """What an argument is passed as to machine code that others compiled."""
+    if isinstance(type_, View):
+        return [f"{NUMBERS[type_.item]} *", *["int64_t"] * type_.axes]
+    return [types[type_]]
+
+
+def real(value: float) -> str:
+    """A double."""
+    if value != value:
+        return "NAN"
+    if value in (float("inf"), -float("inf")):
+        return "INFINITY" if value > 0 else "-INFINITY"
+    text = repr(value)
+    return f"({text})" if text.startswith("-") else text
+
+
+def whole(value: int) -> str:
+    """A 64-bit integer."""
+    if value == -(2**63):
+        return "INT64_MIN"
+    text = str(value) if abs(value) < 2**31 else f"INT64_C({value})"
+    return f"({text})" if value < 0 else text

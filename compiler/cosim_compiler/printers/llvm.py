@@ -1,0 +1,246 @@
+"""The typed form as LLVM's text.
+
+Local names live in the frame; LLVM's first pass puts them into registers. A function that may raise returns a
+status ahead of its result, which every caller hands on. Around each function that others call stand wrappers
+(`llvm_entries`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from cosim_compiler.language.program import Program
+from cosim_compiler.language.typed_form import (
+    Assign,
+    Break,
+    Constant,
+    Continue,
+    Evaluate,
+    Expression,
+    For,
+    Function,
+    If,
+    Once,
+    Raise,
+    Return,
+    Statement,
+    Store,
+    While,
+)
+from cosim_compiler.language.types import NOTHING
+from cosim_compiler.printers import llvm_arithmetic
+from cosim_compiler.printers.llvm_types import STATUS, has_tuple, llvm_type, returned, zero_of
+from cosim_compiler.printers.llvm_values import ValueWriter
+
+
+class Module:
+    """What is written so far of one module."""
+
+    def __init__(self) -> None:
+        self.declared: dict[str, str] = {}
+        self.functions: list[str] = []
+
+    def text(self) -> str:
+        """LLVM's text, for no machine in particular."""
+        return "\n".join([*self.declared.values(), "", *self.functions, *llvm_arithmetic.ATTRIBUTES, ""])
+
+
+def module_of(program: Program) -> Module:
+    """All functions of a program, internal to the module."""
+    module = Module()
+    for function in program.functions:
+        module.functions.append(FunctionWriter(module, function).text())
+    return module
+
+
+class FunctionWriter(ValueWriter):
+    """Writes one function."""
+
+    def __init__(self, module: Module, function: Function) -> None:
+        super().__init__(module.declared)
+        self.function = function
+        self.loops: list[tuple[str, str]] = []  # where break and continue lead
+
+    def text(self) -> str:
+        """The definition."""
+        function = self.function
+        given = ", ".join(f"{llvm_type(t)} %{name}" for name, t in function.parameters)
+        for name, type_ in function.variables.items():
+            self.head.append(f"  %{name}.a = alloca {llvm_type(type_)}")
+        for name, type_ in function.parameters:
+            value = self.converted(type_, function.variables[name], f"%{name}")
+            self.line(f"store {llvm_type(function.variables[name])} {value}, ptr %{name}.a")
+        self.block(function.body)
+        if self.is_live:
+            self.returns(None)
+        inline = " alwaysinline" if has_tuple(function) and not function.is_part else ""
+        return "\n".join(
+            [
+                f"define internal {returned(function)} @{function.symbol}({given}) nounwind{inline} {{",
+                *self.head,
+                "  br label %.start",
+                ".start:",
+                *self.lines,
+                "}",
+                "",
+            ]
+        )
+
+    # the ends of a function
+
+    def returns(self, value: str | None) -> None:
+        """Return a result; a zero where there is none."""
+        function = self.function
+        if function.result is NOTHING:
+            self.line(f"ret {STATUS} 0" if function.raises else "ret void")
+        else:
+            kind = llvm_type(function.result)
+            given = zero_of(function.result) if value is None else value
+            if function.raises:
+                self.line(f"ret {returned(function)} {self.behind_status(returned(function), kind, given)}")
+            else:
+                self.line(f"ret {kind} {given}")
+        self.is_live = False
+
+    def behind_status(self, kind: str, result: str, value: str) -> str:
+        """A result behind a status of 0."""
+        return self.value(f"insertvalue {kind} zeroinitializer, {result} {value}, 1")
+
+    def fails(self, status: str) -> None:
+        """Return a status that is not 0."""
+        function = self.function
+        if function.result is NOTHING:
+            self.line(f"ret {STATUS} {status}")
+        else:
+            kind = returned(function)
+            found = self.value(f"insertvalue {kind} zeroinitializer, {STATUS} {status}, 0")
+            self.line(f"ret {kind} {found}")
+        self.is_live = False
+
+    # statements
+
+    def block(self, body: Sequence[Statement]) -> None:
+        for statement in body:
+            if not self.is_live:
+                return
+            self.statement(statement)
+
+    def statement(self, statement: Statement) -> None:
+        if isinstance(statement, Assign):
+            self.assign(statement.name, statement.value)
+        elif isinstance(statement, Store):
+            value = self.of(statement.value)
+            place = self.place(statement.place)
+            self.line(f"store {llvm_type(statement.place.type)} {value}, ptr {place}")
+        elif isinstance(statement, Evaluate):
+            self.of(statement.value)
+        elif isinstance(statement, Return):
+            self.returns(None if statement.value is None else self.of(statement.value))
+        elif isinstance(statement, Raise):
+            self.fails(str(statement.number))
+        elif isinstance(statement, Break):
+            self.go(self.loops[-1][0])
+        elif isinstance(statement, Continue):
+            self.go(self.loops[-1][1])
+        elif isinstance(statement, If):
+            self.branches(statement)
+        elif isinstance(statement, While):
+            self.loop_while(statement)
+        elif isinstance(statement, For):
+            self.loop_over(statement)
+        elif isinstance(statement, Once):
+            self.turns(statement)
+        else:
+            raise TypeError(statement)
+
+    def branches(self, statement: If) -> None:
+        yes, no, end = self.label(), self.label(), self.label()
+        self.decide(statement.condition, yes, no)
+        is_reached = False
+        for label, body in ((yes, statement.body), (no, statement.orelse)):
+            self.at(label)
+            self.block(body)
+            is_reached = is_reached or self.is_live
+            self.go(end)
+        if is_reached:
+            self.at(end)
+
+    def decide(self, condition: Expression, yes: str, no: str) -> None:
+        self.line(f"br i1 {self.of(condition)}, label %{yes}, label %{no}")
+        self.is_live = False
+
+    def loop_while(self, statement: While) -> None:
+        test, body, orelse, end = (self.label() for _ in range(4))
+        self.go(test)
+        self.at(test)
+        if isinstance(statement.condition, Constant):
+            self.go(body)
+        else:
+            self.decide(statement.condition, body, orelse)
+        self.turn(body, statement.body, end, test)
+        if not isinstance(statement.condition, Constant):
+            self.at(orelse)
+            self.block(statement.orelse)
+            self.go(end)
+        self.at(end)
+
+    def turn(self, label: str, body: Sequence[Statement], end: str, next_turn: str) -> None:
+        """One turn of a loop, and the way to the next."""
+        self.at(label)
+        self.loops.append((end, next_turn))
+        self.block(body)
+        self.loops.pop()
+        self.go(next_turn)
+
+    def loop_over(self, statement: For) -> None:
+        test, body, step, orelse, end = (self.label() for _ in range(5))
+        counter = self.room("i64")
+        first, last, by = self.of(statement.first), self.of(statement.last), self.of(statement.step)
+        self.line(f"store i64 {first}, ptr {counter}")
+        self.go(test)
+        self.at(test)
+        count = self.value(f"load i64, ptr {counter}")
+        self.line(f"br i1 {self.goes_on(statement.step, by, count, last)}, label %{body}, label %{orelse}")
+        self.at(body)
+        kind = self.function.variables[statement.name]
+        value = self.converted(statement.first.type, kind, count)
+        self.line(f"store {llvm_type(kind)} {value}, ptr %{statement.name}.a")
+        self.loops.append((end, step))
+        self.block(statement.body)
+        self.loops.pop()
+        self.go(step)
+        self.at(step)
+        count = self.value(f"load i64, ptr {counter}")
+        self.line(f"store i64 {self.value(f'add i64 {count}, {by}')}, ptr {counter}")
+        self.go(test)
+        self.at(orelse)
+        self.block(statement.orelse)
+        self.go(end)
+        self.at(end)
+
+    def goes_on(self, step: Expression, by: str, count: str, last: str) -> str:
+        """Whether a loop has another turn; which way it counts may be known at the end alone."""
+        if isinstance(step, Constant):
+            return self.value(f"icmp {'slt' if step.value > 0 else 'sgt'} i64 {count}, {last}")
+        up, down = self.value(f"icmp slt i64 {count}, {last}"), self.value(f"icmp sgt i64 {count}, {last}")
+        upward, downward = self.value(f"icmp sgt i64 {by}, 0"), self.value(f"icmp slt i64 {by}, 0")
+        up, down = self.value(f"and i1 {up}, {upward}"), self.value(f"and i1 {down}, {downward}")
+        return self.value(f"or i1 {up}, {down}")
+
+    def turns(self, statement: Once) -> None:
+        end = self.label()
+        for body in statement.turns:
+            next_turn = self.label()
+            self.loops.append((end, next_turn))
+            self.block(body)
+            self.loops.pop()
+            self.go(next_turn)
+            self.at(next_turn)
+        self.block(statement.orelse)
+        self.go(end)
+        self.at(end)
+
+    def assign(self, name: str, value: Expression) -> None:
+        kind = self.function.variables[name]
+        text = self.converted(value.type, kind, self.of(value))
+        self.line(f"store {llvm_type(kind)} {text}, ptr %{name}.a")

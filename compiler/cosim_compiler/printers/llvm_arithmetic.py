@@ -1,0 +1,271 @@
+"""Operators and functions of numbers as LLVM's instructions: one rule for each edge.
+
+Reals follow IEEE 754, whole numbers wrap around at 64 bits. What the processors leave open has one answer:
+division of whole numbers by zero is 0, the least number divided by -1 is itself, a shift by 64 or more
+moves everything out, and a real that is no 64-bit number becomes the least one. These are NumPy's answers, so
+plain Python has them, too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Protocol
+
+from cosim_compiler.language.builtins import OF_C_LIBRARY
+from cosim_compiler.language.types import REAL, TRUTH, WHOLE, Type
+from cosim_compiler.printers.llvm_types import llvm_type, real
+
+LEAST = -(2**63)
+INTRINSICS = {"sqrt": 1, "fabs": 1, "floor": 1, "ceil": 1, "trunc": 1, "rint": 1, "copysign": 2}
+"""What LLVM knows and every processor rounds in the same way."""
+OF_REALS = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
+OF_WHOLE = {"+": "add", "-": "sub", "*": "mul", "&": "and", "|": "or", "^": "xor"}
+COMPARED = {"<": "lt", "<=": "le", ">": "gt", ">=": "ge", "==": "eq", "!=": "ne"}
+
+
+class Out(Protocol):
+    """Where instructions are written."""
+
+    def value(self, instruction: str) -> str:
+        """Write an instruction; the name of its value."""
+
+    def room(self, kind: str) -> str:
+        """Memory in the frame of the function."""
+
+    def declare(self, name: str, line: str) -> None:
+        """A function from outside."""
+
+
+def is_known(text: str) -> bool:
+    """Whether an operand is a constant."""
+    return not text.startswith("%")
+
+
+def binary(out: Out, sign: str, type_: Type, a: str, b: str) -> str:
+    """An operator of two numbers of one type."""
+    if type_ is REAL:
+        if sign == "%":
+            return _real_remainder(out, a, b)
+        if sign == "//":
+            return _real_quotient(out, a, b)
+        return out.value(f"{OF_REALS[sign]} double {a}, {b}")
+    if sign in ("//", "%"):
+        return _whole_quotient(out, sign, a, b)
+    if sign in ("<<", ">>"):
+        return _shift(out, sign, a, b)
+    return out.value(f"{OF_WHOLE[sign]} {llvm_type(type_)} {a}, {b}")
+
+
+def compare(out: Out, sign: str, type_: Type, a: str, b: str) -> str:
+    """A comparison; one with NaN is false, but for ``!=``."""
+    name = COMPARED[sign]
+    if type_ is REAL:
+        return out.value(f"fcmp {'u' if name == 'ne' else 'o'}{name} double {a}, {b}")
+    return out.value(f"icmp {name if name in ('eq', 'ne') else 's' + name} i64 {a}, {b}")
+
+
+def negative(out: Out, sign: str, type_: Type, a: str) -> str:
+    """``-x``, ``~x`` or ``not x``."""
+    if sign == "not":
+        return out.value(f"xor i1 {a}, true")
+    if sign == "~":
+        return out.value(f"xor i64 {a}, -1")
+    return out.value(f"fneg double {a}" if type_ is REAL else f"sub i64 0, {a}")
+
+
+def convert(out: Out, given: Type, wanted: Type, a: str) -> str:
+    """A number as one of another kind."""
+    if given == wanted:
+        return a
+    if wanted is REAL:
+        return out.value(f"sitofp i64 {a} to double" if given is WHOLE else f"uitofp i1 {a} to double")
+    if wanted is TRUTH:
+        return out.value(f"icmp ne i64 {a}, 0" if given is WHOLE else f"fcmp une double {a}, 0.0")
+    if given is TRUTH:
+        return out.value(f"zext i1 {a} to i64")
+    low = out.value(f"fcmp oge double {a}, {real(-(2.0**63))}")
+    high = out.value(f"fcmp olt double {a}, {real(2.0**63)}")
+    fits = out.value(f"and i1 {low}, {high}")
+    whole = out.value(f"fptosi double {a} to i64")
+    return out.value(f"select i1 {fits}, i64 {whole}, i64 {LEAST}")
+
+
+def _real_remainder(out: Out, a: str, b: str) -> str:
+    """Python's ``%``: its sign is that of the divisor, also where it is zero."""
+    rest = call_c(out, "fmod", (a, b))
+    other_sign = out.value(
+        f"xor i1 {out.value(f'fcmp olt double {rest}, 0.0')}, {out.value(f'fcmp olt double {b}, 0.0')}"
+    )
+    moved = out.value(f"fadd double {rest}, {b}")
+    moved = out.value(f"select i1 {other_sign}, double {moved}, double {rest}")
+    nothing = call_intrinsic(out, "copysign", (real(0.0), b))
+    is_zero = out.value(f"fcmp oeq double {rest}, 0.0")
+    return out.value(f"select i1 {is_zero}, double {nothing}, double {moved}")
+
+
+def _real_quotient(out: Out, a: str, b: str) -> str:
+    """Python's ``//``, computed from the remainder as Python does."""
+    rest = call_c(out, "fmod", (a, b))
+    other_sign = out.value(
+        f"xor i1 {out.value(f'fcmp olt double {rest}, 0.0')}, {out.value(f'fcmp olt double {b}, 0.0')}"
+    )
+    has_rest = out.value(f"fcmp une double {rest}, 0.0")
+    down = out.value(f"and i1 {other_sign}, {has_rest}")
+    ratio = out.value(f"fdiv double {out.value(f'fsub double {a}, {rest}')}, {b}")
+    lower = out.value(f"fsub double {ratio}, {real(1.0)}")
+    ratio = out.value(f"select i1 {down}, double {lower}, double {ratio}")
+    floor = call_intrinsic(out, "floor", (ratio,))
+    above = out.value(f"fcmp ogt double {out.value(f'fsub double {ratio}, {floor}')}, {real(0.5)}")
+    next_one = out.value(f"fadd double {floor}, {real(1.0)}")
+    floor = out.value(f"select i1 {above}, double {next_one}, double {floor}")
+    whole = out.value(f"fdiv double {a}, {b}")
+    nothing = call_intrinsic(out, "copysign", (real(0.0), whole))
+    is_zero = out.value(f"fcmp oeq double {ratio}, 0.0")
+    floor = out.value(f"select i1 {is_zero}, double {nothing}, double {floor}")
+    by_zero = out.value(f"fcmp oeq double {b}, 0.0")
+    return out.value(f"select i1 {by_zero}, double {whole}, double {floor}")
+
+
+def _whole_quotient(out: Out, sign: str, a: str, b: str) -> str:
+    """Python's ``//`` and ``%`` of whole numbers, which round down; by zero they are 0."""
+    divisor = b
+    is_safe = is_known(b) and b not in ("0", "-1")
+    if not is_safe:  # 1 instead of 0, and of -1, by which the least number cannot be divided
+        is_zero, is_minus_one = out.value(f"icmp eq i64 {b}, 0"), out.value(f"icmp eq i64 {b}, -1")
+        unsafe = out.value(f"or i1 {is_zero}, {is_minus_one}")
+        divisor = out.value(f"select i1 {unsafe}, i64 1, i64 {b}")
+    quotient = out.value(f"sdiv i64 {a}, {divisor}")
+    rest = out.value(f"sub i64 {a}, {out.value(f'mul i64 {quotient}, {divisor}')}")
+    signs = out.value(f"icmp slt i64 {out.value(f'xor i64 {a}, {divisor}')}, 0")
+    down = out.value(f"and i1 {signs}, {out.value(f'icmp ne i64 {rest}, 0')}")
+    if sign == "//":
+        lower = out.value(f"sub i64 {quotient}, 1")
+        found = out.value(f"select i1 {down}, i64 {lower}, i64 {quotient}")
+        if not is_safe:
+            minus = out.value(f"sub i64 0, {a}")
+            found = out.value(f"select i1 {is_minus_one}, i64 {minus}, i64 {found}")
+            found = out.value(f"select i1 {is_zero}, i64 0, i64 {found}")
+        return found
+    moved = out.value(f"add i64 {rest}, {divisor}")
+    return out.value(f"select i1 {down}, i64 {moved}, i64 {rest}")  # by 0 and by -1: 0
+
+
+def _shift(out: Out, sign: str, a: str, b: str) -> str:
+    """A shift; by 64 or more, or by a negative number, everything is moved out."""
+    name = "shl" if sign == "<<" else "ashr"
+    if is_known(b) and 0 <= int(b) < 64:
+        return out.value(f"{name} i64 {a}, {b}")
+    fits = out.value(f"icmp ult i64 {b}, 64")
+    if sign == "<<":
+        by = out.value(f"select i1 {fits}, i64 {b}, i64 0")
+        return out.value(f"select i1 {fits}, i64 {out.value(f'shl i64 {a}, {by}')}, i64 0")
+    by = out.value(f"select i1 {fits}, i64 {b}, i64 63")
+    return out.value(f"ashr i64 {a}, {by}")
+
+
+# ---- functions
+
+
+def call_c(out: Out, name: str, arguments: Sequence[str]) -> str:
+    """A function of reals of the C library; LLVM may not replace it by one that rounds otherwise."""
+    kinds = ", ".join(["double"] * len(arguments))
+    out.declare(name, f"declare double @{name}({kinds}) #0")
+    return out.value(f"call double @{name}({', '.join(f'double {a}' for a in arguments)}) #0")
+
+
+def call_intrinsic(out: Out, name: str, arguments: Sequence[str]) -> str:
+    """A function that the processor computes, or LLVM with the same bits."""
+    symbol = f"llvm.{name}.f64"
+    out.declare(symbol, f"declare double @{symbol}({', '.join(['double'] * len(arguments))})")
+    return out.value(f"call double @{symbol}({', '.join(f'double {a}' for a in arguments)})")
+
+
+def mathematics(out: Out, name: str, kind: Type, arguments: Sequence[str]) -> str:
+    """A function of `language.builtins`; `kind` is the type of its arguments."""
+    if name in INTRINSICS:
+        return call_intrinsic(out, name, arguments)
+    if name in OF_C_LIBRARY:
+        return call_c(out, name, arguments)
+    return OTHERS[name](out, kind, arguments)
+
+
+def _least(sign: str) -> Callable[[Out, Type, Sequence[str]], str]:
+    """Python's rule: the second one where it is less, so one that is NaN is never taken second."""
+
+    def write(out: Out, kind: Type, arguments: Sequence[str]) -> str:
+        one, other = arguments
+        less = compare(out, sign, kind, other, one)
+        return out.value(f"select i1 {less}, {llvm_type(kind)} {other}, {llvm_type(kind)} {one}")
+
+    return write
+
+
+def _abs(out: Out, kind: Type, arguments: Sequence[str]) -> str:
+    (a,) = arguments
+    minus = out.value(f"sub i64 0, {a}")
+    return out.value(f"select i1 {out.value(f'icmp slt i64 {a}, 0')}, i64 {minus}, i64 {a}")
+
+
+def _of_infinity(condition: str) -> Callable[[Out, Type, Sequence[str]], str]:
+    def write(out: Out, kind: Type, arguments: Sequence[str]) -> str:
+        size = call_intrinsic(out, "fabs", arguments)
+        return out.value(f"fcmp {condition} double {size}, {real(float('inf'))}")
+
+    return write
+
+
+def _isnan(out: Out, kind: Type, arguments: Sequence[str]) -> str:
+    return out.value(f"fcmp uno double {arguments[0]}, 0.0")
+
+
+def _ldexp(out: Out, kind: Type, arguments: Sequence[str]) -> str:
+    fraction, exponent = arguments
+    for limit, sign in ((4096, "sgt"), (-4096, "slt")):  # beyond, nothing changes
+        beyond = out.value(f"icmp {sign} i64 {exponent}, {limit}")
+        exponent = out.value(f"select i1 {beyond}, i64 {limit}, i64 {exponent}")
+    out.declare("ldexp", "declare double @ldexp(double, i32) #0")
+    return out.value(
+        f"call double @ldexp(double {fraction}, i32 {out.value(f'trunc i64 {exponent} to i32')}) #0"
+    )
+
+
+def _frexp(out: Out, kind: Type, arguments: Sequence[str]) -> str:
+    place = out.room("i32")
+    out.declare("frexp", "declare double @frexp(double, ptr) #1")
+    fraction = out.value(f"call double @frexp(double {arguments[0]}, ptr {place}) #1")
+    exponent = out.value(f"sext i32 {out.value(f'load i32, ptr {place}')} to i64")
+    return pair(out, "{double, i64}", ("double", fraction), ("i64", exponent))
+
+
+def _modf(out: Out, kind: Type, arguments: Sequence[str]) -> str:
+    place = out.room("double")
+    out.declare("modf", "declare double @modf(double, ptr) #1")
+    fraction = out.value(f"call double @modf(double {arguments[0]}, ptr {place}) #1")
+    whole = out.value(f"load double, ptr {place}")
+    return pair(out, "{double, double}", ("double", fraction), ("double", whole))
+
+
+def pair(out: Out, kind: str, *items: tuple[str, str]) -> str:
+    """A structure of these values, each with its type."""
+    made = "undef"
+    for i, (item, value) in enumerate(items):
+        made = out.value(f"insertvalue {kind} {made}, {item} {value}, {i}")
+    return made
+
+
+OTHERS: dict[str, Callable[[Out, Type, Sequence[str]], str]] = {
+    "min": _least("<"),
+    "max": _least(">"),
+    "abs": _abs,
+    "isfinite": _of_infinity("one"),
+    "isinf": _of_infinity("oeq"),
+    "isnan": _isnan,
+    "ldexp": _ldexp,
+    "frexp": _frexp,
+    "modf": _modf,
+}
+ATTRIBUTES = (
+    "attributes #0 = { nounwind willreturn nobuiltin memory(none) }",
+    "attributes #1 = { nounwind willreturn nobuiltin }",
+    "!0 = !{}",
+)

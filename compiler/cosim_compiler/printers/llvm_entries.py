@@ -1,0 +1,76 @@
+"""Wrappers by which others call a function of a module.
+
+By address: ``int32_t f(void *result, …)``, a view as its address and its lengths; a status is returned, 0
+where nothing was raised. For C, of functions of numbers: the result itself.
+"""
+
+from __future__ import annotations
+
+from cosim_compiler.convention import FOR_C
+from cosim_compiler.language.typed_form import Function
+from cosim_compiler.language.types import NOTHING, Number, Type, types_of
+from cosim_compiler.printers.llvm import Module
+from cosim_compiler.printers.llvm_types import STATUS, llvm_type, returned, words_of, zero_of
+from cosim_compiler.printers.llvm_values import ValueWriter
+
+
+def add_entry(module: Module, symbol: str, function: Function, signature: str) -> None:
+    """Let others call a function under a symbol, in all forms that its signature allows."""
+    given, result = types_of(signature)
+    module.functions.append(_by_address(module, symbol, function, given, result))
+    if all(isinstance(kind, Number) for kind in given):
+        module.functions.append(_for_c(module, symbol, given, result))
+
+
+def _by_address(
+    module: Module, symbol: str, function: Function, given: tuple[Type, ...], result: Type
+) -> str:
+    out = ValueWriter(module.declared)
+    passed, names = ["ptr %result"], []
+    for i, ((_, kind), letter) in enumerate(zip(function.parameters, given, strict=True)):
+        words = words_of(letter)
+        texts = [f"%a{i}.{j}" for j in range(len(words))]
+        passed += [f"{word} {text}" for word, text in zip(words, texts, strict=True)]
+        value = texts[0]
+        if len(words) > 1:
+            value = "undef"
+            for j, (word, text) in enumerate(zip(words, texts, strict=True)):
+                value = out.value(f"insertvalue {llvm_type(kind)} {value}, {word} {text}, {j}")
+        names.append(f"{llvm_type(kind)} {value}")
+    call = f"call {returned(function)} @{function.symbol}({', '.join(names)})"
+    status = "0"
+    if function.result is NOTHING:
+        if function.raises:
+            status = out.value(call)
+        else:
+            out.line(call)
+    else:
+        answer = out.value(call)
+        if function.raises:
+            status = out.value(f"extractvalue {returned(function)} {answer}, 0")
+            answer = out.value(f"extractvalue {returned(function)} {answer}, 1")
+        if result is not NOTHING:
+            answer = out.converted(function.result, result, answer)
+            out.line(f"store {llvm_type(result)} {answer}, ptr %result")
+    out.line(f"ret {STATUS} {status}")
+    return _definition(out, f"{STATUS} @{symbol}({', '.join(passed)})")
+
+
+def _for_c(module: Module, symbol: str, given: tuple[Type, ...], result: Type) -> str:
+    out = ValueWriter(module.declared)
+    kinds = [llvm_type(kind) for kind in given]
+    room = out.room("i64" if result is NOTHING else llvm_type(result))
+    passed = ", ".join([f"ptr {room}", *(f"{kind} %a{i}" for i, kind in enumerate(kinds))])
+    if result is NOTHING:
+        out.line(f"call {STATUS} @{symbol}({passed})")
+        out.line("ret void")
+    else:
+        out.line(f"store {llvm_type(result)} {zero_of(result)}, ptr {room}")
+        out.line(f"call {STATUS} @{symbol}({passed})")
+        out.line(f"ret {llvm_type(result)} {out.value(f'load {llvm_type(result)}, ptr {room}')}")
+    heads = ", ".join(f"{kind} %a{i}" for i, kind in enumerate(kinds))
+    return _definition(out, f"{llvm_type(result)} @{symbol}{FOR_C}({heads})")
+
+
+def _definition(out: ValueWriter, head: str) -> str:
+    return "\n".join([f"define {head} nounwind {{", *out.head, *out.lines, "}", ""])

@@ -1,0 +1,64 @@
+"""How the types of the language look in LLVM's text, in registers and in calls."""
+
+from __future__ import annotations
+
+import functools
+import struct
+
+from cosim_compiler.language.typed_form import Function
+from cosim_compiler.language.types import NOTHING, REAL, TRUTH, WHOLE, Group, Number, Tuple, Type, View
+
+NUMBERS = {REAL: "double", WHOLE: "i64", TRUTH: "i1", NOTHING: "void"}
+STATUS = "i32"
+
+
+@functools.cache
+def llvm_type(type_: Type) -> str:
+    """A type in a register: a view is its address and its lengths, a group the address of its table."""
+    if isinstance(type_, Number):
+        return NUMBERS[type_]
+    if isinstance(type_, View):
+        return "{ptr, i64}" if type_.axes == 1 else "{ptr, i64, i64}"
+    if isinstance(type_, Group):
+        return "ptr"
+    return "{" + ", ".join(map(llvm_type, type_.items)) + "}"
+
+
+def words_of(type_: Type) -> list[str]:
+    """What a value of a type is passed as to machine code that others compiled."""
+    if isinstance(type_, View):
+        return ["ptr", *["i64"] * type_.axes]
+    return [llvm_type(type_)]
+
+
+def returned(function: Function) -> str:
+    """What a function returns: its result, behind a status where it may raise."""
+    if not function.raises:
+        return llvm_type(function.result)
+    return STATUS if function.result is NOTHING else f"{{{STATUS}, {llvm_type(function.result)}}}"
+
+
+def zero_of(type_: Type) -> str:
+    """A constant of any type whose bits are 0."""
+    if isinstance(type_, Number):
+        return {REAL: "0.0", WHOLE: "0", TRUTH: "false"}.get(type_, "")
+    return "null" if isinstance(type_, Group) else "zeroinitializer"
+
+
+def real(value: float) -> str:
+    """A double, by its bits."""
+    return f"0x{struct.unpack('>Q', struct.pack('>d', value))[0]:016X}"
+
+
+def constant(type_: Type, value: object) -> str:
+    """A number."""
+    if type_ is REAL:
+        return real(float(value))  # type: ignore[arg-type]
+    if type_ is TRUTH:
+        return "true" if value else "false"
+    return str(value)
+
+
+def has_tuple(function: Function) -> bool:
+    """Whether tuples are passed or returned: they cost nothing only where the function is inlined."""
+    return any(isinstance(t, Tuple) for t in (function.result, *(t for _, t in function.parameters)))

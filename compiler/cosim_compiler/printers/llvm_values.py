@@ -1,0 +1,369 @@
+"""Expressions as LLVM's text."""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Sequence
+from typing import NoReturn
+
+from cosim_compiler.language import typed_form as form
+from cosim_compiler.language.typed_form import Expression, Function, view_type
+from cosim_compiler.language.types import (
+    COLUMNS_IN_GROUP,
+    NOTHING,
+    REAL,
+    Tuple,
+    Type,
+    types_of,
+)
+from cosim_compiler.printers import llvm_arithmetic as arithmetic
+from cosim_compiler.printers.llvm_types import STATUS, constant, llvm_type, returned, words_of, zero_of
+
+
+class ValueWriter:
+    """Writes instructions into a function; see `llvm.FunctionWriter`."""
+
+    function: Function
+
+    def __init__(self, declared: dict[str, str]) -> None:
+        self.declared = declared
+        self.head: list[str] = []  # memory of the frame
+        self.lines: list[str] = []
+        self.count = 0
+        self.is_live = True
+        self.here = ".start"  # the label of the block that is written
+
+    # text
+
+    def line(self, text: str) -> None:
+        self.lines.append(f"  {text}")
+
+    def value(self, instruction: str) -> str:
+        """Write an instruction; the name of its value."""
+        self.count += 1
+        self.lines.append(f"  %.{self.count} = {instruction}")
+        return f"%.{self.count}"
+
+    def room(self, kind: str) -> str:
+        """Memory in the frame of the function."""
+        self.count += 1
+        self.head.append(f"  %.{self.count} = alloca {kind}")
+        return f"%.{self.count}"
+
+    def declare(self, name: str, line: str) -> None:
+        """A function from outside."""
+        self.declared.setdefault(name, line)
+
+    def label(self) -> str:
+        self.count += 1
+        return f".L{self.count}"
+
+    def go(self, label: str) -> None:
+        """Jump to a label, where this place is reached."""
+        if self.is_live:
+            self.line(f"br label %{label}")
+        self.is_live = False
+
+    def at(self, label: str) -> None:
+        """What follows stands at a label."""
+        self.lines.append(f"{label}:")
+        self.is_live = True
+        self.here = label
+
+    def fails(self, status: str) -> None:
+        raise NotImplementedError
+
+    def assign(self, name: str, value: Expression) -> None:
+        raise NotImplementedError
+
+    # expressions
+
+    def of(self, node: Expression) -> str:
+        """Write what computes an expression; the name of its value, or a constant."""
+        text: str = getattr(self, f"_{type(node).__name__.lower()}", self._unknown)(node)
+        return text
+
+    def _unknown(self, node: Expression) -> NoReturn:
+        raise TypeError(node)
+
+    def _constant(self, node: form.Constant) -> str:
+        return constant(node.type, node.value)
+
+    def _variable(self, node: form.Variable) -> str:
+        kind = self.function.variables[node.name]
+        return self.converted(kind, node.type, self.value(f"load {llvm_type(kind)}, ptr %{node.name}.a"))
+
+    def _let(self, node: form.Let) -> str:
+        self.assign(node.name, node.value)
+        return self.of(node.body)
+
+    def _unary(self, node: form.Unary) -> str:
+        return arithmetic.negative(self, node.operator, node.type, self.of(node.operand))
+
+    def _binary(self, node: form.Binary) -> str:
+        return arithmetic.binary(self, node.operator, node.type, self.of(node.left), self.of(node.right))
+
+    def _compare(self, node: form.Compare) -> str:
+        return arithmetic.compare(
+            self, node.operator, node.left.type, self.of(node.left), self.of(node.right)
+        )
+
+    def _mathematics(self, node: form.Mathematics) -> str:
+        given = [self.of(argument) for argument in node.arguments]
+        return arithmetic.mathematics(self, node.name, node.arguments[0].type, given)
+
+    def _convert(self, node: form.Convert) -> str:
+        return self.converted(node.operand.type, node.type, self.of(node.operand))
+
+    def converted(self, given: Type, wanted: Type, text: str) -> str:
+        """A value as one of another type."""
+        if given == wanted:
+            return text
+        if isinstance(given, Tuple) and isinstance(wanted, Tuple):
+            kinds = zip(given.items, wanted.items, strict=True)
+            items = [
+                (
+                    llvm_type(to),
+                    self.converted(one, to, self.value(f"extractvalue {llvm_type(given)} {text}, {i}")),
+                )
+                for i, (one, to) in enumerate(kinds)
+            ]
+            return arithmetic.pair(self, llvm_type(wanted), *items)
+        return arithmetic.convert(self, given, wanted, text)
+
+    def _logic(self, node: form.Logic) -> str:
+        other, short, end = self.label(), self.label(), self.label()
+        left = self.of(node.left)
+        yes, no = (other, short) if node.operator == "and" else (short, other)
+        self.line(f"br i1 {left}, label %{yes}, label %{no}")
+        self.at(short)
+        self.go(end)
+        self.at(other)
+        right = self.of(node.right)
+        from_right = self.here
+        self.go(end)
+        self.at(end)
+        decided = "false" if node.operator == "and" else "true"
+        return self.value(f"phi i1 [{decided}, %{short}], [{right}, %{from_right}]")
+
+    def _choice(self, node: form.Choice) -> str:
+        yes, no, end = self.label(), self.label(), self.label()
+        self.line(f"br i1 {self.of(node.condition)}, label %{yes}, label %{no}")
+        found = []
+        for label, branch in ((yes, node.yes), (no, node.no)):
+            self.at(label)
+            text = self.of(branch)
+            found.append(f"[{text}, %{self.here}]")
+            self.go(end)
+        self.at(end)
+        return self.value(f"phi {llvm_type(node.type)} {', '.join(found)}")
+
+    # tuples
+
+    def _maketuple(self, node: form.MakeTuple) -> str:
+        items = [(llvm_type(item.type), self.of(item)) for item in node.items]
+        return arithmetic.pair(self, llvm_type(node.type), *items)
+
+    def _item(self, node: form.Item) -> str:
+        return self.value(f"extractvalue {llvm_type(node.tuple.type)} {self.of(node.tuple)}, {node.index}")
+
+    def _pick(self, node: form.Pick) -> str:
+        """A switch, which folds away where a loop over the places is written out; all places are inside."""
+        assert isinstance(node.tuple.type, Tuple)
+        count, kind = len(node.tuple.type.items), llvm_type(node.tuple.type)
+        value, place = self.of(node.tuple), self.of(node.index)
+        cases, beyond, end = [self.label() for _ in range(count)], self.label(), self.label()
+        listed = " ".join(f"i64 {i}, label %{c} i64 {i - count}, label %{c}" for i, c in enumerate(cases))
+        self.line(f"switch i64 {place}, label %{beyond} [{listed}]")
+        found = []
+        for i, case in enumerate(cases):
+            self.at(case)
+            found.append(f"[{self.value(f'extractvalue {kind} {value}, {i}')}, %{case}]")
+            self.go(end)
+        self.at(beyond)
+        self.line("unreachable")
+        self.at(end)
+        return self.value(f"phi {llvm_type(node.type)} {', '.join(found)}")
+
+    # views
+
+    def _element(self, node: form.Element) -> str:
+        return self.value(f"load {llvm_type(node.type)}, ptr {self.place(node)}")
+
+    def place(self, node: form.Element) -> str:
+        """The address of an element."""
+        kind, view = llvm_type(node.view.type), self.of(node.view)
+        flat = ""
+        for axis, index in enumerate(node.indices):
+            at = self._counted(index, kind, view, axis)
+            if axis:
+                columns = self.value(f"extractvalue {kind} {view}, {axis + 1}")
+                flat = self.value(f"mul i64 {flat}, {columns}")
+                flat = self.value(f"add i64 {flat}, {at}")
+            else:
+                flat = at
+        start = self.value(f"extractvalue {kind} {view}, 0")
+        return self.value(f"getelementptr {llvm_type(node.type)}, ptr {start}, i64 {flat}")
+
+    def _counted(self, index: Expression, kind: str, view: str, axis: int) -> str:
+        """An index; a negative one counts from the end."""
+        text = self.of(index)
+        if isinstance(index, form.Constant) and index.value >= 0:
+            return text
+        length = self.value(f"extractvalue {kind} {view}, {axis + 1}")
+        return self._from_end(text, length)
+
+    def _from_end(self, text: str, length: str) -> str:
+        is_negative = self.value(f"icmp slt i64 {text}, 0")
+        behind = self.value(f"add i64 {text}, {length}")
+        return self.value(f"select i1 {is_negative}, i64 {behind}, i64 {text}")
+
+    def _length(self, node: form.Length) -> str:
+        return self.value(f"extractvalue {llvm_type(node.view.type)} {self.of(node.view)}, {node.axis + 1}")
+
+    def _section(self, node: form.Section) -> str:
+        """Places beyond the ends mean the ends, as in Python."""
+        view = self.of(node.view)
+        length = self.value(f"extractvalue {{ptr, i64}} {view}, 1")
+        first = "0" if node.first is None else self._bound(node.first, length)
+        last = length if node.last is None else self._bound(node.last, length)
+        count = self.value(f"sub i64 {last}, {first}")
+        is_empty = self.value(f"icmp slt i64 {count}, 0")
+        count = self.value(f"select i1 {is_empty}, i64 0, i64 {count}")
+        start = self.value(f"extractvalue {{ptr, i64}} {view}, 0")
+        start = self.value(f"getelementptr i64, ptr {start}, i64 {first}")
+        return arithmetic.pair(self, "{ptr, i64}", ("ptr", start), ("i64", count))
+
+    def _bound(self, bound: Expression, length: str) -> str:
+        """The first or last place of a section, between 0 and the length."""
+        text = self.of(bound)
+        if not (isinstance(bound, form.Constant) and bound.value >= 0):
+            text = self._from_end(text, length)
+            is_before = self.value(f"icmp slt i64 {text}, 0")
+            text = self.value(f"select i1 {is_before}, i64 0, i64 {text}")
+        if text == "0":
+            return text
+        is_behind = self.value(f"icmp sgt i64 {text}, {length}")
+        return self.value(f"select i1 {is_behind}, i64 {length}, i64 {text}")
+
+    def _row(self, node: form.Row) -> str:
+        kind, table = llvm_type(node.view.type), self.of(node.view)
+        index = self._counted(node.index, kind, table, 0)
+        columns = self.value(f"extractvalue {kind} {table}, 2")
+        start = self.value(f"extractvalue {kind} {table}, 0")
+        start = self.value(f"getelementptr i64, ptr {start}, i64 {self.value(f'mul i64 {index}, {columns}')}")
+        return arithmetic.pair(self, "{ptr, i64}", ("ptr", start), ("i64", columns))
+
+    def _viewat(self, node: form.ViewAt) -> str:
+        start = self.value(f"inttoptr i64 {self.of(node.address)} to ptr")
+        size = ("i64", self.of(node.size))
+        if view_type(node).axes == 1:
+            return arithmetic.pair(self, "{ptr, i64}", ("ptr", start), size)
+        return arithmetic.pair(self, "{ptr, i64, i64}", ("ptr", start), size, ("i64", str(node.columns)))
+
+    def _constantview(self, node: form.ConstantView) -> str:
+        view = view_type(node)
+        item = llvm_type(view.item)
+        numbers = [constant(view.item, number) for number in node.numbers]
+        packed = [struct.pack("<d" if view.item is REAL else "<q", number) for number in node.numbers]
+        name = f"constant.{b''.join(packed).hex()[:64]}.{len(numbers)}.{item}.{len(self.declared)}"
+        kind = f"[{len(numbers)} x {item}]"
+        listed = ", ".join(f"{item} {number}" for number in numbers)
+        self.declare(name, f'@"{name}" = private constant {kind} [{listed}]')
+        lengths = [("i64", str(length)) for length in node.shape]
+        return arithmetic.pair(self, llvm_type(view), ("ptr", f'@"{name}"'), *lengths)
+
+    # groups
+
+    def _groupat(self, node: form.GroupAt) -> str:
+        return self.value(f"inttoptr i64 {self.of(node.address)} to ptr")
+
+    def _member(self, node: form.Member) -> str:
+        """Addresses and lengths in the table of a group do not change while machine code runs."""
+        table = self.of(node.group)
+        place = self.value(f"getelementptr {{ptr, i64}}, ptr {table}, i64 {node.index}")
+        pair = self.value(f"load {{ptr, i64}}, ptr {place}, !invariant.load !0")
+        if view_type(node).axes == 1:
+            return pair
+        start, rows = (self.value(f"extractvalue {{ptr, i64}} {pair}, {i}") for i in range(2))
+        columns = ("i64", str(COLUMNS_IN_GROUP))
+        return arithmetic.pair(self, "{ptr, i64, i64}", ("ptr", start), ("i64", rows), columns)
+
+    def _makegroup(self, node: form.MakeGroup) -> str:
+        table = self.room(f"[{len(node.members)} x {{ptr, i64}}]")
+        for i, member in enumerate(node.members):
+            kind, view = llvm_type(member.type), self.of(member)
+            for word, item in enumerate(("ptr", "i64")):
+                value = self.value(f"extractvalue {kind} {view}, {word}")
+                place = self.value(f"getelementptr i64, ptr {table}, i64 {2 * i + word}")
+                self.line(f"store {item} {value}, ptr {place}")
+        return table
+
+    # calls
+
+    def _call(self, node: form.Call) -> str:
+        function = node.function
+        given = ", ".join(f"{llvm_type(a.type)} {self.of(a)}" for a in node.arguments)
+        call = f"call {returned(function)} @{function.symbol}({given})"
+        if not function.raises:
+            if function.result is not NOTHING:
+                return self.value(call)
+            self.line(call)
+            return ""
+        answer = self.value(call)
+        if function.result is NOTHING:
+            self.hand_on(answer)
+            return ""
+        self.hand_on(self.value(f"extractvalue {returned(function)} {answer}, 0"))
+        return self.value(f"extractvalue {returned(function)} {answer}, 1")
+
+    def hand_on(self, status: str) -> None:
+        """Return a status that is not 0 at once."""
+        bad, good = self.label(), self.label()
+        self.line(f"br i1 {self.value(f'icmp ne {STATUS} {status}, 0')}, label %{bad}, label %{good}")
+        self.at(bad)
+        self.fails(status)
+        self.at(good)
+
+    def words(self, arguments: Sequence[Expression]) -> list[str]:
+        """Arguments as machine code that others compiled takes them, each with its type."""
+        found = []
+        for argument in arguments:
+            text, kinds = self.of(argument), words_of(argument.type)
+            if len(kinds) == 1:
+                found.append(f"{kinds[0]} {text}")
+                continue
+            kind = llvm_type(argument.type)
+            found += [
+                f"{word} {self.value(f'extractvalue {kind} {text}, {i}')}" for i, word in enumerate(kinds)
+            ]
+        return found
+
+    def result_room(self, result: Type) -> str:
+        """Where a called function leaves its result: 0 if it raises."""
+        room = self.room("i64" if result is NOTHING else llvm_type(result))
+        self.line(
+            f"store {'i64 0' if result is NOTHING else f'{llvm_type(result)} {zero_of(result)}'}, ptr {room}"
+        )
+        return room
+
+    def _calladdress(self, node: form.CallAddress) -> str:
+        given = self.words(node.arguments)
+        address = self.value(f"inttoptr i64 {self.of(node.address)} to ptr")
+        if node.kind == form.FOREIGN:
+            answer = self.value(f"call {STATUS} {address}({', '.join(given)})")
+            return self.value(f"sext {STATUS} {answer} to i64")
+        result = types_of(node.signature)[1]
+        room = self.result_room(result)
+        status = self.value(f"call {STATUS} {address}({', '.join([f'ptr {room}', *given])})")
+        if node.kind == form.STATUS:
+            return self.value(f"zext i1 {self.value(f'icmp ne {STATUS} {status}, 0')} to i64")
+        return "" if result is NOTHING else self.value(f"load {llvm_type(result)}, ptr {room}")
+
+    def _calllinked(self, node: form.CallLinked) -> str:
+        given = self.words(node.arguments)
+        room = self.result_room(node.type)
+        kinds = ["ptr", *(word.split()[0] for word in given)]
+        self.declare(node.symbol, f"declare {STATUS} @{node.symbol}({', '.join(kinds)})")
+        self.hand_on(self.value(f"call {STATUS} @{node.symbol}({', '.join([f'ptr {room}', *given])})"))
+        return "" if node.type is NOTHING else self.value(f"load {llvm_type(node.type)}, ptr {room}")

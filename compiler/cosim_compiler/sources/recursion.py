@@ -1,0 +1,47 @@
+"""Functions that call themselves, directly or by way of others: the compiler knows none of them."""
+
+from __future__ import annotations
+
+import ast
+import types
+
+from cosim_compiler.fingerprint import environment, is_replaced
+from cosim_compiler.sources.kernel_source import definition_of, where
+
+_without: set[types.FunctionType] = set()
+"""Functions that are known to reach no recursion."""
+
+
+def recursion_fault(function: types.FunctionType) -> str:
+    """A sentence, with file and line, where a function reaches one that calls itself; else empty."""
+    return _fault(function, [])
+
+
+def is_recursive(function: types.FunctionType) -> bool:
+    """Whether a function reaches one that calls itself."""
+    return bool(recursion_fault(function))
+
+
+def _fault(function: types.FunctionType, above: list[types.FunctionType]) -> str:
+    if function in _without:
+        return ""
+    above = [*above, function]
+    for name, helper in environment(function).items():
+        if not isinstance(helper, types.FunctionType) or is_replaced(helper):
+            continue
+        if helper in above:
+            line = _line_of(function, name)
+            way = " → ".join(f.__name__ for f in (*above[above.index(helper) :], helper))
+            return f"{where(function, line)}: {way}: a kernel function cannot call itself: write a loop"
+        if found := _fault(helper, above):
+            return found
+    _without.add(function)
+    return ""
+
+
+def _line_of(function: types.FunctionType, name: str) -> int:
+    """Where a function names another one first."""
+    named = (
+        node for node in ast.walk(definition_of(function)) if isinstance(node, ast.Name) and node.id == name
+    )
+    return min((node.lineno for node in named), default=function.__code__.co_firstlineno)

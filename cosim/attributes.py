@@ -1,0 +1,170 @@
+"""Attributes of what users make: a name that nothing reads is an error, not a value without effect."""
+
+from __future__ import annotations
+
+import dis
+import functools
+import types
+from abc import ABCMeta
+from collections.abc import Iterable, Mapping
+from inspect import Signature, signature
+from typing import Any, ClassVar
+
+from cosim.errors import AttributeNameError, ContractError
+from cosim.misspelt import misspelt_functions
+
+IS_MADE = "_is_made"
+
+
+def is_made(thing: Any) -> bool:
+    """Whether the construction of an object has ended."""
+    return IS_MADE in thing.__dict__
+
+
+def check_attribute(thing: Any, name: str) -> None:
+    """`AttributeNameError` for a public attribute that an object does not have once it is made."""
+    if name.startswith("_") or not is_made(thing):
+        return
+    cls = type(thing)
+    found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
+    if isinstance(found, property):
+        if found.fset is None:
+            hint = cls.attribute_hints.get(name, "it follows from others")
+            raise AttributeNameError(cls.__name__, name, [], f"it cannot be set: {hint}")
+        return
+    if name not in cls.attribute_hints and (found is not None or is_attribute(cls, name)):
+        return
+    refuse_attribute(thing, name, settable_names(thing), cls.attribute_hints.get(name, ""))
+
+
+def refuse_attribute(thing: Any, name: str, known: Iterable[str], hint: str = "") -> None:
+    """Raise `AttributeNameError`, which names the nearest of the known ones, or says what to do."""
+    raise AttributeNameError(type(thing).__name__, name, known, hint)
+
+
+def settable_names(thing: Any) -> list[str]:
+    """Public attributes that may be set."""
+    cls = type(thing)
+    properties = [
+        n for base in cls.__mro__ for n, v in vars(base).items() if isinstance(v, property) and v.fset
+    ]
+    return sorted({n for n in (*vars(thing), *properties) if not n.startswith("_")})
+
+
+def option_names(cls: type) -> list[str]:
+    """Names that constructors of a class and of its bases take."""
+    constructors = [
+        vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base) and base is not object
+    ]
+    codes = [function.__code__ for function in constructors if isinstance(function, types.FunctionType)]
+    named = [code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount] for code in codes]
+    return list(dict.fromkeys(name for names in named for name in names))
+
+
+def is_attribute(cls: type, name: str) -> bool:
+    """Whether functions of a class set an attribute of this name, or it is annotated (``x: float``)."""
+    return name in names_set_by(cls) or any(
+        name in vars(base).get("__annotations__", ()) for base in cls.__mro__
+    )
+
+
+@functools.cache
+def names_set_by(cls: type, constructor: bool = True) -> frozenset[str]:
+    """Names of attributes that functions of a class and of its bases set on any object."""
+    found: set[str] = set()
+    for base in cls.__mro__:
+        for name, value in vars(base).items():
+            function = getattr(value, "function", value)  # of a handler
+            function = getattr(function, "function", function)  # of a kernel function
+            if isinstance(function, types.FunctionType) and (constructor or name != "__init__"):
+                found |= _stored(function.__code__)
+    return frozenset(found)
+
+
+def _stored(code: types.CodeType) -> set[str]:
+    """Names in the instructions of a function, and of those in it, that set an attribute."""
+    found = {i.argval for i in dis.get_instructions(code) if i.opname == "STORE_ATTR"}
+    for constant in code.co_consts:
+        if isinstance(constant, types.CodeType):
+            found |= _stored(constant)
+    return found
+
+
+class Made(type):
+    """Metaclass that notes on each object when its construction has ended."""
+
+    @property
+    def __signature__(cls) -> Signature:
+        """What a call takes: what the class says (``call_signature``), else what its constructor takes."""
+        for base in cls.__mro__:
+            if "call_signature" in vars(base):
+                said: Signature = vars(base)["call_signature"]
+                return said
+            if "__init__" in vars(base) and base is not object:
+                constructor = signature(vars(base)["__init__"])
+                return Signature([*constructor.parameters.values()][1:])
+        return Signature()
+
+    def __setattr__(cls, name: str, value: Any) -> None:
+        if (check := getattr(cls, "_check_class_attribute", None)) is not None:
+            check(name, value)
+        super().__setattr__(name, value)
+
+    def __call__(cls, *positional: Any, **given: Any) -> Any:
+        made = super().__call__(*positional, **given)
+        if isinstance(made, ClosedAttributes):
+            made.__dict__[IS_MADE] = True
+            made._note_arguments(positional, given)
+        return made
+
+
+class MadeAbstract(Made, ABCMeta):
+    """The same for abstract base classes."""
+
+
+class ClosedAttributes(metaclass=Made):
+    """Base of classes whose objects take no unknown public attributes once they are made.
+
+    While it is made an object takes all that its class sets. Afterwards it takes what it has, what its class
+    has, and what methods of its class set. Names that begin with an underscore belong to the class alone.
+
+    Attributes
+    ----------
+    attribute_hints : mapping of str to str
+        Of a subclass: what to write in place of setting an attribute that is not one.
+    hooks : tuple of str
+        Of a base class: names of functions that it calls where a subclass has them, and does not have itself.
+    """
+
+    attribute_hints: ClassVar[Mapping[str, str]] = {}
+    hooks: ClassVar[tuple[str, ...]] = ()
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if faults := misspelt_functions(cls):
+            raise ContractError("\n".join(faults))
+
+    def _note_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
+        """Keep what the object was made with, where that is needed later."""
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name not in self.__dict__:
+            check_attribute(self, name)
+        object.__setattr__(self, name, value)
+
+
+class AbstractClosedAttributes(ClosedAttributes, metaclass=MadeAbstract):
+    """The same for abstract base classes."""
+
+
+class MadeFromOptions(AbstractClosedAttributes):
+    """Base of what is made from options, and made anew with other ones.
+
+    Once it is made, an option can be set by methods of the class alone.
+    """
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        cls = type(self)
+        if is_made(self) and name in option_names(cls) and name not in names_set_by(cls, constructor=False):
+            refuse_attribute(self, name, [], f"it is an option: make another, {cls.__name__}(…, {name}=…)")
+        super().__setattr__(name, value)

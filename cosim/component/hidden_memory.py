@@ -1,0 +1,66 @@
+"""Python methods of a component that remember something outside the State: found when the class is made."""
+
+from __future__ import annotations
+
+import ast
+import types
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from cosim.component.kernel_function import Handler
+from cosim.errors import ContractError
+from cosim_compiler.sources.kernel_source import definition_of, where
+
+if TYPE_CHECKING:
+    Component = Any
+
+
+def hidden_memories(cls: type[Component]) -> list[str]:
+    """A sentence for each attribute of the part that a law or a handler in the body of a class assigns.
+
+    The next run would go on from it. A class that says why no State of it is saved (`Component.not_saved`)
+    holds something outside of the State on purpose.
+    """
+    if cls.not_saved:
+        return []
+    faults = []
+    for name, value in vars(cls).items():
+        law, publishes = cls.kernels.get(name), False
+        if isinstance(value, Handler):
+            law, publishes = value.function, value.does == "publish"
+        if law is not None and law.is_python and value is not None:
+            faults += [_sentence(law.function, *found) for found in _assigned(law.function, publishes)]
+    return faults
+
+
+def _assigned(function: types.FunctionType, publishes: bool) -> Iterator[tuple[int, str]]:
+    """Line and name of each attribute that is assigned; elements of it too, but for a publish."""
+    try:
+        tree = definition_of(function)
+    except ContractError:  # no source
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setattr":
+            if node.args and _is_self(node.args[0]):
+                yield node.lineno, ast.unparse(node.args[1]) if len(node.args) > 1 else "…"
+            continue
+        if not isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
+            continue
+        target: ast.AST = node
+        while isinstance(target, ast.Subscript) and not publishes:
+            target = target.value
+        if isinstance(target, ast.Attribute) and _is_self(target.value):
+            yield target.lineno, target.attr
+
+
+def _is_self(node: ast.AST) -> bool:
+    return isinstance(node, ast.Name) and node.id == "self"
+
+
+def _sentence(function: types.FunctionType, line: int, name: str) -> str:
+    plain = name.strip("_'\"")
+    return (
+        f"{where(function, line)}: self.{name} is no part of the State, so the next run goes on from it, and "
+        f"no save holds it: declare {plain} = cosim.discrete(), and write it in a handler: {plain}_next[0] = "
+        f'…, or next_state["<part>.{plain}"] = …'
+    )

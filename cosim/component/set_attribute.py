@@ -1,0 +1,106 @@
+"""What it means to set an attribute of a part: a value that the next system has, or an error."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from cosim.attributes import is_attribute, names_set_by, refuse_attribute
+from cosim.component.values import GIVEN
+from cosim.errors import ModelError, Problem
+from cosim.registration.kinds import is_kind
+
+if TYPE_CHECKING:
+    Component = Any
+
+BUILT = "_is_built"
+MADE_WITH = "_made_with"
+SET_AFTERWARDS = "_set_afterwards"
+FIXED = {
+    "name": "the name of a part is given where it is added: model.add(…, 'name')",
+    "values": "values are set one by one, by name: part.stiffness = 400.0",
+    "declarations": "declarations belong to the class",
+}
+
+
+def set_attribute(part: Component, name: str, value: Any) -> None:
+    """Set an attribute of a part that is made.
+
+    A parameter, option, attachment or start value is checked as where the part was made, and the part is made
+    anew with it. What else a part has of its own is set as it is. Neither is possible once a system was
+    built with it.
+
+    Raises
+    ------
+    AttributeNameError
+        The part has no such attribute, it is computed, or a system was built with the part.
+    ModelError
+        The value does not fit.
+    """
+    cls: Any = type(part)
+    declared = cls.declarations.get(name)
+    fixed = name in FIXED or any(is_kind(base) and name in vars(base) for base in cls.__mro__)
+    own = not fixed and (name in vars(part) or is_attribute(cls, name) or _is_value(cls, name))
+    if BUILT in vars(part) and (own or declared is not None):
+        if not (cls.not_saved and declared is None and name in names_set_by(cls)):
+            refuse_attribute(part, name, [], _after_build(part, name, declared))
+        object.__setattr__(part, name, value)
+    elif declared is not None and declared.kind in GIVEN:
+        _make_anew(part, name, value)
+    elif declared is not None:
+        refuse_attribute(part, name, [], f"it is computed ({declared.kind}), so it cannot be set")
+    elif isinstance(getattr(cls, name, None), property):
+        object.__setattr__(part, name, value)
+    elif own:
+        part.__dict__.setdefault(SET_AFTERWARDS, {})[name] = value
+        object.__setattr__(part, name, value)
+    elif fixed or hasattr(cls, name):
+        of_class = f"it belongs to the class {cls.__name__}: derive a class"
+        refuse_attribute(part, name, [], FIXED.get(name, of_class))
+    else:
+        refuse_attribute(part, name, settable(part))
+
+
+def _is_value(cls: type, name: str) -> bool:
+    """Whether the class body has a plain value of this name, which is that of a part with none of its own."""
+    found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), len)
+    return not callable(found) and not hasattr(found, "__get__")
+
+
+def settable(part: Component) -> list[str]:
+    """Names that can be set on a part."""
+    return sorted(n for n, d in type(part).declarations.items() if d.kind in GIVEN)
+
+
+def _make_anew(part: Component, name: str, value: Any) -> None:
+    """Give a part the attributes of one that is made with another value."""
+    positional, given = vars(part).get(MADE_WITH, ((), part.values.given))
+    cls = type(part).made_by or type(part)
+    try:
+        twin = cls(*positional, **{**given, name: value})
+    except ModelError as error:
+        at = f"{part.name}." if part.name else ""
+        raise ModelError([Problem(f"{at}{p.where}", p.text) for p in error.problems]) from None
+    except TypeError as error:
+        refuse_attribute(part, name, [], f"{cls.__name__}() does not take it ({error}): make another part")
+    if type(twin) is not type(part):
+        refuse_attribute(part, name, [], "it decides what the part is: make another part")
+    kept = {"name": part.name, **vars(part).get(SET_AFTERWARDS, {})}
+    part.__dict__.update({**vars(twin), **kept})
+
+
+def _after_build(part: Component, name: str, declared: Any) -> str:
+    """What to do in place of setting an attribute of a part that a system was built with."""
+    if declared is None:
+        return (
+            "a system was built with this part, and its runs depend on their State alone: declare what "
+            f"changes in a run, {name} = cosim.discrete(), and write {name}_next in a handler"
+        )
+    path = f"{part.name}.{name}"
+    if declared.kind not in GIVEN:
+        return f"it is computed ({declared.kind}), so it cannot be set"
+    if declared.kind in ("option", "attachment"):
+        return f"a system was built with this part: make the model anew, with {name} set before it is built"
+    return (
+        f"a system was built with this part: write state['{path}'] = … for a State of it, or "
+        f"model.set_start('{path}', …) for the next one"
+    )

@@ -1,0 +1,113 @@
+"""Functions of a component's class that nothing would call: found when the class is made."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Iterator
+from inspect import Parameter, signature
+from typing import TYPE_CHECKING, Any
+
+from cosim.component.arguments import known_names, may_hold_result
+from cosim.component.kernel_function import Handler, KernelFunction, takes_self, uncovered
+from cosim.errors import ContractError, nearest
+from cosim_compiler.sources.kernel_effects import effects_of
+from cosim_compiler.sources.kernel_source import where
+
+if TYPE_CHECKING:
+    Component = Any
+
+
+def uncalled_functions(cls: type[Component]) -> list[str]:
+    """A sentence for each function in a class body that is written like a law and that nothing calls."""
+    faults = []
+    for name, value in vars(cls).items():
+        covers, function = uncovered(value)
+        if isinstance(function, (KernelFunction, Handler)):
+            if covers:
+                faults.append(_covered(function, name, covers))
+        elif isinstance(function, types.FunctionType):
+            if name in cls.plain_methods and covers and not _is_wrapped_method(value):
+                faults.append(
+                    f"{where(function)}: {covers[0]} keeps {name} from being called: write @cosim.kernel in "
+                    f"its place, or a plain method, def {name}(self, …)"
+                )
+            elif name not in cls.plain_methods and not _is_called(cls, name) and _is_law(cls, function):
+                faults.append(_misnamed(cls, name, function))
+    return faults
+
+
+def _covered(function: Any, name: str, covers: list[str]) -> str:
+    if isinstance(function, Handler):
+        kind, function = "handler", function.function
+        advice = "let cosim.on, cosim.every or cosim.at stand alone above it"
+    else:
+        kind = function.role if function.role != "kernel" else "kernel function"
+        decorator = "kernel" if function.role in ("kernel", "check") else function.role
+        advice = f"let @cosim.{decorator} stand alone above def {name}(…)"
+    return f"{where(function.function)}: {covers[0]} hides this {kind}, and nothing calls it: {advice}"
+
+
+def _is_wrapped_method(value: Any) -> bool:
+    """Whether it is a plain function that calls another one, as a method: that is what is called."""
+    return isinstance(value, types.FunctionType) and takes_self(value)
+
+
+def _is_law(cls: type[Component], function: types.FunctionType) -> bool:
+    """Whether kernel functions or handlers may ask for all its arguments, and it writes to a result."""
+    given = signature(function).parameters.values()
+    if any(p.kind is not Parameter.POSITIONAL_OR_KEYWORD or p.default is not Parameter.empty for p in given):
+        return False
+    names = [p.name for p in given if p.name not in ("self", "cls")]
+    if names[:2] == ["state", "next_state"] and len(names) == 2:
+        return True
+    known = known_names(cls.declarations)
+    if not names or any(name not in known for name in names):
+        return False
+    results = {name for name in names if may_hold_result(known[name], cls.declarations)}
+    return bool(results) and not results.isdisjoint(_written(function))
+
+
+def _written(function: types.FunctionType) -> frozenset[str]:
+    """Arguments that a function writes to, or hands to others; none where its source is not there."""
+    try:
+        effects = effects_of(function)
+    except ContractError:
+        return frozenset()
+    return effects.writes | effects.adds | effects.passed_on
+
+
+def _is_called(cls: type[Component], name: str) -> bool:
+    """Whether a base has it, or another function of the class or of its bases names it."""
+    if name.startswith("_") or any(name in vars(base) for base in cls.__mro__[1:]):
+        return True
+    return any(name in names for base in cls.__mro__ for names in _names_in(base, name))
+
+
+def _names_in(cls: type, without: str) -> Iterator[tuple[str, ...]]:
+    for name, value in vars(cls).items():
+        _, function = uncovered(value)
+        function = getattr(function, "function", function)
+        function = getattr(function, "function", function)
+        if name != without and isinstance(function, types.FunctionType):
+            yield function.__code__.co_names
+
+
+def _misnamed(cls: type[Component], name: str, function: types.FunctionType) -> str:
+    first = next(iter(signature(function).parameters), "")
+    if "next_state" in signature(function).parameters:
+        return (
+            f"{where(function)}: nothing calls {name}: write what it is for above it, "
+            '@cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted") or @cosim.every(0.01, does=…)'
+        )
+    if first != "self":
+        is_handler = any(
+            known_names(cls.declarations)[n].role == "next" for n in signature(function).parameters
+        )
+        above = "@cosim.on(…) or @cosim.every(…)" if is_handler else "@cosim.kernel"
+        return f"{where(function)}: nothing calls {name}: write {above} above it"
+    near = nearest(name, cls.plain_methods)
+    known = ", ".join(cls.plain_methods)
+    called = f"{cls.__name__} calls {known}" if known else f"{cls.__name__} calls no plain method"
+    rename = f"name it {near}, or " if near else "name it one of these, or " if known else ""
+    kernel = "write @cosim.kernel above it and leave self out"
+    return f"{where(function)}: nothing calls {name}: {called}; {rename}{kernel}"

@@ -1,0 +1,32 @@
+"""Timers that are set to a time before the start of a run: they do not ring, and the user is told."""
+
+from __future__ import annotations
+
+from cosim.simulation.event_record import Finding
+from cosim.step.event_entries import Entry
+from cosim.system.state import State
+
+
+def passed_timers(state: State, entries: list[Entry]) -> list[Finding]:
+    """A finding for each timer whose time has passed when a run begins.
+
+    Parameters
+    ----------
+    state : State
+        After initialization, whose handlers may have set timers.
+    entries : list of Entry
+        All handlers.
+    """
+    timers = {entry.flag: f"{entry.part}.{entry.handler.timer}" for entry in entries if entry.handler.timer}
+    numbers = state.arrays["d"]
+    return [
+        Finding(
+            state.time,
+            "passed timer",
+            path,
+            f"is set to {numbers[flag]:.9g} s, before the start: it does not ring until a handler sets it "
+            "anew; give a later time, or inf for none",
+        )
+        for flag, path in timers.items()
+        if numbers[flag] < state.time
+    ]

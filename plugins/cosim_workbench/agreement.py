@@ -1,0 +1,208 @@
+"""How far courses of one signal agree: public, for all who compare runs with one another."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+Reals = NDArray[np.float64]
+Values = NDArray[Any]
+
+MOST_DIGITS = 15.0
+ALL_WHOLE = 2.0**53
+"""From here on every number is whole, and tells nothing of counts."""
+PROMISED = 10.0
+"""Accuracies: the largest error that the methods promise, over the largest value of a signal."""
+LAST_PART = 0.05
+"""Of a run: over so much of it a signal is judged by the size that it has at the end."""
+DIGITS_AT_END = 2.0
+"""That have to agree of the size at the end."""
+HARDLY = 0.5
+"""Digits: a value below the promised error that agrees to fewer is not told from zero."""
+A_LITTLE = 1e-3
+"""Of a signal: as much as other steps of the method may move it where it changes fast."""
+RESOLVED = 0.01
+"""Accuracies: of what has fallen below so much of its largest value nothing is resolved, since the absolute
+part of a tolerance is a thousandth of the relative one."""
+
+
+class Difference(NamedTuple):
+    """Of two courses of one signal.
+
+    Attributes
+    ----------
+    largest : float
+        In the unit of the signal; infinite where text or counts differ, or one alone is no number.
+    time : float
+        Where that is, s; where counts or texts differ, the first such time. NaN where nothing differs.
+    at_end : float
+        The largest one in the last twentieth of the run.
+    """
+
+    largest: float
+    time: float
+    at_end: float
+
+
+def are_counted(courses: Sequence[Values]) -> bool:
+    """Whether these are courses of counts, modes, truths or texts, which have to be equal."""
+    for values in courses:
+        if values.dtype == object or values.dtype == np.bool_:
+            continue
+        finite = values[np.isfinite(values)]
+        if finite.size and (np.any(finite != np.rint(finite)) or np.abs(finite).max() >= ALL_WHOLE):
+            return False
+    return True
+
+
+def size_of(values: Values) -> float:
+    """The largest magnitude of a course; 0 of text."""
+    if values.dtype == object:
+        return 0.0
+    numbers = values.astype(np.float64, copy=False)
+    return float(np.abs(numbers[np.isfinite(numbers)]).max(initial=0.0))
+
+
+def at_the_end(times: Reals) -> NDArray[np.bool_]:
+    """Which times lie in the last twentieth of a run."""
+    if not times.size:
+        return np.zeros(0, dtype=np.bool_)
+    found: NDArray[np.bool_] = times >= times[-1] - LAST_PART * (times[-1] - times[0])
+    return found
+
+
+def difference_of(
+    times: Reals, one: Values, other: Values, counted: bool, hidden: NDArray[np.bool_] | None = None
+) -> Difference:
+    """How far two courses are apart.
+
+    Parameters
+    ----------
+    times : ndarray, shape (n,), s
+    one, other : ndarray, shape (n,)
+    counted : bool
+        Whether they have to be equal, as `are_counted` says.
+    hidden : ndarray of bool, shape (n,), optional
+        Where they are not compared: between the times at which the same event happens in the two runs.
+    """
+    if one.dtype == object or other.dtype == object:
+        apart = np.where(one == other, 0.0, math.inf)
+    else:
+        a, b = one.astype(np.float64, copy=False), other.astype(np.float64, copy=False)
+        with np.errstate(invalid="ignore", over="ignore"):
+            apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
+        apart[np.isnan(apart)] = math.inf
+        if counted:
+            apart[apart > 0.0] = math.inf
+    if hidden is not None:
+        apart[hidden] = 0.0
+    if not apart.any():
+        return Difference(0.0, math.nan, 0.0)
+    worst = int(np.argmax(apart))  # the first one of equals
+    return Difference(
+        float(apart[worst]), float(times[worst]), float(apart[at_the_end(times)].max(initial=0.0))
+    )
+
+
+def digits_of(difference: float, size: float) -> float:
+    """Digits of a size that a difference leaves: ``-log10(difference / size)``, from 0 to 15."""
+    if difference == 0.0:
+        return MOST_DIGITS
+    if not (size > 0.0 and math.isfinite(difference)):
+        return 0.0
+    return min(max(math.log10(size) - math.log10(difference), 0.0), MOST_DIGITS)
+
+
+@dataclass(frozen=True)
+class Agreement:
+    """How far all runs agree about one signal.
+
+    Attributes
+    ----------
+    signal : str
+        Path of the signal, or "time of" a handler of events.
+    digits : float
+        ``-log10`` of the largest difference of two runs at one time over the largest value of the signal
+        in the run; 0 to 15. Counts, modes and texts agree to 15 digits or to 0.
+    odd : str
+        Name of the run without which the others agree to more digits; empty when there is none.
+    digits_without : float
+        To how many then.
+    size : float
+        The largest value of the signal, in its unit.
+    time : float
+        Where the runs differ most, s; NaN where they do not.
+    digits_at_end : float
+        The same in the last twentieth of the run, over the largest value that the signal has there.
+    size_at_end : float
+        That value.
+    moved_by_rounding : float
+        By how much the signal moves when its start is moved by rounding, over its largest value.
+    growth : float
+        How many times what a start is moved by shows in the signal; 1 unless it was tried.
+    standing : str
+        "agrees", "zero at the end", "at rounding level", "grows" (it agrees as far as the problem lets it);
+        "differs", "differs at the end", "sensitive" (the start moved by rounding, or by an accuracy, does as
+        much): these are in doubt.
+    """
+
+    signal: str
+    digits: float
+    odd: str = ""
+    digits_without: float = math.nan
+    size: float = math.nan
+    time: float = math.nan
+    digits_at_end: float = MOST_DIGITS
+    size_at_end: float = math.nan
+    moved_by_rounding: float = 0.0
+    growth: float = 1.0
+    standing: str = "agrees"
+
+    @property
+    def is_doubtful(self) -> bool:
+        """Whether the runs agree less about the signal than its accuracy promises."""
+        return self.standing in ("differs", "differs at the end", "sensitive")
+
+
+def standing_of(
+    found: Agreement, accuracy: float, at_rounding_level: bool = False, states_stay: bool = False
+) -> str:
+    """What the digits of a signal come to, for a run with an accuracy; see `Agreement`.
+
+    Parameters
+    ----------
+    found : Agreement
+    accuracy : float
+    at_rounding_level : bool
+        Whether the signal is nothing but rounding of others.
+    states_stay : bool
+        Whether no state of the run grows away when the start is moved by rounding: that a signal moves a
+        little then comes from the method, which chooses other steps.
+    """
+    promised = promised_digits(accuracy)
+    off = 10.0**-found.digits if found.digits < MOST_DIGITS else 0.0
+    if at_rounding_level:
+        return "agrees" if found.digits == MOST_DIGITS else "at rounding level"
+    if found.moved_by_rounding > (max(A_LITTLE, 10.0**-promised) if states_stay else 10.0**-promised):
+        return "sensitive"
+    if found.digits < promised:
+        explained = found.growth * accuracy
+        if off <= explained <= 10.0 ** -min(DIGITS_AT_END, promised):
+            return "grows"
+        grows = found.growth > PROMISED and off <= PROMISED * explained
+        return "sensitive" if grows else "differs"
+    if found.digits_at_end < min(DIGITS_AT_END, promised):
+        left = found.size_at_end / (accuracy * found.size)
+        is_zero = left <= RESOLVED or (left <= PROMISED and found.digits_at_end < HARDLY)
+        return "zero at the end" if is_zero else "differs at the end"
+    return "agrees"
+
+
+def promised_digits(accuracy: float) -> float:
+    """Digits of its largest value to which a signal is promised at an accuracy; one at least."""
+    return max(1.0, -math.log10(PROMISED * accuracy))

@@ -1,0 +1,126 @@
+"""A start that is moved a little, to see what that does."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim import Result, Stage, State, System
+from cosim_workbench.agreement import size_of
+
+Reals = NDArray[np.float64]
+ROUNDING = 2.0**-52
+STATES = ("position", "speed", "auxiliary")
+"""Kinds of variables that are continuous states."""
+NEGLIGIBLE = 1e-12
+"""Of a state of the same unit: a state that stays below it may be nothing but rounding."""
+
+
+def state_paths(system: System) -> list[str]:
+    """Paths of all continuous states that can be recorded."""
+    return [path for path, variable in system.variables.items() if variable.kind in STATES]
+
+
+def sizes_of_states(system: System, result: Result) -> dict[str, float]:
+    """What each continuous state is compared with, by the name of its column: its largest value in a run.
+
+    Where that is zero, or rounding, it is that of the largest signal of the same unit; where these are zero,
+    too, that of the largest signal at all, but 1 at most; 1 where all are zero.
+
+    Parameters
+    ----------
+    system : System
+    result : Result
+        Of the run.
+    """
+    columns = {name: size_of(values) for name, values in result.columns().items()}
+    largest: dict[str, float] = {}
+    for name, size in columns.items():
+        unit = result.unit(name)
+        largest[unit] = max(largest.get(unit, 0.0), size)
+    at_all = max(columns.values(), default=0.0)
+    found = {}
+    for name, _ in states_of(system):
+        unit = result.unit(name) if name in result else "1"
+        own, of_unit = columns.get(name, 0.0), largest.get(unit, 0.0)
+        if own <= NEGLIGIBLE * of_unit:
+            own = of_unit or min(at_all, 1.0) or 1.0
+        found[name] = own
+    return found
+
+
+def states_of(system: System) -> Iterator[tuple[str, int]]:
+    """Name of the column and place in y of each continuous state that can be recorded."""
+    for path, variable in system.variables.items():
+        if variable.kind in STATES:
+            for i in range(variable.slot.size):
+                yield f"{path}[{i}]" if variable.slot.size > 1 else path, variable.slot.offset + i
+
+
+def reach_of_states(system: System, start: State, span: float) -> dict[str, float]:
+    """How far each continuous state would go at its first rate; a position, at the speeds of its part.
+
+    Beside this a move of a state that rests is small, however small the state itself is.
+
+    Parameters
+    ----------
+    system : System
+    start : State
+    span : float
+        Length of the run, s.
+    """
+    rates = np.abs(start.copy().realize(Stage.ACCELERATION).y_dot)
+    found = {name: float(rates[offset]) * span for name, offset in states_of(system)}
+    fastest: dict[str, float] = {}
+    for name, offset in states_of(system):
+        if system.nq <= offset < system.nq + system.nu:
+            part = name.rpartition(".")[0]
+            fastest[part] = max(fastest.get(part, 0.0), found[name])
+    for name, offset in states_of(system):
+        if offset < system.nq:
+            found[name] = max(found[name], fastest.get(name.rpartition(".")[0], 0.0) * span)
+    return found
+
+
+def in_order(system: System, sizes: Mapping[str, float]) -> Reals:
+    """The sizes of states in the order of y; 1 for those that cannot be recorded."""
+    found = np.ones(system.ny)
+    for name, offset in states_of(system):
+        found[offset] = sizes[name]
+    return found
+
+
+def moved_by_rounding(y: Reals, sizes: Reals, direction: float) -> Reals:
+    """Each state moved by one or two units in its last place, by turns: differences of neighbours move, too.
+
+    A state that is zero is moved by as much as rounding of its size.
+    """
+    units = np.where(np.arange(y.size) % 2 == 0, 1.0, 2.0)
+    steps = np.where(y != 0.0, np.spacing(np.abs(y)), ROUNDING * sizes)
+    return y + direction * units * steps
+
+
+def moved_by_part(y: Reals, sizes: Reals, part: float) -> Reals:
+    """Each state moved by a part of itself; one that is smaller than this part of its size, by that."""
+    scale = np.where(np.abs(y) > abs(part) * sizes, np.abs(y), sizes)
+    return y + part * scale
+
+
+def growth_of_rounding(system: System, moved: Result, other: Result, sizes: Mapping[str, float]) -> float:
+    """The largest move of a state, over its size, between two runs whose starts differ by rounding.
+
+    Infinite where a state was not recorded in one of them.
+    """
+    one, two, found = moved.columns(), other.columns(), 0.0
+    grid = np.intersect1d(moved.time, other.time)
+    rows = [np.searchsorted(result.time, grid, "right") - 1 for result in (moved, other)]
+    for name, _ in states_of(system):
+        if name not in one or name not in two:
+            return math.inf
+        apart = np.abs(one[name][rows[0]] - two[name][rows[1]])
+        most = float(np.nan_to_num(apart, nan=math.inf).max(initial=0.0))
+        found = max(found, most / sizes[name])
+    return found

@@ -1,0 +1,146 @@
+"""What is set on a co-simulation, its participants, algorithm and scenario has an effect, or is an error."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import cosim
+from cosim.cli import main
+from cosim.errors import AttributeNameError
+from cosim_fmu import CoSimulation
+from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
+from cosim_fmu.master.scenario.scenario import Scenario
+from cosim_fmu.testing.linear_participant import LinearParticipant
+
+
+class Decay(cosim.Component):
+    """A first-order lag."""
+
+    x = cosim.auxiliary_state(start=1.0)
+
+    @cosim.kernel
+    def derivatives(x, x_dot):
+        x_dot[0] = -x
+
+
+def decay() -> cosim.Model:
+    model = cosim.Model("decay")
+    model.add(Decay, "d")
+    return model
+
+
+def loop(**options: Any) -> CoSimulation:
+    return CoSimulation({"p": decay()}, [], "jacobi", 0.1, **options)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("step", r"it is given where the co-simulation is made: CoSimulation\(…, step=…\)"),
+        ("tolerance", r"CoSimulation\(…, tolerance=…\)"),
+        ("algorithm", r"CoSimulation\(…, algorithm=…\)"),
+        ("connections", r"CoSimulation\(…, connections=…\)"),
+        ("order", "it is worked out from the participants and connections"),
+        ("result", "it is worked out"),
+        ("stepp", "no attribute 'stepp' to set. Nearest: step"),
+        ("untill", "Nearest: until"),
+    ],
+)
+def test_a_co_simulation_takes_its_options_where_it_is_made(name: str, text: str) -> None:
+    made = loop()
+    with pytest.raises(AttributeNameError, match=text):
+        setattr(made, name, 0.2)
+
+
+def test_the_end_may_be_set() -> None:
+    made = loop()
+    made.until = "500 ms"
+    assert made.simulate().time[-1] == 0.5
+    with pytest.raises(cosim.ModelError, match="until: is 'soon', needs a time"):
+        made.until = "soon"
+    with pytest.raises(cosim.ModelError, match="until: is True"):
+        made.until = True
+
+
+def test_verifying_leaves_the_co_simulation_as_it_was() -> None:
+    made = loop()
+    result = made.simulate(0.5)
+    before = made.step, made.algorithm, made.result
+    with pytest.raises(cosim.CosimError):
+        made.verify(result, until="0.05 s")
+    assert (made.step, made.algorithm, made.result) == before
+
+
+def test_algorithms_and_participants() -> None:
+    algorithm = GaussSeidel(extrapolation=1)
+    with pytest.raises(
+        AttributeNameError, match=r"it is an option: make another, GaussSeidel\(…, extrapolation=…\)"
+    ):
+        algorithm.extrapolation = 2
+    with pytest.raises(AttributeNameError, match="has no attribute 'extrapolatoin' to set"):
+        algorithm.extrapolatoin = 2
+    participant = LinearParticipant([[[-1.0]], [[1.0]], [[1.0]], [[0.0]]], ["u"], ["y"], [1.0])
+    participant.x = [2.0]  # what its methods set
+    with pytest.raises(AttributeNameError, match="has no attribute 'stiffnes'"):
+        participant.stiffnes = 1.0
+
+
+def test_a_scenario(tmp_path: Path) -> None:
+    path = tmp_path / "loop.toml"
+    path.write_text(
+        "[participants.push]\nseries = { force = [[0.0, 0.0], [1.0, 5.0]] }\n"
+        '[master]\nalgorithm = "jacobi"\nstep = 0.1\nuntil = 1.0\n'
+    )
+    scenario = Scenario.read(path)
+    scenario.step = 0.25
+    assert scenario.couple().step == 0.25
+    with pytest.raises(AttributeNameError, match="Nearest: step"):
+        scenario.stepp = 0.25
+
+
+SENTENCE = r"accuracy.*is 10(\.0)?, needs a number above 0 and at most 0\.1: 1e-6 for six digits"
+
+
+@pytest.mark.parametrize(
+    "run",
+    [
+        lambda: decay().simulate(until=1.0, accuracy=10),
+        lambda: cosim.simulate(decay().build(), until=1.0, accuracy=10),
+        lambda: cosim.Simulator(decay().build(), accuracy=10),
+        lambda: cosim.Simulator(decay().build()).reset_integrator("integrators.radau5", accuracy=10),
+        lambda: decay().simulate_many({"d.x": [1.0, 2.0]}, until=1.0, accuracy=10),
+        lambda: cosim.Ensemble(decay().build(), until=1.0, accuracy=10),
+        lambda: decay().verify(until=1.0, accuracy=10),
+    ],
+)
+def test_an_accuracy_of_ten_is_an_error_at_every_front_door(run: Any) -> None:
+    with pytest.raises(cosim.ModelError, match=SENTENCE):
+        run()
+
+
+@pytest.mark.parametrize(
+    "make",
+    [
+        lambda: loop(tolerance=10),
+        lambda: loop(tolerances={"p": 10}),
+        lambda: CoSimulation({"p": decay()}, [], "joint", 0.1, options={"accuracy": 10}),
+    ],
+)
+def test_a_tolerance_of_ten_is_an_error_where_a_co_simulation_is_made(make: Any) -> None:
+    with pytest.raises(cosim.ModelError, match="is 10, needs a number above 0 and at most 0.1"):
+        make()
+
+
+def test_files_and_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    model = tmp_path / "model.toml"
+    body = '[bodies.a]\nmass = 1\ninertia = [1, 1, 1]\njoint = "free"\n'
+    text = f'[model]\nname = "m"\n{body}[simulation]\nuntil = 0.1\n'
+    model.write_text(text + "accuracy = 10\n")
+    assert main(["run", str(model)]) != 0
+    assert "accuracy is 10" in capsys.readouterr().err
+    model.write_text(text)
+    assert main(["run", str(model), "--accuracy", "10"]) != 0
+    assert "needs a number above 0 and at most 0.1" in capsys.readouterr().err

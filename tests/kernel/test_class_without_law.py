@@ -1,0 +1,290 @@
+"""A class whose law nothing would call is refused, with what to write."""
+
+import functools
+
+import numba
+import pytest
+
+import cosim
+from cosim.misspelt import edits, is_misspelt
+from cosim_integrators.kit import ExplicitRungeKutta
+from cosim_mechanics import Constraint, Force, ForceElement, Joint, coordinate
+
+
+def logged(function):
+    """A decorator as people write them."""
+
+    @functools.wraps(function)
+    def wrapper(*positional, **given):
+        return function(*positional, **given)
+
+    return wrapper
+
+
+def pull(q, k, tau):
+    tau[0] -= k * q
+
+
+def pull_self(self, q, tau):
+    tau[0] -= self.k * q
+
+
+def of_force(law, name="force", base=Force):
+    """A class of forces with one function in its body."""
+    body = {"__doc__": "A force.", "k": cosim.parameter(default=2.0), name: law}
+    if base is Force:
+        body["coordinate"] = coordinate()
+    return type("Pull", (base,), body)
+
+
+def hide(decorator):
+    return lambda: of_force(decorator(cosim.kernel(pull)))
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (
+            hide(staticmethod),
+            "staticmethod hides this kernel function, and nothing calls it: let @cosim.kernel stand",
+        ),
+        (hide(classmethod), "classmethod hides this kernel function"),
+        (hide(property), "property hides this kernel function"),
+        (hide(functools.cached_property), "cached_property hides this kernel function"),
+        (hide(functools.partial), "partial hides this kernel function"),
+        (hide(functools.lru_cache), "functools's _lru_cache_wrapper hides this kernel function"),
+        (hide(logged), "a decorator hides this kernel function"),
+        (lambda: of_force(cosim.kernel(logged(pull))), "a decorator stands below the decorator of cosim"),
+        (
+            lambda: of_force(cosim.kernel(staticmethod(pull))),
+            "staticmethod stands below the decorator of cosim",
+        ),
+        (lambda: of_force(cosim.kernel(functools.partial(pull))), "partial stands below"),
+        (lambda: of_force(cosim.kernel(print)), "a kernel function is a plain function, not <built-in"),
+        (
+            lambda: of_force(staticmethod(pull)),
+            "staticmethod keeps force from being called: write @cosim.kernel in",
+        ),
+        (lambda: of_force(functools.lru_cache(pull)), "_lru_cache_wrapper keeps force from being called"),
+        (lambda: of_force(pull_self, "forces"), "nothing calls forces: Force calls force; name it so"),
+        (lambda: of_force(pull_self, "froce"), "nothing calls froce: Force calls force"),
+        (
+            lambda: of_force(pull_self, "apply"),
+            "nothing calls apply: Pull calls energy, force; name it one of these",
+        ),
+        (lambda: of_force(pull, "apply"), "nothing calls apply: write @cosim.kernel above it"),
+        (lambda: of_force(pull, "forces"), "nothing calls forces"),
+    ],
+)
+def test_a_force_whose_function_is_hidden_or_misnamed_is_refused_where_its_class_is_made(make, text):
+    with pytest.raises(cosim.ContractError, match=text):
+        make()
+
+
+@pytest.mark.skipif(not hasattr(numba.njit(pull), "py_func"), reason="numba is switched off")
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: of_force(numba.njit(pull)), "numba's CPUDispatcher keeps force from being called"),
+        (lambda: of_force(numba.njit(pull), "pulls"), "nothing calls pulls: write @cosim.kernel above it"),
+        (
+            lambda: of_force(cosim.kernel(numba.njit(pull))),
+            "CPUDispatcher stands below the decorator of cosim",
+        ),
+    ],
+)
+def test_another_compilers_decorator(make, text):
+    with pytest.raises(cosim.ContractError, match=text):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (
+            lambda: of_force(lambda self, state: None, "apply"),
+            r"Pull exerts no force: give it a kernel function force",
+        ),
+        (lambda: of_force(lambda self, state: None, "apply", ForceElement), r"Pull exerts no force"),
+        (
+            lambda: type("Held", (Constraint,), {"coordinate1": coordinate()}),
+            "no create_constraint_equations",
+        ),
+        (lambda: type("Hinge", (Joint,), {}), r"joint Hinge has no kernel function across\(q, X_FM, H_FM\)"),
+        (
+            lambda: type("Twice", (cosim.Measure,), {"source": cosim.source()}),
+            r"Twice has no value: give it a kernel function value\(…\) that writes value\[0\]",
+        ),
+    ],
+)
+def test_a_class_without_any_law_makes_no_part_and_is_not_registered(make, text):
+    cls = make()  # a base of other classes may be like this
+    cls.__doc__ = "What it is."
+    with pytest.raises(cosim.ContractError, match=text):
+        cls()
+    with pytest.raises(cosim.ContractError, match=text):
+        cosim.Model("m").add(cls, "part")
+    from cosim.registration.registering import Registrations
+
+    registrations = Registrations(
+        "acme", "acme", "1", lambda reason: cosim.PluginError("acme", "acme", "1", reason)
+    )
+    with pytest.raises(cosim.PluginError, match=text):
+        registrations.register("acme.it", cls)
+
+
+def test_bases_and_what_is_right_are_made():
+    class Base(Force):
+        """Parameters that several forces share."""
+
+        coordinate = coordinate()
+        k = cosim.parameter(default=2.0)
+
+        def stiffness_at(self, q):
+            return self.k * q
+
+    class Right(Base):
+        """A plain method, behind a decorator that is called too."""
+
+        @logged
+        def force(self, q, tau):
+            self.add(q, tau)
+
+        def add(self, q, tau):
+            tau[0] -= self.stiffness_at(q)
+
+    class Other(Base):
+        """Any name does for a kernel function."""
+
+        @cosim.kernel
+        def forces(q, k, tau):
+            tau[0] -= k * q
+
+    assert Right().k == Other().k == 2.0
+
+
+def test_the_same_for_joints_constraints_measures_and_blocks():
+    with pytest.raises(cosim.ContractError, match="nothing calls across: write @cosim.kernel above it"):
+
+        class Slide(Joint):
+            """A joint."""
+
+            q = cosim.position(shape=1)
+            u = cosim.speed(shape=1)
+
+            def across(q, X_FM, H_FM):
+                X_FM[0] = 1.0
+
+    with pytest.raises(cosim.ContractError, match="Constraint calls create_constraint_equations; name it so"):
+
+        class Held(Constraint):
+            """A constraint."""
+
+            coordinate1 = coordinate()
+
+            def create_constraint_equation(self, s):
+                return []
+
+    with pytest.raises(cosim.ContractError, match="nothing calls values: Measure calls value"):
+
+        class Twice(cosim.Measure):
+            """A measure."""
+
+            source = cosim.source()
+
+            def values(self, source, value):
+                value[0] = 2.0 * source
+
+    with pytest.raises(cosim.ContractError, match="Component calls derivatives; name it so"):
+
+        class Decay(cosim.Component):
+            """A block."""
+
+            x = cosim.auxiliary_state()
+
+            def derivative(self, x, x_dot):
+                x_dot[0] = -x
+
+
+def count(n, n_next):
+    n_next[0] = n + 1
+
+
+@pytest.mark.parametrize(
+    ("law", "text"),
+    [
+        (
+            staticmethod(cosim.every(0.1, does="discrete")(count)),
+            "staticmethod hides this handler.*cosim.every or",
+        ),
+        (logged(cosim.every(0.1, does="discrete")(count)), "a decorator hides this handler"),
+        (count, r"nothing calls tick: write @cosim.on\(…\) or @cosim.every\(…\) above it"),
+        (lambda self, state, next_state: None, "nothing calls tick: write what it is for above it"),
+    ],
+)
+def test_handlers(law, text):
+    with pytest.raises(cosim.ContractError, match=text):
+        type("Counter", (cosim.Component,), {"n": cosim.discrete(), "tick": law})
+
+
+def test_decorators_below_a_handler_and_a_witness():
+    with pytest.raises(cosim.ContractError, match="a decorator stands below the decorator of cosim"):
+        cosim.every(0.1, does="discrete")(logged(count))
+    with pytest.raises(cosim.ContractError, match="staticmethod stands below"):
+        cosim.witness(direction="falling")(staticmethod(lambda height: height))
+
+
+@pytest.mark.parametrize(
+    ("base", "name", "text"),
+    [
+        (ExplicitRungeKutta, "interpolat", "CompiledIntegrator calls interpolate"),
+        (cosim.Integrator, "tolerence", "Integrator calls tolerances"),
+        (cosim.MasterAlgorithm, "stepp", "MasterAlgorithm calls step"),
+        (cosim.MasterAlgorithm, "initialise", "MasterAlgorithm calls initialize"),
+        (cosim.Participant, "intialize", "Participant calls initialize"),
+        (cosim.Participant, "serialise", "Participant calls serialize"),
+    ],
+)
+def test_integrators_algorithms_and_participants(base, name, text):
+    with pytest.raises(cosim.ContractError, match=f"nothing calls {name}: {text}; name it so"):
+        type("Mine", (base,), {"__doc__": "It.", name: lambda self: None})
+
+
+def test_who_names_the_function_calls_it():
+    class Mine(cosim.MasterAlgorithm):
+        """A helper with a name that is nearly another's."""
+
+        def step(self, exchange, time, size):
+            self.steps(exchange)
+
+        def steps(self, exchange):
+            """One after the other."""
+
+    assert Mine().order == 1
+
+
+@pytest.mark.parametrize(
+    ("name", "meant", "is_one"),
+    [
+        ("force", "force", False),
+        ("forces", "force", True),
+        ("fore", "force", True),
+        ("froce", "force", True),
+        ("farces", "force", False),
+        ("farces", "forces", True),
+        ("get", "set", False),
+        ("derivatives_in", "derivatives", False),
+        ("initialse", "initialize", True),
+        ("", "step", False),
+    ],
+)
+def test_what_is_a_misspelt_name(name, meant, is_one):
+    assert is_misspelt(name, meant) is is_one
+
+
+@pytest.mark.parametrize(
+    ("one", "other", "count"),
+    [("", "", 0), ("a", "", 1), ("ab", "ba", 1), ("abc", "abc", 0), ("kitten", "sitting", 3)],
+)
+def test_edits(one, other, count):
+    assert edits(one, other) == edits(other, one) == count

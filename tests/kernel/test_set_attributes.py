@@ -1,0 +1,307 @@
+"""What is set on a part, a model or a simulator before it is built is what runs, or an error."""
+
+import math
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim.errors import AttributeNameError
+
+
+class Mass(cosim.Component):
+    """A mass on a spring."""
+
+    stiffness = cosim.parameter(unit="N/m", minimum=0.0, default=100.0)
+    frame = cosim.parameter(shape=3, default=(1.0, 2.0, 3.0))
+    linear = cosim.option(True)
+    source = cosim.source(optional=True)
+    x = cosim.position(unit="m", start=1.0)
+    v = cosim.speed(unit="m/s")
+    n = cosim.discrete(dtype=int)
+    pull = cosim.output(unit="N")
+    threshold = 3.0
+    note: str
+
+    def __init__(self, table=(1.0,), **values):
+        super().__init__(**values)
+        self.table = tuple(table)
+        self.sum = sum(table) * self.values.numbers["stiffness"][0]
+
+    @cosim.kernel
+    def derivatives(x, v, stiffness, x_dot, v_dot, pull):
+        pull[0] = -stiffness * x
+        x_dot[0] = v
+        v_dot[0] = -stiffness * x
+
+
+def model_of(part):
+    model = cosim.Model("m")
+    model.add(part, "k")
+    return model
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "runs_with"),
+    [
+        ("stiffness", 400.0, 400.0),
+        ("stiffness", "120 N/mm", 120000.0),
+        ("stiffness", 0.0, 0.0),
+        ("stiffness", 100.0, 100.0),
+        ("x", 0.0, 0.0),
+        ("x", -2.5, -2.5),
+        ("n", 7, 7),
+    ],
+)
+@pytest.mark.parametrize("when", ["before it is added", "afterwards"])
+def test_what_is_set_before_build_is_what_runs(name, value, runs_with, when):
+    part = Mass()
+    if when == "before it is added":
+        setattr(part, name, value)
+    model = model_of(part)
+    if when == "afterwards":
+        setattr(part, name, value)
+    assert getattr(part, name) == runs_with
+    assert model.build().default_state()[f"k.{name}"] == runs_with
+    assert model.to_dict  # values as typed make the part again
+    assert part.values.given[name] == value
+
+
+def test_a_vector_is_set_whole_and_its_elements_not_at_all():
+    part = Mass()
+    with pytest.raises(ValueError, match="read-only"):
+        part.frame[0] = 5.0
+    part.frame = [0, 0, 7]
+    with pytest.raises(ValueError, match="read-only"):
+        part.frame[0] = 5.0
+    assert model_of(part).build().default_state()["k.frame"].tolist() == [0.0, 0.0, 7.0]
+
+
+def test_what_follows_in_the_constructor_follows_again():
+    part = Mass(table=(1.0, 2.0))
+    part.note = "mine"
+    part.threshold = 4.0
+    assert part.sum == 300.0
+    part.stiffness = 10.0
+    assert (part.sum, part.table, part.note, part.threshold) == (30.0, (1.0, 2.0), "mine", 4.0)
+    assert Mass.threshold == 3.0
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "text"),
+    [
+        ("stiffness", -1.0, r"k\.stiffness: stiffness is -1 N/m, needs at least 0"),
+        ("stiffness", "3 kg", r"k\.stiffness: .*kg"),
+        ("stiffness", [1.0, 2.0], r"k\.stiffness: stiffness has shape \(2,\)"),
+        ("stiffness", math.nan, r"k\.stiffness: stiffness is nan, needs a finite number"),
+        ("frame", [1.0, 2.0], r"k\.frame: frame has shape \(2,\)"),
+        ("linear", 3, r"k\.linear: linear is 3, needs bool"),
+        ("n", 0.5, r"k\.n: n is 0\.5, needs an integer"),
+    ],
+)
+def test_a_value_is_checked_as_where_the_part_is_made(name, value, text):
+    part = Mass()
+    model_of(part)
+    before = dict(part.values.given)
+    with pytest.raises(cosim.ModelError, match=text):
+        setattr(part, name, value)
+    assert part.values.given == before
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("stifness", r"Mass has no attribute 'stifness' to set\. Nearest: stiffness\."),
+        ("zzz", r"Mass has no attribute 'zzz' to set\. There are: .*stiffness"),
+        ("pull", r"Mass\.pull: it is computed \(output\), so it cannot be set"),
+        ("name", r"Mass\.name: the name of a part is given where it is added"),
+        ("values", r"Mass\.values: values are set one by one"),
+        ("derivatives", r"Mass\.derivatives: it belongs to the class Mass"),
+        ("switch", r"Mass\.switch: it belongs to the class Mass"),
+    ],
+)
+def test_other_names_are_errors(name, text):
+    part = Mass()
+    model_of(part)
+    with pytest.raises(AttributeNameError, match=text) as caught:
+        setattr(part, name, 1.0)
+    assert isinstance(caught.value, AttributeError)
+    assert isinstance(caught.value, cosim.LookUpError)
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        (
+            "stiffness",
+            r"a system was built with this part: write state\['k\.stiffness'\] = … .*model\.set_start",
+        ),
+        ("linear", "make the model anew, with linear set before it is built"),
+        ("source", "make the model anew"),
+        (
+            "table",
+            r"its runs depend on their State alone: declare what changes in a run, table = cosim\.discrete",
+        ),
+        ("stifness", "no attribute 'stifness' to set. Nearest: stiffness"),
+    ],
+)
+def test_after_the_build_the_error_says_what_to_do(name, text):
+    part = Mass()
+    model = model_of(part)
+    system = model.build()
+    with pytest.raises(AttributeNameError, match=text):
+        setattr(part, name, 1.0)
+    model.set_start("k.stiffness", 400.0)
+    assert system.default_state()["k.stiffness"] == 100.0
+    assert model.build().default_state()["k.stiffness"] == 400.0
+
+
+def test_a_build_that_fails_closes_nothing():
+    class Follower(cosim.Component):
+        """Needs a source."""
+
+        source = cosim.source()
+        y = cosim.output()
+
+        @cosim.kernel
+        def follow(source, y):
+            y[0] = source
+
+    model = model_of(Mass())
+    part = model.add(Follower, "f", source="nowhere")
+    with pytest.raises(cosim.ModelError):
+        model.build()
+    part.source = "k.x"
+    assert model.build().default_state().realize()["f.y"] == 1.0
+
+
+def test_views_of_a_state_are_read_only():
+    state = model_of(Mass()).build().default_state()
+    state.realize()
+    for view in (state["k.frame"], state.y, state.q, state.u, state.z, state.y_dot):
+        with pytest.raises(ValueError, match="read-only"):
+            view[...] = 5.0
+    state["k.frame[0]"] = 5.0
+    assert state["k.frame"].tolist() == [5.0, 2.0, 3.0]
+    assert np.array_equal(state.y, [1.0, 0.0])
+
+
+def test_a_handler_cannot_write_into_a_copy():
+    class Wrong(cosim.Component):
+        """Writes an element where nothing reads it."""
+
+        m = cosim.discrete(shape=2)
+
+        @cosim.at(0.5, does="discrete")
+        def change(self, state, next_state):
+            next_state["w.m"][0] = 1.0
+
+    model = cosim.Model("m")
+    model.add(Wrong, "w")
+    with pytest.raises(cosim.SimulationError, match="read-only"):
+        model.simulate(until=1.0)
+
+
+@pytest.mark.parametrize(
+    ("make", "name", "text"),
+    [
+        (lambda: cosim.Model("m"), "gravty", "Model has no attribute 'gravty' to set"),
+        (lambda: cosim.Model("m"), "setings", r"Nearest: settings"),
+        (
+            lambda: cosim.Model("m"),
+            "until",
+            r"give it to simulate\(until=…\), or write model\.simulation\['until'\]",
+        ),
+        (lambda: cosim.Model("m"), "accuracy", r"model\.simulation\['accuracy'\]"),
+        (lambda: cosim.Model("m"), "dynamics", r"model\.settings\['dynamics'\]"),
+        (lambda: cosim.Model("m"), "solver_id", "it cannot be set"),
+        (lambda: cosim.Simulator(model_of(Mass()).build()), "final_tim", "Nearest: final_time"),
+        (lambda: cosim.Simulator(model_of(Mass()).build()), "accuracy", r"reset_integrator\('integrators"),
+        (lambda: cosim.Simulator(model_of(Mass()).build()), "integrator", "reset_integrator"),
+        (lambda: cosim.Simulator(model_of(Mass()).build()), "monitor", "set_monitor"),
+        (lambda: cosim.Simulator(model_of(Mass()).build()), "state", "replace_state"),
+        (
+            lambda: cosim.Simulator(model_of(Mass()).build()),
+            "maximum_step",
+            "reset_integrator.*maximum_step=…",
+        ),
+        (
+            lambda: cosim.Simulator(model_of(Mass()).build()).integrator,
+            "accuracy",
+            "it is an option: make another",
+        ),
+        (lambda: cosim.Simulator(model_of(Mass()).build()).integrator, "acuracy", "Nearest: accuracy"),
+        (lambda: model_of(Mass()).build().default_state(), "q", r"call set_q\(values\)"),
+        (lambda: model_of(Mass()).build().default_state(), "time", r"call set_time\(t\)"),
+        (lambda: model_of(Mass()).build().default_state(), "acuracy", "Nearest: accuracy"),
+    ],
+)
+def test_models_simulators_integrators_and_states_take_no_unknown_names(make, name, text):
+    thing = make()
+    with pytest.raises(AttributeNameError, match=text):
+        setattr(thing, name, 1.0)
+
+
+def test_what_a_simulator_has_takes_effect():
+    simulator = cosim.Simulator(model_of(Mass()).build(), accuracy=1e-6)
+    simulator.final_time = "500 ms"
+    assert simulator.advance_to(2.0).return_time == 0.5
+    with pytest.raises(cosim.ModelError, match="final_time: is nan"):
+        simulator.final_time = math.nan
+
+
+@pytest.mark.parametrize("accuracy", [10, 1.0000001, 0.0, -1.0, math.nan, True])
+def test_an_accuracy_of_a_state_is_checked(accuracy):
+    state = model_of(Mass()).build().default_state()
+    with pytest.raises(cosim.StateError, match="accuracy is .* needs a number above 0 and at most 1"):
+        state.accuracy = accuracy
+    state.accuracy = 1.0
+    state.accuracy = None
+    assert state.accuracy is None
+
+
+def test_subclasses_of_a_model_keep_what_their_constructor_sets():
+    class Car(cosim.Model):
+        def __init__(self, name):
+            super().__init__(name)
+            self.wheels = 4
+
+        def grow(self):
+            self.wheels += 1
+            self.doors = 5
+
+    car = Car("car")
+    car.wheels = 3
+    car.grow()
+    assert (car.wheels, car.doors) == (4, 5)
+    with pytest.raises(AttributeNameError, match="Nearest: wheels"):
+        car.wheel = 3
+
+
+def test_a_law_that_comes_late_is_refused():
+    with pytest.raises(cosim.ContractError, match="the class is made already"):
+        Mass.more = cosim.parameter(default=1.0)
+    with pytest.raises(cosim.ContractError, match="the class is made already"):
+        Mass.later = cosim.kernel(lambda x, x_dot: None)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("use_linear_interpolation_only", True),
+        ("can_use_current_value", True),
+        ("interpolation", "dense_output"),
+    ],
+)
+def test_an_option_of_a_delay_belongs_to_the_system(name, value):
+    model = model_of(Mass())
+    delay = model.add("measures.delay", "felt", source="k.x", delay=0.1)
+    setattr(delay, name, value)
+    assert getattr(delay, name) == value
+    state = model.build().default_state()
+    with pytest.raises(cosim.StateError, match=rf"felt\.{name}: it is an option.*model\.add\(…, {name}=…\)"):
+        state[f"felt.{name}"] = value
+    with pytest.raises(AttributeNameError, match=f"make the model anew, with {name} set before it is built"):
+        setattr(delay, name, value)
+    state["felt.delay"] = 0.05
+    assert state["felt.delay"] == 0.05

@@ -1,0 +1,145 @@
+"""Running random programs: compiled, and in plain Python, with the same arguments."""
+
+from __future__ import annotations
+
+import math
+import random
+import struct
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from language_tools import compiled_together
+from random_programs import SIZE, random_program
+
+from cosim_compiler import machine
+from cosim_compiler.called import Called
+from cosim_compiler.code import BY_LLVM, Coder
+from cosim_compiler.errors import ContractError
+from cosim_compiler.language.program import Program
+from cosim_compiler.printers.llvm_lowered import lowered_text
+from cosim_compiler.shipped import Shipped
+from cosim_compiler.sources.run_source import run_source
+
+SIGNATURE = "ffiiFIT>f"
+CALLS = 4
+"""With so many arguments is each program called."""
+MOST_WHOLE = 2**63
+INTERESTING = (0.0, -0.0, 1.0, -1.0, 2.5, math.inf, -math.inf, math.nan, 1e-320, 1e18, -7.25)
+Outcome = tuple[Any, ...]
+
+
+@dataclass
+class Difference:
+    """A program that does otherwise compiled."""
+
+    seed: int
+    plain: Outcome
+    compiled: Outcome
+
+    def __str__(self) -> str:
+        return f"seed {self.seed}: plain {self.plain}, compiled {self.compiled}\n{random_program(self.seed)}"
+
+
+def arguments(draw: random.Random) -> list[Any]:
+    """Numbers, views and a table; reals are NumPy's, so 1 / 0 is infinite in plain Python, too."""
+
+    def real() -> float:
+        return draw.choice(INTERESTING) if draw.random() < 0.3 else draw.uniform(-3.0, 3.0)
+
+    def whole() -> int:
+        return draw.choice((0, -1, 2**62, -(2**63), 64)) if draw.random() < 0.1 else draw.randrange(-9, 60)
+
+    a = np.array([real() for _ in range(SIZE)])
+    k = np.array([whole() for _ in range(SIZE)])
+    w = np.array([[whole() for _ in range(3)] for _ in range(SIZE)])
+    return [np.float64(real()), np.float64(real()), np.int64(whole()), np.int64(whole()), a, k, w]
+
+
+def in_plain_python(kernel: Any, given: list[Any]) -> Outcome | None:
+    """What it does; None where Python raises what compiled code goes on with, or has larger whole numbers."""
+    try:
+        with np.errstate(all="ignore"):
+            result: Any = ("returns", float(kernel(*given)))
+    except (ValueError, ArithmeticError) as error:
+        if str(error) not in ("no", "too much"):
+            return None
+        result = ("raises", type(error).__name__, str(error))
+    return (*result, *_arrays(given))
+
+
+def compiled_outcome(called: Called, given: list[Any]) -> Outcome:
+    try:
+        result: Any = ("returns", called(*given))
+    except (ValueError, ArithmeticError) as error:
+        result = ("raises", type(error).__name__, str(error))
+    return (*result, *_arrays(given))
+
+
+def _arrays(given: list[Any]) -> list[Any]:
+    a, k, w = given[4:]
+    return [*a.tolist(), *k.tolist(), *w.ravel().tolist()]
+
+
+def are_equal(one: Outcome, other: Outcome) -> bool:
+    """To the last bit; any NaN equals any other."""
+    return len(one) == len(other) and all(map(_is_equal, one, other))
+
+
+def _is_equal(one: Any, other: Any) -> bool:
+    if isinstance(one, float) and isinstance(other, float):
+        return (one != one and other != other) or struct.pack("d", one) == struct.pack("d", other)
+    return bool(one == other)
+
+
+def differences(seeds: Iterable[int], coder: Coder = BY_LLVM) -> Iterator[Difference | None]:
+    """Of each call that can be compared: the difference, or None."""
+    kernels = {seed: run_source(random_program(seed), label=f"program {seed}")["kernel"] for seed in seeds}
+    kernels = {seed: kernel for seed, kernel in kernels.items() if not is_too_large(kernel)}
+    for seed, called in zip(kernels, compiled_together(kernels.values(), SIGNATURE, coder), strict=True):
+        draw = random.Random(seed)
+        for _ in range(CALLS):
+            given = arguments(draw)
+            copies = [value.copy() for value in given]
+            expected = in_plain_python(kernels[seed], given)
+            if expected is None:
+                continue
+            found = compiled_outcome(called, copies)
+            yield None if are_equal(expected, found) else Difference(seed, expected, found)
+
+
+def lowered_differences(seeds: Iterable[int]) -> Iterator[Difference | None]:
+    """As `differences`, of functions as native libraries have them; what is raised has no text there."""
+    for seed in seeds:
+        kernel = run_source(random_program(seed), label=f"program {seed}")["kernel"]
+        if is_too_large(kernel):
+            continue
+        name = f"lowered_program_{seed}"
+        machine.load(machine.object_of(machine.optimized(lowered_text(kernel, SIGNATURE, name))))
+        called = Shipped(kernel, SIGNATURE, machine.address_of(name))
+        draw = random.Random(seed)
+        for _ in range(CALLS):
+            given = arguments(draw)
+            copies = [value.copy() for value in given]
+            expected = in_plain_python(kernel, given)
+            if expected is None:
+                continue
+            if expected[0] == "raises":
+                expected = ("raises", *expected[3:])
+            try:
+                found = ("returns", called(*copies), *_arrays(copies))
+            except RuntimeError:
+                found = ("raises", *_arrays(copies))
+            yield None if are_equal(expected, found) else Difference(seed, expected, found)
+
+
+def is_too_large(kernel: Any) -> bool:
+    """Whether a program is refused for a constant that does not fit into 64 bits, or is shifted back."""
+    try:
+        Program().root(kernel, SIGNATURE)
+    except ContractError as error:
+        if "64 bits" in str(error) or "negative shift count" in str(error):
+            return True
+        raise
+    return False

@@ -1,0 +1,273 @@
+"""Random programs of the kernel language.
+
+Each has a helper of numbers, a helper of a view, and a function ``kernel(x, t, n, m, a, k, w)`` of reals,
+whole numbers, views of reals and of whole numbers, and a table. What Python's types let differ from the
+language's is left out: whole numbers as large as they please, and ``-0`` that is whole here and real there.
+"""
+
+from __future__ import annotations
+
+import random
+
+SIZE = 4
+"""Length of the views, and rows of the table, which has three columns."""
+HELPERS = """
+def helper(u, w):
+    if w > 40:
+        raise OverflowError("too much")
+    if w > 3:
+        return u, u * 0.5
+    return u + w, -u
+
+
+def total(v, by):
+    s = 0.0
+    for i, y in enumerate(v):
+        s += y * (i + 1)
+        if s > 50.0:
+            break
+    else:
+        s -= 1.0
+    if len(v) > 1:
+        v[-1] = s * by
+    return s
+"""
+REALS = ("0.0", "-0.0", "1.0", "-2.0", "0.5", "1e300", "-1e-310", "3.0", "2.5", "1e9")
+WHOLES = ("0", "1", "-1", "2", "7", "-4", "63", "64", "-9", "4611686018427387904", "1000003")
+OF_ONE = ("math.sin", "math.cos", "math.tanh", "math.atan", "abs", "-", "math.fabs", "math.expm1", "math.erf")
+
+
+class Writer:
+    """Writes one program."""
+
+    def __init__(self, seed: int) -> None:
+        self.draw = random.Random(seed)
+        self.reals, self.wholes, self.tuples = ["x", "t"], ["n", "m"], []
+        self.count = 0
+        self.depth_of_loops = 0
+
+    def program(self) -> str:
+        body = self.block(3, 1)
+        result = self.real(2)
+        return f"import math\n{HELPERS}\n\ndef kernel(x, t, n, m, a, k, w):\n{body}    return {result}\n"
+
+    def one(self, *choices: str) -> str:
+        return self.draw.choice(choices)
+
+    def new(self, kind: str) -> str:
+        self.count += 1
+        return f"{kind}{self.count}"
+
+    # expressions
+
+    def place(self, size: int = SIZE) -> str:
+        """An index that is inside."""
+        if self.draw.random() < 0.5:
+            return str(self.draw.randrange(-size, size))
+        return f"({self.one(*self.wholes)}) % {size}"
+
+    def real(self, depth: int) -> str:
+        chance = self.draw.random()
+        if depth <= 0 or chance < 0.2:
+            return self.leaf()
+        a, b = self.real(depth - 1), self.real(depth - 1)
+        if chance < 0.5:
+            return f"({a} {self.one('+', '-', '*')} {b})"
+        if chance < 0.58:
+            return f"({a} {self.one('/', '%', '//')} {b})"
+        if chance < 0.68:
+            return f"{self.one(*OF_ONE)}({a})"
+        if chance < 0.72:
+            return f"math.sqrt(abs({a}))"
+        if chance < 0.8:
+            return f"{self.one('min', 'max')}({a}, {b}{', ' + self.leaf() if chance < 0.74 else ''})"
+        if chance < 0.86:
+            return f"({a} if {self.condition(depth - 1)} else {b})"
+        if chance < 0.92:
+            return f"helper({a}, {self.whole(depth - 1)})[{self.place(2)}]"
+        if chance < 0.94 and self.depth_of_loops == 0:
+            return f"total({self.section()}, {a})"
+        if chance < 0.97:
+            return f"({a}, {b}, {self.leaf()})[{self.place(3)}]"
+        return f"math.copysign({a}, {b})"
+
+    def leaf(self) -> str:
+        chance = self.draw.random()
+        if chance < 0.4:
+            return self.one(*self.reals)
+        if chance < 0.6:
+            return f"a[{self.place()}]"
+        if chance < 0.75:
+            return self.one(*REALS)
+        if chance < 0.9:
+            return f"float({self.one(*self.wholes)})"
+        return f"{self.one(*self.tuples)}[{self.place(3)}]" if self.tuples else "0.25"
+
+    def whole(self, depth: int) -> str:
+        chance = self.draw.random()
+        if depth <= 0 or chance < 0.3:
+            return self.one(
+                *self.wholes,
+                f"k[{self.place()}]",
+                self.one(*WHOLES),
+                "len(a)",
+                f"w[{self.place()}, {self.place(3)}]",
+            )
+        a, b = self.whole(depth - 1), self.whole(depth - 1)
+        if chance < 0.6:
+            return f"({a} {self.one('+', '-', '*', '&', '|', '^')} {b})"
+        if chance < 0.75:
+            return f"({a} {self.one('//', '%')} {b})"
+        if chance < 0.82:
+            return f"({a} {self.one('<<', '>>')} {b})"
+        if chance < 0.88:
+            return f"({a} if {self.condition(depth - 1)} else {b})"
+        if chance < 0.92:
+            return f"{self.one('-', '~', 'abs')}({a})"
+        if chance < 0.96:
+            return f"{self.one('min', 'max')}({a}, {b})"
+        rounded = self.one("math.floor", "int", "round", "math.ceil")
+        return f"{rounded}(max(min({self.real(depth - 1)}, 1e9), -1e9))"
+
+    def condition(self, depth: int) -> str:
+        chance = self.draw.random()
+        sign = self.one("<", "<=", ">", ">=", "==", "!=")
+        if chance < 0.4:
+            return f"{self.real(depth - 1)} {sign} {self.real(depth - 1)}"
+        if chance < 0.65:
+            return f"{self.whole(depth - 1)} {sign} {self.whole(depth - 1)}"
+        if chance < 0.7:
+            return f"{self.real(depth - 1)} < {self.real(depth - 1)} <= {self.leaf()}"
+        if chance < 0.75:
+            return f"{self.whole(depth - 1)} {self.one('in', 'not in')} (0, 3, -4)"
+        if chance < 0.88 and depth > 0:
+            return f"({self.condition(depth - 1)} {self.one('and', 'or')} {self.condition(depth - 1)})"
+        if chance < 0.92:
+            return f"math.{self.one('isfinite', 'isnan', 'isinf')}({self.real(depth - 1)})"
+        if chance < 0.95:
+            return f"(a[0], n) {self.one('==', '!=')} ({self.leaf()}, {self.one(*self.wholes)})"
+        return f"(not ({self.condition(depth - 1)}))" if depth > 0 else "n > 2"
+
+    def section(self) -> str:
+        ends = [self.one("", str(self.draw.randrange(-6, 7)), self.one(*self.wholes)) for _ in range(2)]
+        return f"a[{ends[0]}:{ends[1]}]"
+
+    # statements
+
+    def block(self, depth: int, indent: int) -> str:
+        return "".join(self.statement(depth, indent) for _ in range(self.draw.randrange(1, 4)))
+
+    def inner(self, depth: int, indent: int) -> str:
+        """A block whose names are not known behind it."""
+        kept = list(self.reals), list(self.wholes), list(self.tuples)
+        text = self.block(depth - 1, indent + 1)
+        self.reals, self.wholes, self.tuples = kept
+        return text
+
+    def statement(self, depth: int, indent: int) -> str:
+        pad = "    " * indent
+        chance = self.draw.random()
+        if chance < 0.14:
+            text = self.real(3)
+            name = self.new("v")
+            self.reals.append(name)
+            return f"{pad}{name} = {text}\n"
+        if chance < 0.2:
+            text = self.whole(3)
+            name = self.new("j")
+            self.wholes.append(name)
+            return f"{pad}{name} = {text}\n"
+        if chance < 0.25:
+            text = f"({self.real(2)}, {self.real(1)}, {self.leaf()})"
+            if self.draw.random() < 0.3:
+                text = f"helper({self.real(1)}, {self.whole(1)}) + ({self.leaf()},)"
+            name = self.new("p")
+            self.tuples.append(name)
+            return f"{pad}{name} = {text}\n"
+        if chance < 0.4:
+            return f"{pad}a[{self.place()}] {self.one('=', '+=', '*=', '-=')} {self.real(2)}\n"
+        if chance < 0.46:
+            return f"{pad}k[{self.place()}] {self.one('=', '+=', '^=')} {self.whole(2)}\n"
+        if chance < 0.49:
+            return f"{pad}w[{self.place()}, {self.place(3)}] = {self.whole(2)}\n"
+        if chance < 0.53:
+            return f"{pad}a[0], a[1] = {self.real(1)}, a[0]\n"
+        if chance < 0.57:
+            return (
+                f"{pad}x, t = {self.one('t, x', f'helper({self.leaf()}, {self.whole(1)})', 't + 1.0, t')}\n"
+            )
+        if chance < 0.6:
+            return f"{pad}total({self.section()}, {self.leaf()})\n"
+        if chance < 0.64:
+            return f"{pad}if {self.condition(2)}:\n{pad}    {self.leaving()}\n"
+        if chance < 0.66:
+            name = self.new("z")
+            texts = [f"{pad}{name} = {self.whole(1)}\n", f"{pad}k[{self.place()}] = {name}\n"]
+            texts += [f"{pad}{name} = ({self.leaf()}, 1)\n", f"{pad}a[{self.place()}] = {name}[0]\n"]
+            return "".join(texts)  # one name for values of different kinds
+        if chance < 0.7:
+            name = self.new("u")
+            texts = [f"{pad}if {self.condition(1)}:\n{pad}    {name} = {self.draw.randrange(1, 9)}\n"]
+            texts += [
+                f"{pad}else:\n{pad}    {name} = {self.real(1)}\n",
+                f"{pad}a[{self.place()}] += {name} * 0.5\n",
+            ]
+            return "".join(texts)
+        if depth <= 0:
+            return f"{pad}x = {self.real(2)}\n"
+        if chance < 0.84:
+            orelse = f"{pad}else:\n{self.inner(depth, indent)}" if self.draw.random() < 0.6 else ""
+            return f"{pad}if {self.condition(2)}:\n{self.inner(depth, indent)}{orelse}"
+        return self.loop(depth, indent)
+
+    def leaving(self) -> str:
+        """What ends a loop or the function."""
+        if self.depth_of_loops and self.draw.random() < 0.6:
+            return self.one("break", "continue")
+        if self.draw.random() < 0.3:
+            return f"raise {self.one('ValueError', 'ArithmeticError')}('no')"
+        return f"return {self.real(1)}"
+
+    def loop(self, depth: int, indent: int) -> str:
+        pad = "    " * indent
+        kept = list(self.reals), list(self.wholes)
+        kind = self.draw.randrange(5)
+        before = ""
+        if kind == 0:
+            name = self.new("i")
+            bounds = self.one("3", "1, 4", "5, -1, -2", "0", f"{self.one(*self.wholes)} % 5")
+            head = f"for {name} in range({bounds}):"
+            self.wholes.append(name)
+        elif kind == 1:
+            name = self.new("e")
+            source = self.one(f"({self.leaf()}, {self.leaf()})", "a", self.section(), f"({self.leaf()}, 2)")
+            head = f"for {name} in {source}:"
+            if "2)" not in source:
+                self.reals.append(name)
+        elif kind == 2:
+            index, name = self.new("i"), self.new("e")
+            source = self.one("a", "a[1:]", f"({self.leaf()}, {self.leaf()})")
+            head = f"for {index}, {name} in enumerate({source}):"
+            self.wholes.append(index)
+            self.reals.append(name)
+        elif kind == 3:
+            one, other = self.new("e"), self.new("i")
+            head = f"for {one}, {other} in zip({self.one('a', 'a[1:3]')}, {self.one('k', 'k[2:]')}):"
+            self.reals.append(one)
+            self.wholes.append(other)
+        else:
+            name = self.new("c")
+            before = f"{pad}{name} = 0\n"
+            head = f"while {name} < {self.draw.randrange(1, 4)}:\n{pad}    {name} += 1"
+            self.wholes.append(name)
+        self.depth_of_loops += 1
+        body = self.inner(depth, indent)
+        self.depth_of_loops -= 1
+        self.reals, self.wholes = kept
+        orelse = f"{pad}else:\n{self.inner(depth, indent)}" if self.draw.random() < 0.2 else ""
+        return f"{before}{pad}{head}\n{body}{orelse}"
+
+
+def random_program(seed: int) -> str:
+    """The text of the program of a seed."""
+    return Writer(seed).program()

@@ -1,0 +1,24 @@
+"""All kernel functions of the product are of the language, on each road."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+ROOT = Path(__file__).parents[2]
+FEWEST = 300
+
+
+def test_every_kernel_function_is_read_and_printed() -> None:
+    folders = [ROOT / "release", ROOT / "tests" / "language"]
+    done = subprocess.run(
+        [sys.executable, "-P", str(ROOT / "tests" / "language" / "all_kernels_run.py")],
+        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(map(str, folders))},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    count, *faults = done.stdout.splitlines()
+    assert not faults, "\n".join(faults)
+    assert int(count) > FEWEST

@@ -1,0 +1,98 @@
+"""Two printers of one form: LLVM's text and C do the same; what is written as C reads like its source."""
+
+from __future__ import annotations
+
+import math
+import shutil
+from typing import Any
+
+import numpy as np
+import pytest
+from language_tools import compiled
+from programs_run import differences, lowered_differences
+from test_edges_of_numbers import OF_REALS, OF_WHOLE, TO_WHOLE, is_same, of_math, of_the_module, through
+
+from cosim_compiler.code import BY_C, text_in_c
+from cosim_compiler.language.program import Program
+from cosim_compiler.road import ROADS
+
+pytestmark = pytest.mark.skipif(
+    not any(map(shutil.which, ("cc", "gcc", "clang"))), reason="there is no C compiler here"
+)
+
+
+def test_edges_of_reals() -> None:
+    for function, a, b, expected in OF_REALS:
+        found = compiled(function, "ff>f", BY_C)(a, b)
+        assert is_same(found, expected), (function, a, b, found)
+
+
+def test_edges_of_whole_numbers() -> None:
+    for function, a, b, expected in OF_WHOLE:
+        assert compiled(function, "ii>i", BY_C)(a, b) == expected, (function, a, b)
+    for function, x, expected in TO_WHOLE:
+        assert compiled(function, "ff>i", BY_C)(x, 0.0) == expected, (function, x)
+
+
+def test_the_rest_of_math() -> None:
+    called = compiled(of_math, "fi>f", BY_C)
+    for x in (-1.75, 0.0, 0.7, 4.5):
+        for n in (-30, 0, 36):
+            assert is_same(called(x, n), of_math(np.float64(x), n)), (x, n)
+    assert compiled(of_the_module, "ii>f", BY_C)(-1, 2) == of_the_module(-1, 2)
+
+
+def test_what_is_raised() -> None:
+    called = compiled(through, "f>f", BY_C)
+    assert called(0.5) == 1.5
+    with pytest.raises(ArithmeticError, match="^too large$"):
+        called(2.0)
+
+
+def test_random_programs() -> None:
+    assert sum(d is None or pytest.fail(str(d)) for d in differences(range(7000, 7040), BY_C)) > 100
+
+
+def test_random_programs_as_native_libraries_have_them() -> None:
+    compared = 0
+    for difference in lowered_differences(range(8000, 8040)):
+        assert difference is None, str(difference)
+        compared += 1
+    assert compared > 100
+
+
+@pytest.mark.thorough
+def test_many_random_programs() -> None:
+    for first in range(0, 10_000, 100):
+        for difference in differences(range(first, first + 100), BY_C):
+            assert difference is None, str(difference)
+
+
+def stretch(x: Any, stiffness: Any, limit: Any, f: Any) -> None:
+    """The force of a spring that ends."""
+    reach = min(abs(x), limit)
+    if x < 0.0:
+        reach = -reach
+    f[0] = -stiffness * (reach + 0.5 * reach * reach) / (1.0 + math.sin(x))
+
+
+EXPECTED = """\
+static void k_stretch(double x, double stiffness, double limit, reals f) {
+    double reach = 0;
+    reach = least(fabs(x), limit);
+    if (x < 0.0) {
+        reach = -reach;
+    }
+    f.at[0] = -stiffness * (reach + 0.5 * reach * reach) / (1.0 + sin(x));
+}
+"""
+
+
+def test_c_reads_like_its_source() -> None:
+    program = Program()
+    program.root(stretch, "fffF>v")
+    assert EXPECTED in text_in_c(program, [])
+
+
+def test_the_roads_are_named() -> None:
+    assert set(ROADS) == {"numba", "own", "c", "plain"}
