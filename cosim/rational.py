@@ -241,6 +241,6 @@ def periodic_time(index: int, parts: int, offset: float, period: float) -> float
     resolution = common_resolution(of_period * parts, of_offset) if is_counted else 0
     if resolution == 0:
         return offset + float(index) / float(parts) * period
-    left = (whole % parts) * of_period + rest  # a part of a period is less than its resolution says
-    factor = resolution // (of_period * parts)
-    return tick_time(index, begin, after * (resolution // of_offset), whole // parts, left * factor, resolution)
+    left = ((whole % parts) * of_period + rest) * (resolution // (of_period * parts))
+    after *= resolution // of_offset
+    return tick_time(index, begin, after, whole // parts, left, resolution)

@@ -25,7 +25,8 @@ from cosim.step.seen import (
     note_hidden,
     see,
 )
-from cosim.step.watched import level
+from cosim.step.watched import above
+from cosim.step.zeros import EITHER
 from cosim.walker import walk
 
 PARTS = 4  # of a step, looked at whatever the witnesses do
@@ -41,7 +42,7 @@ NOTHING_FOUND, FOUND = 0, 1  # a negative code: minus (1 + index of the block th
 def crosses(before: float, after: float, direction: int, guard: float) -> bool:
     """Whether going from one value to another is an event; leaving zero only on guard, NaN is no value."""
     if before == 0.0:
-        return (guard > 0.0 and after < 0.0) or (guard < 0.0 and after > 0.0)
+        return (guard > 0.0 and after < 0.0) or ((guard < 0.0 or guard == EITHER) and after > 0.0)
     falls = direction % 2 == 1 and before > 0.0 and after <= 0.0
     rises = direction >= 2 and before < 0.0 and after >= 0.0
     return falls or rises
@@ -76,7 +77,7 @@ def look_at(a: Arrays, t: float, at: int) -> int:
     row = at * width
     points[row] = t
     for i in range(a.program[ix.WITNESSES]):
-        points[row + 1 + i] = c[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]] - level(a, i)
+        points[row + 1 + i] = above(a, i, c[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]])
     return status
 
 

@@ -17,14 +17,17 @@ from cosim.step.run import (
     BOTH_KINDS,
     begin_answers,
     end_step,
+    follow_arrivals,
     note_jump,
     note_next_event,
     start_step,
 )
 from cosim.step.touched import lower_stage
+from cosim.step.triggered import fire
 from cosim.step.updates import PUBLISH_CAUSES, REACHED_TERMINATION, TIME_CAUSE
-from cosim.step.watched import level, memory_of, value
-from cosim.step.witnesses import begin_watch, fire, note
+from cosim.step.watched import above, memory_of, value
+from cosim.step.witnesses import begin_watch, note
+from cosim.step.zeros import has_arrivals, note_zeros
 from cosim.system.history_buffer import AFTER_ARRIVAL
 from cosim.system.history_buffer import BEFORE as BEFORE_EVENTS
 
@@ -37,12 +40,18 @@ def arrive(a: Arrays, t: float) -> int:
     return realize(a, ix.MOTION)
 
 
+def note_length(a: Arrays, t: float) -> None:
+    """The step of the host that ends at `t` says how far from a scheduled time it may be."""
+    if t > a.clock[ix.COMPLETED]:
+        a.numbers[ix.MEETING] = ix.SAME_TIME * (t - a.clock[ix.COMPLETED])
+
+
 def up_to_rounding(a: Arrays, t: float) -> float:
     """The last scheduled time that a host which stands at `t` cannot tell from it, else `t`.
 
     Hosts compute their own times, and their solvers refuse steps of the last few bits.
     """
-    limit = t + 1e-14 * max(1.0, abs(t))
+    limit = t + max(a.numbers[ix.MEETING], 1e-14 * max(1.0, abs(t)))
     latest = t
     for entry in range(a.program[ix.ENTRIES]):
         if a.program[row_of(a, entry) + ix.SCHEDULE] != 0:
@@ -59,7 +68,7 @@ def find_crossed(a: Arrays) -> bool:
     for i in range(a.program[ix.WITNESSES]):
         before = a.clock[memory_of(a, i) + ix.VALUE]
         a.scratch[a.program[ix.BEFORE] + i] = before
-        crossed = has_crossed(a, i, before - level(a, i), value(a, i) - level(a, i))
+        crossed = has_crossed(a, i, above(a, i, before), above(a, i, value(a, i)))
         a.places[a.program[ix.CROSSED] + i] = 1 if crossed else 0
         found = found or crossed
     return found
@@ -80,6 +89,7 @@ def complete_step(a: Arrays, t: float) -> int:
         code = arrive(a, t)
     if code != 0:
         return code
+    note_length(a, t)
     if t > a.clock[ix.COMPLETED]:
         a.agenda[ix.TIME_ADVANCED] = BOTH_KINDS
         a.agenda[ix.FINISHED] = 0
@@ -92,8 +102,9 @@ def complete_step(a: Arrays, t: float) -> int:
     a.clock[ix.COMPLETED] = t
     if find_crossed(a):
         return EVENT
+    note_zeros(a, 0)
     note(a)
-    return EVENT if has_every_step(a) else REACHED
+    return EVENT if has_every_step(a) or has_arrivals(a) else REACHED
 
 
 def breaks_at(a: Arrays, t: float) -> bool:
@@ -110,6 +121,7 @@ def handle_events(a: Arrays, t: float) -> int:
 
     Which witnesses have crossed is decided by their values at the last completed step.
     """
+    note_length(a, t)
     t = up_to_rounding(a, t)
     is_break = breaks_at(a, t)
     code = make_room(a)
@@ -128,8 +140,11 @@ def handle_events(a: Arrays, t: float) -> int:
     a.places[ix.CHANGED] = 0
     if code == 0 and a.clock[ix.JUMPED] != 0.0:
         code = note_jump(a)
-    elif code == 0 and find_crossed(a):
-        fire(a, 0.0)
+    elif code == 0:
+        found = find_crossed(a)
+        if found:
+            fire(a, 0.0)
+        note_zeros(a, 1 if found else 0)
     if code != 0:
         return code
     note(a)
@@ -139,6 +154,8 @@ def handle_events(a: Arrays, t: float) -> int:
             code = end_step(a, PUBLISH_CAUSES)
         if code == 0:
             code = start_step(a)
+        if code == 0 and a.program[ix.WITNESSES] > 0:
+            code = follow_arrivals(a)
         if code == 0 and held_count(a) > 0:
             # rates with what holds it would be another system than the one that is described
             a.places[ix.WITNESS] = held_at(a, 0)

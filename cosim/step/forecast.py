@@ -13,7 +13,7 @@ from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, part
 from cosim.step.crossing import look_at, points_of
 from cosim.step.evaluation import copy_cache, probed
-from cosim.step.watched import level, memory_of, value
+from cosim.step.watched import above, level, memory_of, value
 
 SETTLED = 4  # the point that has what `settle` finds; 0 is its working space, 1 to 3 lie inside the step
 CLOSER = 0.1  # of the step behind a time that did not come true: the next one has to be nearer than that
@@ -134,7 +134,7 @@ def forecast(a: Arrays, start: float, stop: float, aim: float) -> int:
         memory = memory_of(a, i)
         zero = 0.0
         guard = a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_GUARD]
-        present = value(a, i) - level(a, i)
+        present = above(a, i, value(a, i))
         if guard * (present + level(a, i)) > 0.0:
             zero = level(a, i)  # it is out on the other side: zero is zero again
         here = present + zero

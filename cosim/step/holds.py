@@ -201,8 +201,10 @@ def release(a: Arrays) -> int:
         now = value(a, i)
         memory = memory_of(a, i)
         side = a.clock[at + SIDE]
-        a.clock[memory + ix.LEVEL] = now
-        a.clock[memory + ix.GUARD] = side if is_pushed and now * side <= 0.0 else 0.0
+        is_out = is_pushed and now * side > 0.0
+        a.clock[memory + ix.LEVEL] = 0.0 if is_out else now
+        a.clock[memory + ix.GUARD] = side if is_pushed and not is_out else 0.0
+        a.clock[memory + ix.BAND] = -1.0 if is_out else 0.0
         a.clock[memory + ix.FIRED] = -math.inf
         a.clock[memory + ix.REPEATS] = 0.0
         tell(a, RELEASED, i, 0.0)
@@ -212,6 +214,7 @@ def release(a: Arrays) -> int:
         rate = a.scratch[a.program[ix.RATES_NOW] + i]
         if now * rate < 0.0 and direction_of(a, i) in (ix.BOTH, ix.RISING if rate > 0.0 else ix.FALLING):
             a.clock[memory + ix.LEVEL] = 0.0
+            a.clock[memory + ix.BAND] = -1.0
         else:
             a.clock[memory + ix.REPEATS] = LEAVING
             for entry in range(a.program[ix.ENTRIES]):
@@ -235,6 +238,7 @@ def let_go(a: Arrays, i: int, why: int) -> None:
     guard = side if now * side <= 0.0 else 0.0
     a.clock[at + ix.LEVEL] = now * abs(guard)
     a.clock[at + ix.GUARD] = guard
+    a.clock[at + ix.BAND] = 0.0 if guard != 0.0 else -1.0
     a.clock[at + ix.FIRED] = -math.inf
     a.clock[at + ix.REPEATS] = 0.0
 
@@ -433,6 +437,7 @@ def hold(a: Arrays, i: int, side: float, sign: float) -> int:
     memory = memory_of(a, i)
     a.clock[memory + ix.LEVEL] = 0.0
     a.clock[memory + ix.GUARD] = 0.0
+    a.clock[memory + ix.BAND] = -1.0
     a.clock[memory + ix.FIRED] = -math.inf
     a.clock[memory + ix.REPEATS] = 0.0
     for j in range(a.program[ix.WITNESSES]):

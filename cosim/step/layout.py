@@ -43,19 +43,21 @@ from __future__ import annotations
     FAILED_FROM, FAILED_FROM_K, FAILED_C, TIMERS, DUE, WAITING,
     PROBED_Y, PROBED_C, INNER_C, KEPT_WORK, LEVELS, ENDS, POINTS, RATES_NOW, BEFORE,
     LOW, NOW, FIRED_BY, CROSSED, TWIN_C, CANDIDATES, CANDIDATES_WIDTH,
-    WINDOW, LOCATED_BEFORE, LOCATED_AFTER, DURATION, PACE, TOLD, MARKS, STACK,
+    WINDOW, LOCATED_BEFORE, LOCATED_AFTER, DURATION, PACE, TOLD, MARKS, STACK, ROUNDING, WAS_SET, WAS_PUSHED,
     PAST, PAST_AT, FOUND, FOUND_AT, FOUND_BEFORE,
     BETWEEN_FIRST, BETWEEN_LAST, BETWEEN, BETWEEN_AT, REFINED_UNTIL, ASKED, TOLD_OF_RINGS, ROOM,
     SWAPPED, TOLD_OF_WITNESSES,
     SHARES, WRITERS, WRITTEN_BY, REPORTED_WRITERS,  # variables that two handlers of one instant may write
     HEADER,
-) = range(134)  # fmt: skip
+) = range(137)  # fmt: skip
 HOLD, TELL, STOP_AT = 0, 1, 2  # POLICY
 # Behind the header: the addresses of parts that only some runs need; see `arrays.part`.
 OPTIONAL_PARTS = (
     "updates", "publishes", "take_signals", "follow_updates", "realize_touched",
     "next_event_time", "schedule_periods", "start_agenda", "check_timers", "follow_parameters",
     "look", "start_witnesses", "begin_watch", "trigger", "cross_by_jump", "turned",
+    "measure_rounding", "start_zeros", "note_zeros", "note_written", "note_set", "fire_arrivals",
+    "cross_at_rest",
     "release", "begin_candidates", "drop", "realize_held", "follow_holds", "drop_moved", "note_held", "hold",
     "remember", "remember_step", "halt", "go_past_arrival", "make_room", "meet", "record_now", "record_step",
     "refine_step",
@@ -64,9 +66,9 @@ OPTIONAL_PARTS = (
 # program: the row of a handler
 (
     CAUSE, DOES, BLOCK_OF, FLAG, SCHEDULE, PERIOD_ROW, OFFSET_ROW, FOLLOWS,
-    TIMES, TIMES_AT, STATUS, NEEDS_REPORT, NEXT, NEXT_AT, PRIVATE,
+    TIMES, TIMES_AT, STATUS, NEEDS_REPORT, NEXT, NEXT_AT, PRIVATE, SETS, SETS_AT,
     ENTRY_WIDTH,
-) = range(16)  # fmt: skip
+) = range(18)  # fmt: skip
 # A period or an offset stands behind the rows of all handlers: which array holds it, and where; where in
 # `numbers` the value stands for which the rational number behind it was given.
 NUMBER_IN, NUMBER_AT, GIVEN_AT, GIVEN_WHOLE, GIVEN_REST, GIVEN_RESOLUTION, TIME_WIDTH = range(7)
@@ -76,10 +78,12 @@ IN_Y, IN_P, IN_D, IN_K, IN_C, IN_NUMBERS = range(6)
 # What a handler may change: where it leaves it (a kernel function in the cache, a Python method in its copy
 # of the variables), which array, where in it, how many, whether a hold may switch it, how it is written.
 RESULT, TARGET, OFFSET, SIZE, SWITCHABLE, WRITES, NEXT_WIDTH = range(7)
-WRITES_AT_TIMES, WRITES_ALWAYS, WRITES_SUMS = range(
-    3
-)  # WRITES: on some ways or unknown, on each way, only +=
-WITNESS_WIDTH = 2  # direction, whether it is a condition
+# WRITES: on some ways or unknown, on each way, only +=
+WRITES_AT_TIMES, WRITES_ALWAYS, WRITES_SUMS = range(3)
+# A witness that depends on a state which a handler may set: where that is left in the cache, where it is in y.
+SET_WITNESS, SET_RESULT, SET_STATE, SET_WIDTH = range(4)
+# direction, whether it is a condition, whether it changes with states or time
+IS_CONDITION, IS_MOVED, WITNESS_WIDTH = 1, 2, 3
 # What is swapped in: where in the cache, which array, where in it, what depends on it.
 NEW_AT, SWAPPED_IN, SWAPPED_AT, DEPENDS, SWAP_WIDTH = range(5)
 # Where in the cache stands how smooth a source is; whether it follows a delayed signal at once.
@@ -93,14 +97,15 @@ FALLING, RISING, BOTH = 1, 2, 3  # directions of witnesses
 # probe: of each witness where its value lies in the cache, where its rate (-1: found by differences), which
 # way it has to cross
 VALUE_AT, RATE_AT, DIRECTION, PROBE_WIDTH = range(4)
-# scratch, of each witness: the value that counts as zero, and whether it starts there on guard (1: leaving
-# downward is a crossing, -1: leaving upward)
-LEVEL_ZERO, LEVEL_GUARD, LEVEL_WIDTH = range(3)
+# scratch, of each witness: the value that counts as zero, what leaving it means where the step starts there,
+# and how close to it zero begins (-1: it does not start there), see `zeros`
+LEVEL_ZERO, LEVEL_GUARD, LEVEL_BAND, LEVEL_WIDTH = range(4)
 # scratch: what was found, then the witnesses at the start of the step and at its end
 WINDOW_START, WINDOW_END, ENDS_HEADER = range(3)
 
 # numbers
 ACCURACY, SHORTEST_PULSE, MEETING = 0, 1, 2
+SAME_TIME = 1e-9  # of a host's step: a scheduled event that its end misses by that is at its end
 
 # clock
 (
@@ -114,7 +119,7 @@ ACCURACY, SHORTEST_PULSE, MEETING = 0, 1, 2
 ) = range(7)
 SERVED, GRID_PERIOD, GRID_OFFSET, COMES, ENTRY_NUMBERS = range(5)
 # of the memory of a witness
-VALUE, LEVEL, GUARD, FIRED, REPEATS, RATE, EXPECTED, DOUBT, COLUMNS = range(9)
+VALUE, LEVEL, GUARD, BAND, FIRED, REPEATS, RATE, EXPECTED, DOUBT, COLUMNS = range(10)
 
 # agenda
 INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, FIRST_ENTRY = range(5)

@@ -62,6 +62,13 @@ from cosim.step.realize import (
 )
 from cosim.step.recording import record_step, record_update
 from cosim.step.touched import lower_stage
+from cosim.step.triggered import (
+    cross_at_rest,
+    cross_by_jump,
+    leave_out_pending,
+    list_pending,
+    turned,
+)
 from cosim.step.updates import (
     FAILED_STATUS,
     FIRST_PUBLISHES,
@@ -78,15 +85,12 @@ from cosim.step.updates import (
 )
 from cosim.step.witnesses import (
     begin_watch,
-    cross_by_jump,
     forget_located,
-    leave_out_pending,
-    list_pending,
     next_expected,
     start_witnesses,
     trigger,
-    turned,
 )
+from cosim.step.zeros import note_written
 from cosim.system.history_buffer import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
 
 WITHIN_REACH = 0.999 * MOST_PARTS  # shortest pulses: in a step that long each of them is looked at
@@ -176,7 +180,7 @@ def initialize(a: Arrays, t: float) -> int:
         return code
     a.clock[ix.JUMPED] = 0.0
     watch_notices(a)
-    code = start_witnesses(a)
+    code = start_witnesses(a, 1 if stays else 0)
     if code != 0:
         return code
     a.agenda[ix.INITIALIZED] = 1
@@ -297,6 +301,15 @@ def one_step(a: Arrays, boundary: float) -> int:
                 return 0
         if code != 0:
             return code
+    if a.program[ix.WITNESSES] > 0:
+        changed = a.places[ix.CHANGED]
+        code = follow_arrivals(a)
+        if code != 0:
+            return code
+        if a.places[ix.SEVERITY] >= REACHED_TERMINATION:
+            a.agenda[ix.UPDATES_DONE] = 1
+            return 0
+        a.places[ix.CHANGED] = max(changed, a.places[ix.CHANGED])
     if has_arrived:
         a.places[ix.CHANGED] = 1
     a.agenda[ix.UPDATES_DONE] = 0
@@ -399,7 +412,20 @@ def start_step(a: Arrays) -> int:
     code = realized(a, ix.MOTION)
     if code == 0 and a.places[ix.CHANGED] != 0:
         code = follow_updates(a)
+    if code == 0 and a.program[ix.WITNESSES] > 0:
+        note_written(a)
     return failed if failed != 0 else code
+
+
+@part("A>i")
+def follow_arrivals(a: Arrays) -> int:
+    """Witnesses that came to zero, and whose passage nothing says, may stay there: an event. 0 or a code."""
+    if cross_at_rest(a) == 0:
+        return 0
+    code = end_step(a, 1 << TRIGGERED)
+    if code == 0 and a.program[ix.IN_STEPS] != 0:
+        code = start_step(a)
+    return code
 
 
 @part("A>i", needed_for="handlers")

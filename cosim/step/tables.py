@@ -173,6 +173,9 @@ class Tables:
             found = self._nexts[entry.number] = self._next(entry)
             row[layout.NEXT], row[layout.NEXT_AT] = len(found), place + len(listed)
             listed += [number for values in found for number in values]
+            set_here = self._set_by(entry)
+            row[layout.SETS], row[layout.SETS_AT] = len(set_here), place + len(listed)
+            listed += [number for values in set_here for number in values]
         self._table(layout.ENTRIES, rows)
         self._integers.extend(listed)
         self._table(layout.SIGNALS, self.agenda_of.signals)
@@ -252,6 +255,18 @@ class Tables:
             others.append(mine)
         return False
 
+    def _set_by(self, entry: Entry) -> list[list[int]]:
+        """Witnesses that depend on states that a kernel function has among its results, and these states."""
+        if entry.handler.function.is_python:
+            return []
+        return [
+            [number, cells[layout.RESULT] + i, cells[layout.OFFSET] + i]
+            for cells in self._nexts[entry.number]
+            for i in range(cells[layout.SIZE] if cells[layout.TARGET] == layout.IN_Y else 0)
+            for number, witness in enumerate(self.agenda_of.witnesses)
+            if ("y", cells[layout.OFFSET] + i) in witness.sources
+        ]
+
     @property
     def reset_states(self) -> frozenset[int]:
         """Where in y the states lie that handlers may set."""
@@ -285,7 +300,7 @@ class Tables:
 
     def _witnesses(self, accuracy: float | None, method: Method, policy: str) -> None:
         system, witnesses = self.system, self.agenda_of.witnesses
-        rows = [[witness.direction, int(witness.is_condition)] for witness in witnesses]
+        rows = [[w.direction, int(w.is_condition), int(w.is_moved)] for w in witnesses]
         shortest = min((witness.shortest_pulse for witness in witnesses), default=math.inf)
         self._numbers[layout.SHORTEST_PULSE] = shortest
         self._table(layout.WITNESSES, rows)
@@ -439,6 +454,7 @@ class Tables:
             (layout.TWIN_C, 0 if self.held is None else cache),
             (layout.CANDIDATES, candidates),
             *((place, witnesses) for place in OF_WITNESSES),
+            (layout.ROUNDING, 2 * witnesses),
         ):
             self._take(place, "scratch", size)
         for place, size in (
@@ -454,6 +470,8 @@ class Tables:
             (layout.WRITERS, (kept + integers) * self._integers[layout.SHARES]),
             (layout.WRITTEN_BY, (kept + integers) * self._integers[layout.SHARES]),
             (layout.REPORTED_WRITERS, entries),
+            (layout.WAS_SET, witnesses),
+            (layout.WAS_PUSHED, 1),
             (layout.MARKS, int(self.reach[0])),
             (layout.STACK, int(self.reach[0])),
         ):

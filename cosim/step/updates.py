@@ -43,6 +43,7 @@ from cosim.step.event_log import (
 from cosim.step.holds import gathers, note_result
 from cosim.step.realize import realize, realized
 from cosim.step.touched import lower_stage
+from cosim.step.zeros import note_set
 from cosim.walker import call_python
 
 INITIALIZATION_CAUSE, TRIGGERED, SCHEDULED, TIME_CAUSE, SIGNALED, TERMINATION_CAUSE = range(1, 7)
@@ -233,7 +234,11 @@ def handle(a: Arrays, cause: int, does: int) -> int:
         if severity > 0 and a.program[ix.SHARES] != 0:
             note_writers(a, entry, row)
         if severity > 0:
+            if cause in (TRIGGERED, SIGNALED) and changes_states(a, row):
+                a.places[a.program[ix.WAS_PUSHED]] = 1
             accept_results(a, row)
+            if a.program[row + ix.SETS] > 0:
+                note_set(a, row)
     if writes:
         take_over(a, a.program[ix.WORKING], a.program[ix.WORKING_K])
     return 0
@@ -281,6 +286,15 @@ def is_changed(a: Arrays, row: int, cell: int) -> bool:
     changed = False
     for m in range(a.program[cell + ix.SIZE]):
         changed = changed or different(working_value(a, array, offset + m), result_value(a, row, cell, m))
+    return changed
+
+
+def changes_states(a: Arrays, row: int) -> bool:
+    """Whether a handler has left another value for a continuous state."""
+    changed = False
+    for i in range(a.program[row + ix.NEXT]):
+        cell = a.program[row + ix.NEXT_AT] + ix.NEXT_WIDTH * i
+        changed = changed or (a.program[cell + ix.TARGET] == ix.IN_Y and is_changed(a, row, cell))
     return changed
 
 

@@ -31,12 +31,24 @@ def direction_of(a: Arrays, i: int) -> int:
 
 def is_condition(a: Arrays, i: int) -> bool:
     """Whether it is true or false instead of a number that varies."""
-    return a.program[a.program[ix.WITNESSES_AT] + ix.WITNESS_WIDTH * i + 1] != 0
+    return a.program[a.program[ix.WITNESSES_AT] + ix.WITNESS_WIDTH * i + ix.IS_CONDITION] != 0
+
+
+def is_moved(a: Arrays, i: int) -> bool:
+    """Whether it changes with the states or the time; else it jumps where variables are written."""
+    return a.program[a.program[ix.WITNESSES_AT] + ix.WITNESS_WIDTH * i + ix.IS_MOVED] != 0
 
 
 def level(a: Arrays, i: int) -> float:
     """The value that counts as zero."""
     return a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_ZERO]
+
+
+def above(a: Arrays, i: int, number: float) -> float:
+    """A value of a witness above its level, 0 where that is rounding: see `cosim.step.zeros`."""
+    distance = number - level(a, i)
+    band = a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_BAND]
+    return 0.0 if abs(distance) <= band else distance
 
 
 @part("Af>v", needed_for="witnesses")

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cosim.component.kernel_function import DIRECTIONS
 from cosim.step.layout import FALLING, RISING
+from cosim.system.dependencies import places
 from cosim.system.system import System
 
 
@@ -28,6 +29,8 @@ class Witness:
         Whether it is true or false (1 and -1 in the cache) instead of a number that varies.
     shortest_pulse : float
         How long it stays on the other side of zero at least, s; infinite where nothing is said.
+    sources : frozenset of (str, int)
+        What it is computed from at the same instant: arrays and places in them, the time is ("t", 0).
     """
 
     path: str
@@ -36,11 +39,17 @@ class Witness:
     rate: int = -1
     is_condition: bool = False
     shortest_pulse: float = math.inf
+    sources: frozenset[tuple[str, int]] = frozenset()
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether it changes with the states, their past, or the time; else it jumps where variables do."""
+        return any(array in "yht" for array, _ in self.sources)
 
 
 def list_witnesses(system: System) -> list[Witness]:
     """The witnesses of all parts, in order of parts, then of declaration."""
-    found = []
+    found, graph = [], system.assembly.graph
     for name, part in system.parts.items():
         slots = system.assembly.layout.slots[name]
         rates = {id(k.rate_of): slots[k.name].offset for k in part.kernels.values() if k.rate_of}
@@ -51,5 +60,6 @@ def list_witnesses(system: System) -> list[Witness]:
                 place = slots[kernel.name].offset
                 direction = FALLING * falling + RISING * rising
                 more = kernel.is_condition, kernel.shortest_pulse
-                found.append(Witness(path, place, direction, rate, *more))
+                sources = frozenset(places(graph.sources(slots[kernel.name])))
+                found.append(Witness(path, place, direction, rate, *more, sources))
     return found

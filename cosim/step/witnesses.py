@@ -7,9 +7,8 @@ import math
 from cosim.contracts.method_layout import FIXED, IS_CUBIC
 from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
-from cosim.step.agenda import row_of
 from cosim.step.arrays import Arrays, Reals, part
-from cosim.step.codes import FAILED_ACCURACY, FAILED_HOLD, FAILED_SIDE
+from cosim.step.codes import FAILED_ACCURACY, FAILED_SIDE
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.crossing import (
     FOUND,
@@ -21,14 +20,19 @@ from cosim.step.crossing import (
     points_of,
 )
 from cosim.step.evaluation import copy_cache, probed
-from cosim.step.event_log import CHATTERING, NOT_A_NUMBER, WRONG_SIDE, ZENO, tell
+from cosim.step.event_log import NOT_A_NUMBER, WRONG_SIDE, tell
 from cosim.step.forecast import foresee
-from cosim.step.holds import can_hold, drop_moved, held_count, hold, leave_out_held, note_held, pushes_it
+from cosim.step.holds import (
+    held_count,
+    leave_out_held,
+    note_held,
+)
 from cosim.step.realize import complete, redo
 from cosim.step.seen import (
     ASIDE,
     LEFT,
     RIGHT,
+    SEEN,
     copy_row,
     forget_hidden,
     forget_seen,
@@ -36,17 +40,27 @@ from cosim.step.seen import (
     seen_without_value,
     spacing_for,
 )
-from cosim.step.updates import TRIGGERED
+from cosim.step.triggered import fire, note_located
 from cosim.step.watched import (
-    LEAVING,
-    MOST_REPEATS,
-    RATE_SPACING,
+    above,
     direction_of,
     is_condition,
-    level,
     look,
     memory_of,
     value,
+)
+from cosim.step.zeros import (
+    ARRIVED,
+    NEAR,
+    NOT_AT_ZERO,
+    PASSED,
+    come_out,
+    is_out,
+    largest_number,
+    measure_rounding,
+    note_zeros,
+    rounding,
+    start_zeros,
 )
 
 CHARACTERISTIC_TIME = 1.0  # s; the isolation window is 0.01 * accuracy * this, as in Drake's Simulator
@@ -56,7 +70,7 @@ CORRECTIONS = 80  # of the time of an event, where dense output and a step of it
 SECANTS = 4  # of them by the rates of the witnesses alone; then every second one makes the bracket smaller
 REPEATED = 1e-7  # s; closer events of one witness repeat each other where the step is much longer,
 LONGER = 1e4  # so many times: shorter flights are lost in the rounding of coordinates that are not small
-NEAR = 10.0  # windows: events of one witness closer than that repeat each other
+NEAR_BY = 10.0  # windows: events of one witness closer than that repeat each other
 CLOSER = 0.1  # than the window: evaluations of witnesses are cheap, and late events add up
 DIFFERENCE = 1e-6  # of the step: over which rates of witnesses that declare none are taken
 WORTH_A_LOOK = 100.0  # windows: in shorter flights (that pile up) coordinates are mostly rounding
@@ -64,21 +78,30 @@ SEARCHES = 3  # of a step again, with more points, as the witnesses turn out to 
 HALF_A_UNIT = 1.1102230246251568e-16  # a little more than half the distance from 1 to the next number
 
 
-@part("A>i", needed_for="witnesses")
-def start_witnesses(a: Arrays) -> int:
-    """At the beginning of a run; 0 or a code."""
+@part("Ai>i", needed_for="witnesses")
+def start_witnesses(a: Arrays, goes_on: int) -> int:
+    """At the beginning of a run, or where one goes on with another integrator; 0 or a code."""
     for i in range(a.program[ix.WITNESSES]):
         at = memory_of(a, i)
+        was_started = a.clock[at + ix.FIRED] != 0.0
+        has_come = a.clock[at + ix.BAND] >= 0.0 and a.clock[at + ix.GUARD] == 0.0
+        same = goes_on != 0 and was_started and has_come and a.clock[at + ix.VALUE] == value(a, i)
+        a.places[a.program[ix.WAS_SET] + i] = 1 if same else 0
         for column in range(ix.COLUMNS):
             a.clock[at + column] = 0.0
         a.clock[at + ix.FIRED] = -math.inf
         a.clock[at + ix.EXPECTED] = math.inf
+    start_zeros(a)
+    for i in range(a.program[ix.WITNESSES]):
+        at = memory_of(a, i)
+        if a.places[a.program[ix.WAS_SET] + i] != 0:
+            a.clock[at + ix.GUARD] = 0.0
         now = value(a, i)
         a.clock[at + ix.VALUE] = now
         tell_of_nan(a, i, now, a.clock[ix.TIME])
         way = direction_of(a, i)
         wrong = (way == ix.FALLING and now < 0.0) or (way == ix.RISING and now > 0.0)
-        if wrong and not is_condition(a, i):
+        if wrong and not is_condition(a, i) and a.clock[at + ix.BAND] < 0.0:
             tell(a, WRONG_SIDE, i, now)
             if a.program[ix.POLICY] == ix.STOP_AT:
                 a.places[ix.WITNESS] = i
@@ -110,12 +133,6 @@ def tell_of_nan_inside(a: Arrays) -> None:
         tell_of_nan(a, i, math.nan, t)
 
 
-def forget_expected(a: Arrays) -> None:
-    """Nothing that was foreseen can be relied on any more."""
-    for i in range(a.program[ix.WITNESSES]):
-        a.clock[memory_of(a, i) + ix.EXPECTED] = math.inf
-
-
 def foresees(a: Arrays) -> bool:
     """Whether steps may be made to end where an event is foreseen: not while a witness is held."""
     return a.settings[FIXED] == 0.0 and a.program[ix.CHEAP] != 0 and held_count(a) == 0
@@ -139,13 +156,18 @@ def begin_watch(a: Arrays) -> None:
     for i in range(a.program[ix.WITNESSES]):
         at = memory_of(a, i)
         now = value(a, i)
-        if a.clock[at + ix.GUARD] != 0.0 and now * a.clock[at + ix.GUARD] > 0.0:
-            # out on the other side: zero is zero again
-            a.clock[at + ix.LEVEL] = 0.0
+        if is_out(a, i, now):
+            come_out(a, i, now)
+        elif a.clock[at + ix.LEVEL] == 0.0 and a.clock[at + ix.BAND] < 0.0:
             a.clock[at + ix.GUARD] = 0.0
+        guard = a.clock[at + ix.GUARD]
         a.scratch[a.program[ix.BEFORE] + i] = now
-        a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_ZERO] = a.clock[at + ix.LEVEL]
-        a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_GUARD] = a.clock[at + ix.GUARD]
+        row = a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i
+        a.scratch[row + ix.LEVEL_ZERO] = a.clock[at + ix.LEVEL]
+        a.scratch[row + ix.LEVEL_GUARD] = 0.0 if abs(guard) == PASSED else guard
+        # one that has come to zero and not passed it is still on the side from which it came
+        has_arrived = abs(guard) == ARRIVED
+        a.scratch[row + ix.LEVEL_BAND] = NOT_AT_ZERO if has_arrived else a.clock[at + ix.BAND]
 
 
 def isolation_window(a: Arrays) -> float:
@@ -178,8 +200,8 @@ def trigger(a: Arrays, start: float) -> int:
     attempted = stop - start
     located = False
     for i in range(count):
-        before = a.scratch[a.program[ix.BEFORE] + i] - level(a, i)
-        after = value(a, i) - level(a, i)
+        before = above(a, i, a.scratch[a.program[ix.BEFORE] + i])
+        after = above(a, i, value(a, i))
         a.scratch[a.program[ix.ENDS] + ix.ENDS_HEADER + i] = before
         a.scratch[a.program[ix.ENDS] + ix.ENDS_HEADER + count + i] = after
         a.places[crossed + i] = 1 if has_crossed(a, i, before, after) else 0
@@ -197,6 +219,8 @@ def trigger(a: Arrays, start: float) -> int:
         for m in range(a.work.shape[0]):
             a.scratch[a.program[ix.KEPT_WORK] + m] = a.work[m]
         found = search(a, a.work[STEP_START], stop, length)
+        if found == FOUND and is_noise(a):
+            found = search(a, a.work[STEP_START], stop, length)
         if found < 0:
             return -found
         located = False
@@ -212,7 +236,8 @@ def trigger(a: Arrays, start: float) -> int:
         if foresees(a):
             foresee(a, start, stop, AIM * length)
     if located:
-        fire(a, max(NEAR * length, min(REPEATED, attempted / LONGER)))
+        fire(a, max(NEAR_BY * length, min(REPEATED, attempted / LONGER)))
+    note_zeros(a, 1 if located else 0)
     note(a)
     note_held(a)
     return 0
@@ -221,19 +246,6 @@ def trigger(a: Arrays, start: float) -> int:
 def forget_located(a: Arrays) -> None:
     """No witness has crossed in this step so far."""
     a.scratch[a.program[ix.WINDOW] + ix.WINDOW_START] = math.nan
-
-
-@part("Afi>v")
-def note_located(a: Arrays, start: float, is_isolated: int) -> None:
-    """For the records of events: the window that ends now, and the witnesses at both of its ends."""
-    a.scratch[a.program[ix.WINDOW] + ix.WINDOW_START] = start
-    a.scratch[a.program[ix.WINDOW] + ix.WINDOW_END] = a.clock[ix.TIME]
-    for i in range(a.program[ix.WITNESSES]):
-        before = a.scratch[a.program[ix.BEFORE] + i]
-        if is_isolated != 0:
-            before = a.scratch[a.program[ix.LOW] + i] + level(a, i)
-        a.scratch[a.program[ix.LOCATED_BEFORE] + i] = before
-        a.scratch[a.program[ix.LOCATED_AFTER] + i] = value(a, i)
 
 
 @part("Afff>i")
@@ -254,7 +266,7 @@ def search(a: Arrays, start: float, stop: float, window: float) -> int:
     # What lies before may be hidden between the points: the first search stays as it is where nothing does.
     spacing = (stop - start) / PARTS
     for _ in range(SEARCHES):
-        wanted = points_apart(a, points, spacing)
+        wanted = points_apart(a, points, spacing, 1 if found == FOUND else 0)
         end = ends[ix.WINDOW_START] if found == FOUND else stop
         worth = 4.0 if a.numbers[ix.SHORTEST_PULSE] < spacing else WORTH_A_LOOK
         if not wanted < 0.999 * spacing or not end - start > worth * window:
@@ -280,20 +292,49 @@ def search(a: Arrays, start: float, stop: float, window: float) -> int:
             break
     for i in range(count):
         # for the forecast: where the whole step has ended
-        ends[ix.ENDS_HEADER + count + i] = value(a, i) - level(a, i)
+        ends[ix.ENDS_HEADER + count + i] = above(a, i, value(a, i))
     return found
 
 
-def points_apart(a: Arrays, points: Reals, spacing: float) -> float:
+def is_noise(a: Arrays) -> bool:
+    """Whether a witness that was found to cross was on the side from which it has by rounding alone.
+
+    It then counts as zero there for the rest of this step. Such is one that comes from the other side and
+    goes along zero, or back from it.
+    """
+    count = a.program[ix.WITNESSES]
+    points, width = points_of(a)
+    ends = a.program[ix.ENDS] + ix.ENDS_HEADER
+    largest = -1.0
+    found = False
+    for i in range(count):
+        before = a.scratch[ends + i]
+        left = points[LEFT * width + 1 + i]
+        if not (before * left < 0.0 and has_crossed(a, i, left, points[RIGHT * width + 1 + i])):
+            continue
+        furthest = points[(SEEN if left < 0.0 else SEEN + 1) * width + 1 + i]
+        if largest < 0.0:
+            largest = largest_number(a)
+        if abs(furthest) <= NEAR * max(largest, abs(before)):
+            measure_rounding(a)
+            if abs(furthest) <= rounding(a, i):
+                a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_BAND] = rounding(a, i)
+                found = True
+    return found
+
+
+def points_apart(a: Arrays, points: Reals, spacing: float, found: int) -> float:
     """How far apart the points may lie at which witnesses are looked at, by what was seen and promised.
 
     `spacing` is how far apart they were. Where a witness that declares its rate could have hidden something
-    between two of them, at the largest of its rates, half of it: then such parts are halved, too.
+    between two of them, at the largest of its rates, half of it: then such parts are halved, too. One that
+    lies at zero until a crossing that was `found` has rates of rounding.
     """
     count = a.program[ix.WITNESSES]
     wanted = math.inf
     for i in range(count):
-        if not is_condition(a, i):
+        lies = found != 0 and points[LEFT * (1 + 2 * count) + 1 + i] == 0.0
+        if not is_condition(a, i) and not lies:
             wanted = min(wanted, spacing_for(points, count, i))
             if declared_rate(a, i) >= 0 and hides(points, count, i):
                 wanted = min(wanted, 0.5 * spacing)
@@ -305,7 +346,7 @@ def compare_with_low(a: Arrays, target: int) -> None:
     """Which witnesses have crossed from the start of the window to now, into `places`."""
     count = a.program[ix.WITNESSES]
     for i in range(count):
-        now = value(a, i) - level(a, i)
+        now = above(a, i, value(a, i))
         a.scratch[a.program[ix.NOW] + i] = now
         a.places[target + i] = 1 if has_crossed(a, i, a.scratch[a.program[ix.LOW] + i], now) else 0
 
@@ -387,132 +428,4 @@ def go_to(a: Arrays, length: float) -> int:
         if code != 0:
             return code
     compare_with_low(a, wanted)
-    return 0
-
-
-@part("Af>v")
-def fire(a: Arrays, near_by: float) -> None:
-    """Witnesses have crossed: handlers that wait for them are pending, repetitions are counted."""
-    look(a, RATE_SPACING)
-    now = a.clock[ix.TIME]
-    for i in range(a.program[ix.WITNESSES]):
-        at = memory_of(a, i)
-        a.clock[at + ix.RATE] = a.scratch[a.program[ix.RATES_NOW] + i]
-        if a.places[a.program[ix.CROSSED] + i] != 0:
-            a.clock[at + ix.EXPECTED] = math.inf
-            near = now - a.clock[at + ix.FIRED] <= near_by
-            a.clock[at + ix.REPEATS] = a.clock[at + ix.REPEATS] + 1.0 if near else 0.0
-            a.clock[at + ix.FIRED] = now
-    for entry in range(a.program[ix.ENTRIES]):
-        row = row_of(a, entry)
-        witness = a.program[row + ix.FLAG]
-        waits = a.program[row + ix.CAUSE] == TRIGGERED and witness >= 0
-        if waits and a.places[a.program[ix.CROSSED] + witness] != 0:
-            a.agenda[ix.FIRST_ENTRY + entry] = 1
-
-
-def jumps(a: Arrays) -> bool:
-    """Which witnesses crossed because the state was written to since the last step, into CROSSED."""
-    found = False
-    forget_expected(a)
-    drop_moved(a)
-    for i in range(a.program[ix.WITNESSES]):
-        before = a.clock[memory_of(a, i) + ix.VALUE]
-        now = value(a, i)
-        way = direction_of(a, i)
-        falls = way != ix.RISING and before > 0.0 and now <= 0.0
-        rises = way != ix.FALLING and before < 0.0 and now >= 0.0
-        a.places[a.program[ix.CROSSED] + i] = 1 if falls or rises else 0
-        a.scratch[a.program[ix.BEFORE] + i] = before
-        found = found or falls or rises
-    if found:
-        note_located(a, a.clock[ix.TIME], 0)
-    return found
-
-
-@part("A>i", needed_for="witnesses")
-def cross_by_jump(a: Arrays) -> int:
-    """Fire the witnesses that crossed because a variable was written; whether there are some."""
-    if not jumps(a):
-        return 0
-    fire(a, 0.0)
-    return 1
-
-
-def list_pending(a: Arrays) -> None:
-    """The updates that a witness has triggered and that wait, into WAITING; their witnesses into FIRED_BY."""
-    for i in range(a.program[ix.WITNESSES]):
-        a.places[a.program[ix.FIRED_BY] + i] = 0
-    for entry in range(a.program[ix.ENTRIES] if a.program[ix.WITNESSES] > 0 else 0):
-        row = row_of(a, entry)
-        updating = a.program[row + ix.CAUSE] == TRIGGERED and a.program[row + ix.DOES] != ix.PUBLISH
-        a.places[a.program[ix.WAITING] + entry] = 0
-        if updating and a.agenda[ix.FIRST_ENTRY + entry] != 0:
-            a.places[a.program[ix.WAITING] + entry] = 1
-            a.places[a.program[ix.FIRED_BY] + a.program[row + ix.FLAG]] = 1
-
-
-def leave_out_pending(a: Arrays) -> None:
-    """Leave in FIRED_BY those witnesses of which an update has run: where one has failed it still waits."""
-    for i in range(a.program[ix.WITNESSES]):
-        a.places[a.program[ix.FIRED_BY] + i] = 0
-    for entry in range(a.program[ix.ENTRIES] if a.program[ix.WITNESSES] > 0 else 0):
-        if a.places[a.program[ix.WAITING] + entry] != 0 and a.agenda[ix.FIRST_ENTRY + entry] == 0:
-            a.places[a.program[ix.FIRED_BY] + a.program[row_of(a, entry) + ix.FLAG]] = 1
-
-
-@part("A>i", needed_for="witnesses")
-def turned(a: Arrays) -> int:
-    """Handlers of the witnesses in FIRED_BY have run; STARTING has the state before. 0 or a code."""
-    if a.program[ix.WITNESSES] == 0:
-        return 0
-    look(a, RATE_SPACING)
-    moved = False
-    for m in range(a.y.shape[0]):
-        moved = moved or a.scratch[a.program[ix.STARTING] + m] != a.y[m]
-    some = False
-    for i in range(a.program[ix.WITNESSES]):
-        some = some or a.places[a.program[ix.FIRED_BY] + i] != 0
-    for i in range(a.program[ix.WITNESSES]):
-        at = memory_of(a, i)
-        same = value(a, i) == a.clock[at + ix.VALUE]
-        same = same and a.scratch[a.program[ix.RATES_NOW] + i] == a.clock[at + ix.RATE]
-        if not (some and same):
-            a.clock[at + ix.EXPECTED] = math.inf
-    for i in range(a.program[ix.WITNESSES]):
-        if a.places[a.program[ix.FIRED_BY] + i] == 0:
-            continue
-        at = memory_of(a, i)
-        rate = a.clock[at + ix.RATE]
-        now = value(a, i)
-        rate_now = a.scratch[a.program[ix.RATES_NOW] + i]
-        if a.clock[at + ix.REPEATS] == LEAVING:
-            a.clock[at + ix.LEVEL] = now
-            a.clock[at + ix.GUARD] = 0.0
-            a.clock[at + ix.FIRED] = -math.inf
-            a.clock[at + ix.REPEATS] = 0.0
-            continue
-        side = 1.0 if rate < 0.0 else -1.0  # where it came from
-        is_turned = rate * rate_now <= 0.0 and rate != 0.0
-        if moved and a.clock[at + ix.GUARD] != 0.0:
-            # it has not come out since it was turned last: rates this small may have any sign
-            side = a.clock[at + ix.GUARD]
-            is_turned = True
-        is_turned = is_turned and now * side <= 0.0
-        near = abs(now) <= 2.0 * abs(a.clock[at + ix.VALUE])
-        one_way = moved or direction_of(a, i) != ix.BOTH
-        guarded = is_turned and near and one_way and not is_condition(a, i)
-        a.clock[at + ix.LEVEL] = now if guarded else 0.0
-        a.clock[at + ix.GUARD] = side if guarded else 0.0
-        if a.clock[at + ix.REPEATS] == MOST_REPEATS:
-            tell(a, ZENO if pushes_it(a, i) > 0.0 else CHATTERING, i, 0.0)
-            if a.program[ix.POLICY] == ix.STOP_AT:
-                a.places[ix.WITNESS] = i
-                return FAILED_HOLD
-        if a.clock[at + ix.REPEATS] == MOST_REPEATS and can_hold(a):
-            # where rounding decided about the last event, its push may point the wrong way
-            sign = 1.0 if (rate_now - rate) * side >= 0.0 else -1.0
-            code = hold(a, i, side, sign)
-            if code != 0:
-                return code
     return 0

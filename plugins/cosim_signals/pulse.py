@@ -7,12 +7,12 @@ from cosim.kit import periodic_time, rational_time
 from cosim_measures.still import Still
 from cosim_signals.source import Source
 
-
 MOST_PARTS = 1000000
+"""Of a period, for a width that is counted exactly."""
 
 
 def edge_time(number, start_time, period, width):
-    """When an edge comes: the even ones rise, the odd ones fall; the double nearest to what it is on paper."""
+    """When an edge comes, the double nearest to what it is on paper; even ones rise, odd ones fall."""
     half = number // 2
     if number % 2 == 0:
         return periodic_time(half, 1, start_time, period)

@@ -24,6 +24,8 @@ DIGITS_AT_END = 2.0
 """That have to agree of the size at the end."""
 HARDLY = 0.5
 """Digits: a value below the promised error that agrees to fewer is not told from zero."""
+A_LITTLE = 1e-3
+"""Of a signal: as much as other steps of the method may move it where it changes fast."""
 RESOLVED = 0.01
 """Accuracies: of what has fallen below so much of its largest value nothing is resolved, since the absolute
 part of a tolerance is a thousandth of the relative one."""
@@ -167,13 +169,26 @@ class Agreement:
         return self.standing in ("differs", "differs at the end", "sensitive")
 
 
-def standing_of(found: Agreement, accuracy: float, at_rounding_level: bool) -> str:
-    """What the digits of a signal come to, for a run with an accuracy; see `Agreement`."""
+def standing_of(
+    found: Agreement, accuracy: float, at_rounding_level: bool = False, states_stay: bool = False
+) -> str:
+    """What the digits of a signal come to, for a run with an accuracy; see `Agreement`.
+
+    Parameters
+    ----------
+    found : Agreement
+    accuracy : float
+    at_rounding_level : bool
+        Whether the signal is nothing but rounding of others.
+    states_stay : bool
+        Whether no state of the run grows away when the start is moved by rounding: that a signal moves a
+        little then comes from the method, which chooses other steps.
+    """
     promised = promised_digits(accuracy)
     off = 10.0**-found.digits if found.digits < MOST_DIGITS else 0.0
     if at_rounding_level:
         return "agrees" if found.digits == MOST_DIGITS else "at rounding level"
-    if found.moved_by_rounding > 10.0**-promised:
+    if found.moved_by_rounding > (max(A_LITTLE, 10.0**-promised) if states_stay else 10.0**-promised):
         return "sensitive"
     if found.digits < promised:
         explained = found.growth * accuracy

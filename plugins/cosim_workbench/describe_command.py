@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 import cosim
-from cosim.kit import Entry
+from cosim.kit import Entry, kernel_code
 from cosim_workbench.arguments import RegisteredId
 from cosim_workbench.wording import below_each_other
 
@@ -26,14 +26,18 @@ class DescribeCommand(cosim.Command):
     examples = (
         ("cosim describe mechanics.linear_bushing", "parameters, states, outputs, each with its unit"),
         ("cosim describe radau5", "the word alone, where only one id has it"),
+        ("cosim describe --code signals.limiter", "its kernel functions, too: as they are read, and as C"),
     )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
-        """The id."""
+        """The id, and whether code is shown."""
         parser.add_argument(
             "id",
             type=RegisteredId("component", "integrator"),
             help="as in a model file: mechanics.linear_bushing, integrators.radau5",
+        )
+        parser.add_argument(
+            "--code", action="store_true", help="show kernel functions in typed form and as C, too"
         )
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -47,9 +51,12 @@ class DescribeCommand(cosim.Command):
             version=entry.version,
             summary=_first_line(entry.cls),
             declares=_declared(entry.cls),
+            kinks=_kinks(entry.cls),
             exporters={title: [p.text for p in refusals] for title, refusals in _refusals(entry.cls).items()},
         )
         print(describe(arguments.id))
+        if arguments.code and issubclass(entry.cls, cosim.Component):
+            print(code_of(entry.cls))
         return 0
 
 
@@ -68,9 +75,19 @@ def describe(id: str) -> str:
         _first_line(entry.cls),
     ]
     lines += _declarations(entry.cls)
+    lines += ["", f"kinks: {kinks}"] if (kinks := _kinks(entry.cls)) else []
     for title, refusals in _refusals(entry.cls).items():
         lines += ["", f"{title}: " + ("no" if refusals else "yes")]
         lines += [f"  {problem.text}" for problem in refusals]
+    return "\n".join(lines)
+
+
+def code_of(cls: type[cosim.Component]) -> str:
+    """The kernel functions of a component as the compiler reads them, and as C."""
+    lines = []
+    for code in kernel_code(cls):
+        for title, text in (("in typed form", code.typed), ("as C", code.in_c)):
+            lines += ["", f"{code.name}, {title}:", "", text]
     return "\n".join(lines)
 
 
@@ -104,6 +121,23 @@ def _declared(cls: type[Any]) -> list[dict[str, str]]:
         for d in cls.declarations.values()
         if not d.options.get("internal")
     ]
+
+
+def _kinks(cls: type[Any]) -> str:
+    """What happens at kinks, of an integrator; which are not located, of a component; else nothing."""
+    if not issubclass(cls, cosim.Component):
+        if cls.capabilities.locates_kinks:
+            return "steps with error control end at them (abs, max, min, side_of_kink)"
+        return "stepped over; no accuracy is promised across them"
+    if cls.announces_kinks:
+        return "announced, as events or times"
+    missed = cosim.kit.missed_kinks(cls.kernels, cls.arguments, cls.declarations)
+    found = []
+    if cls.kink_functions or "side_of_kink" in cls.declarations:
+        found.append("steps with error control end at them")
+    if missed:
+        found.append(f"stepped over at {', '.join(missed)} (function:line)")
+    return "; ".join(found)
 
 
 def _one_of(declaration: Any) -> str:

@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim import Result, System
+from cosim import Result, Stage, State, System
 from cosim_workbench.agreement import size_of
 
 Reals = NDArray[np.float64]
@@ -60,6 +60,31 @@ def states_of(system: System) -> Iterator[tuple[str, int]]:
                 yield f"{path}[{i}]" if variable.slot.size > 1 else path, variable.slot.offset + i
 
 
+def reach_of_states(system: System, start: State, span: float) -> dict[str, float]:
+    """How far each continuous state would go at its first rate; a position, at the speeds of its part.
+
+    Beside this a move of a state that rests is small, however small the state itself is.
+
+    Parameters
+    ----------
+    system : System
+    start : State
+    span : float
+        Length of the run, s.
+    """
+    rates = np.abs(start.copy().realize(Stage.ACCELERATION).y_dot)
+    found = {name: float(rates[offset]) * span for name, offset in states_of(system)}
+    fastest: dict[str, float] = {}
+    for name, offset in states_of(system):
+        if system.nq <= offset < system.nq + system.nu:
+            part = name.rpartition(".")[0]
+            fastest[part] = max(fastest.get(part, 0.0), found[name])
+    for name, offset in states_of(system):
+        if offset < system.nq:
+            found[name] = max(found[name], fastest.get(name.rpartition(".")[0], 0.0) * span)
+    return found
+
+
 def in_order(system: System, sizes: Mapping[str, float]) -> Reals:
     """The sizes of states in the order of y; 1 for those that cannot be recorded."""
     found = np.ones(system.ny)
@@ -84,14 +109,18 @@ def moved_by_part(y: Reals, sizes: Reals, part: float) -> Reals:
     return y + part * scale
 
 
-def growth_of_rounding(system: System, up: Result, down: Result, sizes: Mapping[str, float]) -> float:
-    """The largest move of a state, over its size, in two runs whose starts were moved by rounding."""
-    one, other, found = up.columns(), down.columns(), 0.0
-    grid = np.intersect1d(up.time, down.time)
-    rows = [np.searchsorted(result.time, grid, "right") - 1 for result in (up, down)]
+def growth_of_rounding(system: System, moved: Result, other: Result, sizes: Mapping[str, float]) -> float:
+    """The largest move of a state, over its size, between two runs whose starts differ by rounding.
+
+    Infinite where a state was not recorded in one of them.
+    """
+    one, two, found = moved.columns(), other.columns(), 0.0
+    grid = np.intersect1d(moved.time, other.time)
+    rows = [np.searchsorted(result.time, grid, "right") - 1 for result in (moved, other)]
     for name, _ in states_of(system):
-        if name in one and name in other:
-            apart = np.abs(one[name][rows[0]] - other[name][rows[1]])
-            most = float(np.nan_to_num(apart, nan=math.inf).max(initial=0.0))
-            found = max(found, 0.5 * most / sizes[name])
+        if name not in one or name not in two:
+            return math.inf
+        apart = np.abs(one[name][rows[0]] - two[name][rows[1]])
+        most = float(np.nan_to_num(apart, nan=math.inf).max(initial=0.0))
+        found = max(found, most / sizes[name])
     return found

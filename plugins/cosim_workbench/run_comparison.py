@@ -14,8 +14,10 @@ from numpy.typing import NDArray
 from cosim import Result
 from cosim.kit import Verification
 from cosim_workbench.agreement import (
+    A_LITTLE,
     MOST_DIGITS,
     PROMISED,
+    RESOLVED,
     Agreement,
     Difference,
     are_counted,
@@ -36,7 +38,7 @@ ROUNDING = 1e-12
 """Of a larger signal: what is smaller may be nothing but rounding of it."""
 MOVED_BY_ROUNDING = 1e-15
 """A start that was moved by no more was moved by rounding."""
-NOISE = 100.0
+NOISE = 1000.0
 """Times what a start moved by rounding does: what differs by no more may be rounding."""
 
 
@@ -95,7 +97,10 @@ class RunComparison(Verification):
     state_sizes : mapping of str to float, optional
         What states are compared with that are zero, or rounding, in the runs.
     rounding_grows_to : float
-        The largest move of a state, over its size, that moving the start by rounding has caused, if known.
+        The largest move of a state that moving the start by rounding has caused, if known: over its size, or
+        how far it would go at its first rate.
+    largest_reach : float
+        The largest of these sizes and ways.
     """
 
     def __init__(
@@ -106,10 +111,11 @@ class RunComparison(Verification):
         set_aside: Sequence[VerifiedRun] = (),
         state_sizes: Mapping[str, float] | None = None,
         rounding_grows_to: float = math.inf,
+        largest_reach: float = 0.0,
     ) -> None:
         self.runs, self.set_aside = list(runs), list(set_aside)
         self.accuracy, self.expected = accuracy, promised_digits(accuracy)
-        self.rounding_grows_to = rounding_grows_to
+        self.rounding_grows_to, self.largest_reach = rounding_grows_to, largest_reach
         self._grid = np.asarray(grid, dtype=np.float64)
         self._given = self.runs[0]
         ended = [run for run in self.runs if not run.failure]
@@ -178,8 +184,8 @@ class RunComparison(Verification):
             last = at_the_end(self._grid)
             size_at_end = max(size_of(courses[id(run)][last]) for run in self.opinions)
             own = self._agreement(name, apart, size, math.nan if counted or name == RESIDUAL else size_at_end)
-            is_low = self._is_at_rounding_level(own, largest[unit])
-            found.append(replace(own, standing=standing_of(own, self.accuracy, is_low)))
+            is_low = not counted and self._is_at_rounding_level(own, apart, largest[unit])
+            found.append(replace(own, standing=standing_of(own, self.accuracy, is_low, self._states_stay)))
         return found
 
     def _of_event_times(self) -> list[Agreement]:
@@ -193,7 +199,9 @@ class RunComparison(Verification):
             }
             if any(difference.largest > 0.0 for difference in apart.values()):
                 own = self._agreement(f"time of {handler}", apart, self._span, math.nan)
-                found.append(replace(own, standing=standing_of(own, self.accuracy, False)))
+                found.append(
+                    replace(own, standing=standing_of(own, self.accuracy, states_stay=self._states_stay))
+                )
         return found
 
     def _agreement(
@@ -233,16 +241,26 @@ class RunComparison(Verification):
         )
         return replace(found, moved_by_rounding=by_rounding / size, growth=max(growth, 1.0))
 
-    def _is_at_rounding_level(self, found: Agreement, largest_of_unit: float) -> bool:
+    def _is_at_rounding_level(
+        self, found: Agreement, apart: Mapping[tuple[str, str], Difference], largest_of_unit: float
+    ) -> bool:
         """Whether a signal is nothing but rounding of other signals."""
-        if 0.0 < found.size <= ROUNDING * largest_of_unit:
+        by_rounding = self._moved(self._by_rounding, apart)
+        size = found.size or by_rounding
+        if size <= ROUNDING * largest_of_unit:
             return True
-        differs = 10.0**-found.digits if found.digits < MOST_DIGITS else 0.0
-        if not differs <= NOISE * found.moved_by_rounding < math.inf:
+        differs = found.size * 10.0**-found.digits if found.digits < MOST_DIGITS else 0.0
+        is_rounding = by_rounding >= A_LITTLE * size and differs <= NOISE * by_rounding < math.inf
+        if not is_rounding:
             return False
-        if self.rounding_grows_to <= PROMISED * self.accuracy and NOISE * found.moved_by_rounding >= 1.0:
+        if self._states_stay and size <= RESOLVED * self.accuracy * self.largest_reach:
             return True
-        return 0.0 < found.size <= ROUNDING * max(self._sizes.values(), default=0.0)
+        return size <= ROUNDING * max(self._sizes.values(), default=0.0)
+
+    @property
+    def _states_stay(self) -> bool:
+        """Whether no state grows away when the start is moved by rounding."""
+        return self.rounding_grows_to <= PROMISED * self.accuracy
 
     def _moved(self, runs: Sequence[VerifiedRun], apart: Mapping[tuple[str, str], Difference]) -> float:
         pairs = [(self._given.name, run.name) for run in runs]

@@ -17,6 +17,7 @@ from cosim_workbench.moved_start import (
     in_order,
     moved_by_part,
     moved_by_rounding,
+    reach_of_states,
     sizes_of_states,
     state_paths,
 )
@@ -89,7 +90,7 @@ class Trials:
         self.begin = system.default_state().time if self.start is None else self.start.time
         self.end = float(first.time[-1]) if len(first) else self.begin
         self.state_sizes: dict[str, float] = {}
-        self.rounding_grows_to = math.inf
+        self.rounding_grows_to, self.largest_reach = math.inf, 0.0
 
     def compare(self) -> SecondOpinion:
         """Run, compare, and where there is doubt find out what it comes from."""
@@ -113,7 +114,8 @@ class Trials:
 
     def _compared(self, runs: list[VerifiedRun], aside: list[VerifiedRun] | None = None) -> SecondOpinion:
         return self.kind(
-            runs, self.accuracy, self._grid(runs), aside or (), self.state_sizes, self.rounding_grows_to
+            *(runs, self.accuracy, self._grid(runs), aside or ()),
+            *(self.state_sizes, self.rounding_grows_to, self.largest_reach),
         )
 
     def _grid(self, runs: list[VerifiedRun]) -> Any:
@@ -180,9 +182,19 @@ class Trials:
             self._run_from(name, moved_by_rounding(self._start_y, sizes, direction), ROUNDING)
             for name, direction in ((UP, 1.0), (DOWN, -1.0))
         ]
-        if all(not run.failure for run in pair):
-            results = pair[0].result, pair[1].result
-            self.rounding_grows_to = growth_of_rounding(self.system, *results, self.state_sizes)
+        given = self.runs[0]
+        beside = [run for run in pair if not run.failure and run.wrong_sides <= given.wrong_sides]
+        if not beside:
+            return
+        start = self.system.default_state() if self.start is None else self.start
+        try:
+            reach = reach_of_states(self.system, start, self.end - self.begin)
+        except SimulationError:  # rates that only an initialized State has: growth stays unknown
+            return
+        sizes_at_all = {name: max(size, reach[name]) for name, size in self.state_sizes.items()}
+        self.largest_reach = max(sizes_at_all.values(), default=0.0)
+        one, other = (beside[0], beside[-1]) if len(beside) == 2 else (beside[0], given)
+        self.rounding_grows_to = growth_of_rounding(self.system, one.result, other.result, sizes_at_all)
 
     def _move_by_accuracy(self) -> None:
         """Run from starts that were moved by an accuracy, both ways."""

@@ -425,3 +425,61 @@ def test_order_where_doubles_are_too_coarse(decimals: int) -> None:
     """Periods that differ by 1e-12 s and less: most of their ticks are one double, and none of them meet."""
     fine = Fraction(1, 10**decimals)
     assert count_right_ticks([Fraction(7), 7 + fine, 7 + 2 * fine], [Fraction(0)] * 3, 3000) == 0
+
+
+def counting(periods: list[Fraction], offsets: list[Fraction]) -> type[cosim.Component]:
+    """A part with three tasks, whose handlers are kernel functions."""
+    body: dict[str, Any] = {"__doc__": "Three tasks."}
+    for name in "abc":
+        body[f"count_{name}"], body[f"seen_{name}"] = cosim.discrete(), cosim.discrete()
+    for name, tick, period, offset in zip("abc", (tick_a, tick_b, tick_c), periods, offsets, strict=True):
+        body[f"tick_{name}"] = cosim.every(period, offset=offset, does="discrete")(tick)
+    return type("Counting", (cosim.Component,), body)
+
+
+def mixed(seen, own, one, other):  # type: ignore[no-untyped-def]
+    """A number that tells in which order ticks have come."""
+    return (31.0 * seen + 7.0 * own + 3.0 * one + other) % 1048573.0
+
+
+def tick_a(count_a, count_b, count_c, seen_a, count_a_next, seen_a_next):  # type: ignore[no-untyped-def]
+    count_a_next[0] = count_a + 1.0
+    seen_a_next[0] = mixed(seen_a, count_a, count_b, count_c)
+
+
+def tick_b(count_a, count_b, count_c, seen_b, count_b_next, seen_b_next):  # type: ignore[no-untyped-def]
+    count_b_next[0] = count_b + 1.0
+    seen_b_next[0] = mixed(seen_b, count_b, count_c, count_a)
+
+
+def tick_c(count_a, count_b, count_c, seen_c, count_c_next, seen_c_next):  # type: ignore[no-untyped-def]
+    count_c_next[0] = count_c + 1.0
+    seen_c_next[0] = mixed(seen_c, count_c, count_a, count_b)
+
+
+@pytest.mark.parametrize("ticks", [1000, pytest.param(1_000_000, marks=pytest.mark.thorough)])
+def test_whole_runs_are_those_on_paper(ticks: int) -> None:
+    """Handlers of one instant read what was before it, later ones what earlier ones have written."""
+    draw = random.Random(10)
+    for _ in range(3):
+        periods = [Fraction(draw.randint(1, 90), draw.choice([7, 10, 30, 100])) for _ in range(3)]
+        offsets = [Fraction(0), Fraction(draw.randint(0, 20), 10), Fraction(draw.randint(0, 20), 7)]
+        model = cosim.Model("counting")
+        model.add(counting(periods, offsets), "m")
+        simulator = cosim.Simulator(model.build(), event_limit=0)
+        common = math.lcm(*(time.denominator for time in (*periods, *offsets)))
+        due, steps = [int(o * common) for o in offsets], [int(p * common) for p in periods]
+        counts, seen, done = [0.0] * 3, [0.0] * 3, 0
+        while done < ticks:
+            now = min(due)
+            at_once = [i for i in range(3) if due[i] == now]
+            before = list(counts)
+            for i in at_once:
+                seen[i] = mixed(seen[i], before[i], before[(i + 1) % 3], before[(i + 2) % 3])
+                counts[i] += 1.0
+                due[i] += steps[i]
+            done += len(at_once)
+        simulator.advance_to(float(Fraction(min(due), common)))
+        found = simulator.state
+        assert [found[f"m.count_{name}"] for name in "abc"] == counts
+        assert [found[f"m.seen_{name}"] for name in "abc"] == seen

@@ -63,7 +63,7 @@ def test_case_40_trigger_table(before, after):
     ("when", "direction", "start", "stops", "expected"),
     [
         (1.0, "both", 0.0, (1.0, 3.0), [1.0]),
-        (0.0, "both", 0.0, (1.0,), []),
+        (0.0, "both", 0.0, (1.0, 3.0), [1.0]),  # a start sets it to zero: leaving it is the event
         (1.0, "falling", 0.0, (2.0,), []),
         (0.0, "rising", -1.0, (1.0,), [0.0]),
     ],

@@ -13,10 +13,13 @@ import numpy as np
 from language_tools import compiled_together
 from random_programs import SIZE, random_program
 
+from cosim_compiler import machine
 from cosim_compiler.called import Called
 from cosim_compiler.code import BY_LLVM, Coder
 from cosim_compiler.errors import ContractError
 from cosim_compiler.language.program import Program
+from cosim_compiler.printers.llvm_lowered import lowered_text
+from cosim_compiler.shipped import Shipped
 from cosim_compiler.sources.run_source import run_source
 
 SIGNATURE = "ffiiFIT>f"
@@ -63,6 +66,8 @@ def in_plain_python(kernel: Any, given: list[Any]) -> Outcome | None:
         if str(error) not in ("no", "too much"):
             return None
         result = ("raises", type(error).__name__, str(error))
+    except MemoryError:  # a whole number of some gigabytes
+        return None
     return (*result, *_arrays(given))
 
 
@@ -103,6 +108,31 @@ def differences(seeds: Iterable[int], coder: Coder = BY_LLVM) -> Iterator[Differ
             if expected is None:
                 continue
             found = compiled_outcome(called, copies)
+            yield None if are_equal(expected, found) else Difference(seed, expected, found)
+
+
+def lowered_differences(seeds: Iterable[int]) -> Iterator[Difference | None]:
+    """As `differences`, of functions as native libraries have them; what is raised has no text there."""
+    for seed in seeds:
+        kernel = run_source(random_program(seed), label=f"program {seed}")["kernel"]
+        if is_too_large(kernel):
+            continue
+        name = f"lowered_program_{seed}"
+        machine.load(machine.object_of(machine.optimized(lowered_text(kernel, SIGNATURE, name))))
+        called = Shipped(kernel, SIGNATURE, machine.address_of(name))
+        draw = random.Random(seed)
+        for _ in range(CALLS):
+            given = arguments(draw)
+            copies = [value.copy() for value in given]
+            expected = in_plain_python(kernel, given)
+            if expected is None:
+                continue
+            if expected[0] == "raises":
+                expected = ("raises", *expected[3:])
+            try:
+                found = ("returns", called(*copies), *_arrays(copies))
+            except RuntimeError:
+                found = ("raises", *_arrays(copies))
             yield None if are_equal(expected, found) else Difference(seed, expected, found)
 
 

@@ -126,7 +126,8 @@ class Writer:
             return f"{self.one('-', '~', 'abs')}({a})"
         if chance < 0.96:
             return f"{self.one('min', 'max')}({a}, {b})"
-        return f"{self.one('math.floor', 'int', 'round', 'math.ceil')}({self.real(depth - 1)})"
+        rounded = self.one("math.floor", "int", "round", "math.ceil")
+        return f"{rounded}(max(min({self.real(depth - 1)}, 1e9), -1e9))"
 
     def condition(self, depth: int) -> str:
         chance = self.draw.random()

@@ -234,3 +234,24 @@ def test_the_rest_of_math() -> None:
     for x in (-1.75, -0.3, 0.0, 0.7, 2.0, 4.5):
         for n in (-30, -7, 0, 1, 36):
             assert is_same(called(x, n), of_math(np.float64(x), n)), (x, n)
+
+
+def loop_without_a_turn(x, y):
+    for _ in range(0):
+        y = x
+    for y in range(3, 3):
+        x = y
+    return x - y
+
+
+def loop_with_a_turn(x, y):
+    for i in range(1):
+        z = x + i
+    for y in (x, 2.0):
+        z += y
+    return z - y
+
+
+def test_what_a_loop_without_a_turn_sets_keeps_its_value() -> None:
+    assert compiled(loop_without_a_turn, "ff>f")(5.0, 2.0) == loop_without_a_turn(5.0, 2.0) == 3.0
+    assert compiled(loop_with_a_turn, "ff>f")(5.0, 1.0) == loop_with_a_turn(5.0, 1.0) == 10.0

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import pytest
 from language_tools import compiled
-from programs_run import differences
+from programs_run import differences, lowered_differences
 from test_edges_of_numbers import OF_REALS, OF_WHOLE, TO_WHOLE, is_same, of_math, of_the_module, through
 
 from cosim_compiler.code import BY_C, text_in_c
@@ -51,6 +51,14 @@ def test_what_is_raised() -> None:
 
 def test_random_programs() -> None:
     assert sum(d is None or pytest.fail(str(d)) for d in differences(range(7000, 7040), BY_C)) > 100
+
+
+def test_random_programs_as_native_libraries_have_them() -> None:
+    compared = 0
+    for difference in lowered_differences(range(8000, 8040)):
+        assert difference is None, str(difference)
+        compared += 1
+    assert compared > 100
 
 
 @pytest.mark.thorough

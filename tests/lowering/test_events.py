@@ -7,6 +7,7 @@ import math
 import pytest
 from event_parts import Ball, Clockwork
 from lowered_run import LoweredRun, compare
+from zero_parts import Cradle, FloorBall, Mixture, Tank
 
 import cosim
 from cosim.step import codes, layout
@@ -30,9 +31,10 @@ def test_every_cause_and_kind(integrator: str) -> None:
 
 
 def test_periods_that_are_set_are_rational_numbers() -> None:
-    """Found in the run: a decimal, fractions, a decimal with 16 digits, and one that only a fraction counts."""
+    """Found in the run: a decimal, fractions, one with 16 digits, and one that only a fraction counts."""
     numbers = [0.1, 1 / 30, 2 / 7, 0.1234567890123456, 0.0023456789012345678, 2.0**-9]
-    writes = {time: [("clockwork.period", number)] for time, number in zip([0.05, 0.1, 0.26, 0.5, 0.77, 1.3], numbers, strict=True)}
+    times = list(dict.fromkeys(TIMES))
+    writes = {time: [("clockwork.period", number)] for time, number in zip(times, numbers, strict=True)}
     compare(system_of(Clockwork), "integrators.dormand_prince_853", TIMES, writes, accuracy=1e-6)
 
 
@@ -60,6 +62,13 @@ def test_witnesses(integrator: str, options: dict[str, float]) -> None:
     times = [*TIMES, 2.0, 2.6]
     run = compare(system, f"integrators.{integrator}", times, writes, **options)
     assert run.arrays["k"].max() >= 3
+
+
+@pytest.mark.parametrize("part", [Tank, Mixture, FloorBall, Cradle])
+def test_witnesses_at_exactly_zero(part: type[cosim.Component]) -> None:
+    values = {"put_at": 0.5} if part is FloorBall else {"spring": 20.0} if part is Cradle else {}
+    writes = {0.77: [("floorball.h", 0.0), ("floorball.v", 0.0)]} if part is FloorBall else {}
+    compare(system_of(part, **values), "integrators.dormand_prince_853", TIMES, writes, accuracy=1e-6)
 
 
 def test_events_without_end_are_told_by_a_code() -> None:

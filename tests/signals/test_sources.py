@@ -126,13 +126,15 @@ def test_higher_derivatives_of_a_chirp() -> None:
         assert at(t)[1:] == pytest.approx(quotient[:2], rel=1e-5)
 
 
-@pytest.mark.parametrize(("period", "width"), [("10 ms", 0.3), ("1/3 s", 0.5), (0.7, "70 %"), ("0.1 s", 1 / 3)])
+@pytest.mark.parametrize(
+    ("period", "width"), [("10 ms", 0.3), ("1/3 s", 0.5), (0.7, "70 %"), ("0.1 s", 1 / 3)]
+)
 def test_edges_of_pulses_are_rational_times(period, width):
     """A sampler whose ticks meet the rising edges sees the value before them, every time."""
     model = cosim.Model("pulses")
     pulse = model.add("signals.pulse", "pulse", period=period, width=width)
     held = model.measure("measures.sample_and_hold", "held", source=pulse, period=period, offset=period)
-    highest = model.measure("measures.maximum", "highest", source=held)
+    model.measure("measures.maximum", "highest", source=held)
     simulator = cosim.Simulator(model.build(), accuracy=1e-6, event_limit=3000)
     exact = cosim.kit.exact_quantity(period, "s")
     part = cosim.kit.exact_quantity(float(pulse.width), "1")

@@ -5,13 +5,14 @@ from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from kernel_parts import BouncingBall
 
 import cosim
 from cosim import EventCause
 from cosim.simulation.event_record import Finding
 from cosim_workbench.agreement import are_counted, difference_of, digits_of
 from cosim_workbench.event_agreement import Events, match_events
-from cosim_workbench.moved_start import ROUNDING
+from cosim_workbench.moved_start import ROUNDING, moved_by_part, moved_by_rounding, reach_of_states
 from cosim_workbench.run_comparison import VerifiedRun
 from cosim_workbench.second_opinion import SecondOpinion
 
@@ -95,7 +96,10 @@ def test_what_is_rounding_of_a_larger_signal_is_not_in_doubt():
 def test_what_is_zero_from_its_own_start_and_rounding_from_another_is_not_in_doubt():
     zero, moved = np.zeros(11), np.full(11, 2e-16)
     runs = [run_of("a", zero), run_of("b", zero), run_of("up", moved, moved=ROUNDING)]
-    assert compared(*runs, rounding_grows_to=2e-16).is_confirmed
+    assert compared(*runs, rounding_grows_to=2e-16, largest_reach=1.0).is_confirmed
+    assert compared(*runs, rounding_grows_to=2e-16).outcome == "sensitive", "beside nothing it is large"
+    mode = [run_of("a", zero), run_of("b", zero), run_of("up", zero + 0.5, moved=ROUNDING)]
+    assert compared(*mode, rounding_grows_to=2e-16, largest_reach=1.0).outcome == "sensitive"
     fallen = [*runs[:2], run_of("up", np.sin(TIMES), moved=ROUNDING)]
     found = compared(*fallen, rounding_grows_to=1.0)
     assert found.outcome == "sensitive"
@@ -139,6 +143,7 @@ def test_text_and_truth_have_to_be_equal():
     assert compared(run_of("a", words), run_of("b", words)).is_confirmed
     found = compared(run_of("a", words), run_of("b", other))
     assert (found.agreements[0].digits, found.agreements[0].time) == (0.0, TIMES[7])
+    assert found.outcome == "not confirmed"
     assert not compared(run_of("a", TIMES > 0.45), run_of("b", TIMES > 0.55)).is_confirmed
 
 
@@ -255,3 +260,22 @@ def test_a_moved_start_outside_of_where_the_model_is_defined_counts_if_both_are(
     down = VerifiedRun("down", "a method", cosim.Result([], {}), "not a number", ROUNDING)
     assert compared(*given, up, down).is_confirmed
     assert compared(*given, down).verdict == "Not confirmed: down failed."
+
+
+def test_what_rests_is_compared_with_how_far_it_would_go():
+    model = cosim.Model("model")
+    model.add(BouncingBall, "ball")
+    model.set_start("ball.height", 0.0)
+    system = model.build()
+    found = reach_of_states(system, system.default_state(), 2.0)
+    assert found == {"ball.height": pytest.approx(2.0 * 2.0 * 9.81), "ball.speed": pytest.approx(2.0 * 9.81)}
+
+
+def test_zero_and_small_starts_are_moved_by_rounding_of_what_they_become():
+    sizes = np.array([2.0, 2.0, 2.0, 1e-9])
+    y = np.array([1.0, 0.0, 1e-12, 0.0])
+    up, down = (moved_by_rounding(y, sizes, direction) - y for direction in (1.0, -1.0))
+    assert np.array_equal(up, -down) or up[0] == -2.0 * down[0]  # below 1 units are half as large
+    assert np.all(up > 0.0)
+    assert up.tolist()[1:] == [2.0 * ROUNDING * 2.0, np.spacing(1e-12), 2.0 * ROUNDING * 1e-9]
+    assert moved_by_part(y, sizes, 1e-6).tolist() == [1.0 + 1e-6, 2e-6, 1e-12 + 2e-6, 1e-6 * 1e-9]

@@ -177,7 +177,9 @@ def test_a_species_of_which_little_is_left_is_judged_by_that():
     assert left.standing == "differs at the end"
     assert not found.is_confirmed
     assert "part.a agrees to 1." in found.verdict
-    assert verified(Species, until=4e10, integrator="radau5", absolute_tolerance=1e-14).is_confirmed
+    found = verified(Species, until=4e10, integrator="radau5", absolute_tolerance=1e-14)
+    assert found.is_confirmed
+    assert {agreement.standing for agreement in found.agreements} == {"agrees"}
 
 
 @pytest.mark.parametrize("until", [20.0, 75.0, 120.0, 300.0])

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from cosim_compiler.language.typed_form import in_ascii
+from cosim_compiler.sources.assigned_names import runs_once
 
 UNSET = 0
 """In place of an assignment: the name has no value yet."""
@@ -169,8 +170,8 @@ class _Walk:
                 break
             begin = again
         through: Reaching | None = None if endless else begin
-        if isinstance(node, ast.For) and _runs_once(node.iter) and end is not None:
-            through = end  # a range between constants is meant to have a turn
+        if isinstance(node, ast.For) and runs_once(node.iter) and end is not None:
+            through = end
         left = None if through is None else self.block(node.orelse, dict(through))
         for other in breaks:
             left = _both(left, other)
@@ -204,10 +205,3 @@ def _both(one: Reaching | None, other: Reaching | None) -> Reaching | None:
     if one is None or other is None:
         return other if one is None else one
     return {name: numbers | other[name] for name, numbers in one.items()}
-
-
-def _runs_once(iterated: ast.expr) -> bool:
-    """Whether it is a range between constants, or a tuple that is written out."""
-    if isinstance(iterated, ast.Tuple):
-        return bool(iterated.elts)
-    return isinstance(iterated, ast.Call) and all(isinstance(a, ast.Constant) for a in iterated.args)

@@ -30,6 +30,7 @@ from cosim_compiler.language.typed_form import (
     Length,
     MakeTuple,
     Mathematics,
+    Member,
     Once,
     Raise,
     Return,
@@ -280,13 +281,13 @@ class Reader(ExpressionReader):
         if not isinstance(node.target, ast.Subscript):
             self.refuse(node, "a name or an element is set: x += …, x[0] += …")
         place = self.place(node.target)
-        statements, view = self.held(place.view, node)
-        indices: list[Expression] = []
-        for index in place.indices:
-            more, value = self.held(index, node)
+        statements: list[Statement] = []
+        found: list[Expression] = []
+        for part in (place.view, *place.indices):
+            more, value = ([], part) if isinstance(part, (Variable, Member)) else self.held(part, node)
             statements += more
-            indices.append(value)
-        place = Element(place.type, view, tuple(indices))
+            found.append(value)
+        place = Element(place.type, found[0], tuple(found[1:]))
         value = self.typed(self.binary(operator, place, self.expression(node.value), node), node)
         if value.type.rank > place.type.rank:  # type: ignore[union-attr]
             self.refuse(node, f"a whole number is set to {in_words(value.type)}: write int(…)")

@@ -454,6 +454,11 @@ def is_pure(expression: Expression) -> bool:
     return not any(isinstance(one, (Call, CallLinked, CallAddress, Let)) for one in walk(expression))
 
 
+def reads_elements(expression: Expression) -> bool:
+    """Whether its value depends on what lies in views, and has no name of its own yet."""
+    return is_pure(expression) and any(isinstance(one, Element) for one in walk(expression))
+
+
 def view_type(expression: Expression) -> View:
     """The type of an expression that is a view."""
     assert isinstance(expression.type, View)

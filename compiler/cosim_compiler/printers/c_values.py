@@ -70,12 +70,11 @@ class ValueWriter:
     # the order in which C computes
 
     def in_order(self, nodes: Sequence[Expression]) -> list[str]:
-        """Several expressions; where a later one calls something, the earlier ones are computed before."""
+        """Several expressions; where a later one calls something, elements are read before."""
         found = []
         for i, node in enumerate(nodes):
             text = self.of(node)
-            later_calls = not all(map(is_pure, nodes[i + 1 :]))
-            if later_calls and not form.is_constant(node):
+            if form.reads_elements(node) and not all(map(is_pure, nodes[i + 1 :])):
                 text = self.named(node.type, text)
             found.append(text)
         return found

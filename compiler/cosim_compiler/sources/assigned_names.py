@@ -50,7 +50,7 @@ class _Watch:
         if isinstance(node, ast.For):
             self._read(node.iter, assigned)
             inside = self._turn(node.body, assigned | _stored(node.target))
-            return self.run(node.orelse, inside if _runs_once(node.iter) else assigned)
+            return self.run(node.orelse, inside if runs_once(node.iter) else assigned)
         if isinstance(node, ast.While):
             self._read(node.test, assigned)
             inside = self._turn(node.body, assigned)
@@ -96,6 +96,14 @@ def _walrus(node: ast.AST) -> frozenset[str]:
     return frozenset(n.target.id for n in ast.walk(node) if isinstance(n, ast.NamedExpr))
 
 
-def _runs_once(iterated: ast.expr) -> bool:
-    """Whether it is a range between constants, which is meant to have a turn."""
-    return isinstance(iterated, ast.Call) and all(isinstance(a, ast.Constant) for a in iterated.args)
+def runs_once(iterated: ast.expr) -> bool:
+    """Whether a loop has a turn in any case: a range between constants, or a tuple that is written out."""
+    if isinstance(iterated, ast.Tuple):
+        return any(not isinstance(item, ast.Starred) for item in iterated.elts)
+    if not (isinstance(iterated, ast.Call) and isinstance(iterated.func, ast.Name)):
+        return False
+    try:
+        bounds = [ast.literal_eval(argument) for argument in iterated.args]
+        return iterated.func.id == "range" and len(range(*bounds)) > 0
+    except (ValueError, TypeError):
+        return False

@@ -208,7 +208,7 @@ def _kernels(
         *_outputs(inputs, groups),
         *_function("derivatives", inputs, ["z_dot", "indicators"]),
         *_written(inputs),
-        "        read_rates(live, scale, z_dot, indicators)",
+        "        read_rates(live, t, scale, z_dot, indicators)",
     ]
     for i in range(indicators):
         text += [

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import types
 from collections.abc import Callable
+from fractions import Fraction
 from typing import Any
 
 import numpy as np
@@ -90,7 +91,7 @@ class Program:
         By path of a witness: where in `c` its value lies, and where in `clock` the level that counts as zero.
     reset_states : frozenset of int
         Where in `y` the states lie that handlers may set.
-    periodic : dict of str to (int, float or None)
+    periodic : dict of str to (int, Fraction or None)
         By path of a handler that updates something periodically: its place among the handlers, and its
         period, s; None where that is a parameter.
 
@@ -126,7 +127,7 @@ class Program:
         self.states = [system.paths_at("y", [i])[0] for i in range(system.ny)]
         self.indicators: dict[str, tuple[int, int]] = {}
         self.reset_states: frozenset[int] = frozenset()
-        self.periodic: dict[str, tuple[int, float | None]] = {}
+        self.periodic: dict[str, tuple[int, Fraction | None]] = {}
         self._names: dict[int, str] = {}
         self.refusals: list[Problem] = [
             *system_refusals(system),
@@ -155,7 +156,7 @@ class Program:
         self.handlers, self.witnesses, self.indicators = tables.handlers, tables.witnesses, tables.indicators
         self.reset_states = tables.reset_states
         self.periodic = {
-            entry.path: (i, None if isinstance(entry.handler.period, str) else float(entry.handler.period))
+            entry.path: (i, None if isinstance(entry.handler.period, str) else entry.handler.period)
             for i, entry in enumerate(tables.agenda_of.entries)
             if entry.handler.is_periodic and not entry.is_private and entry.handler.does != "publish"
         }

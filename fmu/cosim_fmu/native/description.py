@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from xml.etree.ElementTree import Element, SubElement
 
 from cosim_fmu.export.fmu_interface import FmuInterface
@@ -63,7 +64,7 @@ def describe(
     tool: str,
     token: str,
     indicators: Sequence[str],
-    clocks: Mapping[str, tuple[int, float | None]] | None = None,
+    clocks: Mapping[str, tuple[int, Fraction | None]] | None = None,
 ) -> bytes:
     """The text of ``modelDescription.xml``.
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
+from fractions import Fraction
 from xml.etree.ElementTree import Element, SubElement
 
 from cosim_fmu.export.fmu_interface import FmuInterface
@@ -30,7 +31,7 @@ def fmi3_description(
     generation_tool: str,
     token: str,
     event_indicators: Sequence[str] = (),
-    clocks: Mapping[str, tuple[int, float | None]] | None = None,
+    clocks: Mapping[str, tuple[int, Fraction | None]] | None = None,
 ) -> bytes:
     """The text of ``modelDescription.xml`` for FMI 3.0.
 
@@ -77,7 +78,9 @@ def fmi3_description(
     return as_text(root)
 
 
-def _clocks(clocks: Mapping[str, tuple[int, float | None]], first: int, taken: Set[str]) -> Iterator[Element]:
+def _clocks(
+    clocks: Mapping[str, tuple[int, Fraction | None]], first: int, taken: Set[str]
+) -> Iterator[Element]:
     """Triggered outputs: the FMU goes through these events by itself, whether or not a host looks."""
     for i, (path, (_, period)) in enumerate(clocks.items()):
         yield Element(
@@ -85,13 +88,25 @@ def _clocks(clocks: Mapping[str, tuple[int, float | None]], first: int, taken: S
             {
                 "name": f"{path}_clock" if path in taken else path,
                 "valueReference": str(first + i),
-                "description": f"ticks every {period!r} s"
+                "description": f"ticks every {_seconds(period)} s"
                 if period
                 else "ticks with a period that can be set",
                 "causality": "output",
                 "intervalVariability": "triggered",
             },
         )
+
+
+def _seconds(period: Fraction) -> str:
+    """A decimal, or a fraction that is none.
+
+    Examples
+    --------
+    >>> _seconds(Fraction(3, 10)), _seconds(Fraction(1, 3))
+    ('0.3', '1/3')
+    """
+    decimal = repr(float(period))
+    return decimal if Fraction(decimal) == period else str(period)
 
 
 def _variable(array: FmuArray, reference: Mapping[str, int], types: Types) -> Element:

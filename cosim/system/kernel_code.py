@@ -1,0 +1,49 @@
+"""What the compiler makes of the kernel functions of a component, for readers."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from cosim.component.component import Component
+from cosim.system.adapter import array_of
+from cosim_compiler.shown_code import code_in_c, typed_code
+
+
+@dataclass(frozen=True)
+class KernelCode:
+    """One kernel function.
+
+    Attributes
+    ----------
+    name : str
+    typed : str
+        In typed form, with its helpers: every name with its type.
+    in_c : str
+        The same as C99.
+    """
+
+    name: str
+    typed: str
+    in_c: str
+
+
+def kernel_code(cls: type[Component]) -> Iterator[KernelCode]:
+    """The kernel functions of a class, in the order in which it declares them.
+
+    Raises
+    ------
+    ContractError
+        One is not of the kernel language.
+    """
+    for name, arguments in cls.arguments.items():
+        kernel = cls.handlers[name].function if name in cls.handlers else cls.kernels[name]
+        if kernel.is_python:
+            continue
+        letters = ""
+        for argument in arguments:
+            array = array_of(argument, cls.declarations)
+            if argument.role != "switch":
+                is_number = argument.is_number or array == "t"
+                letters += {False: "FI", True: "fi"}[is_number][array == "k"]
+        yield KernelCode(name, typed_code(kernel.function, letters), code_in_c(kernel.function, letters))

@@ -1,0 +1,250 @@
+"""Random systems whose witnesses meet zero exactly, leave it and rest on it: on paper, and in a run.
+
+A point moves at a rate that is switched at the ticks of a grid, and is sometimes set elsewhere there; so
+does a second one. The witness is their distance less a limit. On paper all of this is fractions; in a run each
+is a multiple of a unit and of a grid that need not be binary fractions, so that zero is met up to rounding.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from kernel_parts import system_of
+
+import cosim
+
+TICKS = 12
+# What the handler of the event does.
+COUNTS, STOPS, SETS_AND_STOPS, SETS_AND_TURNS, TURNS, GOES_HOME = range(6)
+STAYS = -1000.0  # in place of where a point is set
+RISING, FALLING, BOTH = "rising", "falling", "both"
+SPENT, SET = 0, 10  # sides of a witness that lies at zero
+
+
+class AmbiguousError(Exception):
+    """Paper does not say what happens."""
+
+
+class Points(cosim.Component):
+    """Two points, and what the event does to the first one."""
+
+    x = cosim.auxiliary_state()
+    y = cosim.auxiliary_state()
+    x_rate = cosim.discrete()
+    y_rate = cosim.discrete()
+    x_rates = cosim.parameter(unit="1", shape=TICKS, default=(0.0,) * TICKS)
+    y_rates = cosim.parameter(unit="1", shape=TICKS, default=(0.0,) * TICKS)
+    places = cosim.parameter(unit="1", shape=TICKS, default=(STAYS,) * TICKS)
+    grid = cosim.parameter(unit="s", default=0.1)
+    limit = cosim.parameter(unit="1", default=1.0)
+    home = cosim.parameter(unit="1", default=0.0)
+    does = cosim.parameter(unit="1", default=0.0)
+    tick = cosim.discrete(dtype=int)
+    events = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(x_rate, y_rate, x_dot, y_dot):
+        x_dot[0] = x_rate
+        y_dot[0] = y_rate
+
+    @cosim.every("grid", does="unrestricted")
+    def set_rates(x, tick, x_rates, y_rates, places, x_next, x_rate_next, y_rate_next, tick_next):
+        if tick < 12:
+            x_rate_next[0] = x_rates[tick]
+            y_rate_next[0] = y_rates[tick]
+            if places[tick] != -1000.0:
+                x_next[0] = places[tick]
+        tick_next[0] = tick + 1
+
+
+def passed(y, does, limit, home, x_rate, y_rate, events, x_next, x_rate_next, events_next):
+    events_next[0] = events + 1
+    if does == 1.0 or does == 2.0:
+        x_rate_next[0] = y_rate
+    if does == 3.0 or does == 4.0:
+        x_rate_next[0] = y_rate - (x_rate - y_rate)
+    if does == 2.0 or does == 3.0:
+        x_next[0] = y + limit
+    if does == 5.0:
+        x_next[0] = y + home
+
+
+def counted(events, events_next):
+    events_next[0] = events + 1
+
+
+def distance(x, y, limit):
+    return x - y - limit
+
+
+def points_of(direction: str, acts: bool) -> type[cosim.Component]:
+    """Points whose witness triggers one way, or both; the handler acts, or counts alone."""
+    look = cosim.witness(direction=direction)(distance)
+    handler = passed if acts else counted
+    body = {"__doc__": "Points with a witness.", "__module__": __name__, "look": look}
+    body[handler.__name__] = cosim.on(look, does="unrestricted")(handler)
+    return type(f"{direction.capitalize()}{'Acting' if acts else 'Counting'}Points", (Points,), body)
+
+
+CLASSES = {(way, acts): points_of(way, acts) for way in (RISING, FALLING, BOTH) for acts in (False, True)}
+
+
+@dataclass(frozen=True)
+class Case:
+    """One system in whole numbers; rates are per tick."""
+
+    direction: str
+    does: int
+    x: Fraction
+    y: Fraction
+    limit: int
+    home: int
+    x_rates: tuple[int, ...]
+    y_rates: tuple[int, ...]
+    places: tuple[int | None, ...]
+
+    def part(self, unit: float, grid: float) -> cosim.Component:
+        """The component, in these units."""
+
+        def scaled(number: Any) -> float:
+            return float(number) * unit
+
+        acts = self.does != COUNTS
+        return CLASSES[self.direction, acts](
+            x_rates=[float(r) * unit / grid for r in self.x_rates],
+            y_rates=[float(r) * unit / grid for r in self.y_rates],
+            places=[STAYS if p is None else scaled(p) for p in self.places],
+            grid=grid,
+            limit=scaled(self.limit),
+            home=scaled(self.home),
+            does=float(self.does),
+        )
+
+
+def random_case(random: Any) -> Case | None:
+    """A case, or None where paper does not say what happens."""
+    direction = random.choice((RISING, FALLING, BOTH))
+    does = random.choice((COUNTS, COUNTS, STOPS, SETS_AND_STOPS, SETS_AND_TURNS, TURNS, GOES_HOME))
+    moving = random.random() < 0.5
+
+    def rates(some: bool) -> tuple[int, ...]:
+        return tuple(random.choice((-2, -1, 0, 0, 1, 1, 2)) if some else 0 for _ in range(TICKS))
+
+    places = tuple(random.randint(-2, 4) if random.random() < 0.15 else None for _ in range(TICKS))
+    limit, y = random.randint(1, 3), Fraction(random.randint(-1, 1))
+    x = y + limit + random.choice((-2, -1, 0, 0, 1, 2))
+    home = limit + random.choice((-2, -1, 1, 2))
+    x_rates = rates(True)
+    case = Case(direction, does, x, y, limit, home, x_rates, rates(moving), places)
+    return case if on_paper(case) is not None else None
+
+
+def triggers(direction: str, to: int) -> bool:
+    """Whether going to that side is an event."""
+    return direction == BOTH or (direction == RISING) == (to > 0)
+
+
+def sign_of(number: Any) -> int:
+    return (number > 0) - (number < 0)
+
+
+class Paper:
+    """A case in exact arithmetic, tick after tick.
+
+    The side of the witness is 1 or -1; else it lies at zero: it came there (`SPENT`), was set there (`SET`),
+    or was turned there, having come from above or below (2 or -2).
+    """
+
+    def __init__(self, case: Case) -> None:
+        self.case, self.events = case, list[Fraction]()
+        self.y, self.w = case.y, case.x - case.y - case.limit
+        self.side = sign_of(self.w) or SET
+        self.x_rate = self.y_rate = 0
+        self.is_exact = True  # an event comes a little late, and what its handler does comes late as well
+
+    def tick(self, n: int) -> None:
+        """What happens at a tick: the witness comes to zero, the second point goes on, rates are switched."""
+        case = self.case
+        if n > 0 and self.w == 0 and self.side in (1, -1):
+            to, self.side = -self.side, SPENT
+            if not self.is_exact:
+                raise AmbiguousError
+            if triggers(case.direction, to):
+                if case.does != COUNTS or case.places[n] is not None:
+                    raise AmbiguousError  # two handlers write one variable at one instant
+                self.events.append(Fraction(n))
+        place = case.places[n]
+        if place is not None:
+            before, self.w = self.w, Fraction(place) - self.y - case.limit
+            self.is_exact = True
+            if self.w != before or self.w == 0:
+                self.side = sign_of(self.w) or SET
+        self.x_rate, self.y_rate = case.x_rates[n], case.y_rates[n]
+
+    def go_on(self, n: int) -> None:
+        """What happens until the next tick."""
+        time, end = Fraction(n), Fraction(n + 1)
+        for _ in range(20):
+            rate = self.x_rate - self.y_rate
+            if rate == 0:
+                break
+            to = sign_of(rate)
+            if self.side not in (1, -1):  # it leaves zero
+                fires = self.side in (SET, -2 * to) and triggers(self.case.direction, to)
+                self.side = to
+                if fires:
+                    self.handle(time, -to)
+                continue
+            if self.side == to or time - self.w / rate >= end:
+                self.w += rate * (end - time)
+                break
+            time, self.w = time - self.w / rate, Fraction(0)
+            came_from, self.side = self.side, SPENT
+            if triggers(self.case.direction, to):
+                self.handle(time, came_from)
+        else:
+            raise AmbiguousError
+        self.y += self.y_rate
+
+    def handle(self, time: Fraction, came_from: int) -> None:
+        """An event, and what its handler does."""
+        does = self.case.does
+        self.events.append(time)
+        if does == COUNTS:
+            return
+        self.is_exact = does == SETS_AND_STOPS
+        self.w = Fraction(0)
+        if does == GOES_HOME:
+            self.w = Fraction(self.case.home - self.case.limit)
+            self.side = sign_of(self.w)
+        elif does in (STOPS, SETS_AND_STOPS):
+            self.side, self.x_rate = (SPENT if does == STOPS else 2 * came_from), self.y_rate
+        elif does == TURNS and self.case.direction == BOTH:
+            raise AmbiguousError  # a relay sees its surface again
+        else:
+            self.side, self.x_rate = 2 * came_from, 2 * self.y_rate - self.x_rate
+
+
+def on_paper(case: Case) -> list[Fraction] | None:
+    """When the events are, in ticks; None where rounding decides, or the order of handlers."""
+    paper = Paper(case)
+    try:
+        for n in range(TICKS):
+            paper.tick(n)
+            paper.go_on(n)
+    except AmbiguousError:
+        return None
+    return paper.events
+
+
+def run(case: Case, unit: float, grid: float, **options: Any) -> list[float]:
+    """When the events are in a run, in ticks."""
+    system = system_of(points=case.part(unit, grid))
+    state = system.default_state()
+    state["points.x"], state["points.y"] = float(case.x) * unit, float(case.y) * unit
+    simulator = cosim.Simulator(system, state, **options)
+    simulator.advance_to(grid * TICKS)
+    name = "points.passed" if case.does != COUNTS else "points.counted"
+    return [event.time / grid for event in simulator.events if event.handler == name]

@@ -1,0 +1,142 @@
+"""Parts whose witnesses lie at exactly zero: tanks that are full, balls on floors, bodies that touch."""
+
+from __future__ import annotations
+
+import cosim
+
+
+class Tank(cosim.Component):
+    """It fills until its valve closes, and the level then stays where it is."""
+
+    level = cosim.auxiliary_state()
+    flow = cosim.discrete(start=1.0)
+    limit = cosim.parameter(default=0.7)
+    closed = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(flow, level_dot):
+        level_dot[0] = flow
+
+    @cosim.witness(direction="rising")
+    def full(level, limit):
+        return level - limit
+
+    @cosim.on(full, does="unrestricted")
+    def close(limit, closed, closed_next, flow_next, level_next):
+        closed_next[0] = closed + 1
+        flow_next[0] = 0.0
+        level_next[0] = limit
+
+
+class Mixture(cosim.Component):
+    """Two species become each other, fast; their sum is a threshold, and what is poured in stops there."""
+
+    a = cosim.auxiliary_state(start=0.2)
+    b = cosim.auxiliary_state(start=0.1)
+    flow = cosim.discrete(start=1.0)
+    limit = cosim.parameter(default=0.7)
+    speed = cosim.parameter(default=5.0)
+    closed = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(a, b, flow, speed, a_dot, b_dot):
+        a_dot[0] = flow - speed * (a - 0.3 * b)
+        b_dot[0] = speed * (a - 0.3 * b)
+
+    @cosim.witness(direction="rising")
+    def full(a, b, limit):
+        return a + b - limit
+
+    @cosim.on(full, does="unrestricted")
+    def close(b, limit, closed, closed_next, flow_next, a_next):
+        closed_next[0] = closed + 1
+        flow_next[0] = 0.0
+        a_next[0] = limit - b
+
+
+class FloorBall(cosim.Component):
+    """A ball on a floor at some height; its handler puts it there exactly."""
+
+    h = cosim.position()
+    v = cosim.speed()
+    floor_height = cosim.parameter(default=0.0)
+    restitution = cosim.parameter(default=0.8)
+    put_at = cosim.parameter(unit="s", default=1e9)
+    bounces = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(v, h_dot, v_dot):
+        h_dot[0] = v
+        v_dot[0] = -9.81
+
+    @cosim.witness(direction="falling")
+    def floor(h, floor_height):
+        return h - floor_height
+
+    @cosim.on(floor, does="unrestricted")
+    def bounce(v, restitution, floor_height, bounces, h_next, v_next, bounces_next):
+        h_next[0] = floor_height
+        v_next[0] = -restitution * v if v < 0.0 else v
+        bounces_next[0] = bounces + 1
+
+    @cosim.every(0.25, offset=0.25, does="unrestricted")
+    def put(t, put_at, floor_height, h_next, v_next):
+        if t == put_at:
+            h_next[0] = floor_height
+            v_next[0] = 0.0
+
+
+class EitherWayBall(FloorBall):
+    """The same; its witness triggers both ways, and its handler does not touch the height."""
+
+    @cosim.witness
+    def floor(h, floor_height):
+        return h - floor_height
+
+    @cosim.on(floor, does="unrestricted")
+    def bounce(v, restitution, bounces, v_next, bounces_next):
+        v_next[0] = -restitution * v if v < 0.0 else v
+        bounces_next[0] = bounces + 1
+
+
+class Cradle(cosim.Component):
+    """Three equal balls on a line, of which two touch; a blow is passed on as a swap of speeds."""
+
+    x1 = cosim.position(start=-1.0)
+    x2 = cosim.position(start=0.1)
+    x3 = cosim.position(start=0.3)
+    v1 = cosim.speed(start=1.0)
+    v2 = cosim.speed()
+    v3 = cosim.speed()
+    diameter = cosim.parameter(default=0.2)
+    spring = cosim.parameter(default=0.0)
+    blows = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(x1, x2, x3, v1, v2, v3, spring, diameter, x1_dot, x2_dot, x3_dot, v1_dot, v2_dot, v3_dot):
+        x1_dot[0] = v1
+        x2_dot[0] = v2
+        x3_dot[0] = v3
+        v1_dot[0] = -spring * (x1 - 0.1 + diameter)
+        v2_dot[0] = -spring * (x2 - 0.1)
+        v3_dot[0] = -spring * (x3 - 0.1 - diameter)
+
+    @cosim.witness(direction="falling")
+    def left_gap(x1, x2, diameter):
+        return x2 - x1 - diameter
+
+    @cosim.witness(direction="falling")
+    def right_gap(x2, x3, diameter):
+        return x3 - x2 - diameter
+
+    @cosim.on(left_gap, does="unrestricted")
+    def left_blow(v1, v2, blows, v1_next, v2_next, blows_next):
+        v1_next[0] = v2
+        v2_next[0] = v1
+        blows_next[0] = blows + 1
+
+    @cosim.on(right_gap, does="unrestricted")
+    def right_blow(v2, v3, blows, v2_next, v3_next, blows_next):
+        v2_next[0] = v3
+        v3_next[0] = v2
+        blows_next[0] = blows + 1000
