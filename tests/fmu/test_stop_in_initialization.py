@@ -48,9 +48,10 @@ def run(form: Any, algorithm: str = "jacobi", others: Any = (), **options: Any) 
 
 @needs_compiler
 @pytest.mark.parametrize("name", FORMS)
+@pytest.mark.parametrize("algorithm", ["jacobi", "adaptive"])
 @pytest.mark.parametrize("others", [(), (("drive", TimedInputs({"u": [[0.0, 1.0]]})),)], ids=["alone", "two"])
-def test_it_ends_at_its_start(forms: Any, name: str, others: Any) -> None:
-    result = run(forms(name, 0.0), others=others)
+def test_it_ends_at_its_start(forms: Any, name: str, others: Any, algorithm: str) -> None:
+    result = run(forms(name, 0.0), algorithm, others)
     assert result.message.startswith("m asked to stop at 0 s: ")
     assert (result.time.tolist(), result["m.s.x"].tolist()) == ([0.0], [1.0])
     assert result.statistics["steps"] == 0

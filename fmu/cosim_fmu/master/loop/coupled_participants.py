@@ -408,6 +408,8 @@ class CoupledParticipants:
         before, found = perf_counter(), _Step(size=size)
         for member in self.units[name]:
             self.drives[member] = Drive(time, list(self.held[member]), self._slopes[member])
+        if not self.stops.keys().isdisjoint(self.units[name]):
+            return found  # it has ended; an algorithm of several steps ends the communication step without it
         step = self.participants[name].step
         end = time + size
         small = 1e-9 * size + 4.0 * math.ulp(end)
