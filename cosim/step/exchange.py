@@ -154,7 +154,7 @@ def handle_events(a: Arrays, t: float) -> int:
             code = end_step(a, PUBLISH_CAUSES)
         if code == 0:
             code = start_step(a)
-        if code == 0 and a.program[ix.WITNESSES] > 0:
+        if code == 0 and has_arrivals(a):
             code = follow_arrivals(a)
         if code == 0 and held_count(a) > 0:
             # rates with what holds it would be another system than the one that is described

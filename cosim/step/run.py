@@ -90,7 +90,7 @@ from cosim.step.witnesses import (
     start_witnesses,
     trigger,
 )
-from cosim.step.zeros import note_written
+from cosim.step.zeros import has_arrivals, note_written
 from cosim.system.history_buffer import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
 
 WITHIN_REACH = 0.999 * MOST_PARTS  # shortest pulses: in a step that long each of them is looked at
@@ -301,7 +301,7 @@ def one_step(a: Arrays, boundary: float) -> int:
                 return 0
         if code != 0:
             return code
-    if a.program[ix.WITNESSES] > 0:
+    if has_arrivals(a):
         changed = a.places[ix.CHANGED]
         code = follow_arrivals(a)
         if code != 0:
@@ -405,6 +405,7 @@ def start_step(a: Arrays) -> int:
     if a.program[ix.CANDIDATES_WIDTH] > 0:
         begin_candidates(a)
     a.places[ix.CHANGED] = 0
+    handled = a.places[ix.HANDLED]
     failed = updates(a, UPDATE_CAUSES)
     if failed == 0 and a.program[ix.SIGNALS] > 0:
         failed = take_signals(a)
@@ -412,7 +413,7 @@ def start_step(a: Arrays) -> int:
     code = realized(a, ix.MOTION)
     if code == 0 and a.places[ix.CHANGED] != 0:
         code = follow_updates(a)
-    if code == 0 and a.program[ix.WITNESSES] > 0:
+    if code == 0 and a.places[ix.HANDLED] != handled:
         note_written(a)
     return failed if failed != 0 else code
 

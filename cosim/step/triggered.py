@@ -26,14 +26,14 @@ from cosim.step.watched import (
 from cosim.step.zeros import (
     EITHER,
     EXACT,
-    NEAR,
     NOT_AT_ZERO,
     PASSED,
     STOPPED,
     fire_arrivals,
     forget_level,
+    is_near,
     is_out,
-    largest_number,
+    largest_state,
     measure_rounding,
     rounding,
     set_guard,
@@ -64,7 +64,7 @@ def note_located(a: Arrays, start: float, is_isolated: int) -> None:
 def is_lost(a: Arrays, i: int, since: float) -> bool:
     """Whether a witness was no further from zero than rounding since its last event: it is pressed there."""
     flown = since * abs(a.clock[memory_of(a, i) + ix.RATE])
-    if not flown <= LOST * NEAR * largest_number(a):
+    if not is_near(a, i, flown / LOST, 0.0, largest_state(a)):
         return False
     measure_rounding(a)
     return flown <= LOST * rounding(a, i)
@@ -101,7 +101,7 @@ def jumps(a: Arrays) -> bool:
     measured = False
     forget_expected(a)
     drop_moved(a)
-    largest = largest_number(a)
+    largest = largest_state(a)
     for i in range(a.program[ix.WITNESSES]):
         at = memory_of(a, i)
         before = a.clock[at + ix.VALUE]
@@ -113,7 +113,7 @@ def jumps(a: Arrays) -> bool:
         if is_out(a, i, before):
             forget_level(a, i)
         noise = -1.0
-        if abs(now) <= NEAR * max(largest, abs(before)):
+        if is_near(a, i, now, before, largest):
             if not measured:
                 measure_rounding(a)
                 measured = True
@@ -237,8 +237,8 @@ def turned(a: Arrays) -> int:
         noise = -1.0
         if stops or a.clock[at + ix.BAND] >= 0.0 or now != a.clock[at + ix.VALUE]:
             if largest < 0.0:
-                largest = largest_number(a)
-            if stops or abs(now) <= NEAR * max(largest, abs(a.clock[at + ix.VALUE])):
+                largest = largest_state(a)
+            if stops or is_near(a, i, now, a.clock[at + ix.VALUE], largest):
                 if not measured:
                     measure_rounding(a)
                     measured = True

@@ -51,12 +51,12 @@ from cosim.step.watched import (
 )
 from cosim.step.zeros import (
     ARRIVED,
-    NEAR,
     NOT_AT_ZERO,
     PASSED,
     come_out,
+    is_near,
     is_out,
-    largest_number,
+    largest_state,
     measure_rounding,
     note_zeros,
     rounding,
@@ -314,8 +314,8 @@ def is_noise(a: Arrays) -> bool:
             continue
         furthest = points[(SEEN if left < 0.0 else SEEN + 1) * width + 1 + i]
         if largest < 0.0:
-            largest = largest_number(a)
-        if abs(furthest) <= NEAR * max(largest, abs(before)):
+            largest = largest_state(a)
+        if is_near(a, i, furthest, before, largest):
             measure_rounding(a)
             if abs(furthest) <= rounding(a, i):
                 a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_BAND] = rounding(a, i)

@@ -1,8 +1,8 @@
 """Random systems whose witnesses meet zero exactly, leave it and rest on it: on paper, and in a run.
 
 A point moves at a rate that is switched at the ticks of a grid, and is sometimes set elsewhere there; so
-does a second one. The witness is their distance less a limit. On paper all of this is fractions; in a run each
-is a multiple of a unit and of a grid that need not be binary fractions, so that zero is met up to rounding.
+does a second one. The witness is their distance less a limit. On paper all of this is fractions; in a run
+each is a multiple of a unit and of a grid that need not be binary fractions: zero is met up to rounding.
 """
 
 from __future__ import annotations
@@ -236,7 +236,8 @@ def on_paper(case: Case) -> list[Fraction] | None:
             paper.go_on(n)
     except AmbiguousError:
         return None
-    return paper.events
+    ends_at_zero = paper.w == 0 and paper.side in (1, -1)
+    return None if ends_at_zero and not paper.is_exact else paper.events
 
 
 def run(case: Case, unit: float, grid: float, **options: Any) -> list[float]:

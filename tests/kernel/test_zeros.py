@@ -59,7 +59,7 @@ def test_a_level_that_stays_on_its_threshold_closes_its_valve_once(part, method,
     "method", ["bogacki_shampine", "dormand_prince", "runge_kutta_merson", "bdf", "radau5"]
 )
 def test_a_ball_on_the_floor_stays_there(part, height, method):
-    """At rest or moving down from the start; put there by a handler of something else; put there by a user."""
+    """At rest or moving down from the start; put there by a handler of something else, or by a user."""
     for speed in (0.0, -1.0):
         simulator = simulator_of(part(floor_height=height), f"integrators.{method}", h=height, v=speed)
         simulator.advance_to(2.0)
