@@ -74,7 +74,7 @@ COMPILER_LAYERS = (
     ),
     tuple(
         f"cosim_compiler.{name}"
-        for name in ("foreign", "checked_view", "collection", "llvm_text", "callback")
+        for name in ("foreign", "checked_view", "collection", "llvm_text", "callback", "record")
     ),
     ("cosim_compiler.lowered_code", "cosim_compiler.fingerprint"),
     ("cosim_compiler.parts", "cosim_compiler.sources"),

@@ -25,11 +25,19 @@ FOR_C = "_c"
 compounds: dict[str, tuple[type, str]] = {}
 """Named tuples, and the letters of their members, by the letter that stands for them."""
 
+records: dict[str, tuple[type, str]] = {}
+"""Classes of records, each with the digest of its layout, by the letter that stands for one."""
+
 
 def spelled(signature: str) -> str:
-    """A signature in which letters of named tuples are followed by letters and names of their members."""
+    """A signature in which letters of named tuples and of records are followed by what they have in them."""
     return "".join(
-        letter + _members(*compounds[letter]) if letter in compounds else letter for letter in signature
+        letter + _members(*compounds[letter])
+        if letter in compounds
+        else f"{letter}({records[letter][1]})"
+        if letter in records
+        else letter
+        for letter in signature
     )
 
 

@@ -23,11 +23,12 @@ from typing import Any
 from cosim_compiler import kernel_cache, machine
 from cosim_compiler.calls import TOGETHER
 from cosim_compiler.code import coder
-from cosim_compiler.convention import spelled
+from cosim_compiler.convention import records, spelled
 from cosim_compiler.fingerprint import environment, fingerprint, is_replaced
 from cosim_compiler.held_interrupts import interrupts_held
 from cosim_compiler.language.program import Program
 from cosim_compiler.printers import llvm_lowered
+from cosim_compiler.record import methods_of
 from cosim_compiler.road import road
 
 log = logging.getLogger("cosim.native")
@@ -211,7 +212,10 @@ def _digest(wanted: tuple[Wanted, ...]) -> str:
     """Of the functions, of the parts that they call, and of all that makes code of them."""
     return _joined(
         tuple(
-            (fingerprint(function), spelled(signature), *map(fingerprint, _parts(function)))
+            (
+                *(fingerprint(function), spelled(signature)),
+                *map(fingerprint, (*_parts(function), *_methods(signature))),
+            )
             for function, signature in wanted
         )
     )
@@ -220,6 +224,12 @@ def _digest(wanted: tuple[Wanted, ...]) -> str:
 @functools.cache
 def _joined(of: tuple[tuple[str, ...], ...]) -> str:
     return hashlib.sha256(f"own {_versions()} {of}".encode()).hexdigest()[:32]
+
+
+def _methods(signature: str) -> list[types.FunctionType]:
+    """Of the records that are passed: a digest of a function does not see what a method does."""
+    passed = [records[letter][0] for letter in signature if letter in records]
+    return [method for cls in passed for method in methods_of(cls)]
 
 
 _parts_by_digest: dict[str, tuple[types.FunctionType, ...]] = {}

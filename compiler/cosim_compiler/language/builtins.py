@@ -28,6 +28,7 @@ from cosim_compiler.language.types import (
     REAL,
     TRUTH,
     WHOLE,
+    RecordRows,
     Tuple,
     Type,
     View,
@@ -209,7 +210,7 @@ def _len(reader: Reading, items: list[Expression], node: ast.Call) -> Expression
     value = reader.typed(items[0], node)
     if isinstance(value.type, Tuple):
         return known(len(value.type.items))
-    if not isinstance(value.type, View):
+    if not isinstance(value.type, (View, RecordRows)):
         reader.refuse(node, f"{in_words(value.type)} has no length")
     return Length(WHOLE, value)
 

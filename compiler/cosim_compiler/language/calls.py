@@ -31,6 +31,8 @@ from cosim_compiler.language.types import (
     WHOLE,
     DisagreementError,
     Group,
+    Record,
+    RecordRows,
     Tuple,
     Type,
     View,
@@ -47,6 +49,10 @@ FOREIGN_LETTERS: dict[Any, str] = {foreign.call_with_array: "iiiii", foreign.cal
 
 def call_of(reader: Reading, node: ast.Call) -> Expression:
     """The typed form of a call."""
+    if isinstance(node.func, ast.Attribute):
+        owner = reader.expression(node.func.value)
+        if isinstance(owner.type, Record):
+            return _of_method(reader, owner, node.func, node)
     called = reader.expression(node.func)
     if not isinstance(called, Known):
         reader.refuse(node.func, f"{in_words(called.type)} cannot be called")
@@ -73,6 +79,15 @@ def _call(reader: Reading, function: object, items: list[Expression], node: ast.
             node, f"{name} is compiled by numba: write it as a plain function, without the decorator"
         )
     reader.refuse(node, f"{ast.unparse(node.func)}() is no function of the language")
+
+
+def _of_method(reader: Reading, record: Expression, named: ast.Attribute, node: ast.Call) -> Expression:
+    """A method of a record is a function whose first argument is the record."""
+    assert isinstance(record.type, Record)
+    method = getattr(record.type.of, named.attr, None)
+    if not isinstance(method, types.FunctionType):
+        reader.refuse(node, f"{record.type.of.__name__} has no method '{named.attr}'")
+    return reader.with_items(node.args, lambda items: _of_function(reader, method, [record, *items], node))
 
 
 def _named_tuple(reader: Reading, cls: type, items: list[Expression], node: ast.Call) -> Expression:
@@ -110,7 +125,7 @@ def _of_function(
         return GroupAt(Group(*compounds[marks[GROUP_AT]]), _as(reader, items[0], WHOLE, node))
     given = [reader.typed(item, node) for item in _in_order(reader, function, items, node)]
     for value in given:
-        if not isinstance(value.type, (View, Group, Tuple)) and value.type.rank < 0:
+        if not isinstance(value.type, (View, Group, Tuple, Record, RecordRows)) and value.type.rank < 0:
             reader.refuse(
                 node, f"{function.__name__}() is given nothing: a helper that returns nothing has no value"
             )

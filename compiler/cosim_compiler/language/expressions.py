@@ -23,6 +23,7 @@ from cosim_compiler.language.typed_form import (
     Constant,
     Element,
     Expression,
+    Field,
     Function,
     Item,
     Known,
@@ -31,6 +32,7 @@ from cosim_compiler.language.typed_form import (
     Logic,
     Member,
     Pick,
+    RecordAt,
     Row,
     Section,
     Unary,
@@ -43,6 +45,9 @@ from cosim_compiler.language.types import (
     WHOLE,
     DisagreementError,
     Group,
+    Number,
+    Record,
+    RecordRows,
     Tuple,
     Type,
     View,
@@ -51,6 +56,8 @@ from cosim_compiler.language.types import (
     unify,
     unify_all,
 )
+from cosim_compiler.nearest import nearest
+from cosim_compiler.record import Rows, layout_of
 
 OPERATORS: dict[type[ast.AST], str] = {
     ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
@@ -155,6 +162,8 @@ class ExpressionReader:
         if isinstance(value.type, Group) and node.attr in value.type.of._fields:  # type: ignore[attr-defined]
             index, view = value.type.member(node.attr)
             return Member(view, value, index, node.attr)
+        if isinstance(value.type, Record):
+            return self.field(value, node)
         fields = getattr(value.type.of, "_fields", ()) if isinstance(value.type, Tuple) else ()
         if node.attr in fields:
             return self._item(value, fields.index(node.attr))
@@ -164,6 +173,17 @@ class ExpressionReader:
             sizes: list[Expression] = [Length(WHOLE, value, axis) for axis in range(value.type.axes)]
             return functools.reduce(lambda a, b: Binary(WHOLE, "*", a, b), sizes)
         self.refuse(node, f"{in_words(value.type)} has no '{node.attr}'")
+
+    def field(self, record: Expression, node: ast.Attribute) -> Field:
+        """A field of a record."""
+        assert isinstance(record.type, Record)
+        layout = {name: (offset, kind) for name, offset, kind in layout_of(record.type.of)}
+        if node.attr not in layout:
+            near = nearest(node.attr, layout)
+            more = f"; nearest: '{near}'" if near else ""
+            self.refuse(node, f"{record.type.of.__name__} has no field '{node.attr}'{more}")
+        offset, kind = layout[node.attr]
+        return Field(_type_of_field(kind), record, node.attr, offset)
 
     def _tuple_expression(self, node: ast.Tuple) -> Expression:
         def build(items: list[Expression]) -> Expression:
@@ -210,6 +230,8 @@ class ExpressionReader:
         value = self.typed(value, node.value)
         if isinstance(value.type, View):
             return self._of_view(value, node)
+        if isinstance(value.type, RecordRows) and not isinstance(node.slice, (ast.Slice, ast.Tuple)):
+            return RecordAt(Record(value.type.of), value, self._index(node.slice))
         if not isinstance(value.type, Tuple):
             self.refuse(node, f"[…] is asked of {in_words(value.type)}, which has no elements")
         if isinstance(node.slice, ast.Slice):
@@ -283,14 +305,23 @@ class ExpressionReader:
             return Row(View(value.type.item), value, self._index(node.slice))
         return self._element(value, node)
 
-    def place(self, node: ast.Subscript) -> Element:
+    def place(self, node: ast.Subscript | ast.Attribute) -> Element | Field:
         """The place that is written to."""
-        view = self.typed(self.expression(node.value), node.value)
-        if isinstance(view.type, Tuple):
+        owner = self.typed(self.expression(node.value), node.value)
+        if isinstance(node, ast.Attribute):
+            if not isinstance(owner.type, Record):
+                self.refuse(node, f"{in_words(owner.type)} has no fields that are set")
+            place = self.field(owner, node)
+            if not is_number(place.type):
+                self.refuse(
+                    node, f"{in_words(place.type)} is not set as a whole: write its fields, one by one"
+                )
+            return place
+        if isinstance(owner.type, Tuple):
             self.refuse(node, "the elements of a tuple cannot be changed: make another one, (x, y, z)")
-        if not isinstance(view.type, View) or isinstance(node.slice, ast.Slice):
+        if not isinstance(owner.type, View) or isinstance(node.slice, ast.Slice):
             self.refuse(node, "an element of a view is set: x[0] = …; several in a loop")
-        return self._element(view, node)
+        return self._element(owner, node)
 
     def _element(self, view: Expression, node: ast.Subscript) -> Element:
         assert isinstance(view.type, View)
@@ -305,6 +336,8 @@ class ExpressionReader:
         """The element of a view or the item of a tuple in a turn of a loop."""
         if isinstance(value.type, Tuple):
             return self._pick(value, index, node)
+        if isinstance(value.type, RecordRows):
+            return RecordAt(Record(value.type.of), value, index)
         assert isinstance(value.type, View)
         return Element(value.type.item, value, (index,))
 
@@ -494,6 +527,14 @@ class ExpressionReader:
 
     def _call_expression(self, node: ast.Call) -> Expression:
         return call_of(self, node)
+
+
+def _type_of_field(kind: Any) -> Type:
+    """The type of a field of a record, by how it was declared."""
+    numbers: dict[Any, Number] = {float: REAL, int: WHOLE}
+    if isinstance(kind, Rows):
+        return View(numbers[kind.kind]) if kind.kind in numbers else RecordRows(kind.kind)
+    return numbers[kind] if kind in numbers else Record(kind)
 
 
 def _are_computable(*values: Any) -> bool:

@@ -23,6 +23,7 @@ from cosim_compiler.language.typed_form import (
     Element,
     Evaluate,
     Expression,
+    Field,
     For,
     Function,
     If,
@@ -42,11 +43,13 @@ from cosim_compiler.language.typed_form import (
     ends,
     is_constant,
 )
+from cosim_compiler.language.typed_form import parts as form_parts
 from cosim_compiler.language.types import (
     NOTHING,
     TRUTH,
     WHOLE,
     DisagreementError,
+    RecordRows,
     Tuple,
     Type,
     View,
@@ -245,7 +248,7 @@ class Reader(ExpressionReader):
             return [self._set(self.lifetimes.bound[id(target)], given, target)]
         if isinstance(target, (ast.Tuple, ast.List)):
             return self._unpack(target.elts, given, target)
-        if isinstance(target, ast.Subscript):
+        if isinstance(target, (ast.Subscript, ast.Attribute)):
             place = self.place(target)
             if not is_number(given.type):
                 remedy = (
@@ -278,16 +281,19 @@ class Reader(ExpressionReader):
             before = self.name(node.target)
             value = self.binary(operator, before, self.expression(node.value), node)
             return self.assign(node.target, value, node)
-        if not isinstance(node.target, ast.Subscript):
+        if not isinstance(node.target, (ast.Subscript, ast.Attribute)):
             self.refuse(node, "a name or an element is set: x += …, x[0] += …")
         place = self.place(node.target)
         statements: list[Statement] = []
         found: list[Expression] = []
-        for part in (place.view, *place.indices):
+        for part in form_parts(place):
             more, value = ([], part) if isinstance(part, (Variable, Member)) else self.held(part, node)
             statements += more
             found.append(value)
-        place = Element(place.type, found[0], tuple(found[1:]))
+        if isinstance(place, Field):
+            place = Field(place.type, found[0], place.name, place.offset)
+        else:
+            place = Element(place.type, found[0], tuple(found[1:]))
         value = self.typed(self.binary(operator, place, self.expression(node.value), node), node)
         if value.type.rank > place.type.rank:  # type: ignore[union-attr]
             self.refuse(node, f"a whole number is set to {in_words(value.type)}: write int(…)")
@@ -437,7 +443,9 @@ class Reader(ExpressionReader):
             held.append(one)
             if isinstance(value.type, Tuple):
                 lengths.append(Constant(WHOLE, len(value.type.items)))
-            elif isinstance(value.type, View) and value.type.axes == 1:
+            elif isinstance(value.type, RecordRows) or (
+                isinstance(value.type, View) and value.type.axes == 1
+            ):
                 lengths.append(Length(WHOLE, one))
             else:
                 self.refuse(source, f"a loop does not go over {in_words(value.type)}: write range(…)")

@@ -90,6 +90,23 @@ class Row(Expression):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class Field(Expression):
+    """A field of a record; also the place that a `Store` writes to. One that is a record is its address."""
+
+    record: Expression
+    name: str
+    offset: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RecordAt(Expression):
+    """``rows[i]``, a record among several."""
+
+    rows: Expression
+    index: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Member(Expression):
     """A view of a group."""
 
@@ -263,9 +280,9 @@ class Assign(Statement):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Store(Statement):
-    """An element of a view gets a value."""
+    """An element of a view, or a field of a record, gets a value."""
 
-    place: Element
+    place: Element | Field
     value: Expression
 
 
@@ -456,7 +473,7 @@ def is_pure(expression: Expression) -> bool:
 
 def reads_elements(expression: Expression) -> bool:
     """Whether its value depends on what lies in views, and has no name of its own yet."""
-    return is_pure(expression) and any(isinstance(one, Element) for one in walk(expression))
+    return is_pure(expression) and any(isinstance(one, (Element, Field)) for one in walk(expression))
 
 
 def view_type(expression: Expression) -> View:

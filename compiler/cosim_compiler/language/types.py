@@ -10,7 +10,7 @@ import functools
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from cosim_compiler.convention import compounds
+from cosim_compiler.convention import compounds, records
 
 
 @dataclass(frozen=True)
@@ -58,7 +58,21 @@ class Group:
         return index, view
 
 
-Type = Number | Tuple | View | Group
+@dataclass(frozen=True)
+class Record:
+    """A record, by its address."""
+
+    of: type
+
+
+@dataclass(frozen=True)
+class RecordRows:
+    """Several records, by address and number."""
+
+    of: type
+
+
+Type = Number | Tuple | View | Group | Record | RecordRows
 
 LETTERS: dict[str, Type] = {
     "f": REAL,
@@ -76,6 +90,8 @@ def type_of_letter(letter: str) -> Type:
     """What a letter of a signature stands for."""
     if letter in compounds:
         return Group(*compounds[letter])
+    if letter in records:
+        return Record(records[letter][0])
     return LETTERS[letter]
 
 
@@ -130,6 +146,10 @@ def in_words(type_: Type | None) -> str:
         return "a view" if type_.axes == 1 else "a table"
     if isinstance(type_, Group):
         return f"the arrays of {type_.of.__name__}"
+    if isinstance(type_, Record):
+        return f"a {type_.of.__name__}"
+    if isinstance(type_, RecordRows):
+        return f"rows of {type_.of.__name__}"
     if type_ is None:
         return "no number"
     if set(type_.items) in ({REAL}, {WHOLE}):

@@ -2,10 +2,24 @@
 
 from __future__ import annotations
 
-from cosim_compiler.language.types import NOTHING, REAL, TRUTH, WHOLE, Group, Number, Tuple, Type, View
+from cosim_compiler.language.types import (
+    NOTHING,
+    REAL,
+    TRUTH,
+    WHOLE,
+    Group,
+    Number,
+    Record,
+    RecordRows,
+    Tuple,
+    Type,
+    View,
+)
+from cosim_compiler.record import Rows, layout_of
 
 NUMBERS = {REAL: "double", WHOLE: "int64_t", TRUTH: "bool", NOTHING: "void"}
 VIEWS = {View(REAL): "reals", View(WHOLE): "integers", View(REAL, 2): "matrix", View(WHOLE, 2): "table"}
+ROWS_OF_NUMBERS = {float: "reals", int: "integers"}
 LETTERS = {REAL: "r", WHOLE: "i", TRUTH: "b"}
 WORDS = """
 auto bool break case char const continue default do double else enum extern false float for goto if
@@ -52,6 +66,10 @@ class Types:
             return VIEWS[type_]
         if isinstance(type_, Group):
             return f"const {self._group(type_)} *"
+        if isinstance(type_, Record):
+            return f"{self._record(type_.of)} *"
+        if isinstance(type_, RecordRows):
+            return self._rows(type_.of)
         return self._tuple(type_)
 
     def _tuple(self, type_: Tuple) -> str:
@@ -59,6 +77,28 @@ class Types:
         if name not in self.structures:
             members = " ".join(f"{self[item]} _{i};" for i, item in enumerate(type_.items))
             self.structures[name] = f"typedef struct {{ {members or 'char nothing;'} }} {name};"
+        return name
+
+    def _record(self, cls: type) -> str:
+        name = cls.__name__
+        if name not in self.structures:
+            self.structures[name] = ""  # a record may point to others of its kind
+            members = []
+            for field, _, kind in layout_of(cls):
+                if isinstance(kind, Rows):
+                    of = ROWS_OF_NUMBERS.get(kind.kind) or self._rows(kind.kind)
+                else:
+                    of = {float: "double", int: "int64_t"}.get(kind) or self._record(kind)
+                members.append(f"{of} {field};")
+            del self.structures[name]
+            self.structures[name] = f"typedef struct {name} {{ {' '.join(members)} }} {name};"
+        return name
+
+    def _rows(self, cls: type) -> str:
+        name = f"rows_{cls.__name__}"
+        if name not in self.structures:
+            self.structures[name] = f"typedef struct {{ struct {cls.__name__} *at; int64_t n; }} {name};"
+            self._record(cls)
         return name
 
     def _letters(self, type_: Type) -> str:

@@ -16,6 +16,7 @@ from cosim_compiler.language.types import (
     WHOLE,
     Group,
     Number,
+    Record,
     Tuple,
     Type,
     View,
@@ -62,7 +63,7 @@ class ValueWriter:
         """What a variable begins with, so that compilers do not complain."""
         if isinstance(kind, Number):
             return " = 0"
-        return " = 0" if isinstance(kind, Group) else " = {0}"
+        return " = 0" if isinstance(kind, (Group, Record)) else " = {0}"
 
     def assign(self, name: str, value: Expression) -> None:
         raise NotImplementedError
@@ -263,6 +264,18 @@ class ValueWriter:
                 at = f"from_end({text}, {view}.{'nm'[axis]})"
             flat = f"{flat} * {view}.m + {at}" if axis else at
         return f"{view}.at[{flat}]"
+
+    def _field(self, node: form.Field) -> str:
+        text = f"{self.of(node.record)}->{node.name}"
+        return f"(&{text})" if isinstance(node.type, Record) else text
+
+    def _recordat(self, node: form.RecordAt) -> str:
+        rows, index = self.in_order([node.rows, node.index])
+        if not _is_term(rows):
+            rows = self.named(node.rows.type, rows)
+        if not (isinstance(node.index, form.Constant) and node.index.value >= 0):
+            index = f"from_end({index}, {rows}.n)"
+        return f"(&{rows}.at[{index}])"
 
     def _length(self, node: form.Length) -> str:
         return f"{self.of(node.view)}.{'nm'[node.axis]}"

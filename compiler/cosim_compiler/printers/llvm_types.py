@@ -6,7 +6,19 @@ import functools
 import struct
 
 from cosim_compiler.language.typed_form import Function
-from cosim_compiler.language.types import NOTHING, REAL, TRUTH, WHOLE, Group, Number, Tuple, Type, View
+from cosim_compiler.language.types import (
+    NOTHING,
+    REAL,
+    TRUTH,
+    WHOLE,
+    Group,
+    Number,
+    Record,
+    RecordRows,
+    Tuple,
+    Type,
+    View,
+)
 
 NUMBERS = {REAL: "double", WHOLE: "i64", TRUTH: "i1", NOTHING: "void"}
 STATUS = "i32"
@@ -19,8 +31,10 @@ def llvm_type(type_: Type) -> str:
         return NUMBERS[type_]
     if isinstance(type_, View):
         return "{ptr, i64}" if type_.axes == 1 else "{ptr, i64, i64}"
-    if isinstance(type_, Group):
+    if isinstance(type_, (Group, Record)):
         return "ptr"
+    if isinstance(type_, RecordRows):
+        return "{ptr, i64}"
     return "{" + ", ".join(map(llvm_type, type_.items)) + "}"
 
 
@@ -42,7 +56,7 @@ def zero_of(type_: Type) -> str:
     """A constant of any type whose bits are 0."""
     if isinstance(type_, Number):
         return {REAL: "0.0", WHOLE: "0", TRUTH: "false"}.get(type_, "")
-    return "null" if isinstance(type_, Group) else "zeroinitializer"
+    return "null" if isinstance(type_, (Group, Record)) else "zeroinitializer"
 
 
 def real(value: float) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 import struct
 from collections.abc import Sequence
 from typing import NoReturn
@@ -12,6 +13,7 @@ from cosim_compiler.language.types import (
     COLUMNS_IN_GROUP,
     NOTHING,
     REAL,
+    Record,
     Tuple,
     Type,
     types_of,
@@ -190,8 +192,26 @@ class ValueWriter:
     def _element(self, node: form.Element) -> str:
         return self.value(f"load {llvm_type(node.type)}, ptr {self.place(node)}")
 
-    def place(self, node: form.Element) -> str:
-        """The address of an element."""
+    def _field(self, node: form.Field) -> str:
+        place = self.place(node)
+        return (
+            place
+            if isinstance(node.type, Record)
+            else self.value(f"load {llvm_type(node.type)}, ptr {place}")
+        )
+
+    def _recordat(self, node: form.RecordAt) -> str:
+        rows = self.of(node.rows)
+        assert isinstance(node.type, Record)
+        index = self._counted(node.index, "{ptr, i64}", rows, 0)
+        offset = self.value(f"mul i64 {index}, {ctypes.sizeof(node.type.of)}")
+        start = self.value(f"extractvalue {{ptr, i64}} {rows}, 0")
+        return self.value(f"getelementptr i8, ptr {start}, i64 {offset}")
+
+    def place(self, node: form.Element | form.Field) -> str:
+        """The address of an element or of a field."""
+        if isinstance(node, form.Field):
+            return self.value(f"getelementptr i8, ptr {self.of(node.record)}, i64 {node.offset}")
         kind, view = llvm_type(node.view.type), self.of(node.view)
         flat = ""
         for axis, index in enumerate(node.indices):

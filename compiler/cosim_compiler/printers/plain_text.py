@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.typed_form import Expression, Function, Statement
-from cosim_compiler.language.types import Group, Number, Tuple, Type, View
+from cosim_compiler.language.types import Group, Number, Record, RecordRows, Tuple, Type, View
 
 NUMBERS = {"a number": "real", "a whole number": "whole", "true or false": "truth", "nothing": "nothing"}
 
@@ -19,6 +19,10 @@ def type_name(type_: Type) -> str:
         return f"{'view' if type_.axes == 1 else 'table'} of {NUMBERS[type_.item.name]}"
     if isinstance(type_, Group):
         return f"group {type_.of.__name__}"
+    if isinstance(type_, Record):
+        return type_.of.__name__
+    if isinstance(type_, RecordRows):
+        return f"rows of {type_.of.__name__}"
     assert isinstance(type_, Tuple)
     return f"({', '.join(map(type_name, type_.items))})"
 
@@ -117,6 +121,10 @@ def text_of(node: Expression) -> str:
         return f"({', '.join(map(text_of, node.items))})"
     if isinstance(node, form.Item):
         return f"{text_of(node.tuple)}[{node.index}]"
+    if isinstance(node, form.Field):
+        return f"{text_of(node.record)}.{node.name}"
+    if isinstance(node, form.RecordAt):
+        return f"{text_of(node.rows)}[{text_of(node.index)}]"
     if isinstance(node, form.Member):
         return f"{text_of(node.group)}.{node.name}"
     if isinstance(node, form.Let):

@@ -1,0 +1,220 @@
+"""Records: memory with named fields, declared once for plain Python, machine code, saved bytes, NumPy and C.
+
+    class Witness(Record):
+        '''A function whose zeros are events.'''
+
+        level: float
+        direction: int
+
+        def is_falling(self):
+            return self.direction < 0
+
+A field is a ``float``, an ``int``, another record, which lies inside, or ``Rows[…]`` of one of these: the
+address and the length of what lies elsewhere. Every field is a multiple of eight bytes wide, so all platforms
+agree.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import hashlib
+import sys
+import types
+from typing import Any, ClassVar
+
+import numpy as np
+
+from cosim_compiler.errors import ContractError
+from cosim_compiler.nearest import nearest
+
+NUMBERS: dict[Any, Any] = {float: ctypes.c_double, int: ctypes.c_int64}
+C_NUMBERS = {float: "double", int: "int64_t"}
+NUMPY_NUMBERS: dict[Any, type] = {float: np.float64, int: np.int64}
+
+
+class _AddressAndLength(ctypes.Structure):
+    _fields_ = (("at", ctypes.c_void_p), ("n", ctypes.c_int64))
+
+
+class Rows:
+    """Several numbers or records that lie elsewhere: ``Rows[float]``, ``Rows[Witness]``."""
+
+    def __init__(self, kind: Any) -> None:
+        self.kind = kind
+
+    def __class_getitem__(cls, kind: Any) -> Rows:
+        return cls(kind)
+
+    @property
+    def element(self) -> Any:
+        """The kind, as ctypes has it."""
+        return NUMBERS.get(self.kind, self.kind)
+
+
+class _RecordType(type(ctypes.Structure)):  # type: ignore[misc]
+    """Makes the fields of a class of its annotations."""
+
+    def __new__(cls, name: str, bases: tuple[type, ...], space: dict[str, Any]) -> Any:
+        fields: list[tuple[str, Any]] = []
+        declared = {}
+        names = {**vars(sys.modules[space["__module__"]]), "Rows": Rows, "ClassVar": ClassVar}
+        for field, told in space.get("__annotations__", {}).items():
+            kind = eval(told, names) if isinstance(told, str) else told  # noqa: S307 (the author's own text)
+            if getattr(kind, "__origin__", None) is ClassVar:
+                continue
+            declared[field] = kind
+            if isinstance(kind, Rows):
+                _check_kind(name, field, kind.kind)
+                fields.append((_hidden(field), _AddressAndLength))
+                space[field] = _rows_property(field, kind)
+            else:
+                _check_kind(name, field, kind)
+                fields.append((field, NUMBERS.get(kind, kind)))
+        space["declared"] = {**getattr(bases[0], "declared", {}), **declared} if bases else declared
+        space["_fields_"] = fields
+        space.setdefault("__slots__", ())  # a misspelt field is an error
+        return super().__new__(cls, name, bases, space)
+
+
+def _check_kind(owner: str, field: str, kind: Any) -> None:
+    if kind in NUMBERS or (isinstance(kind, type) and issubclass(kind, Record)):
+        return
+    raise ContractError(
+        f"{owner}.{field}: a field is a float, an int, a record, or Rows[…] of these, not {kind!r}"
+    )
+
+
+def _hidden(field: str) -> str:
+    return f"_{field}_"
+
+
+def _rows_property(field: str, rows: Rows) -> property:
+    def read(self: Any) -> Any:
+        held = getattr(self, _hidden(field))
+        return (rows.element * held.n).from_address(held.at or 0) if held.n else (rows.element * 0)()
+
+    return property(read)
+
+
+class Record(ctypes.Structure, metaclass=_RecordType):
+    """Base of all records; see the module.
+
+    Attributes
+    ----------
+    declared : dict of str to kind
+        The fields by name, as they were annotated.
+    """
+
+    declared: ClassVar[dict[str, Any]]
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        try:
+            super().__setattr__(name, value)
+        except AttributeError as error:
+            near = nearest(name, self.declared)
+            more = f"; nearest: '{near}'" if near else ""
+            raise AttributeError(f"{type(self).__name__} has no field '{name}'{more}") from error
+
+    def hold(self, field: str, elements: Any) -> None:
+        """Let the rows of a field be an array of ctypes or of NumPy, which its owner keeps.
+
+        Parameters
+        ----------
+        field : str
+        elements : array
+            Of the kind that the field has.
+        """
+        rows = self.declared.get(field)
+        if not isinstance(rows, Rows):
+            raise ContractError(f"{type(self).__name__}.{field} is no field of rows")
+        if isinstance(elements, np.ndarray):
+            wanted = NUMPY_NUMBERS.get(rows.kind)
+            if elements.dtype != wanted or elements.ndim != 1 or not elements.flags.c_contiguous:
+                raise ContractError(f"{type(self).__name__}.{field} holds {rows.kind}, not {elements.dtype}")
+            elements = (rows.element * elements.size).from_buffer(elements)
+        elif elements._type_ is not rows.element:
+            raise ContractError(f"{type(self).__name__}.{field} holds {rows.kind}, not {elements._type_}")
+        held = getattr(self, _hidden(field))
+        held.at, held.n = ctypes.addressof(elements), len(elements)
+
+
+def layout_of(cls: type[Record]) -> list[tuple[str, int, Any]]:
+    """The fields of a record: name, where it begins, kind."""
+    return [
+        (name, getattr(cls, _hidden(name) if isinstance(kind, Rows) else name).offset, kind)
+        for name, kind in cls.declared.items()
+    ]
+
+
+def layout_digest(cls: type[Record]) -> str:
+    """Of names, places and kinds of all fields, of the records inside, too."""
+    told = [f"{name} {offset} {_told(kind)}" for name, offset, kind in layout_of(cls)]
+    return hashlib.sha256("\n".join([cls.__name__, *told]).encode()).hexdigest()[:32]
+
+
+def _told(kind: Any) -> str:
+    if isinstance(kind, Rows):
+        return f"rows of {_told(kind.kind)}"
+    return str(C_NUMBERS.get(kind) or layout_digest(kind))
+
+
+def methods_of(cls: Any) -> list[types.FunctionType]:
+    """The methods of a record, and of those that its fields are or have rows of."""
+    found, left, seen = [], [cls], {cls}
+    while left:
+        one = left.pop()
+        found += [value for value in vars(one).values() if isinstance(value, types.FunctionType)]
+        kinds = [kind.kind if isinstance(kind, Rows) else kind for kind in one.declared.values()]
+        inside = [kind for kind in kinds if kind not in NUMBERS and kind not in seen]
+        left += inside
+        seen.update(inside)
+    return found
+
+
+def as_array(records: Any) -> Any:
+    """An array of records as a structured array of NumPy, without a copy."""
+    return np.ctypeslib.as_array(records)
+
+
+def to_bytes(records: Any) -> bytes:
+    """An array of records as bytes, behind the digest of their layout; rows are addresses and stay behind."""
+    return bytes.fromhex(layout_digest(records._type_)) + bytes(records)
+
+
+def from_bytes(cls: type[Record], content: bytes) -> Any:
+    """The array of records of `to_bytes`.
+
+    Raises
+    ------
+    ContractError
+        They are of another layout.
+    """
+    digest, data = content[:16], content[16:]
+    count, rest = divmod(len(data), ctypes.sizeof(cls))
+    if digest != bytes.fromhex(layout_digest(cls)) or rest:
+        raise ContractError(
+            f"these bytes are no records of {cls.__name__} as it is now: they were saved by another version"
+        )
+    array: Any = cls
+    made = (array * count)()
+    ctypes.memmove(made, data, len(data))
+    return made
+
+
+def c_header(*classes: type[Record]) -> str:
+    """The declarations of records in C, those inside before those around them."""
+    lines = ["#include <stdint.h>", ""]
+    for cls in classes:
+        lines.append(f"/* {(cls.__doc__ or cls.__name__).strip().splitlines()[0]} */")
+        lines.append(f"typedef struct {cls.__name__} {{")
+        for name, kind in cls.declared.items():
+            if isinstance(kind, Rows):
+                lines.append(f"    struct {{ {_in_c(kind.kind)} *at; int64_t n; }} {name};")
+            else:
+                lines.append(f"    {_in_c(kind)} {name};")
+        lines += [f"}} {cls.__name__};", ""]
+    return "\n".join(lines)
+
+
+def _in_c(kind: Any) -> str:
+    return C_NUMBERS.get(kind) or f"struct {kind.__name__}"

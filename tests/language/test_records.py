@@ -1,0 +1,176 @@
+"""Records: the same bytes in plain Python and compiled, by LLVM and by C; saved, seen by NumPy, told to C."""
+
+from __future__ import annotations
+
+import ctypes
+import random
+import shutil
+from typing import Any
+
+import numpy as np
+import pytest
+from record_parts import Finding, Level, Run, Witness, forget, look, next_expected
+
+from cosim_compiler import convention, units
+from cosim_compiler.code import BY_C, BY_LLVM, Coder
+from cosim_compiler.errors import ContractError
+from cosim_compiler.language.program import Program
+from cosim_compiler.record import (
+    Record,
+    Rows,
+    as_array,
+    c_header,
+    from_bytes,
+    layout_digest,
+    layout_of,
+    to_bytes,
+)
+
+WITNESSES, FINDINGS = 4, 3
+CODERS = [BY_LLVM, *([BY_C] if any(map(shutil.which, ("cc", "gcc", "clang"))) else [])]
+FUNCTIONS = {look: "R>i", next_expected: "R>f", forget: "R>v"}
+
+
+class Made:
+    """A run and what it holds."""
+
+    def __init__(self, seed: int) -> None:
+        draw = random.Random(seed)
+        self.witnesses, self.findings = (Witness * WITNESSES)(), (Finding * FINDINGS)()
+        self.c, self.counts = np.zeros(8), np.zeros(WITNESSES, dtype=np.int64)
+        for i, w in enumerate(self.witnesses):
+            w.number, w.direction, w.at = i, draw.choice([-1, 0, 1]), draw.randrange(8)
+            w.expected, w.last.guard = draw.uniform(0.0, 9.0), draw.uniform(-0.5, 0.5)
+        self.run = Run()
+        for name in ("witnesses", "findings", "c", "counts"):
+            self.run.hold(name, getattr(self, name))
+
+    def bytes(self) -> tuple[bytes, ...]:
+        kept = bytes(self.run.time.hex(), "ascii"), bytes(str(self.run.found), "ascii")
+        return (*kept, bytes(self.witnesses), bytes(self.findings), self.c.tobytes(), self.counts.tobytes())
+
+
+def compiled(coder: Coder, monkeypatch: pytest.MonkeyPatch) -> dict[Any, Any]:
+    """Addresses of the functions, called with the address of a run: status and result."""
+    monkeypatch.setitem(convention.records, "R", (Run, layout_digest(Run)))
+    program = Program()
+    name = f"records_{id(program)}"
+    entries = [
+        (f"{name}_{i}", program.root(function, signature), signature)
+        for i, (function, signature) in enumerate(FUNCTIONS.items())
+    ]
+    coder.machine.load(coder.code(coder.text(program, entries), 1))
+
+    def caller(i: int, signature: str) -> Any:
+        prototype = ctypes.CFUNCTYPE(ctypes.c_int32, ctypes.c_void_p, ctypes.c_void_p)
+        call = prototype(coder.machine.address_of(f"{name}_{i}"))
+
+        def run(made: Made) -> tuple[int, float]:
+            result = ctypes.c_double() if signature[-1] == "f" else ctypes.c_int64()
+            return call(ctypes.addressof(result), ctypes.addressof(made.run)), result.value
+
+        return run
+
+    return {function: caller(i, signature) for i, (function, signature) in enumerate(FUNCTIONS.items())}
+
+
+@pytest.mark.parametrize("coder", CODERS, ids=["llvm", "c"][: len(CODERS)])
+def test_random_runs(coder: Coder, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls, raised = compiled(coder, monkeypatch), 0
+    for seed in range(100):
+        plain, other, draw = Made(seed), Made(seed), random.Random(seed)
+        for function in [draw.choice(list(FUNCTIONS)) for _ in range(12)]:
+            plain.c[:] = other.c[:] = [draw.uniform(-1.0, 1.0) for _ in range(8)]
+            status, result = calls[function](other)
+            try:
+                expected = function(plain.run)
+                assert status == 0 and (expected is None or expected == result)
+            except ArithmeticError:
+                assert status == 1
+                raised += 1
+            assert plain.bytes() == other.bytes()
+    assert raised > 3
+
+
+def test_a_changed_method_is_another_unit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(convention.records, "R", (Run, layout_digest(Run)))
+    before = units._digest(((look, "R>i"),))
+    assert units._digest(((look, "R>i"),)) == before
+    monkeypatch.setattr(Level, "is_above", lambda level: level.value >= level.guard)
+    assert units._digest(((look, "R>i"),)) != before
+
+
+def test_a_misspelt_field_is_refused() -> None:
+    with pytest.raises(AttributeError, match="Witness has no field 'expectd'; nearest: 'expected'"):
+        Witness().expectd = 1.0
+    from cosim_compiler.sources.run_source import run_source
+
+    text = "def f(run):\n    return run.tme\n"
+    from cosim_compiler.language.types import Record as RecordType
+
+    with pytest.raises(ContractError, match="`run.tme`: Run has no field 'tme'; nearest: 'time'"):
+        Program().function(run_source(text)["f"], (RecordType(Run),))
+    text = "def f(run):\n    run.witnesses = 1\n"
+    with pytest.raises(ContractError, match="rows of Witness is not set as a whole: write its fields"):
+        Program().function(run_source(text)["f"], (RecordType(Run),))
+
+
+def test_fields_of_other_kinds_are_refused() -> None:
+    with pytest.raises(ContractError, match=r"Odd.name: a field is a float, an int, a record, or Rows"):
+
+        class Odd(Record):
+            """Has text."""
+
+            name: str
+
+
+def test_all_fields_are_eight_bytes_wide() -> None:
+    assert [offset for _, offset, _ in layout_of(Witness)] == [0, 8, 16, 24, 40]
+    assert ctypes.sizeof(Witness) == 48 and ctypes.sizeof(Run) == 8 * (2 + 4 * 2)
+
+
+def test_numpy_sees_them_without_a_copy() -> None:
+    witnesses = (Witness * 2)()
+    seen = as_array(witnesses)
+    witnesses[1].expected = 2.5
+    seen["last"]["guard"][0] = 0.25
+    assert seen["expected"].tolist() == [0.0, 2.5] and witnesses[0].last.guard == 0.25
+
+
+def test_saved_bytes_know_their_layout() -> None:
+    levels = (Level * 3)()
+    levels[2].value = 7.5
+    kept = to_bytes(levels)
+    assert bytes(from_bytes(Level, kept)) == bytes(levels)
+    assert len(from_bytes(Level, to_bytes((Level * 0)()))) == 0
+    for damaged in (kept[:-1], b"\0" + kept[1:], to_bytes((Finding * 3)()), b""):
+        with pytest.raises(ContractError, match="another version"):
+            from_bytes(Level, damaged)
+    assert layout_digest(Level) != layout_digest(Finding)
+
+
+def test_rows_hold_what_is_theirs() -> None:
+    run = Run()
+    assert len(run.witnesses) == 0 and len(run.c) == 0
+    for wrong in (np.zeros(3, dtype=np.int64), (ctypes.c_int64 * 3)(), np.zeros((2, 2))):
+        with pytest.raises(ContractError, match="Run.c holds"):
+            run.hold("c", wrong)
+    with pytest.raises(ContractError, match="no field of rows"):
+        run.hold("time", np.zeros(3))
+    assert isinstance(Run.declared["c"], Rows)
+
+
+HEADER = """\
+/* A value, and what counts as zero of it. */
+typedef struct Level {
+    double value;
+    double guard;
+} Level;
+"""
+
+
+def test_a_header_of_c() -> None:
+    text = c_header(Level, Witness, Finding, Run)
+    assert HEADER in text
+    assert "    struct Level last;\n" in text
+    assert "    struct { struct Witness *at; int64_t n; } witnesses;\n" in text
