@@ -71,7 +71,7 @@ IN_Y, IN_P, IN_D, IN_K, IN_C, IN_NUMBERS = range(6)
 # What a handler may change: where it leaves it (a kernel function in the cache, a Python method in its copy
 # of the variables), which array, where in it, how many, whether a hold may switch it.
 RESULT, TARGET, OFFSET, SIZE, SWITCHABLE, NEXT_WIDTH = range(6)
-# A witness that depends on a state which a handler may set: where that is left in the cache, where in y it is.
+# A witness that depends on a state which a handler may set: where that is left in the cache, its place in y.
 SET_WITNESS, SET_RESULT, SET_STATE, SET_WIDTH = range(4)
 # direction, whether it is a condition, whether it changes with states or time, whether with time
 IS_CONDITION, IS_MOVED, IS_TIMED, WITNESS_WIDTH = 1, 2, 3, 4
