@@ -25,7 +25,7 @@ from cosim.step.seen import (
     note_hidden,
     see,
 )
-from cosim.step.watched import above
+from cosim.step.watched import above, level
 from cosim.step.zeros import EITHER
 from cosim.walker import walk
 
@@ -77,7 +77,10 @@ def look_at(a: Arrays, t: float, at: int) -> int:
     row = at * width
     points[row] = t
     for i in range(a.program[ix.WITNESSES]):
-        points[row + 1 + i] = above(a, i, c[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]])
+        points[row + 1 + i] = c[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]] - level(a, i)
+    if a.places[ix.HAS_BANDS] != 0:
+        for i in range(a.program[ix.WITNESSES]):
+            points[row + 1 + i] = above(a, i, c[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]])
     return status
 
 

@@ -80,7 +80,7 @@ IN_Y, IN_P, IN_D, IN_K, IN_C, IN_NUMBERS = range(6)
 RESULT, TARGET, OFFSET, SIZE, SWITCHABLE, WRITES, NEXT_WIDTH = range(7)
 # WRITES: on some ways or unknown, on each way, only +=
 WRITES_AT_TIMES, WRITES_ALWAYS, WRITES_SUMS = range(3)
-# A witness that depends on a state which a handler may set: where that is left in the cache, where it is in y.
+# A witness that depends on a state which a handler may set: where that is left in the cache, its place in y.
 SET_WITNESS, SET_RESULT, SET_STATE, SET_WIDTH = range(4)
 # direction, whether it is a condition, whether it changes with states or time, whether with time
 IS_CONDITION, IS_MOVED, IS_TIMED, WITNESS_WIDTH = 1, 2, 3, 4
@@ -150,8 +150,9 @@ HALTED = 2  # UPDATES_DONE: before them a delayed jump has to arrive
     ARRIVED,  # whether a delayed break has arrived at the end of the step
     HALTS,  # whether a step ends before the delayed jump that arrives at its end: the host has an event mode
     GOES_ON,  # whether another step follows at once, so that blocks of PAST may wait
+    HAS_BANDS,  # whether a witness counts as zero in a band in this step
     PLACES_HEADER,
-) = range(37)  # fmt: skip
+) = range(38)  # fmt: skip
 # STAGE: what is evaluated; DERIVATIVES: all of the motion but the blocks of PAST that wait
 RESTORED, NOTHING, INSTANCE, DERIVATIVES, MOTION, REPORT = -1, 0, 1, 2, 3, 4
 NO_ROWS, AT_EVENTS, AT_STEPS, ON_GRID, ON_GRID_ALONE = 0, 1, 2, 3, 4  # RECORDING

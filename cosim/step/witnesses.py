@@ -153,6 +153,7 @@ def next_expected(a: Arrays) -> float:
 def begin_watch(a: Arrays) -> None:
     """At the start of a step: the witnesses, and the levels that they are compared with."""
     leave_out_held(a)
+    a.places[ix.HAS_BANDS] = 0
     for i in range(a.program[ix.WITNESSES]):
         at = memory_of(a, i)
         now = value(a, i)
@@ -167,7 +168,10 @@ def begin_watch(a: Arrays) -> None:
         a.scratch[row + ix.LEVEL_GUARD] = 0.0 if abs(guard) == PASSED else guard
         # one that has come to zero and not passed it is still on the side from which it came
         has_arrived = abs(guard) == ARRIVED
-        a.scratch[row + ix.LEVEL_BAND] = NOT_AT_ZERO if has_arrived else a.clock[at + ix.BAND]
+        band = NOT_AT_ZERO if has_arrived else a.clock[at + ix.BAND]
+        a.scratch[row + ix.LEVEL_BAND] = band
+        if band > 0.0:
+            a.places[ix.HAS_BANDS] = 1
 
 
 def isolation_window(a: Arrays) -> float:
@@ -319,6 +323,7 @@ def is_noise(a: Arrays) -> bool:
             measure_rounding(a)
             if abs(furthest) <= rounding(a, i):
                 a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_BAND] = rounding(a, i)
+                a.places[ix.HAS_BANDS] = 1
                 found = True
     return found
 

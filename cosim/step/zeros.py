@@ -130,7 +130,7 @@ def come_out(a: Arrays, i: int, now: float) -> None:
 
 
 def is_near(a: Arrays, i: int, number: float, before: float, largest: float) -> bool:
-    """Whether a value of a witness may be zero, up to rounding: beside the `largest` state, and another value."""
+    """Whether a value of a witness may be zero up to rounding, beside the `largest` state and one before."""
     scale = max(largest, abs(before))
     if is_timed(a, i):
         scale = max(scale, abs(a.clock[ix.TIME]))
