@@ -49,6 +49,7 @@ if TYPE_CHECKING:
     from cosim.component.declarations import attachment as attachment
     from cosim.component.declarations import data_file as data_file
     from cosim.component.declarations import text as text
+    from cosim.component.kinks import missed_kinks as missed_kinks
     from cosim.component.values import NUMERIC as NUMERIC
     from cosim.component.values import words_of as words_of
     from cosim.contracts import method_layout as method_layout
@@ -88,6 +89,7 @@ if TYPE_CHECKING:
     from cosim.contracts.method_layout import INNER_FIRST as INNER_FIRST
     from cosim.contracts.method_layout import INNER_LAST as INNER_LAST
     from cosim.contracts.method_layout import JACOBIANS as JACOBIANS
+    from cosim.contracts.method_layout import KINK_SLOTS as KINK_SLOTS
     from cosim.contracts.method_layout import LARGEST as LARGEST
     from cosim.contracts.method_layout import LAST_ERROR as LAST_ERROR
     from cosim.contracts.method_layout import MEMORY_HEADER as MEMORY_HEADER
@@ -159,6 +161,7 @@ if TYPE_CHECKING:
     from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
     from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted
     from cosim.simulation.interrupt import uninterrupted as uninterrupted
+    from cosim.simulation.missing_values import missing_value as missing_value
     from cosim.simulation.result_files import result_sink as result_sink
     from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
     from cosim.simulation.simulate import MOST_POINTS as MOST_POINTS
@@ -286,6 +289,7 @@ if TYPE_CHECKING:
     from cosim_compiler.native import release_address as release_address
     from cosim_compiler.silent import compiled as compiled
     from cosim_compiler.sources.kernel_rules import check_rules as check_rules
+    from cosim_compiler.sources.kernel_sides import nearer_side as nearer_side
     from cosim_compiler.sources.run_source import run_source as run_source
     from cosim_compiler.with_numba.fresh import part_name as part_name
 

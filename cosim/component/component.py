@@ -20,6 +20,7 @@ from cosim.component.arguments import (
 from cosim.component.declaration import Declaration
 from cosim.component.hidden_memory import hidden_memories
 from cosim.component.kernel_function import Handler, KernelFunction
+from cosim.component.kinks import kinks_of
 from cosim.component.set_attribute import MADE_WITH, set_attribute
 from cosim.component.uncalled import uncalled_functions
 from cosim.component.unit_rules import check_rule_names, check_unit, settle_unit_rules
@@ -67,6 +68,9 @@ class Component(AbstractClosedAttributes):
         Of a subclass: whether it takes values besides those declared, which follow from a file.
     made_by : type
         Of a subclass that another component makes for the values it is given: that one.
+    announces_kinks : bool
+        Of a subclass: whether its kinks are events, or times in ``smooth_until``; those of the first element,
+        where it takes vectors. Steps of integrators are not made to end there once more.
     not_exported : str
         Of a subclass: why a model that has one cannot be exported.
     not_saved : str
@@ -99,11 +103,13 @@ class Component(AbstractClosedAttributes):
     declarations: ClassVar[dict[str, Declaration]] = {}
     kernels: ClassVar[dict[str, KernelFunction]] = {}
     handlers: ClassVar[dict[str, Handler]] = {}
+    kink_functions: ClassVar[dict[str, KernelFunction]] = {}
     arguments: ClassVar[dict[str, list[Argument]]] = {}
     signals: ClassVar[dict[str, tuple[str, int, str] | tuple[str, int, str, str]]] = {}
     plain_methods: ClassVar[tuple[str, ...]] = ("derivatives",)
     switch: ClassVar[str] = ""
     elementwise: ClassVar[bool] = False
+    announces_kinks: ClassVar[bool] = False
     conditions: ClassVar[dict[str, Callable[[Any], bool]]] = {}
     open_units: ClassVar[tuple[str, ...]] = ()
     takes_more: ClassVar[bool] = False
@@ -125,6 +131,9 @@ class Component(AbstractClosedAttributes):
         faults = uncalled_functions(cls) or [*hidden_memories(cls), *cls._resolve()]
         if faults:
             raise ContractError("\n".join(faults))
+        cls.kink_functions = kinks_of(cls.kernels, cls.arguments, cls.declarations)
+        for name, kink in cls.kink_functions.items():
+            cls.arguments[name] = resolve(kink, cls.declarations, cls.__name__)
         check_rule_names(cls.declarations, known_names(cls.declarations), cls.__name__)
         cls._check_writers()
         cls._check_names()
@@ -151,6 +160,19 @@ class Component(AbstractClosedAttributes):
             object.__setattr__(self, name, value)
         else:
             set_attribute(self, name, value)
+
+    def explain_failure(self) -> Exception | None:
+        """What is wrong outside (in an FMU, in a library) where this part could not be evaluated.
+
+        Asked of a part whose kernel function has raised an exception, and of all parts where a derivative
+        is no number.
+
+        Returns
+        -------
+        Exception or None
+            Its text stands in the error of the run, and it is the cause of that; None: nothing is known.
+        """
+        return None
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__} {self.name!r}>" if self.name else f"<{type(self).__name__}>"

@@ -54,6 +54,11 @@ def _assigned(function: types.FunctionType, publishes: bool) -> Iterator[tuple[i
 
 
 def _is_self(node: ast.AST) -> bool:
+    """Whether it is the part, or its class."""
+    if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "type":
+        return len(node.args) == 1 and _is_self(node.args[0])
+    if isinstance(node, ast.Attribute) and node.attr == "__class__":
+        return _is_self(node.value)
     return isinstance(node, ast.Name) and node.id == "self"
 
 

@@ -36,7 +36,8 @@ class KernelFunction:
     function : function
         As the author wrote it; call it with plain arrays to test it.
     role : str
-        "kernel", "check" (of parameters), "witness", "rate" (of a witness), "update" or "handler".
+        "kernel", "check" (of parameters), "witness", "rate" (of a witness), "update", "handler" or "side" (of
+        a kink: its sign tells on which one it is).
     stage : Stage, str or None
         Asked for by the author; otherwise it follows from the names.
     when, unless : str
@@ -48,6 +49,8 @@ class KernelFunction:
         Of a witness: "rising", "falling" or "both".
     rate_of : KernelFunction or None
         The witness whose rate it returns.
+    kink_of : str
+        Of a "side": the kernel function whose kink it is.
     refuses : tuple of str
         Of a check: sentences; it returns 0, or which of them (counted from 1) says what is wrong.
     """
@@ -63,6 +66,7 @@ class KernelFunction:
     name: str = ""
     rate_of: KernelFunction | None = None
     refuses: tuple[str, ...] = ()
+    kink_of: str = ""
 
     def __call__(self, *arguments: Any) -> Any:
         return self.function(*arguments)

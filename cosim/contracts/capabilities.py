@@ -34,6 +34,8 @@ class Capabilities:
     resumes_exactly : bool
         A restored State goes on to the same bytes as one that never stopped. Integrators of other libraries
         keep their history to themselves and begin anew.
+    locates_kinks : bool
+        Steps with error control end at kinks that components know, so that errors stay within the accuracy.
     supports_constraints : bool
         Corrects the solution by projection after each step, where the system has constraints.
     """
@@ -47,6 +49,7 @@ class Capabilities:
     needs_second_order_form: bool = False
     restarts_cheaply: bool = True
     resumes_exactly: bool = True
+    locates_kinks: bool = False
     supports_constraints: bool = False
 
     @property

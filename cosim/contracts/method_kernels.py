@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.component.kinks import SIDE_OF_KINK
 from cosim.contracts import method_layout as layout
 
 if TYPE_CHECKING:
@@ -60,8 +61,9 @@ def method_settings(integrator: Integrator, system: System, error_order: int) ->
 def method_slots(system: System, extra: list[int]) -> NDArray[np.int64]:
     """The array ``slots`` for a system; `extra` is what the method adds."""
     errors, smooth = slots_named(system, STEP_ERROR), slots_named(system, SMOOTH_UNTIL)
-    head = [*system.projection.tolist(), *system.inner_range, len(errors), len(smooth)]
-    return np.array([*head, *errors, *smooth, *extra], dtype=np.int64)
+    kinks = slots_named(system, SIDE_OF_KINK) if system.ny else []
+    head = [*system.projection.tolist(), *system.inner_range, len(errors), len(smooth), len(kinks)]
+    return np.array([*head, *errors, *smooth, *kinks, *extra], dtype=np.int64)
 
 
 def slots_named(system: System, name: str) -> list[int]:

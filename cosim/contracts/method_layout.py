@@ -30,7 +30,8 @@ one gets a copy of `y` and `c` that it may overwrite.
 ``slots``        0 … 10 the corrections of the system (`cosim.step.projection`), 11 and 12 first and last row
                  of what a derivative needs inside a step (the cache has to be complete at the ends of steps
                  alone), 13 how many slots report an error, 14 how many report until when they are
-                 smooth; then their offsets in the cache; then what the method needs
+                 smooth, 15 how many change their sign at a kink; then their offsets in the cache; then what
+                 the method needs
 ================ ==========================================================================
 """
 
@@ -75,10 +76,10 @@ OWN = 18  # from here on six numbers of the method's own
 WORK_HEADER = 24
 
 INNER_FIRST, INNER_LAST = 11, 12
-ERROR_SLOTS, SMOOTH_SLOTS = 13, 14
-SLOTS_HEADER = 15
+ERROR_SLOTS, SMOOTH_SLOTS, KINK_SLOTS = 13, 14, 15
+SLOTS_HEADER = 16
 
 
 def own_slots(slots):
     """Where in `slots` begins what the method needs."""
-    return SLOTS_HEADER + slots[ERROR_SLOTS] + slots[SMOOTH_SLOTS]
+    return SLOTS_HEADER + slots[ERROR_SLOTS] + slots[SMOOTH_SLOTS] + slots[KINK_SLOTS]

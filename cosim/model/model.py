@@ -218,6 +218,7 @@ class Model(ClosedAttributes):
         from cosim.system.system import System
 
         self._check_settings()
+        self._check_parts()
         base = self.solver_base
         solver = None if base is None else registry().get(kinds_of(base)[0], self.solver_id)()
         with without_collection():
@@ -260,6 +261,13 @@ class Model(ClosedAttributes):
         if base is None:
             return ""
         return registry().entry(kinds_of(base)[0], str(self.settings.get(base.setting, base.default))).id
+
+    def _check_parts(self) -> None:
+        """`ModelError` for what was put among the parts without `add`."""
+        wrong = [name for name, part in self.parts.items() if getattr(part, "name", None) != name]
+        if wrong:
+            text = f"it is not called so: add it with model.add(part, '{wrong[0]}')"
+            raise ModelError.of(f"parts['{wrong[0]}']", text)
 
     def _check_settings(self) -> None:
         """`OptionError` for a setting that neither the model nor a solver has."""

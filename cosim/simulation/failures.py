@@ -231,6 +231,13 @@ def _integration_failure(step: CompiledStep, state: State) -> SimulationError:
             where = f"At t = {failed.time:.9g} s: {missed}. " if missed else ""
         else:
             where = _not_finite(system, failed, state)
+    for name, part in system.parts.items():
+        outside = part.explain_failure()
+        if outside is not None:
+            last = f"The State is that of the last good step, t = {state.time:.9g} s."
+            of_part = SimulationError(state.time, f"{name}: {outside}. {last}")
+            of_part.__cause__ = outside
+            return of_part
     worst = integrator.worst_state
     if not where and worst >= 0 and code is not StepCode.CONSTRAINTS_NOT_MET:
         where = f"{system.paths_at('y', [worst])[0]} has the largest error. "

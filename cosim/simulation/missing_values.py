@@ -17,6 +17,19 @@ MESSAGE = (
 )
 
 
+def missing_value(time: float, path: str) -> Finding:
+    """The finding for a recorded value that is NaN and was a number in all rows before.
+
+    Parameters
+    ----------
+    time : float
+        s.
+    path : str
+        Of the signal, with the place of the element where it has several.
+    """
+    return Finding(time, "not a number", path, MESSAGE)
+
+
 class MissingValues:
     """Looks for NaN among what components compute and is recorded.
 
@@ -56,5 +69,5 @@ class MissingValues:
                 if missing.size:
                     self._told.add(first + i)
                     name = f"{path}[{i}]" if size > 1 else path
-                    found.append(Finding(float(rows[missing[0], 0]), "not a number", name, MESSAGE))
+                    found.append(missing_value(float(rows[missing[0], 0]), name))
         return sorted(found, key=lambda finding: finding.time)

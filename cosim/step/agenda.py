@@ -98,15 +98,9 @@ def time_of(a: Arrays, entry: int, index: int) -> float:
 
 @part("Aii>i")
 def compare_ticks(a: Arrays, entry: int, other: int) -> int:
-    """-1, 0 or 1: whether the next tick of a periodic event is before another's on paper, equal, later.
-
-    Both have the same double.
-    """
+    """-1, 0 or 1: whether the next tick of a periodic event is before another's on paper, equal, later."""
     mine = grid_of(a, entry)
     theirs = grid_of(a, other)
-    resolutions = float(a.agenda[mine + ix.RESOLUTION]) * float(a.agenda[theirs + ix.RESOLUTION])
-    if resolutions * abs(a.clock[numbers_of(entry) + ix.COMES]) < TOLD_APART:
-        return 0
     whole, rest = tick(
         a.agenda[ix.FIRST_ENTRY + entry],
         a.agenda[mine + ix.OFFSET_WHOLE],
@@ -130,6 +124,16 @@ def compare_ticks(a: Arrays, entry: int, other: int) -> int:
     )
 
 
+def may_hide(a: Arrays, entry: int, other: int) -> bool:
+    """Whether the next ticks of two periodic events have one double and may differ for all that."""
+    comes = a.clock[numbers_of(entry) + ix.COMES]
+    if comes != a.clock[numbers_of(other) + ix.COMES]:
+        return False
+    mine = float(a.agenda[grid_of(a, entry) + ix.RESOLUTION])
+    theirs = float(a.agenda[grid_of(a, other) + ix.RESOLUTION])
+    return mine * theirs * abs(comes) >= TOLD_APART
+
+
 def first_due(a: Arrays) -> int:
     """The periodic event that is due and comes first, on paper where doubles cannot tell; -1: none."""
     first = -1
@@ -139,7 +143,7 @@ def first_due(a: Arrays) -> int:
         comes = a.clock[numbers_of(entry) + ix.COMES]
         if comes <= a.clock[ix.TIME]:
             known = a.clock[numbers_of(first) + ix.COMES] if first >= 0 else math.inf
-            if comes < known or (comes == known and compare_ticks(a, entry, first) < 0):
+            if comes < known or (may_hide(a, entry, first) and compare_ticks(a, entry, first) < 0):
                 first = entry
     return first
 
@@ -148,8 +152,7 @@ def waits_for(a: Arrays, entry: int, first: int) -> bool:
     """Whether an event that is due comes after `first` on paper: it is another instant at the same time."""
     if a.program[row_of(a, entry) + ix.SCHEDULE] != ix.PERIODIC or entry == first or first < 0:
         return False
-    same = a.clock[numbers_of(entry) + ix.COMES] == a.clock[numbers_of(first) + ix.COMES]
-    return same and compare_ticks(a, entry, first) > 0
+    return may_hide(a, entry, first) and compare_ticks(a, entry, first) > 0
 
 
 @part("Aii>v")

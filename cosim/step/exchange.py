@@ -23,9 +23,10 @@ from cosim.step.run import (
     start_step,
 )
 from cosim.step.touched import lower_stage
+from cosim.step.triggered import fire
 from cosim.step.updates import PUBLISH_CAUSES, REACHED_TERMINATION, TIME_CAUSE
 from cosim.step.watched import above, memory_of, value
-from cosim.step.witnesses import begin_watch, fire, note
+from cosim.step.witnesses import begin_watch, note
 from cosim.step.zeros import has_arrivals, note_zeros
 from cosim.system.history_buffer import AFTER_ARRIVAL
 from cosim.system.history_buffer import BEFORE as BEFORE_EVENTS
@@ -39,12 +40,18 @@ def arrive(a: Arrays, t: float) -> int:
     return realize(a, ix.MOTION)
 
 
+def note_length(a: Arrays, t: float) -> None:
+    """The step of the host that ends at `t` says how far from a scheduled time it may be."""
+    if t > a.clock[ix.COMPLETED]:
+        a.numbers[ix.MEETING] = ix.SAME_TIME * (t - a.clock[ix.COMPLETED])
+
+
 def up_to_rounding(a: Arrays, t: float) -> float:
     """The last scheduled time that a host which stands at `t` cannot tell from it, else `t`.
 
     Hosts compute their own times, and their solvers refuse steps of the last few bits.
     """
-    limit = t + 1e-14 * max(1.0, abs(t))
+    limit = t + max(a.numbers[ix.MEETING], 1e-14 * max(1.0, abs(t)))
     latest = t
     for entry in range(a.program[ix.ENTRIES]):
         if a.program[row_of(a, entry) + ix.SCHEDULE] != 0:
@@ -82,6 +89,7 @@ def complete_step(a: Arrays, t: float) -> int:
         code = arrive(a, t)
     if code != 0:
         return code
+    note_length(a, t)
     if t > a.clock[ix.COMPLETED]:
         a.agenda[ix.TIME_ADVANCED] = BOTH_KINDS
         a.agenda[ix.FINISHED] = 0
@@ -113,6 +121,7 @@ def handle_events(a: Arrays, t: float) -> int:
 
     Which witnesses have crossed is decided by their values at the last completed step.
     """
+    note_length(a, t)
     t = up_to_rounding(a, t)
     is_break = breaks_at(a, t)
     code = make_room(a)
@@ -145,7 +154,7 @@ def handle_events(a: Arrays, t: float) -> int:
             code = end_step(a, PUBLISH_CAUSES)
         if code == 0:
             code = start_step(a)
-        if code == 0 and a.program[ix.WITNESSES] > 0:
+        if code == 0 and has_arrivals(a):
             code = follow_arrivals(a)
         if code == 0 and held_count(a) > 0:
             # rates with what holds it would be another system than the one that is described

@@ -82,8 +82,8 @@ RESULT, TARGET, OFFSET, SIZE, SWITCHABLE, WRITES, NEXT_WIDTH = range(7)
 WRITES_AT_TIMES, WRITES_ALWAYS, WRITES_SUMS = range(3)
 # A witness that depends on a state which a handler may set: where that is left in the cache, where it is in y.
 SET_WITNESS, SET_RESULT, SET_STATE, SET_WIDTH = range(4)
-# direction, whether it is a condition, whether it changes with states or time
-IS_CONDITION, IS_MOVED, WITNESS_WIDTH = 1, 2, 3
+# direction, whether it is a condition, whether it changes with states or time, whether with time
+IS_CONDITION, IS_MOVED, IS_TIMED, WITNESS_WIDTH = 1, 2, 3, 4
 # What is swapped in: where in the cache, which array, where in it, what depends on it.
 NEW_AT, SWAPPED_IN, SWAPPED_AT, DEPENDS, SWAP_WIDTH = range(5)
 # Where in the cache stands how smooth a source is; whether it follows a delayed signal at once.
@@ -105,6 +105,7 @@ WINDOW_START, WINDOW_END, ENDS_HEADER = range(3)
 
 # numbers
 ACCURACY, SHORTEST_PULSE, MEETING = 0, 1, 2
+SAME_TIME = 1e-9  # of a host's step: a scheduled event that its end misses by that is at its end
 
 # clock
 (

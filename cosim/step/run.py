@@ -62,6 +62,13 @@ from cosim.step.realize import (
 )
 from cosim.step.recording import record_step, record_update
 from cosim.step.touched import lower_stage
+from cosim.step.triggered import (
+    cross_at_rest,
+    cross_by_jump,
+    leave_out_pending,
+    list_pending,
+    turned,
+)
 from cosim.step.updates import (
     FAILED_STATUS,
     FIRST_PUBLISHES,
@@ -78,17 +85,12 @@ from cosim.step.updates import (
 )
 from cosim.step.witnesses import (
     begin_watch,
-    cross_at_rest,
-    cross_by_jump,
     forget_located,
-    leave_out_pending,
-    list_pending,
     next_expected,
     start_witnesses,
     trigger,
-    turned,
 )
-from cosim.step.zeros import note_written
+from cosim.step.zeros import has_arrivals, note_written
 from cosim.system.history_buffer import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
 
 WITHIN_REACH = 0.999 * MOST_PARTS  # shortest pulses: in a step that long each of them is looked at
@@ -299,7 +301,7 @@ def one_step(a: Arrays, boundary: float) -> int:
                 return 0
         if code != 0:
             return code
-    if a.program[ix.WITNESSES] > 0:
+    if has_arrivals(a):
         changed = a.places[ix.CHANGED]
         code = follow_arrivals(a)
         if code != 0:
@@ -403,6 +405,7 @@ def start_step(a: Arrays) -> int:
     if a.program[ix.CANDIDATES_WIDTH] > 0:
         begin_candidates(a)
     a.places[ix.CHANGED] = 0
+    handled = a.places[ix.HANDLED]
     failed = updates(a, UPDATE_CAUSES)
     if failed == 0 and a.program[ix.SIGNALS] > 0:
         failed = take_signals(a)
@@ -410,7 +413,7 @@ def start_step(a: Arrays) -> int:
     code = realized(a, ix.MOTION)
     if code == 0 and a.places[ix.CHANGED] != 0:
         code = follow_updates(a)
-    if code == 0 and a.program[ix.WITNESSES] > 0:
+    if code == 0 and a.places[ix.HANDLED] != handled:
         note_written(a)
     return failed if failed != 0 else code
 

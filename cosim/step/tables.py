@@ -300,7 +300,7 @@ class Tables:
 
     def _witnesses(self, accuracy: float | None, method: Method, policy: str) -> None:
         system, witnesses = self.system, self.agenda_of.witnesses
-        rows = [[w.direction, int(w.is_condition), int(w.is_moved)] for w in witnesses]
+        rows = [[w.direction, int(w.is_condition), int(w.is_moved), int(w.is_timed)] for w in witnesses]
         shortest = min((witness.shortest_pulse for witness in witnesses), default=math.inf)
         self._numbers[layout.SHORTEST_PULSE] = shortest
         self._table(layout.WITNESSES, rows)

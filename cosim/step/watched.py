@@ -14,6 +14,11 @@ MOST_REPEATS = 10  # that many in a row are chattering, or pile up at an instant
 LEAVING = -1.0  # in place of the number of repetitions: its handlers run because it is let go
 
 
+def is_timed(a: Arrays, i: int) -> bool:
+    """Whether it is computed from the time."""
+    return a.program[a.program[ix.WITNESSES_AT] + ix.WITNESS_WIDTH * i + ix.IS_TIMED] != 0
+
+
 def value(a: Arrays, i: int) -> float:
     """Present value of a witness."""
     return a.c[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]]

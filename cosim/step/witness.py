@@ -46,6 +46,11 @@ class Witness:
         """Whether it changes with the states, their past, or the time; else it jumps where variables do."""
         return any(array in "yht" for array, _ in self.sources)
 
+    @property
+    def is_timed(self) -> bool:
+        """Whether it is computed from the time."""
+        return ("t", 0) in self.sources
+
 
 def list_witnesses(system: System) -> list[Witness]:
     """The witnesses of all parts, in order of parts, then of declaration."""

@@ -22,7 +22,7 @@ from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, part
 from cosim.step.evaluation import copy_cache, probed
 from cosim.step.holds import is_held
-from cosim.step.watched import RATE_SPACING, direction_of, is_condition, look, memory_of, value
+from cosim.step.watched import RATE_SPACING, direction_of, is_condition, is_timed, look, memory_of, value
 from cosim.walker import walk
 
 NOT_AT_ZERO, EXACT = -1.0, 0.0  # in place of a band
@@ -122,16 +122,24 @@ def come_out(a: Arrays, i: int, now: float) -> None:
     at = memory_of(a, i)
     guard = a.clock[at + ix.GUARD]
     forget_level(a, i)
-    if abs(now) <= NEAR * largest_number(a):
+    if is_near(a, i, now, 0.0, largest_state(a)):
         measure_rounding(a)
         if abs(now) <= rounding(a, i):
             a.clock[at + ix.BAND] = rounding(a, i)
             a.clock[at + ix.GUARD] = guard if abs(guard) == 1.0 else 0.0
 
 
-def largest_number(a: Arrays) -> float:
-    """The largest of the time and the states."""
-    largest = abs(a.clock[ix.TIME])
+def is_near(a: Arrays, i: int, number: float, before: float, largest: float) -> bool:
+    """Whether a value of a witness may be zero, up to rounding: beside the `largest` state, and another value."""
+    scale = max(largest, abs(before))
+    if is_timed(a, i):
+        scale = max(scale, abs(a.clock[ix.TIME]))
+    return abs(number) <= NEAR * scale
+
+
+def largest_state(a: Arrays) -> float:
+    """The largest of the states."""
+    largest = 0.0
     for m in range(a.y.shape[0]):
         largest = max(largest, abs(a.y[m]))
     return largest
@@ -151,7 +159,7 @@ def start_zeros(a: Arrays) -> None:
 @part("Ai>v", needed_for="witnesses")
 def note_zeros(a: Arrays, located: int) -> None:
     """At the end of a step: which witnesses lie at zero. Where `located`, those in CROSSED have triggered."""
-    largest = largest_number(a)
+    largest = largest_state(a)
     measured = False
     seen = False
     for i in range(a.program[ix.WITNESSES]):
@@ -165,7 +173,7 @@ def note_zeros(a: Arrays, located: int) -> None:
         is_left_out = a.probe[ix.PROBE_WIDTH * i + ix.DIRECTION] == 0  # it is held
         if is_left_out or (band >= 0.0 and abs(now) <= 0.5 * band):
             continue
-        near = abs(now) <= NEAR * max(largest, abs(before))
+        near = is_near(a, i, now, before, largest)
         if near and not measured:
             measure_rounding(a)
             measured = True
@@ -191,10 +199,11 @@ def note_zeros(a: Arrays, located: int) -> None:
 
 
 def has_arrivals(a: Arrays) -> bool:
-    """Whether a witness has come to zero and has not passed it."""
+    """Whether a witness has come to zero and has not passed it, or was taken away from there."""
     found = False
     for i in range(a.program[ix.WITNESSES]):
-        found = found or abs(a.clock[memory_of(a, i) + ix.GUARD]) == ARRIVED
+        was_taken = a.places[a.program[ix.WAS_SET] + i] > 1
+        found = found or was_taken or abs(a.clock[memory_of(a, i) + ix.GUARD]) == ARRIVED
     return found
 
 
@@ -206,13 +215,8 @@ def fire_arrivals(a: Arrays) -> int:
     """
     some = False
     for i in range(a.program[ix.WITNESSES]):
-        has_left = a.places[a.program[ix.WAS_SET] + i] > 1
-        a.places[a.program[ix.CROSSED] + i] = 1 if has_left else 0
+        a.places[a.program[ix.CROSSED] + i] = 1 if a.places[a.program[ix.WAS_SET] + i] > 1 else 0
         a.places[a.program[ix.WAS_SET] + i] = 0
-        some = some or has_left or abs(a.clock[memory_of(a, i) + ix.GUARD]) == ARRIVED
-    if not some:
-        return 0
-    some = False
     look(a, RATE_SPACING)
     for i in range(a.program[ix.WITNESSES]):
         at = memory_of(a, i)
@@ -240,7 +244,7 @@ def note_set(a: Arrays, row: int) -> None:
         asks = asks or a.clock[memory_of(a, a.program[at + ix.SET_WITNESS]) + ix.BAND] >= 0.0
     if not asks:
         return
-    largest = largest_number(a)
+    largest = largest_state(a)
     moved, found = probed(a)
     copy_cache(a, a.c, found)
     for m in range(a.y.shape[0]):
@@ -279,7 +283,7 @@ def note_written(a: Arrays) -> None:
     for i in range(a.program[ix.WITNESSES]):
         at = memory_of(a, i)
         now = value(a, i)
-        before = a.clock[at + ix.VALUE]
+        before = a.scratch[a.program[ix.BEFORE] + i]
         was_set = a.places[a.program[ix.WAS_SET] + i]
         a.places[a.program[ix.WAS_SET] + i] = 0
         if (now == before or now != now) and was_set == 0:
@@ -301,8 +305,8 @@ def note_written(a: Arrays) -> None:
             a.clock[at + ix.GUARD] = 0.0
         a.clock[at + ix.BAND] = NOT_AT_ZERO
         if largest < 0.0:
-            largest = largest_number(a)
-        if not abs(now) <= NEAR * max(largest, abs(before)):
+            largest = largest_state(a)
+        if not is_near(a, i, now, before, largest):
             continue
         if not measured:
             measure_rounding(a)

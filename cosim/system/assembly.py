@@ -219,7 +219,7 @@ class Assembly:
     def _make_blocks(self) -> None:
         for part in self.parts_by_name.values():
             owner = (part.name,)  # the blocks of a part share it
-            for name, kernel in part.kernels.items():
+            for name, kernel in (*part.kernels.items(), *part.kink_functions.items()):
                 if not (kernel.when or kernel.unless) or kernel.applies_to(partial(self.holds, part)):
                     self._make_block(part, name, kernel, owner)
             for name, handler in part.handlers.items():

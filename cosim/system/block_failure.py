@@ -39,6 +39,13 @@ def block_failure(system: System, state: State, index: int) -> SimulationError:
     function = block.function  # as it was written: it raises what the compiled one has only counted
     start = int(system.table[index, 1])
     one_each = len(block.owners) == block.rows.shape[0]
+    for owner in dict.fromkeys(block.owners):
+        part = system.parts.get(owner.partition(".")[0])
+        outside = None if part is None else part.explain_failure()
+        if outside is not None:  # where calling again could do harm
+            result = SimulationError(state.time, f"{owner}: {outside}")
+            result.__cause__ = outside
+            return result
     for i in range(block.rows.shape[0] if one_each else 1):
         owner = block.owners[i] if block.owners else ""
         count = 1 if one_each else block.rows.shape[0]

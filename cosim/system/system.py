@@ -6,7 +6,7 @@ import hashlib
 import math
 import weakref
 from bisect import bisect_left
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Any
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from cosim import walker
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
+from cosim.component.kinks import SIDE_OF_KINK
 from cosim.component.values import read_numbers
 from cosim.errors import LookUpError, ModelError, SimulationError, StageError, StateError
 from cosim.html_table import html_table
@@ -282,12 +283,25 @@ class System:
 
     @cached_property
     def slots_by_name(self) -> dict[str, list[Slot]]:
-        """Where everything lies that parts declare under a name."""
+        """Where everything lies that parts declare under a name, or have under it by their sources."""
         found: dict[str, list[Slot]] = {}
         for part, slots in self.assembly.layout.slots.items():
             for name in self.parts[part].declarations.keys() & slots.keys():
                 found.setdefault(name, []).append(slots[name])
+        found.setdefault(SIDE_OF_KINK, []).extend(self._kink_slots())
         return found
+
+    def _kink_slots(self) -> Iterator[Slot]:
+        """Where numbers lie whose signs change at the kinks of what derivatives depend on."""
+        nodes = self.assembly.graph.blocks
+        members = [nodes[i] for index in self.inner_blocks for i in self.blocks[index].members]
+        inner = {(owner, node.label) for node in members for owner in node.owners}
+        for name, part in self.parts.items():
+            for kink, function in part.kink_functions.items():
+                slot = self.assembly.layout.slots[name].get(kink)
+                if slot is not None and (name, function.kink_of) in inner:
+                    first = int(part.announces_kinks)
+                    yield slot.part(first, slot.size - first)
 
     # States
 

@@ -9,8 +9,10 @@ import pytest
 
 import cosim
 from cosim.testing.described import check_docstring
+from cosim.testing.drawn_values import drawn_values, told
 from cosim.testing.moving_signals import observed_system
 from cosim.testing.part_contract import PartContract, different_names
+from cosim.testing.usable_draws import first_that_runs, usable_draws, with_drawn_values
 
 PART = "measure"  # its name in the system that it is tried in
 CHANGING = ("position", "speed", "auxiliary", "discrete", "integer", "output", "cache")
@@ -58,6 +60,17 @@ class ComponentContract(PartContract):
         return simulator
 
     @classmethod
+    def drawn(cls, values: int) -> cosim.Simulator:
+        """The same with other values of the component's own, `drawn_values`; 0: those of `simulator`."""
+        simulator = cls.simulator()
+        return with_drawn_values(simulator, PART, values, cls.inputs) if values else simulator
+
+    @classmethod
+    def draws(cls) -> tuple[int, ...]:
+        """Which values of its own the component is run with: the declared ones, and others."""
+        return usable_draws(cls, cls.drawn, cls.until)
+
+    @classmethod
     def paths(cls, system: cosim.System) -> list[str]:
         """What the component computes and remembers."""
         own = [v for p, v in system.variables.items() if p.startswith(f"{PART}.") and v.slot.size]
@@ -73,8 +86,13 @@ class ComponentContract(PartContract):
 
     @classmethod
     def results(cls) -> list[str]:
-        """What is computed along the run, to the last bit."""
-        simulator = cls.simulator()
+        """What is computed along two runs, with the declared values and with others, to the last bit."""
+        return [*cls.results_with(0), *first_that_runs(cls.results_with)]
+
+    @classmethod
+    def results_with(cls, values: int) -> list[str]:
+        """What is computed along one run."""
+        simulator = cls.drawn(values)
         found = cls.values(simulator)
         for time in (0.37 * cls.until, cls.until):
             simulator.advance_to(time)
@@ -87,29 +105,42 @@ class ComponentContract(PartContract):
 
     def test_runs_with_finite_numbers(self) -> None:
         """From the start to the end all that it computes is a finite number, or not known at all (timers)."""
-        simulator = self.simulator()
-        for time in np.linspace(0.0, self.until, 6)[1:]:
-            simulator.advance_to(float(time))
-            state = simulator.state.copy().realize(cosim.Stage.REPORT)
-            for path in self.paths(state.system):
-                kind = state.system.variables[path].kind
-                if kind in ("position", "speed", "auxiliary", "output"):
-                    value = np.asarray(state[path], float)
-                    assert np.all(np.isfinite(value)), f"{path} is {value} at t = {time:g} s"
+        for values in self.draws():
+            simulator = self.drawn(values)
+            for time in np.linspace(0.0, self.until, 6)[1:]:
+                simulator.advance_to(float(time))
+                state = simulator.state.copy().realize(cosim.Stage.REPORT)
+                for path in self.paths(state.system):
+                    kind = state.system.variables[path].kind
+                    if kind in ("position", "speed", "auxiliary", "output"):
+                        value = np.asarray(state[path], float)
+                        assert np.all(np.isfinite(value)), (
+                            f"{path} is {value} at t = {time:g} s{self.told(values)}"
+                        )
 
     def test_has_an_effect(self) -> None:
         """Something that it computes is not zero, or changes, or one of its events happens."""
-        simulator = self.simulator()
+        assert any(self._acts(values) for values in self.draws()), (
+            f"in {self.until:g} s nothing that it computes changes or differs from 0, and it has no event: "
+            "give `inputs` or parameters with which it acts, or a longer `until`"
+        )
+
+    def _acts(self, values: int) -> bool:
+        simulator = self.drawn(values)
         before = self.values(simulator)
         start = simulator.state.copy().realize(cosim.Stage.REPORT)
         own = [p for p in self.paths(start.system) if start.system.variables[p].kind in ("output", "cache")]
         acts = any(np.any(np.asarray(start[path], float) != 0.0) for path in own)
         simulator.advance_to(self.until)
         happened = [e for e in simulator.events if str(e.name).startswith(PART)]
-        assert acts or self.values(simulator) != before or happened, (
-            f"in {self.until:g} s nothing that it computes changes or differs from 0, and it has no event: "
-            "give `inputs` or parameters with which it acts, or a longer `until`"
-        )
+        return acts or self.values(simulator) != before or bool(happened)
+
+    def told(self, values: int) -> str:
+        """Which values a message is about."""
+        if values == 0:
+            return ""
+        start = observed_system(self.make()).default_state()
+        return f" with {told(drawn_values(start, PART, values))}"
 
     def test_two_runs_give_the_same(self) -> None:
         """The same run again gives the same bytes: all memory is in the State."""
@@ -118,28 +149,33 @@ class ComponentContract(PartContract):
 
     def test_computing_changes_nothing(self) -> None:
         """Computing the outputs leaves the State as it was."""
-        simulator = self.simulator()
-        simulator.advance_to(0.37 * self.until)
-        state = simulator.state.copy()
-        saved = state.to_bytes()
-        state.realize(cosim.Stage.REPORT)
-        assert state.to_bytes() == saved, "computing changed a variable of the State"
+        for values in self.draws():
+            simulator = self.drawn(values)
+            simulator.advance_to(0.37 * self.until)
+            state = simulator.state.copy()
+            saved = state.to_bytes()
+            state.realize(cosim.Stage.REPORT)
+            assert state.to_bytes() == saved, "computing changed a variable of the State"
 
     def test_saved_and_restored_it_goes_on_the_same(self) -> None:
         """Saved to bytes in the middle of a run, and read again, it ends with the same bytes."""
-        simulator = self.simulator()
-        simulator.advance_to(0.37 * self.until)
-        restored = self.simulator(simulator.system.state_from_bytes(simulator.state.to_bytes()))
-        simulator.advance_to(self.until)
-        restored.advance_to(self.until)
-        mine, theirs = self.values(simulator), self.values(restored)
-        assert mine == theirs, f"{different_names(mine, theirs)} differ after going on from saved bytes"
+        for values in self.draws():
+            simulator = self.drawn(values)
+            simulator.advance_to(0.37 * self.until)
+            restored = self.simulator(simulator.system.state_from_bytes(simulator.state.to_bytes()))
+            simulator.advance_to(self.until)
+            restored.advance_to(self.until)
+            mine, theirs = self.values(simulator), self.values(restored)
+            assert mine == theirs, (
+                f"{different_names(mine, theirs)} differ after going on from saved bytes{self.told(values)}"
+            )
 
     def test_handlers_run_to_the_end(self) -> None:
         """No handler fails along the run, nor when it is finished: Termination has handlers, too."""
         if not type(self.make()).handlers:
             pytest.skip(f"{type(self.make()).__name__} has no handlers")
-        simulator = self.simulator()
-        simulator.advance_to(self.until)
-        status = simulator.finish()
-        assert status.reason is not cosim.Reason.EVENT_HANDLER_FAILED, status.format_message()
+        for values in self.draws():
+            simulator = self.drawn(values)
+            simulator.advance_to(self.until)
+            status = simulator.finish()
+            assert status.reason is not cosim.Reason.EVENT_HANDLER_FAILED, status.format_message()

@@ -9,9 +9,14 @@ import pytest
 
 import cosim
 from cosim.testing.described import check_docstring
+from cosim.testing.drawn_values import drawn_values, told, write_values
 from cosim.testing.moving_signals import observed_system
+from cosim.testing.one_sided_rates import is_possible_rate
 from cosim.testing.part_contract import PartContract
+from cosim.testing.usable_draws import first_that_runs, usable_draws, with_drawn_values
 
+WIDEST = 5
+"""Steps before the time where a derivative is checked at which a run can begin anew."""
 WEIGHTS = np.array([1.0, -8.0, 0.0, 8.0, -1.0]) / 12.0
 
 
@@ -53,6 +58,17 @@ class MeasureContract(PartContract):
         return simulator
 
     @classmethod
+    def drawn(cls, values: int) -> cosim.Simulator:
+        """The same with other values of the measure's own, `drawn_values`; 0: those of `simulator`."""
+        simulator = cls.simulator()
+        return with_drawn_values(simulator, "measure", values) if values else simulator
+
+    @classmethod
+    def draws(cls) -> tuple[int, ...]:
+        """Which values of its own the measure is run with: the declared ones, and others."""
+        return usable_draws(cls, cls.drawn, cls.times[-1])
+
+    @classmethod
     def has_derivative(cls, simulator: cosim.Simulator) -> bool:
         """Whether the derivative is known with the sources that the measure has here."""
         measure: Any = simulator.system.parts["measure"]
@@ -60,8 +76,13 @@ class MeasureContract(PartContract):
 
     @classmethod
     def results(cls) -> list[str]:
-        """Value and derivative at a few times, to the last bit."""
-        simulator, found = cls.simulator(), []
+        """Value and derivative at a few times, with the declared values and with others, to the last bit."""
+        return [*cls.results_with(0), *first_that_runs(cls.results_with)]
+
+    @classmethod
+    def results_with(cls, values: int) -> list[str]:
+        """Of one run."""
+        simulator, found = cls.drawn(values), []
         for time in cls.times:
             simulator.advance_to(time)
             state = simulator.state.realize(cosim.Stage.REPORT)
@@ -70,17 +91,25 @@ class MeasureContract(PartContract):
                 found += _hex(state["measure.value_dot"])
         return found
 
+    def told(self, values: int) -> str:
+        """Which values a message is about."""
+        if values == 0:
+            return ""
+        start = observed_system(self.make()).default_state()
+        return f" with {told(drawn_values(start, 'measure', values))}"
+
     def test_has_a_docstring_with_its_law(self) -> None:
         """The class says what it computes."""
         check_docstring(self.make())
 
     def test_value_is_finite(self) -> None:
         """A finite number from the start on."""
-        simulator = self.simulator()
-        for time in (0.0, *self.times):
-            simulator.advance_to(time)
-            value = simulator.state.realize(cosim.Stage.REPORT)["measure"]
-            assert np.all(np.isfinite(value)), f"the value is {value} at t = {time} s"
+        for values in self.draws():
+            simulator = self.drawn(values)
+            for time in (0.0, *self.times):
+                simulator.advance_to(time)
+                value = simulator.state.realize(cosim.Stage.REPORT)["measure"]
+                assert np.all(np.isfinite(value)), f"the value is {value} at t = {time} s{self.told(values)}"
 
     def test_two_runs_give_the_same(self) -> None:
         """The same motion again gives the same bytes."""
@@ -89,7 +118,10 @@ class MeasureContract(PartContract):
 
     def test_computing_changes_nothing(self) -> None:
         """The value follows from the State alone, and computing it leaves the State as it was."""
-        simulator = self.simulator()
+        for values in self.draws():
+            self._check_purity(self.drawn(values))
+
+    def _check_purity(self, simulator: cosim.Simulator) -> None:
         simulator.advance_to(self.times[0])
         early = simulator.state.copy().realize(cosim.Stage.REPORT)
         value, saved = early["measure"], early.to_bytes()
@@ -102,26 +134,43 @@ class MeasureContract(PartContract):
 
     def test_derivative_is_that_of_the_value(self) -> None:
         """``value_dot``, where there is one, against differences of the value along the motion."""
-        simulator = self.simulator()
-        if not self.has_derivative(simulator):
+        if not self.has_derivative(self.simulator()):
             pytest.skip("the measure has no derivative")
-        for time in self.times:
-            values, derivative = [], np.nan
-            for place in (-2, -1, 0, 1, 2):
-                simulator.advance_to(time + place * self.step)
-                state = simulator.state.realize(cosim.Stage.REPORT)
-                values.append(state["measure"])
-                if place == 0:
-                    derivative = state["measure.value_dot"]
-            expected = float(WEIGHTS @ values) / self.step
-            size = max(1e-3, abs(expected), float(np.abs(values).max()))
-            assert abs(derivative - expected) <= self.tolerance * size, (
-                f"value_dot is {derivative} at t = {time} s, the value changes at {expected}"
-            )
+        for draw in self.draws():
+            simulator = self.drawn(draw)
+            for time in self.times:
+                self._check_derivative(simulator, time, draw)
+
+    def _check_derivative(self, simulator: cosim.Simulator, time: float, draw: int) -> None:
+        """At one time, which the simulator comes to; at a kink by differences on its sides."""
+        simulator.advance_to(time - WIDEST * self.step)
+        begun, values, derivative = simulator.state.copy(), [], np.nan
+        for place in (-2, -1, 0, 1, 2):
+            simulator.advance_to(time + place * self.step)
+            state = simulator.state.realize(cosim.Stage.REPORT)
+            values.append(state["measure"])
+            if place == 0:
+                derivative = state["measure.value_dot"]
+        expected = float(WEIGHTS @ values) / self.step
+        size = max(1e-3, abs(expected), float(np.abs(values).max()))
+        if abs(derivative - expected) <= self.tolerance * size:
+            return
+
+        def value(offset: float) -> float:
+            again = cosim.Simulator(begun.system, begun.copy(), accuracy=self.accuracy)
+            again.advance_to(time + offset)
+            return float(again.state.realize(cosim.Stage.REPORT)["measure"])
+
+        assert is_possible_rate(float(derivative), value, self.step, self.tolerance * size), (
+            f"value_dot is {derivative} at t = {time} s, the value changes at {expected}{self.told(draw)}"
+        )
 
     def test_restored_state_gives_the_same_value(self) -> None:
         """Saved to bytes and read again, a State says everything."""
-        simulator = self.simulator()
+        for values in self.draws():
+            self._check_restored(self.drawn(values))
+
+    def _check_restored(self, simulator: cosim.Simulator) -> None:
         for time in self.times:
             simulator.advance_to(time)
             state = simulator.state.realize(cosim.Stage.REPORT)
@@ -132,7 +181,10 @@ class MeasureContract(PartContract):
 
     def test_is_known_at_the_stage_that_it_says(self) -> None:
         """Value and derivatives are there as soon as ``depends_on_stage`` says, and the same later."""
-        simulator = self.simulator()
+        for values in self.draws():
+            self._check_stages(self.drawn(values))
+
+    def _check_stages(self, simulator: cosim.Simulator) -> None:
         simulator.advance_to(self.times[0])
         system = simulator.system
         measure: Any = system.parts["measure"]
@@ -153,13 +205,21 @@ class MeasureContract(PartContract):
 
     def test_has_a_value_before_there_is_a_past(self) -> None:
         """A State that no simulation has touched has a finite value too."""
-        state = self.simulator().system.default_state().realize(cosim.Stage.REPORT)
-        value = state["measure"]
-        assert np.all(np.isfinite(value)), f"the value is {value} in a State that nothing has initialized"
+        start = self.simulator().system.default_state()
+        for values in self.draws():
+            state = start.copy()
+            write_values(state, "measure", drawn_values(start, "measure", values))
+            value = state.realize(cosim.Stage.REPORT)["measure"]
+            assert np.all(np.isfinite(value)), (
+                f"the value is {value} in a State that nothing has initialized{self.told(values)}"
+            )
 
     def test_going_back_and_on_again_gives_the_same(self) -> None:
         """A State that was kept, and went on twice, ends with the same value: all memory is in the State."""
-        simulator = self.simulator()
+        for values in self.draws():
+            self._check_going_back(self.drawn(values))
+
+    def _check_going_back(self, simulator: cosim.Simulator) -> None:
         simulator.advance_to(self.times[0])
         kept = simulator.state.copy()
         ends = []

@@ -67,7 +67,12 @@ class Bdf(ImplicitIntegrator):
     order = 5
     error_order = 2  # of the first step
     capabilities = Capabilities(
-        adaptive=True, implicit=True, dense_order=1, restarts_cheaply=False, supports_constraints=True
+        adaptive=True,
+        implicit=True,
+        dense_order=1,
+        restarts_cheaply=False,
+        locates_kinks=True,
+        supports_constraints=True,
     )
     estimates_from_past = True
     step_share = (0.5, 1 / 5)

@@ -70,7 +70,9 @@ class GeneralizedAlpha(ImplicitIntegrator):
 
     order = 2
     error_order = 3  # the estimate is that of the solution itself
-    capabilities = Capabilities(adaptive=True, implicit=True, dense_order=2, supports_constraints=True)
+    capabilities = Capabilities(
+        adaptive=True, implicit=True, dense_order=2, locates_kinks=True, supports_constraints=True
+    )
     estimates_from_past = True
     step_share = (3.0, 1 / 2)
     step_function = alpha_step

@@ -41,7 +41,9 @@ class Radau3(ImplicitIntegrator):
 
     order = 3
     error_order = 3  # one more than that of the estimate
-    capabilities = Capabilities(adaptive=True, implicit=True, dense_order=3, supports_constraints=True)
+    capabilities = Capabilities(
+        adaptive=True, implicit=True, dense_order=3, locates_kinks=True, supports_constraints=True
+    )
     step_share = (10.0, 1 / 3)
     step_function = collocation_step
     redo_function = redo_collocation_step

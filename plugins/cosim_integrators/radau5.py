@@ -45,7 +45,9 @@ class Radau5(ImplicitIntegrator):
 
     order = 5
     error_order = 4  # one more than that of the estimate
-    capabilities = Capabilities(adaptive=True, implicit=True, dense_order=4, supports_constraints=True)
+    capabilities = Capabilities(
+        adaptive=True, implicit=True, dense_order=4, locates_kinks=True, supports_constraints=True
+    )
     step_share = (0.2, 0.0)
     step_function = collocation_step
     redo_function = redo_collocation_step

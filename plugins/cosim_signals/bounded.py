@@ -18,6 +18,7 @@ class Bounded(cosim.Measure):
     """
 
     unit_from = "source"
+    announces_kinks = True
 
     source = cosim.source(description="what has the bounds")
     lower = cosim.parameter(unit="{source}", default=-1.0, description="lower bound")

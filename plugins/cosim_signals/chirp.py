@@ -37,6 +37,8 @@ class Chirp(Source):
     2000.0
     """
 
+    announces_kinks = True
+
     amplitude = cosim.parameter(unit="{value}", default=1.0, description="largest value")
     start_frequency = cosim.parameter(unit="Hz", default=1.0, minimum=0.0, description="at the beginning")
     end_frequency = cosim.parameter(unit="Hz", default=10.0, minimum=0.0, description="at the end")

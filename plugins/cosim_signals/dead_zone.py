@@ -13,7 +13,7 @@ class DeadZone(Bounded):
     those of the source outside, 0 between. Reaching and leaving a bound is an event (Triggered), so the
     kink is at the end of a step.
 
-    Limits: of a vector the first element's kinks are located; error control sees the others.
+    Of a vector the first element's kinks are events. Steps end at those of the others, too.
 
     Parameters
     ----------

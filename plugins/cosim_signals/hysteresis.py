@@ -40,6 +40,8 @@ class Hysteresis(Still):
 
     elementwise = False
 
+    announces_kinks = True
+
     source = cosim.source(description="what is compared")
     lower = cosim.parameter(unit="{source}", default=0.0, description="goes off below")
     upper = cosim.parameter(unit="{source}", default=1.0, description="goes on above")

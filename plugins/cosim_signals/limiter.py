@@ -12,7 +12,7 @@ class Limiter(Bounded):
     Law: value = min(max(source, lower), upper); the derivatives are those of the source between the bounds,
     0 at them. Reaching and leaving a bound is an event (Triggered), so the kink is at the end of a step.
 
-    Limits: of a vector the first element's kinks are located; error control sees the others.
+    Of a vector the first element's kinks are events. Steps end at those of the others, too.
 
     Parameters
     ----------

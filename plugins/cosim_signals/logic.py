@@ -35,6 +35,8 @@ class Logic(Still):
 
     elementwise = False
 
+    announces_kinks = True
+
     first = cosim.source(description="is it true?")
     second = cosim.source(description="and this one?")
     operator = cosim.option(

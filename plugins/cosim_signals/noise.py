@@ -64,6 +64,8 @@ class Noise(Source):
     """
 
     start_time = None
+    announces_kinks = True
+
     standard_deviation = cosim.parameter(
         unit="{value}", default=1.0, minimum=0.0, description="root of the mean square around the mean"
     )

@@ -63,6 +63,7 @@ class Pid(cosim.Measure):
     """
 
     elementwise = False
+    announces_kinks = True
 
     setpoint = cosim.source(description="what is wanted")
     measurement = cosim.source(unit="{setpoint}", description="what there is")

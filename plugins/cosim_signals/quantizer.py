@@ -52,6 +52,8 @@ class Quantizer(Still):
     elementwise = False
     unit_from = "source"
 
+    announces_kinks = True
+
     source = cosim.source(description="what is shown in whole steps")
     interval = cosim.parameter(unit="{source}", minimum=1e-300, description="from one level to the next")
     level = cosim.discrete(dtype=int, description="the nearest whole number of intervals")

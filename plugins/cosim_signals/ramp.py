@@ -39,6 +39,8 @@ class Ramp(Source):
     0.5
     """
 
+    announces_kinks = True
+
     height = cosim.parameter(unit="{value}", default=1.0, description="how far it rises in all")
     duration = cosim.parameter(unit="s", default=1.0, minimum=1e-12, description="how long it rises")
     smooth_until = cosim.cache_slot(unit="s", description="when the next kink comes")

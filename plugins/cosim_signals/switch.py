@@ -34,6 +34,8 @@ class Switch(cosim.Measure):
     elementwise = False
     unit_from = "first"
 
+    announces_kinks = True
+
     condition = cosim.source(description="which of them")
     first = cosim.source(description="while the condition is true")
     second = cosim.source(unit="{first}", description="while it is false")

@@ -137,6 +137,7 @@ class TimeTable(Source):
     """
 
     elementwise = False
+    announces_kinks = True
 
     start_time = None
     file = data_file("CSV or Parquet with units in its header")

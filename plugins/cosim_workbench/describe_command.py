@@ -51,6 +51,7 @@ class DescribeCommand(cosim.Command):
             version=entry.version,
             summary=_first_line(entry.cls),
             declares=_declared(entry.cls),
+            kinks=_kinks(entry.cls),
             exporters={title: [p.text for p in refusals] for title, refusals in _refusals(entry.cls).items()},
         )
         print(describe(arguments.id))
@@ -74,6 +75,7 @@ def describe(id: str) -> str:
         _first_line(entry.cls),
     ]
     lines += _declarations(entry.cls)
+    lines += ["", f"kinks: {kinks}"] if (kinks := _kinks(entry.cls)) else []
     for title, refusals in _refusals(entry.cls).items():
         lines += ["", f"{title}: " + ("no" if refusals else "yes")]
         lines += [f"  {problem.text}" for problem in refusals]
@@ -119,6 +121,23 @@ def _declared(cls: type[Any]) -> list[dict[str, str]]:
         for d in cls.declarations.values()
         if not d.options.get("internal")
     ]
+
+
+def _kinks(cls: type[Any]) -> str:
+    """What happens at kinks, of an integrator; which are not located, of a component; else nothing."""
+    if not issubclass(cls, cosim.Component):
+        if cls.capabilities.locates_kinks:
+            return "steps with error control end at them (abs, max, min, side_of_kink)"
+        return "stepped over; no accuracy is promised across them"
+    if cls.announces_kinks:
+        return "announced, as events or times"
+    missed = cosim.kit.missed_kinks(cls.kernels, cls.arguments, cls.declarations)
+    found = []
+    if cls.kink_functions or "side_of_kink" in cls.declarations:
+        found.append("steps with error control end at them")
+    if missed:
+        found.append(f"stepped over at {', '.join(missed)} (function:line)")
+    return "; ".join(found)
 
 
 def _one_of(declaration: Any) -> str:

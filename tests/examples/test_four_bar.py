@@ -27,6 +27,6 @@ def test_the_motor_keeps_its_speed_and_the_power_adds_up():
     state.realize(cosim.Stage.REPORT)
     assert state["crank_joint.rate"] == pytest.approx(6.0, abs=1e-9)
     assert abs(state["closure.position_error"]).max() < 1e-9
-    assert simulator.findings == []
+    assert {f.kind for f in simulator.findings} == {"moved start"}  # the angles of the file are guesses
     end = state["energy.kinetic"] + state["energy.potential"]
     assert work == pytest.approx(end - start, abs=5e-3)

@@ -1,8 +1,8 @@
-"""Random systems whose witnesses meet zero exactly, leave it and rest on it; what happens on paper, and in a run.
+"""Random systems whose witnesses meet zero exactly, leave it and rest on it: on paper, and in a run.
 
-A point moves at a rate that is switched at the ticks of a grid, and is sometimes set elsewhere there; so does a
-second one. The witness is their distance less a limit. On paper all of this is integers, and half ones; in a run
-each is a multiple of a unit and of a grid that need not be binary fractions, so that zero is met up to rounding.
+A point moves at a rate that is switched at the ticks of a grid, and is sometimes set elsewhere there; so
+does a second one. The witness is their distance less a limit. On paper all of this is fractions; in a run
+each is a multiple of a unit and of a grid that need not be binary fractions: zero is met up to rounding.
 """
 
 from __future__ import annotations
@@ -16,9 +16,15 @@ from kernel_parts import system_of
 import cosim
 
 TICKS = 12
-COUNTS, STOPS, SETS_AND_STOPS, SETS_AND_TURNS, TURNS, GOES_HOME = range(6)  # what the handler of the event does
+# What the handler of the event does.
+COUNTS, STOPS, SETS_AND_STOPS, SETS_AND_TURNS, TURNS, GOES_HOME = range(6)
 STAYS = -1000.0  # in place of where a point is set
 RISING, FALLING, BOTH = "rising", "falling", "both"
+SPENT, SET = 0, 10  # sides of a witness that lies at zero
+
+
+class AmbiguousError(Exception):
+    """Paper does not say what happens."""
 
 
 class Points(cosim.Component):
@@ -144,97 +150,94 @@ def sign_of(number: Any) -> int:
     return (number > 0) - (number < 0)
 
 
-def on_paper(case: Case) -> list[Fraction] | None:
-    """When the events are, in ticks; None where rounding decides.
+class Paper:
+    """A case in exact arithmetic, tick after tick.
 
-    The side of a witness is 1 or -1, else it lies at zero: it came there ("spent"), was set there ("set"), or was
-    turned there, having come from one side (2 from above, -2 from below).
+    The side of the witness is 1 or -1; else it lies at zero: it came there (`SPENT`), was set there (`SET`),
+    or was turned there, having come from above or below (2 or -2).
     """
-    x, y, events = case.x, case.y, []
-    w = x - y - case.limit
-    side: Any = sign_of(w) or "set"
-    x_rate = y_rate = 0
-    exact = True  # an event comes a little late, and what its handler does then as well
 
-    def handle(time: Fraction, rate: int, came_from: int, w: Fraction) -> tuple[Any, Fraction, int] | None:
-        """The side, the value and the rate of x behind an event."""
-        events.append(time)
-        does, to = case.does, x_rate
-        if does == COUNTS:
-            return ("spent" if w == 0 else sign_of(w)), w, to
-        if does == GOES_HOME:
-            return sign_of(case.home - case.limit), Fraction(case.home - case.limit), to
-        if does in (STOPS, SETS_AND_STOPS):
-            return ("spent" if does == STOPS else 2 * came_from), Fraction(0), y_rate
-        to = y_rate - (x_rate - y_rate)
-        if does == TURNS and case.direction == BOTH:
-            return None  # a relay that sees its surface again
-        return 2 * came_from, Fraction(0), to
+    def __init__(self, case: Case) -> None:
+        self.case, self.events = case, list[Fraction]()
+        self.y, self.w = case.y, case.x - case.y - case.limit
+        self.side = sign_of(self.w) or SET
+        self.x_rate = self.y_rate = 0
+        self.is_exact = True  # an event comes a little late, and what its handler does comes late as well
 
-    for n in range(TICKS):
-        if n > 0 and w == 0 and side in (1, -1):  # it arrives as the tick comes
-            came_from, side = side, "spent"
-            if triggers(case.direction, -came_from):
+    def tick(self, n: int) -> None:
+        """What happens at a tick: the witness comes to zero, the second point goes on, rates are switched."""
+        case = self.case
+        if n > 0 and self.w == 0 and self.side in (1, -1):
+            to, self.side = -self.side, SPENT
+            if not self.is_exact:
+                raise AmbiguousError
+            if triggers(case.direction, to):
                 if case.does != COUNTS or case.places[n] is not None:
-                    return None  # two handlers write one variable at one instant
-                events.append(Fraction(n))
-            if not exact:
-                return None
+                    raise AmbiguousError  # two handlers write one variable at one instant
+                self.events.append(Fraction(n))
         place = case.places[n]
         if place is not None:
-            exact = True
-            was, w = w, Fraction(place) - y - case.limit
-            x = Fraction(place)
-            if w != was or w == 0:
-                side = sign_of(w) or "set"
-        x_rate, y_rate = case.x_rates[n], case.y_rates[n]
-        time, left = Fraction(n), Fraction(1)
+            before, self.w = self.w, Fraction(place) - self.y - case.limit
+            self.is_exact = True
+            if self.w != before or self.w == 0:
+                self.side = sign_of(self.w) or SET
+        self.x_rate, self.y_rate = case.x_rates[n], case.y_rates[n]
+
+    def go_on(self, n: int) -> None:
+        """What happens until the next tick."""
+        time, end = Fraction(n), Fraction(n + 1)
         for _ in range(20):
-            rate = x_rate - y_rate
-            if rate == 0 or left == 0:
+            rate = self.x_rate - self.y_rate
+            if rate == 0:
                 break
             to = sign_of(rate)
-            if side not in (1, -1):  # it leaves zero
-                fires = side == "set" or side == -2 * to
-                if side in (2, -2) and side != -2 * to:
-                    fires = False
-                side = to
-                if fires and triggers(case.direction, to):
-                    answer = handle(time, rate, -to, Fraction(0) if case.does != COUNTS else w)
-                    if answer is None:
-                        return None
-                    if case.does != COUNTS:
-                        side, w, x_rate = answer
-                        exact = case.does == SETS_AND_STOPS
-                    else:
-                        side = to
-                    continue
-                # fall through: it moves on from zero
-            if side != to:
-                until = -w / rate
-                if until >= left:
-                    w += rate * left
-                    left = Fraction(0)
-                    break
-                time, left, w = time + until, left - until, Fraction(0)
-                came_from = side
-                side = "spent"
-                if triggers(case.direction, to):
-                    answer = handle(time, rate, came_from, w)
-                    if answer is None:
-                        return None
-                    side, w, x_rate = answer
-                    exact = exact and case.does == COUNTS or case.does == SETS_AND_STOPS
-            else:
-                w += rate * left
-                left = Fraction(0)
+            if self.side not in (1, -1):  # it leaves zero
+                fires = self.side in (SET, -2 * to) and triggers(self.case.direction, to)
+                self.side = to
+                if fires:
+                    self.handle(time, -to)
+                continue
+            if self.side == to or time - self.w / rate >= end:
+                self.w += rate * (end - time)
+                break
+            time, self.w = time - self.w / rate, Fraction(0)
+            came_from, self.side = self.side, SPENT
+            if triggers(self.case.direction, to):
+                self.handle(time, came_from)
         else:
-            return None
-        if left > 0:
-            pass  # it rests
-        y += y_rate
-        x = y + case.limit + w
-    return events
+            raise AmbiguousError
+        self.y += self.y_rate
+
+    def handle(self, time: Fraction, came_from: int) -> None:
+        """An event, and what its handler does."""
+        does = self.case.does
+        self.events.append(time)
+        if does == COUNTS:
+            return
+        self.is_exact = does == SETS_AND_STOPS
+        self.w = Fraction(0)
+        if does == GOES_HOME:
+            self.w = Fraction(self.case.home - self.case.limit)
+            self.side = sign_of(self.w)
+        elif does in (STOPS, SETS_AND_STOPS):
+            self.side, self.x_rate = (SPENT if does == STOPS else 2 * came_from), self.y_rate
+        elif does == TURNS and self.case.direction == BOTH:
+            raise AmbiguousError  # a relay sees its surface again
+        else:
+            self.side, self.x_rate = 2 * came_from, 2 * self.y_rate - self.x_rate
+
+
+def on_paper(case: Case) -> list[Fraction] | None:
+    """When the events are, in ticks; None where rounding decides, or the order of handlers."""
+    paper = Paper(case)
+    try:
+        for n in range(TICKS):
+            paper.tick(n)
+            paper.go_on(n)
+    except AmbiguousError:
+        return None
+    ends_at_zero = paper.w == 0 and paper.side in (1, -1)
+    return None if ends_at_zero and not paper.is_exact else paper.events
 
 
 def run(case: Case, unit: float, grid: float, **options: Any) -> list[float]:

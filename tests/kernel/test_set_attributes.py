@@ -278,6 +278,13 @@ def test_subclasses_of_a_model_keep_what_their_constructor_sets():
         car.wheel = 3
 
 
+def test_a_part_that_was_not_added_is_no_part():
+    model = cosim.Model("m")
+    model.parts["k"] = Mass()
+    with pytest.raises(cosim.ModelError, match=r"parts\['k'\]: it is not called so: add it with model\.add"):
+        model.build()
+
+
 def test_a_law_that_comes_late_is_refused():
     with pytest.raises(cosim.ContractError, match="the class is made already"):
         Mass.more = cosim.parameter(default=1.0)

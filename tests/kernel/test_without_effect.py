@@ -114,12 +114,20 @@ def one_of_two(self, state):
     _, self._n = 1, 2
 
 
+def of_class(self, state):
+    type(self).n = 1
+
+
+def of_its_class(self, state):
+    self.__class__.n += 1
+
+
 def of_element(self, state, next_state):
     self.n[0] += 1
 
 
 @pytest.mark.parametrize("does", ["publish", "discrete"])
-@pytest.mark.parametrize("function", [assigned, added, hidden, one_of_two])
+@pytest.mark.parametrize("function", [assigned, added, hidden, one_of_two, of_class, of_its_class])
 def test_an_attribute_that_a_handler_assigns(function, does):
     text = (
         r"test_without_effect\.py:\d+: .*self\..?n.? is no part of the State.*declare n = cosim\.discrete\(\)"

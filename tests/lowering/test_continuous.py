@@ -129,3 +129,25 @@ class Bytes:
     def run(cls) -> list[str]:
         run = compare(oscillator(), "integrators.radau5", TIMES, accuracy=1e-6)
         return [run.arrays[name].tobytes().hex() for name in ("y", "memory", "clock")]
+
+
+class Diode(cosim.Component):
+    """Chua's circuit: steps end at its kinks."""
+
+    x = cosim.auxiliary_state(start=0.7)
+    y = cosim.auxiliary_state()
+    z = cosim.auxiliary_state()
+
+    @cosim.kernel
+    def law(x, y, z, x_dot, y_dot, z_dot):
+        current = -0.714 * x - 0.2145 * (abs(x + 1.0) - abs(x - 1.0))
+        x_dot[0] = 15.6 * (y - x - current)
+        y_dot[0] = x - y + z
+        z_dot[0] = -28.0 * y
+
+
+@pytest.mark.parametrize("name", ["tsitouras", pytest.param("radau5", marks=LONG)])
+def test_kinks(name: str) -> None:
+    model = cosim.Model("circuit")
+    model.add(Diode, "diode")
+    compare(model.build(), f"integrators.{name}", [0.2, 1.5, 3.0], accuracy=1e-6)

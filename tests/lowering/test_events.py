@@ -7,6 +7,7 @@ import math
 import pytest
 from event_parts import Ball, Clockwork
 from lowered_run import LoweredRun, compare
+from zero_parts import Cradle, FloorBall, Mixture, Tank
 
 import cosim
 from cosim.step import codes, layout
@@ -61,6 +62,13 @@ def test_witnesses(integrator: str, options: dict[str, float]) -> None:
     times = [*TIMES, 2.0, 2.6]
     run = compare(system, f"integrators.{integrator}", times, writes, **options)
     assert run.arrays["k"].max() >= 3
+
+
+@pytest.mark.parametrize("part", [Tank, Mixture, FloorBall, Cradle])
+def test_witnesses_at_exactly_zero(part: type[cosim.Component]) -> None:
+    values = {"put_at": 0.5} if part is FloorBall else {"spring": 20.0} if part is Cradle else {}
+    writes = {0.77: [("floorball.h", 0.0), ("floorball.v", 0.0)]} if part is FloorBall else {}
+    compare(system_of(part, **values), "integrators.dormand_prince_853", TIMES, writes, accuracy=1e-6)
 
 
 def test_events_without_end_are_told_by_a_code() -> None:

@@ -7,8 +7,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+import pytest
 from event_parts import Ball, Clockwork
 from lowered_run import LoweredRun
+from zero_parts import FloorBall, Mixture, Tank
 
 import cosim
 from cosim.step import codes, layout
@@ -85,6 +87,25 @@ def test_state_events() -> None:
     np.testing.assert_allclose(host.run.arrays["y"], simulator.state.y, rtol=1e-6, atol=1e-6)
 
 
+def test_a_level_that_stays_on_its_threshold_closes_its_valve_once() -> None:
+    for part in (Tank, Mixture):
+        model = cosim.Model("tank")
+        model.add(part, "tank")
+        host = Host(model.build())
+        host.advance(2.0)
+        assert host.run.arrays["k"].tolist() == [1]
+
+
+def test_a_start_at_zero_is_left_by_an_event() -> None:
+    model = cosim.Model("ball")
+    model.add(FloorBall(put_at=1e9), "ball")
+    host = Host(model.build())
+    host.run.arrays["y"][1] = -1.0
+    host.advance(0.1)
+    assert host.run.arrays["k"].tolist() == [1]
+    assert host.run.arrays["y"][0] > 0.0
+
+
 def test_time_events() -> None:
     model = cosim.Model("clock")
     model.add(Clockwork, "clockwork")
@@ -120,6 +141,23 @@ def test_time_events_that_differ_by_rounding_are_one() -> None:
     host.event(float(np.nextafter(first, 0.0)))  # a host's own 0.82 may be smaller still
     assert sorted(host.run.arrays["k"][-2:]) == [8, 28]
     assert host.run.arrays["clock"][layout.NEXT_EVENT] == 0.01 + 28 * 0.03
+
+
+@pytest.mark.parametrize("off", [-4e-10, 0.0, 4e-10])
+@pytest.mark.parametrize("tells", [False, True])
+def test_a_tick_that_a_step_misses_by_rounding_is_at_its_end(off: float, tells: bool) -> None:
+    """Whether or not the host tells of the end of its step before it begins with events."""
+    model = cosim.Model("clocks")
+    model.add(TwoClocks, "clocks")
+    host = Host(model.build())
+    for i in range(100):
+        due = float(host.run.arrays["clock"][layout.NEXT_EVENT])
+        here = due + off * (due - host.run.time)
+        if tells:
+            assert host.run.call("completed", here) in (codes.REACHED, codes.EVENT)
+        host.event(here)
+        assert host.run.time == max(due, here)
+        assert host.run.arrays["clock"][layout.NEXT_EVENT] > max(due, here), i
 
 
 def test_states_of_another_kind_are_refused() -> None:

@@ -53,6 +53,26 @@ def test_a_table_is_read_as_scipy_reads_it(interpolation: str) -> None:
         assert state["spring.potential_energy"] == pytest.approx(area, rel=1e-12, abs=1e-12)
 
 
+@pytest.mark.parametrize("extrapolation", ["tangent", "kept"])
+def test_steps_end_at_the_corners_of_a_table(extrapolation: str) -> None:
+    """Between corners the motion is that of an oscillator; short steps are right whatever corners do."""
+    ends = {}
+    for method, options in (
+        ("dormand_prince", {"accuracy": 1e-7}),
+        ("dormand_prince_853", {"accuracy": 1e-13, "maximum_step": 1e-3}),
+    ):
+        model = cart(q=1.3)
+        model.add(
+            "mechanics.tabular_spring", "spring", body1="ground", body2="cart",
+            lengths=[0.4, 0.8, 1.0, 1.2], tensions=[-90.0, -10.0, 0.0, 60.0],
+            interpolation="linear", extrapolation=extrapolation,
+        )  # fmt: skip
+        simulator = cosim.Simulator(model.build(), integrator=f"integrators.{method}", **options)
+        simulator.advance_to(2.0)
+        ends[method] = simulator.state.y.copy()
+    assert np.abs(ends["dormand_prince"] - ends["dormand_prince_853"]).max() < 2e-6
+
+
 def test_beyond_the_table_the_tangent_goes_on() -> None:
     model = cart(q=1.5)
     model.add(

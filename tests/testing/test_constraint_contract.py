@@ -1,8 +1,9 @@
 """Each check of the kit for constraints finds its own deliberately wrong toy, and nothing else."""
 
+import gated_joints as gated
 import pytest
 import toy_constraints as toys
-from failing_checks import checks, failing_checks, fails_exactly
+from failing_checks import checks, failing_checks, fails, fails_exactly
 
 WRONG = {
     "test_has_a_docstring_with_its_law": toys.SilentCase,
@@ -33,3 +34,29 @@ def test_wrong_toy_fails_exactly_its_check(check):
 
 def test_right_constraint_passes():
     assert failing_checks(toys.RightCase) == []
+
+
+ELSEWHERE_JUDGED = {
+    "test_frame_indifferent",
+    "test_has_a_docstring_with_its_law",
+    "test_redundant_copies_are_found",
+    "test_refuses_parameters_out_of_bounds",
+}
+"""Equations, assembly or declarations decide: no variable of its own makes a difference there."""
+
+
+def test_each_check_of_values_has_a_toy_in_each_kind_of_variable():
+    assert sorted({*gated.CONSTRAINTS, *gated.EQUATIONS, *ELSEWHERE_JUDGED}) == checks(toys.RightCase)
+
+
+@pytest.mark.parametrize("kind", ["InInput", "InState", "InDiscrete", "InParameter"])
+@pytest.mark.parametrize("check", gated.CONSTRAINTS)
+def test_a_fault_in_a_variable_of_its_own_is_found(check, kind):
+    if (check, kind) == ("test_is_met_and_stays_met", "InParameter"):
+        pytest.skip("parameters are those that are given: with others it may be out of reach")
+    assert fails(gated.CONSTRAINTS[check][kind], check)
+
+
+@pytest.mark.parametrize("check", gated.EQUATIONS)
+def test_a_fault_in_a_parameter_of_the_equation_is_found(check):
+    fails_exactly(gated.EQUATIONS[check], check)

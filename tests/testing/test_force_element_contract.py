@@ -3,9 +3,10 @@
 import subprocess
 import sys
 
+import gated_elements as gated
 import pytest
 import toy_elements as toys
-from failing_checks import checks, failing_checks, fails_exactly
+from failing_checks import ELSEWHERE, checks, failing_checks, fails, fails_exactly
 
 WRONG = {
     "test_docstring_has_its_sections": toys.SilentCase,
@@ -36,11 +37,37 @@ def test_wrong_toy_fails_exactly_its_check(check):
     fails_exactly(WRONG[check], check)
 
 
+ELSEWHERE_JUDGED = {
+    "test_docstring_has_its_sections",
+    "test_refuses_parameters_out_of_bounds",
+    "test_has_an_effect",
+    "test_stages_are_honoured",
+}
+"""Checks of declarations: no variable of its own makes a difference there."""
+
+
+def test_each_check_of_values_has_a_toy_in_each_kind_of_variable():
+    assert sorted({*gated.CASES, *ELSEWHERE_JUDGED}) == checks(toys.RightCase)
+
+
+@pytest.mark.parametrize("kind", ["InInput", "InState", "InDiscrete", "InParameter"])
+@pytest.mark.parametrize("check", gated.CASES)
+def test_a_fault_in_a_variable_of_its_own_is_found(check, kind):
+    assert fails(gated.CASES[check][kind], check)
+
+
 @pytest.mark.parametrize(
-    "case", [toys.RightCase, toys.RightPlainCase, toys.RightStoringCase, toys.MaxwellCase]
+    "case", [toys.RightCase, toys.RightPlainCase, toys.RightStoringCase, toys.MaxwellCase, toys.BufferCase]
 )
 def test_right_element_passes(case):
     assert failing_checks(case) == []
+
+
+def test_one_side_of_a_kink_may_be_wrong():
+    assert failing_checks(toys.LeapingCase, but=ELSEWHERE) == [
+        "test_passive",
+        "test_power_is_the_loss_of_energy",
+    ]
 
 
 STRANGER = '''

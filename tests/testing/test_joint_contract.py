@@ -1,8 +1,9 @@
 """Each check of the kit for joints finds its own deliberately wrong toy, and nothing else."""
 
+import gated_joints as gated
 import pytest
 import toy_joints as toys
-from failing_checks import checks, failing_checks, fails_exactly
+from failing_checks import checks, failing_checks, fails, fails_exactly
 
 WRONG = {
     "test_has_a_docstring_with_its_law": toys.SilentCase,
@@ -27,3 +28,20 @@ def test_wrong_toy_fails_exactly_its_check(check):
 
 def test_right_joint_passes():
     assert failing_checks(toys.RightCase) == []
+
+
+ELSEWHERE_JUDGED = {
+    "test_has_a_docstring_with_its_law",
+    "test_refuses_parameters_out_of_bounds",
+}
+"""Checks of declarations: no variable of its own makes a difference there."""
+
+
+def test_each_check_of_values_has_a_toy_in_each_kind_of_variable():
+    assert sorted({*gated.JOINTS, *ELSEWHERE_JUDGED}) == checks(toys.RightCase)
+
+
+@pytest.mark.parametrize("kind", ["InInput", "InState", "InDiscrete", "InParameter"])
+@pytest.mark.parametrize("check", gated.JOINTS)
+def test_a_fault_in_a_variable_of_its_own_is_found(check, kind):
+    assert fails(gated.JOINTS[check][kind], check)

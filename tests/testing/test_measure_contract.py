@@ -2,9 +2,10 @@
 
 import math
 
+import gated_measures as gated
 import pytest
 import toy_measures as toys
-from failing_checks import checks, failing_checks, fails_exactly
+from failing_checks import checks, failing_checks, fails, fails_exactly
 
 import cosim
 import cosim_mechanics
@@ -44,3 +45,22 @@ def test_measures_of_bodies_and_coordinates_are_observed():
     for cls in (cosim_mechanics.Position, cosim_mechanics.Velocity):
         state = observed_system(cls()).default_state().realize(cosim.Stage.ACCELERATION)
         assert math.isfinite(state["measure"])
+
+
+ELSEWHERE_JUDGED = {
+    "test_can_be_an_output_of_an_fmu",
+    "test_has_a_docstring_with_its_law",
+    "test_is_known_at_the_stage_that_it_says",
+    "test_refuses_parameters_out_of_bounds",
+}
+"""Checks of declarations: no variable of its own makes a difference there."""
+
+
+def test_each_check_of_values_has_a_toy_in_each_kind_of_variable():
+    assert sorted({*gated.MEASURES, *ELSEWHERE_JUDGED}) == checks(toys.RightCase)
+
+
+@pytest.mark.parametrize("kind", ["InInput", "InState", "InDiscrete", "InParameter"])
+@pytest.mark.parametrize("check", gated.MEASURES)
+def test_a_fault_in_a_variable_of_its_own_is_found(check, kind):
+    assert fails(gated.MEASURES[check][kind], check)

@@ -47,6 +47,15 @@ def distance(X_GB1, X_GB2):
     return math.sqrt(square)
 
 
+def looked_at_by_an_fmu():
+    """Whether an FMU calls."""
+    frame, files = sys._getframe(), set()
+    while frame is not None:
+        files.add(frame.f_code.co_filename.rpartition("/")[2])
+        frame = frame.f_back
+    return "slave.py" in files or "fmu_instance.py" in files
+
+
 @documented
 class Pull(cosim_mechanics.ForceElement):
     """Pulls the origins of two bodies together.
@@ -123,6 +132,49 @@ class Maxwell(cosim_mechanics.ForceElement):
             f = tension * (X_GB2[9 + i] - X_GB1[9 + i]) / length if length > 0.0 else 0.0
             F_GB1[3 + i] += f
             F_GB2[3 + i] -= f
+
+
+def bar(X_GB1, X_GB2):
+    """How far body 2 is from body 1 along x."""
+    return X_GB2[9] - X_GB1[9]
+
+
+@documented
+class Buffer(cosim_mechanics.ForceElement):
+    """Pushes two bodies apart along Ground's x axis where they are closer than 0, else together.
+
+    Law: f = -k min(x, 0) - sign(x) on body 2, and a dry friction of 1 N that has no direction at rest.
+    """
+
+    laws = cosim_mechanics.Law.PASSIVE
+    stiffness = cosim.parameter(unit="N/m", minimum=0.0)
+    potential_energy = cosim.cache_slot(unit="J")
+    dissipated_energy = cosim.auxiliary_state(unit="J")
+
+    @cosim.kernel
+    def energy(X_GB1, X_GB2, stiffness, potential_energy):
+        x = min(bar(X_GB1, X_GB2), 0.0)
+        potential_energy[0] = 0.5 * stiffness * x * x + abs(bar(X_GB1, X_GB2))
+
+    @cosim.kernel
+    def force(X_GB1, V_GB1, X_GB2, V_GB2, stiffness, F_GB1, F_GB2, dissipated_energy_dot):
+        x, v = bar(X_GB1, X_GB2), V_GB2[3] - V_GB1[3]
+        side = 1.0 if x > 0.0 else -1.0 if x < 0.0 else 0.0
+        friction = 1.0 if v > 0.0 else -1.0 if v < 0.0 else 0.0
+        f = -stiffness * min(x, 0.0) - side - friction
+        dissipated_energy_dot[0] = friction * v
+        F_GB2[3] += f
+        F_GB1[3] -= f
+
+
+@documented
+class Leaping(Buffer):
+    """Says another energy on one side of its kink. Law: as `Buffer`."""
+
+    @cosim.kernel
+    def energy(X_GB1, X_GB2, stiffness, potential_energy):
+        x = min(bar(X_GB1, X_GB2), 0.0)
+        potential_energy[0] = 0.7 * stiffness * x * x + abs(bar(X_GB1, X_GB2))
 
 
 class Silent(Pull):
@@ -298,11 +350,7 @@ class Showing(PlainPull):
     """Pulls harder where an FMU looks. Law: as `Pull`."""
 
     def factor(self, pose, force):
-        frame, files = sys._getframe(), set()
-        while frame is not None:
-            files.add(frame.f_code.co_filename.rpartition("/")[2])
-            frame = frame.f_back
-        return 2.0 if "slave.py" in files or "fmu_instance.py" in files else 1.0
+        return 2.0 if looked_at_by_an_fmu() else 1.0
 
 
 class RightCase(ForceElementContract):
@@ -319,6 +367,14 @@ class RightStoringCase(ForceElementContract):
 
 class MaxwellCase(ForceElementContract):
     make = staticmethod(lambda: Maxwell(stiffness=1e9))
+
+
+class BufferCase(ForceElementContract):
+    make = staticmethod(lambda: Buffer(stiffness=100.0))
+
+
+class LeapingCase(ForceElementContract):
+    make = staticmethod(lambda: Leaping(stiffness=100.0))
 
 
 class SilentCase(ForceElementContract):

@@ -208,7 +208,7 @@ def _kernels(
         *_outputs(inputs, groups),
         *_function("derivatives", inputs, ["z_dot", "indicators"]),
         *_written(inputs),
-        "        read_rates(live, scale, z_dot, indicators)",
+        "        read_rates(live, t, scale, z_dot, indicators)",
     ]
     for i in range(indicators):
         text += [
@@ -271,7 +271,9 @@ def _outputs(inputs: Sequence[str], groups: Sequence[tuple[Sequence[str], Sequen
 
 def _function(name: str, reads: Sequence[str], writes: Sequence[str]) -> list[str]:
     arguments = ", ".join((*POINT, *reads, *writes))
-    zero = [f"        {one}[0] = 0.0" for one in writes if one not in ("z_dot", "indicators")]
+    vectors = [one for one in writes if one in ("z_dot", "indicators")]
+    zero = [f"        {one}[0] = 0.0" for one in writes if one not in vectors]
+    zero += [f"        for i in range(len({one})):\n            {one}[i] = 0.0" for one in vectors]
     return [
         "    @cosim.kernel",
         f"    def {name}({arguments}):",

@@ -12,7 +12,7 @@ import numpy as np
 import cosim
 from cosim.kit import data_file
 from cosim_fmu.component import calls
-from cosim_fmu.component.running_fmu import NotKeptError, RunningFmu, scales, wish_to_stop
+from cosim_fmu.component.running_fmu import NotKeptError, RunningFmu
 
 
 class ModelExchangeFmu(cosim.Component):
@@ -146,7 +146,7 @@ class ModelExchangeFmu(cosim.Component):
         self.running = fmu
         self._end = weakref.finalize(self, fmu.close)  # now: at exit the last made is called first
         self._take(next_state, states, following, True, discrete)
-        return wish_to_stop(fmu) or cosim.EventStatus.succeeded()
+        return fmu.wish_to_stop() or cosim.EventStatus.succeeded()
 
     def _started(self, given: Any, kept_events: int) -> tuple[RunningFmu, Sequence[float], float]:
         ports = self.inputs, self.groups, self.block, self.follows
@@ -173,10 +173,10 @@ class ModelExchangeFmu(cosim.Component):
         news = {name: value for (name, value), last in given if value != last}
         found = fmu.handle_event(state.time, self._states(state), self._inputs(state), news)
         self._take(next_state, *found, discrete)
-        return wish_to_stop(fmu)
+        return fmu.wish_to_stop()
 
     def _at_wish(self, state: Any, next_state: Any) -> cosim.EventStatus | None:
-        return wish_to_stop(self._fmu(state)) or self._handle(state, next_state)
+        return self._fmu(state).wish_to_stop() or self._handle(state, next_state)
 
     def _fmu(self, state: Any) -> RunningFmu:
         fmu = self.running
@@ -200,7 +200,7 @@ class ModelExchangeFmu(cosim.Component):
             next_state[f"{self.name}.shown"] = [float(x) for x in fmu.get(self.discrete_outputs)]
         if len(states):
             if rescale:
-                next_state[f"{self.name}.scale"] = scales(fmu.model.nominals())
+                next_state[f"{self.name}.scale"] = fmu.scales()
             scale = np.atleast_1d(next_state[f"{self.name}.scale"])
             next_state[f"{self.name}.z"] = np.asarray(states) / scale
         next_state[f"{self.name}.next_event"] = following
@@ -216,6 +216,10 @@ class ModelExchangeFmu(cosim.Component):
 
     def _discrete(self, state: Any) -> dict[str, float]:
         return {n: float(state[f"{self.name}.{self.variables[n]}"]) for n in self.discrete_inputs}
+
+    def explain_failure(self) -> Exception | None:
+        """What the FMU says where it could not be evaluated; see `Component`."""
+        return None if self.running is None else self.running.explain_failure()
 
     def close(self) -> None:
         """Terminate and free the instance, as the end of the component does."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ctypes
 import functools
 import itertools
-import math
 import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -16,9 +15,11 @@ from numpy.typing import NDArray
 import cosim
 from cosim_fmu.component import calls
 from cosim_fmu.master.evaluation.access import Access
+from cosim_fmu.master.evaluation.instance_calls import LAZY
 from cosim_fmu.master.participants.fmu_model import FmuModel
 from cosim_fmu.master.participants.fmu_state import FmuState
 from cosim_fmu.master.participants.instance_participant import InstanceParticipant
+from cosim_fmu.master.participants.model_exchange_system import scales
 
 _epochs = itertools.count(secrets.randbits(48))
 """Numbers of event modes: no other process has the same."""
@@ -66,6 +67,7 @@ class RunningFmu(InstanceParticipant):
         self.inputs, self.groups, self.block, self.follows = tuple(inputs), groups, block, follows
         self.outputs = tuple(name for group in groups for name in group)
         self._buffers: list[Any] = []
+        self._calls_made: list[Access] = []  # inputs, then groups of outputs
         self.model: Any = None  # FmuModel
 
     def start(
@@ -91,29 +93,19 @@ class RunningFmu(InstanceParticipant):
             *(self._instance, *sizes, access, self._clocks, self._tick), interface.wants_steps
         )
         self._begun = self._guard(self.model.leave_event_mode, self._first[0])
-        self._fill(*sizes)
+        self._fill(sizes[1])
         self._check_dependencies()
         if sizes[0] and self.outputs:
             outputs = self._access(self.outputs)
-            self.block[calls.LAZY] = int(self._guard(self.model.shows_states_late, outputs.read))
+            self.model.block.words[LAZY] = int(self._guard(self.model.shows_states_late, outputs.read))
             self.model.forget()
 
-    def _fill(self, states: int, indicators: int) -> None:
+    def _fill(self, indicators: int) -> None:
         """Write the control block."""
         instance, block, interface = self._instance, self.block, self._read_interface()
         library = instance.library
-        functions = {
-            calls.SET_TIME: "SetTime",
-            calls.SET_STATES: "SetContinuousStates",
-            calls.GET_RATES: instance.rates_function,
-            calls.GET_INDICATORS: "GetEventIndicators",
-        }
-        for place, function in functions.items():
-            block[place] = library.address(function)
+        assert self.model.evaluation.address  # from now on the buffers have their places
         buffers = {
-            calls.STATES_AT: (ctypes.c_double * max(1, states))(),
-            calls.RATES_AT: (ctypes.c_double * max(1, states))(),
-            calls.INDICATORS_AT: (ctypes.c_double * max(1, indicators))(),
             calls.INPUTS_AT: (ctypes.c_double * max(1, len(self.inputs)))(*self._first[1]),
             calls.OUTPUTS_AT: (ctypes.c_double * max(1, len(self.outputs)))(),
         }
@@ -128,16 +120,14 @@ class RunningFmu(InstanceParticipant):
         self._buffers += buffers.values()
         for place, buffer in buffers.items():
             block[place] = ctypes.addressof(buffer)
-        block[calls.STATES], block[calls.INDICATORS] = states, indicators
+        block[calls.INPUTS] = len(self.inputs)
         block[calls.LOOSE] = int(interface.restores_by_states and not indicators)
         block[calls.INSTANCE] = self.model.block.address
-        block[calls.STOPPED] = int(self.model.asked_to_stop)
         if not self._read_interface().description.can_restore or block[calls.LOOSE]:
             self._table = self._table[:0]
         if len(self._table):
             block[calls.RESTORE] = library.address(instance.state_functions["set"])
             block[calls.KEPT_AT], block[calls.KEPT] = self._table.ctypes.data, len(self._table)
-        block[calls.HANDLE] = instance.component
         self.next_epoch()
 
     def _calls(self, verb: str, rows: Sequence[Sequence[str]], names: Sequence[str], values: Any) -> Any:
@@ -145,7 +135,7 @@ class RunningFmu(InstanceParticipant):
         words = []
         for row in rows:
             access = Access(self._instance, row, self._read_interface().elements, verb)
-            self._buffers.append(access)
+            self._calls_made.append(access)
             words += access.words(ctypes.addressof(values) + calls.REAL * names.index(row[0]))
         return (ctypes.c_int64 * max(1, len(words)))(*words)
 
@@ -185,7 +175,7 @@ class RunningFmu(InstanceParticipant):
         self._clocks.restore(token.more)
         self.model.asked_to_stop = False
         self.model.forget()
-        self.block[calls.EPOCH], self.block[calls.STOPPED], self._seen = epoch, 0, epoch
+        self.block[calls.EPOCH], self._seen = epoch, epoch
         return True
 
     @property
@@ -199,11 +189,28 @@ class RunningFmu(InstanceParticipant):
         """Event mode, with discrete inputs that have changed; see `FmuModel.leave_event_mode`."""
         write = functools.partial(self._write_discrete, discrete) if discrete else None
         found: tuple[Sequence[float], float, bool] = self._guard(
-            self.model.handle_event, time, states, inputs, write, what="an event"
+            self.model.handle_event, time, states, inputs, write
         )
         self.next_epoch()
-        self.block[calls.STOPPED] = int(self.model.asked_to_stop)
         return found
+
+    def scales(self) -> tuple[float, ...]:
+        """In what the model keeps the states."""
+        found: tuple[float, ...] = self._guard(scales, self.model)
+        return found
+
+    def explain_failure(self) -> Exception | None:
+        """What has failed in the last evaluation, or what is not defined there, as an error of this FMU."""
+        if self.model is None:
+            return None
+        found = self.model.block.failure(self._calls_made)
+        return None if found is None else self._failure(found)
+
+    def wish_to_stop(self) -> cosim.EventStatus | None:
+        """What a handler answers where the FMU has asked for the end of the run."""
+        if not self.model.asked_to_stop:
+            return None
+        return cosim.EventStatus.reached_termination(self._why_it_stops())
 
     def _check_dependencies(self) -> None:
         """Refuse an FMU whose outputs follow inputs that its description does not name for them.
@@ -239,17 +246,7 @@ class RunningFmu(InstanceParticipant):
 
     def close(self) -> None:
         """Terminate, free, unload."""
-        self.block[calls.HANDLE] = self.block[calls.KEPT] = 0
+        self.block[calls.INSTANCE] = self.block[calls.KEPT] = 0
         self._kept_states.clear()
         self.model = None
         super().close()
-
-
-def scales(nominals: Sequence[float]) -> tuple[float, ...]:
-    """The powers of two next to nominal values: tolerances fit states of any size, and no bit is lost."""
-    return tuple(2.0 ** min(max(round(math.log2(x)), -1000), 1000) for x in nominals)
-
-
-def wish_to_stop(fmu: RunningFmu) -> cosim.EventStatus | None:
-    """What a handler answers where the FMU has asked for the end of the run."""
-    return cosim.EventStatus.reached_termination() if fmu.model.asked_to_stop else None

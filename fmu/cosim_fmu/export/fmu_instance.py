@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.kit import Registry, use_registry
+from cosim.kit import Registry, step_layout, use_registry
 from cosim_fmu.export.first_state import first_state
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
@@ -24,13 +24,12 @@ VALUES: dict[str, Any] = {"Real": float, "Integer": int, "Boolean": bool, "Strin
 SET_AS = {"Enumeration": "Integer"}
 """What a variable of another type is read and set as."""
 MAGIC = b"COSIMFMU1\n"
-SAME_TIME = 1e-9
-"""Of a step: a scheduled event that is no further from the host's time is at it."""
-INSTANTIATED, INITIALIZING, STEPPING, STOPPED = MODES = (
+INSTANTIATED, INITIALIZING, STEPPING, STOPPED, ENDING = MODES = (
     "instantiated",
     "in initialization mode",
     "between steps",
     "at its end",
+    "about to end: its initialization has asked to stop",
 )
 
 
@@ -61,6 +60,7 @@ class FmuInstance:
         self.simulator: cosim.Simulator | None = None
         self.stop_time: float | None = None
         self.mode = INSTANTIATED
+        self._wish = "the initialization asked to stop"  # of a saved one the rest is not known
         self._told, self._within = 0, 0.0
         self._trial: cosim.State | None = None
         self._plans: dict[tuple[str, tuple[int, ...]], Plan] = {}
@@ -87,7 +87,11 @@ class FmuInstance:
         self.mode = INITIALIZING
 
     def exit_initialization(self) -> None:
-        """Run the 0th step: the handlers of the cause Initialization, and the first step size."""
+        """Run the 0th step: the handlers of the cause Initialization, and the first step size.
+
+        Where one of them asks to stop, the host learns it with the answer to the first step: there is no
+        earlier one in Co-Simulation of FMI 2.0 by which it could be told.
+        """
         self._need(INITIALIZING)
         try:
             self.state.copy().realize(cosim.Stage.INSTANCE)
@@ -95,10 +99,9 @@ class FmuInstance:
             raise cosim.StateError(f"{error.reason} (the instance is still in initialization mode)") from None
         simulator = self._make_simulator(self.state)
         status = simulator.initialize()
-        self.simulator, self.mode, self._trial = simulator, STEPPING, None
-        if not status.succeeded:
-            simulator.finish()
-            self.mode = STOPPED
+        self.simulator, self._trial = simulator, None
+        self.mode = STEPPING if status.succeeded else ENDING
+        self._wish = status.format_message()
 
     def _need(self, *modes: str) -> None:
         if self.mode not in modes:
@@ -122,7 +125,11 @@ class FmuInstance:
         if not usual or not 0.0 < size < math.inf:
             self._check_step(time, size)
         assert self.simulator is not None
-        target, within = time + size, SAME_TIME * size
+        if self.mode == ENDING:
+            self.simulator.finish()
+            self.mode = STOPPED
+            return self._wish
+        target, within = time + size, step_layout.SAME_TIME * size
         if target > self.state.time:
             if self._runs_python:
                 with use_registry(self.registry):
@@ -132,7 +139,7 @@ class FmuInstance:
             self._within = within
             if not status.succeeded:
                 self.mode = STOPPED
-                return f"the system asked to stop at t = {self.state.time!r} s: {status.message}"
+                return status.format_message()
         return ""
 
     def _check_step(self, time: float, size: float) -> None:
@@ -140,7 +147,7 @@ class FmuInstance:
             raise cosim.StateError(
                 f"the simulation ended at t = {self.state.time!r} s; call fmi2Reset or restore a saved state"
             )
-        if self.mode != STEPPING:
+        if self.mode not in (STEPPING, ENDING):
             raise cosim.StateError(
                 f"the instance is {self.mode}; initialize first: fmi2EnterInitializationMode, "
                 "fmi2ExitInitializationMode"
@@ -170,8 +177,8 @@ class FmuInstance:
 
     def terminate(self) -> None:
         """Run the handlers of the cause Termination; values can still be read."""
-        self._need(STEPPING, STOPPED)
-        if self.mode == STEPPING:
+        self._need(STEPPING, ENDING, STOPPED)
+        if self.mode != STOPPED:
             assert self.simulator is not None
             if self.stop_time is not None and self.state.time >= self.stop_time - self._within:
                 self.simulator.advance_pending_events()

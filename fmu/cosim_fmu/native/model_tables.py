@@ -294,6 +294,7 @@ def _model(
         "places": str(names.index("places")),
         "history": str(names.index("h")),
         "given": str(names.index("numbers")),
+        "same_time": c_real(layout.SAME_TIME),
         **{name: str(number) for name, number in PLACES.items()},
     }
     tables: dict[str, Sized] = {

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from cosim.kit import END, START, WORK_HEADER
+from cosim.kit import DENSE_READY, END, START, WORK_HEADER
 from cosim_integrators.implicit.layout import DEGREE, V_DENSE, V_END, V_START, vector
-from cosim_integrators.kit.dense_output import STRAIGHT, on_line, share_of_step
+from cosim_integrators.kit.dense_output import STRAIGHT, is_late, on_line, share_of_step
 
 
 def keep_bend(work, n):
@@ -37,15 +37,19 @@ def keep_bend(work, n):
 def polynomial_output(t, coefficients, work, y, out):
     """``out`` = the line between both ends of the last step, and the bend beside it; `y` lends its length."""
     n = out.shape[0]
-    start = vector(work, V_START, n)
-    end = vector(work, V_END, n)
+    late = is_late(t, work[START], work[END])
+    near = vector(work, V_START + late * (V_END - V_START), n)
+    other = vector(work, V_END - late * (V_END - V_START), n)
     if t == work[END] or t == work[START]:
         for m in range(n):
-            out[m] = end[m] if t == work[END] else start[m]
+            out[m] = near[m]
         return
-    step = work[END] - work[START]
-    s = (t - work[START]) / step
-    r = (work[END] - t) / step
+    if work[DENSE_READY] == 0.0:
+        keep_bend(work, n)
+        work[DENSE_READY] = 1.0
+    share, rest = share_of_step(t, work[START], work[END])
+    s = 1.0 - share if late else share
+    r = share if late else 1.0 - share
     count = int(work[DEGREE])
     for m in range(n):
         out[m] = 0.0
@@ -53,9 +57,5 @@ def polynomial_output(t, coefficients, work, y, out):
         part = vector(work, V_DENSE + count - 1 - i, n)
         for m in range(n):
             out[m] = s * out[m] + part[m]
-    share, rest = share_of_step(s > r, t, work[START], work[END])
     for m in range(n):
-        if s > r:
-            out[m] = end[m] - (on_line(end[m], start[m], share, rest) - s * r * out[m])
-        else:
-            out[m] = start[m] - (on_line(start[m], end[m], share, rest) - s * r * out[m])
+        out[m] = near[m] - (on_line(near[m], other[m], share, rest) - s * r * out[m])

@@ -24,7 +24,7 @@ class DiagonallyImplicitIntegrator(ImplicitIntegrator):
     step_function = diagonal_step
     redo_function = redo_diagonal_step
     history = 3
-    capabilities = Capabilities(adaptive=True, implicit=True, supports_constraints=True)
+    capabilities = Capabilities(adaptive=True, implicit=True, locates_kinks=True, supports_constraints=True)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)

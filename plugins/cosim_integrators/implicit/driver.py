@@ -16,6 +16,7 @@ from cosim.kit import (
     ATTEMPTED_END,
     BLOCK_FAILED,
     CONSTRAINTS_NOT_MET,
+    DENSE_READY,
     DONE,
     END,
     END_OF_CORRECTIONS,
@@ -26,6 +27,7 @@ from cosim.kit import (
     FIXED,
     INNER_FIRST,
     INNER_LAST,
+    KINK_SLOTS,
     LARGEST,
     MINIMUM_STEP,
     NEWTON_FAILURES,
@@ -48,7 +50,6 @@ from cosim.kit import (
     walk,
     worth_projecting,
 )
-from cosim_integrators.implicit.dense import keep_bend
 from cosim_integrators.implicit.jacobian import make_jacobian
 from cosim_integrators.implicit.layout import (
     AGE,
@@ -71,6 +72,7 @@ from cosim_integrators.implicit.layout import (
 from cosim_integrators.implicit.matrices import check_matrices
 from cosim_integrators.implicit.newton import size_of_error
 from cosim_integrators.kit.error_norm import slot_error
+from cosim_integrators.kit.kinks import AT_START, MOST_CUTS, find_kink, note_kinks
 from cosim_integrators.kit.start_of_step import go_back, remember_start
 from cosim_integrators.kit.step_control import (
     LARGEST_GROWTH,
@@ -173,9 +175,17 @@ def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
             saved[m] = memory[m]
         check_matrices(memory, matrices, pattern)
         start = vector(work, V_START, n)
+        end = vector(work, V_END, n)
+        slope = vector(work, V_SLOPE, n)
         target = t_stop
+        cuts = 0
+        size = 0.0
+        kink = math.nan
         if controlled:
             t_stop = smooth_end(t, t_stop, c, slots)
+            if slots[KINK_SLOTS] > 0:
+                cuts = MOST_CUTS
+                note_kinks(c, work, slots, AT_START)
         while True:
             longest = min(ideal, limit)
             t_end = step_end(t, longest, t_stop, controlled)
@@ -195,7 +205,20 @@ def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
                     matrices, pattern,
                 )  # fmt: skip
                 error = work[ESTIMATE]
-            if status == OK and worth_projecting(error, settings[ERROR_ORDER], slots):
+            kink = math.nan
+            if (
+                status == OK
+                and cuts > 0
+                and 1.0 < error < math.inf
+                and finish(table, ints, first, last, t_end, y, p, d, k, h, c, work) == OK
+            ):
+                kink, size = find_kink(
+                    table, ints, first, last, t, t_end, y, p, d, k, h, c, slope, smallest, settings, work,
+                    slots, size,
+                )  # fmt: skip
+                for m in range(n):
+                    y[m] = end[m]
+            if status == OK and not kink < t_end and worth_projecting(error, settings[ERROR_ORDER], slots):
                 status = finish(table, ints, first, last, t_end, y, p, d, k, h, c, work)
                 if status == OK:
                     status = project_end(table, ints, first, last, t_end, y, p, d, k, h, c, work, slots)
@@ -209,7 +232,21 @@ def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
                             work[FACTOR] = 0.5
                         error = larger(error, reported)
                     if error <= 1.0:
-                        break
+                        if cuts == 0:
+                            break
+                        kink, size = find_kink(
+                            table, ints, first, last, t, t_end, y, p, d, k, h, c, slope, smallest, settings,
+                            work, slots, size,
+                        )  # fmt: skip
+                        if not kink < t_end:
+                            break
+            if kink < t_end:
+                t_stop = kink
+                cuts -= 1
+                work[REJECTIONS] += 1.0
+                for m in range(n):
+                    y[m] = start[m]
+                continue
             if status <= 0:
                 factor = min(SAFETY, max(LARGEST_SHRINK, work[FACTOR]))
                 if status == BAD_NUMBER or error != error:
@@ -241,7 +278,7 @@ def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
         work[REASON] = float(end_reason(t_end, target, t_stop, longest, limit, settings[LARGEST]))
         work[ESTIMATE] = error
         memory[NEXT_STEP] = accept(t, t_end, ideal, y, c, method, settings, memory, work)
-        keep_bend(work, n)
+        work[DENSE_READY] = 0.0
         return DONE
 
     return implicit_step
@@ -302,7 +339,7 @@ def new_redo(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
         if status == OK:
             work[END] = t_event
             accept(t, t_event, t_end - t, y, c, method, settings, memory, work)
-            keep_bend(work, n)
+            work[DENSE_READY] = 0.0
             memory[NEXT_STEP] = following
             return DONE
         for m in range(n):

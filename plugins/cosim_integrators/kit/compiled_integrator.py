@@ -28,6 +28,7 @@ from cosim.kit import (
 from cosim.kit import method_layout as layout
 from cosim_integrators.kit.advance import ADVANCE_SIGNATURE, advance
 from cosim_integrators.kit.begin import begin_steps, restart_steps
+from cosim_integrators.kit.kinks import kink_room
 
 if TYPE_CHECKING:
     State = Any
@@ -79,7 +80,10 @@ class CompiledIntegrator(Integrator):
     A component that computes with an error of its own reports it, relative to what it computes, in a
     cache slot ``step_error``: at the end of a step it is held to the accuracy like the others. One
     that knows when it will jump or have a kink says so in a cache slot ``smooth_until``, a time: steps
-    with error control end there.
+    with error control end there. One that knows where it has a kink has a number in a cache slot
+    ``side_of_kink`` that changes its sign there: a method that declares ``locates_kinks`` ends steps with
+    error control there, too (`cosim_integrators.kit.kinks`). For `abs`, `max` and `min` such numbers are made
+    from the sources of kernel functions.
     """
 
     step_function: ClassVar[Callable[..., Any]]
@@ -322,9 +326,10 @@ class CompiledIntegrator(Integrator):
         self._coefficients = self.coefficients(system)
         if (tune := type(self).tune_function) is not None:
             compiled(tune, layout.TUNE_SIGNATURE)(self._settings, self._coefficients)
-        self._work = np.zeros(layout.WORK_HEADER + 3 * self._ny + self.work_size(self._ny))
-        self._work[layout.START] = self._work[layout.END] = math.nan
         self._slots = method_slots(system, self.extra_slots(system))
+        more = kink_room(self._slots.item(layout.KINK_SLOTS), self._ny)
+        self._work = np.zeros(layout.WORK_HEADER + 3 * self._ny + self.work_size(self._ny) + more)
+        self._work[layout.START] = self._work[layout.END] = math.nan
 
     # compiled when they are called from Python: the Step finds them by their addresses
 

@@ -28,7 +28,12 @@ def halves(a):
     return upper, a - upper
 
 
-def share_of_step(is_late, t, start, end):
+def is_late(t, start, end):
+    """Whether `t` is nearer to the end of a step than to its start."""
+    return t - start > end - t
+
+
+def share_of_step(t, start, end):
     """How far `t` is from the nearer end of a step, over the whole step, and what rounding has taken from it.
 
     References
@@ -36,7 +41,7 @@ def share_of_step(is_late, t, start, end):
     T. J. Dekker, "A floating-point technique for extending the available precision", Numerische Mathematik
     18 (1971).
     """
-    part, of_part = difference(end, t) if is_late else difference(t, start)
+    part, of_part = difference(end, t) if is_late(t, start, end) else difference(t, start)
     whole, of_whole = difference(end, start)
     share = part / whole
     product = share * whole
@@ -48,33 +53,29 @@ def share_of_step(is_late, t, start, end):
 
 def on_line(near, other, share, rest):
     """How far the line to the other end has gone down from the near one, there."""
-    fall, rounding = difference(near, other)
+    fall = near - other
+    back = fall - near
+    rounding = (near - (fall - back)) - (other + back)
     return share * fall + (rest * fall + share * rounding)
 
 
-def bend_of(way, rise, size):
-    """By how much the way that a derivative leads differs from the line, unless that is rounding."""
-    bend = way - rise
-    return bend if abs(bend) > STRAIGHT * size else 0.0
+def hermite(t, from_start, to_end, near, other, first, last, out):
+    """``out`` = the cubic with these values and derivatives at both ends of a step, at `t` inside.
 
-
-def hermite(t, from_start, to_end, start, end, first, last, out):
-    """``out`` = the cubic with these values and derivatives at the ends `from_start` and `to_end`, at `t`."""
+    `near` and `other` are the values at the nearer end and at the other one.
+    """
     step = to_end - from_start
-    s = (t - from_start) / step
-    r = (to_end - t) / step
-    is_late = s > r
-    share, rest = share_of_step(is_late, t, from_start, to_end)
+    share, rest = share_of_step(t, from_start, to_end)
+    late = is_late(t, from_start, to_end)
+    turn = 1.0 if late else -1.0
+    s = 1.0 - share if late else share
+    r = share if late else 1.0 - share
     e = s * r * r
     f = s * s * r
     for m in range(out.shape[0]):
-        rise = end[m] - start[m]
-        size = max(abs(start[m]), abs(end[m]))
-        bend = e * bend_of(step * first[m], rise, size) - f * bend_of(step * last[m], rise, size)
-        if is_late:
-            out[m] = end[m] - (on_line(end[m], start[m], share, rest) - bend)
-        else:
-            out[m] = start[m] - (on_line(start[m], end[m], share, rest) - bend)
+        rise = turn * (near[m] - other[m])
+        bend = e * (step * first[m] - rise) - f * (step * last[m] - rise)
+        out[m] = near[m] - (on_line(near[m], other[m], share, rest) - bend)
 
 
 def lift(s, r, node, step, start, end, first, last, inner, out):
@@ -86,24 +87,24 @@ def lift(s, r, node, step, start, end, first, last, inner, out):
     bump = bump * bump / (2.0 * node * rest * (1.0 - 2.0 * node))
     for m in range(out.shape[0]):
         rise = end[m] - start[m]
-        size = max(abs(start[m]), abs(end[m]))
-        slope = e * bend_of(step * first[m], rise, size) + f * bend_of(step * last[m], rise, size)
-        out[m] += bump * (bend_of(step * inner[m], rise, size) - slope)
+        change = step * inner[m] - rise
+        if abs(change) > STRAIGHT * max(abs(start[m]), abs(end[m])):
+            out[m] += bump * (change - e * (step * first[m] - rise) - f * (step * last[m] - rise))
 
 
 def hermite_dense_output(t, coefficients, work, y, out):
     """``out`` = the cubic through both ends of the last step, whose derivatives follow the common vectors."""
     n = y.shape[0]
+    late = is_late(t, work[START], work[END])
+    near = work[WORK_HEADER + n * late : WORK_HEADER + n * late + n]
+    other = work[WORK_HEADER + n - n * late : WORK_HEADER + 2 * n - n * late]
     if t == work[START] or t == work[END]:
-        at = WORK_HEADER if t == work[START] else WORK_HEADER + n
         for m in range(n):
-            out[m] = work[at + m]
+            out[m] = near[m]
         return
-    start = work[WORK_HEADER : WORK_HEADER + n]
-    end = work[WORK_HEADER + n : WORK_HEADER + 2 * n]
     first = work[WORK_HEADER + 3 * n : WORK_HEADER + 4 * n]
     last = work[WORK_HEADER + 4 * n : WORK_HEADER + 5 * n]
-    hermite(t, work[START], work[END], start, end, first, last, out)
+    hermite(t, work[START], work[END], near, other, first, last, out)
 
 
 def explicit_dense_output(t, tableau, work, y, out):
@@ -112,23 +113,27 @@ def explicit_dense_output(t, tableau, work, y, out):
     Beside the line the derivatives count relative to the first one, which a straight line leaves at zero.
     """
     n = y.shape[0]
-    start = work[WORK_HEADER : WORK_HEADER + n]
-    end = work[WORK_HEADER + n : WORK_HEADER + 2 * n]
+    late = is_late(t, work[START], work[END])
+    near = work[WORK_HEADER + n * late : WORK_HEADER + n * late + n]
+    other = work[WORK_HEADER + n - n * late : WORK_HEADER + 2 * n - n * late]
     if t == work[END] or t == work[START]:
         for m in range(n):
-            out[m] = end[m] if t == work[END] else start[m]
+            out[m] = near[m]
         return
     step = work[END] - work[START]
     derivatives = work[WORK_HEADER + 3 * n :]
+    first = derivatives[:n]
     stages = int(tableau[STAGES])
     degree = int(tableau[DEGREE])
-    s = (t - work[START]) / step
-    r = (work[END] - t) / step
+    share, rest = share_of_step(t, work[START], work[END])
+    s = 1.0 - share if late else share
+    r = share if late else 1.0 - share
     if degree == 0:
-        first = derivatives[:n]
         last = derivatives[stages * n : stages * n + n]
-        hermite(t, work[START], work[END], start, end, first, last, out)
+        hermite(t, work[START], work[END], near, other, first, last, out)
         if tableau[EXTRA] != 0.0 and work[DENSE_READY] != 0.0:
+            start = work[WORK_HEADER : WORK_HEADER + n]
+            end = work[WORK_HEADER + n : WORK_HEADER + 2 * n]
             inner = derivatives[(stages + 1) * n : (stages + 2) * n]
             lift(s, r, tableau[TABLEAU_HEADER + stages], step, start, end, first, last, inner, out)
         return
@@ -139,13 +144,10 @@ def explicit_dense_output(t, tableau, work, y, out):
         weight = 0.0
         for j in range(degree):
             weight = weight * s + tableau[at + degree - 1 - j]
+        weight *= step * (s * r)
         if weight != 0.0:
+            stage = derivatives[i * n : i * n + n]
             for m in range(n):
-                out[m] += weight * (derivatives[i * n + m] - derivatives[m])
-    scale = step * (s * r)
-    share, rest = share_of_step(s > r, t, work[START], work[END])
+                out[m] += weight * (stage[m] - first[m])
     for m in range(n):
-        if s > r:
-            out[m] = end[m] - (on_line(end[m], start[m], share, rest) - scale * out[m])
-        else:
-            out[m] = start[m] - (on_line(start[m], end[m], share, rest) - scale * out[m])
+        out[m] = near[m] - (on_line(near[m], other[m], share, rest) - out[m])

@@ -73,6 +73,7 @@ class ExplicitRungeKutta(CompiledIntegrator):
             adaptive=tableau.error is not None,
             dense_order=tableau.dense_order,
             cubic_until_completed=tableau.lift is not None,
+            locates_kinks=tableau.error is not None,
             supports_constraints=True,
         )
 

@@ -17,6 +17,7 @@ from cosim.kit import (
     FAILED_BLOCK,
     FAILED_TIME,
     FIXED,
+    KINK_SLOTS,
     LARGEST,
     LAST_ERROR,
     MINIMUM_STEP,
@@ -46,6 +47,7 @@ from cosim_integrators.kit.explicit_stages import (
     finish_step,
     take_stages,
 )
+from cosim_integrators.kit.kinks import AT_START, MOST_CUTS, approach, find_kink, note_kinks
 from cosim_integrators.kit.own_past import (
     AS_ERROR,
     UNSETTLED,
@@ -142,11 +144,17 @@ def explicit_step(
     controlled = settings[FIXED] == 0.0
     smallest = smallest_step(t, t_stop, settings[SMALLEST])
     ideal = min(max(memory[NEXT_STEP], smallest), settings[LARGEST]) if controlled else settings[FIXED]
-    if remember_start(t, y, c, work, work[WORK_HEADER + 3 * n : WORK_HEADER + 4 * n]) != 0:
+    slope = work[WORK_HEADER + 3 * n : WORK_HEADER + 4 * n]
+    if remember_start(t, y, c, work, slope) != 0:
         return NOT_FINITE
     target = t_stop
+    cuts = 0
+    size = 0.0
     if controlled:
         t_stop = smooth_end(t, t_stop, c, slots)
+        if slots[KINK_SLOTS] > 0:
+            cuts = MOST_CUTS
+            note_kinks(c, work, slots, AT_START)
     rejected = False
     while True:
         longest = min(ideal, limit)
@@ -157,6 +165,21 @@ def explicit_step(
         error = 0.0
         if status == 0 and controlled:
             error = estimated_error(y, step, tableau, settings, work)
+        if (
+            status == 0
+            and cuts > 0
+            and 1.0 < error < math.inf
+            and finish_step(table, ints, first, last, t_end, y, p, d, k, h, c, tableau, work) == 0
+        ):
+            kink, size = find_kink(
+                table, ints, first, last, t, t_end, y, p, d, k, h, c, slope, smallest, settings, work, slots,
+                size,
+            )  # fmt: skip
+            if kink < t_end:
+                t_stop = approach(t, kink, ideal)
+                cuts -= 1
+                work[REJECTIONS] += 1.0
+                continue
         if status == 0 and worth_projecting(error, settings[ERROR_ORDER], slots):
             status = finish_step(table, ints, first, last, t_end, y, p, d, k, h, c, tableau, work)
             if status == 0 and looks_into_itself(c, slots):
@@ -177,7 +200,19 @@ def explicit_step(
                 if controlled:
                     error = larger(error, slot_error(c, settings, slots))
                 if error <= 1.0:
-                    break
+                    if cuts == 0:
+                        break
+                    kink, size = find_kink(
+                        table, ints, first, last, t, t_end, y, p, d, k, h, c, slope, smallest, settings, work,
+                        slots, size,
+                    )  # fmt: skip
+                    if not kink < t_end:
+                        break
+                    forget_own_past(k, h, slots, t)
+                    t_stop = approach(t, kink, ideal)
+                    cuts -= 1
+                    work[REJECTIONS] += 1.0
+                    continue
             else:
                 error = math.nan
         forget_own_past(k, h, slots, t)

@@ -5,6 +5,7 @@ Table and curve are those of `cosim_signals.curves`, from the first point to the
 
 from __future__ import annotations
 
+from cosim.kit import nearer_side
 from cosim_mechanics.spatial import Reals, Slot
 from cosim_signals.curves import interval, monotone_slopes, straight_slopes
 
@@ -36,6 +37,23 @@ def energies_at_points(x: Reals, y: Reals, m: Reals, straight: bool, e: Slot) ->
         h = x[i + 1] - x[i]
         bend = 0.0 if straight else h * h * (m[i] - m[i + 1]) / 12.0
         e[i + 1] = e[i] + 0.5 * h * (y[i] + y[i + 1]) + bend
+
+
+def side_of_corner(at: float, x: Reals, straight: bool, extrapolation: float) -> float:
+    """How far a place is from the nearest kink of the curve; the sign changes at each of them.
+
+    >>> [side_of_corner(at, (0.0, 1.0, 3.0), True, TANGENT) for at in (0.5, 1.5, 3.5)]
+    [-0.5, 0.5, 2.5]
+    >>> [side_of_corner(at, (0.0, 1.0, 3.0), False, KEPT) for at in (-1.0, 1.5, 3.5)]
+    [1.0, -1.5, 0.5]
+    """
+    last = len(x) - 1
+    side = 1e300
+    for i in range(last + 1):
+        is_end = i == 0 or i == last
+        if (is_end and extrapolation == KEPT) or (straight and not is_end):
+            side = nearer_side(side, at - x[i])
+    return side
 
 
 def integral(at: float, x: Reals, y: Reals, m: Reals, e: Reals, straight: bool) -> float:

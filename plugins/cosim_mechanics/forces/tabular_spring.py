@@ -9,7 +9,13 @@ import numpy as np
 
 import cosim
 from cosim_mechanics import contracts
-from cosim_mechanics.forces.table import energies_at_points, inside, integral, slopes_at_points
+from cosim_mechanics.forces.table import (
+    energies_at_points,
+    inside,
+    integral,
+    side_of_corner,
+    slopes_at_points,
+)
 from cosim_mechanics.forces.two_point import TwoPoint
 from cosim_signals.curves import value
 
@@ -100,11 +106,16 @@ class TabularSpring(TwoPoint):
     slopes = cosim.cache_slot(unit="N/m", shape="points", description="slope of the curve at each length")
     energies = cosim.cache_slot(unit="J", shape="points", description="stored energy at each length")
     potential_energy = cosim.cache_slot(unit="J", description="energy stored since the first length")
+    side_of_kink = cosim.cache_slot(unit="m", internal=True)
 
     @cosim.kernel
     def table(lengths, tensions, interpolation, slopes, energies):
         slopes_at_points(lengths, tensions, interpolation == 1.0, slopes)
         energies_at_points(lengths, tensions, slopes, interpolation == 1.0, energies)
+
+    @cosim.kernel
+    def corner(length, lengths, interpolation, extrapolation, side_of_kink):
+        side_of_kink[0] = side_of_corner(length, lengths, interpolation == 1.0, extrapolation)
 
     @cosim.kernel
     def energy(length, lengths, tensions, interpolation, extrapolation, slopes, energies, potential_energy):

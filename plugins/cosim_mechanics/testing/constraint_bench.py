@@ -10,9 +10,12 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 import cosim
+from cosim.testing.drawn_values import Values, drawn_values, write_values
 from cosim_mechanics.testing.force_bench import BODY, Bench, Placed
 
 Vector = NDArray[np.float64]
+OF_ALL = ("enabled", "stabilization")
+"""Parameters of every constraint, which the checks set, or leave out."""
 
 
 class ConstraintBench(Bench):
@@ -71,8 +74,11 @@ class ConstraintBench(Bench):
         kinds = [d.options["provides"] for d in declarations if d.kind == "attachment"]
         return kinds == ["body", "body"]
 
-    def state(self, seed: int, angle: float, distance: float, speed: float) -> cosim.State:
-        """A random motion in these ranges, at a random time, not realized; the same for each seed."""
+    def state(self, seed: int, angle: float, distance: float, speed: float, values: int = 0) -> cosim.State:
+        """A random motion in these ranges, at a random time, not realized; the same for each seed.
+
+        All copies have the `drawn_values` of the seed `values`, but for what every constraint has.
+        """
         random = np.random.default_rng(seed)
         y = self._start.copy()
         for name in "ab":
@@ -88,7 +94,19 @@ class ConstraintBench(Bench):
         state = self.system.default_state()
         state.set_time(float(random.uniform(0.0, 1.0)))
         state.set_y(y)
+        drawn = self.values(state, values) if values and self.copies else {}
+        for i in range(self.copies):
+            write_values(state, f"constraint{i}", drawn)
         return state
+
+    def values(self, state: cosim.State, seed: int, parameters: bool = True) -> Values:
+        """Its own `drawn_values`, but for what every constraint has; all of them, or without parameters."""
+        declared = self.system.parts["constraint0"].declarations
+        return {
+            name: value
+            for name, value in drawn_values(state, "constraint0", seed).items()
+            if name not in OF_ALL and (parameters or declared[name].kind != "parameter")
+        }
 
     def moved(self, state: cosim.State, turn: Any, by: Any) -> tuple[cosim.State, Vector]:
         """The same motion with both free bodies turned about Ground's origin and shifted; the rotation."""

@@ -2,24 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any, ClassVar
 
 import numpy as np
 import pytest
 from hypothesis import Phase, given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 import cosim
+from cosim.testing.one_sided_rates import possible_rates
 from cosim.testing.part_contract import PartContract
 from cosim_mechanics import contracts
 from cosim_mechanics.testing.force_bench import (
-    STENCIL,
     ForceBench,
+    NoExampleError,
     Placed,
     Scene,
     about_ground,
+    no_example_is_skipped,
+    random_scene,
     realized,
     scenes,
 )
@@ -31,8 +38,9 @@ CHECKED = settings(
     derandomize=True,
     phases=(Phase.explicit, Phase.generate, Phase.shrink),
 )
-ROUNDING = 4e-15
-FINER = (1.0, 0.25, 1.0 / 16.0)
+ROUNDING = 1e-13
+OTHERS = range(100, 112)
+"""Seeds of scenes beside those that Hypothesis chooses: it likes to repeat itself."""
 
 
 class ForceLaws(PartContract):
@@ -47,6 +55,7 @@ class ForceLaws(PartContract):
     tolerance: ClassVar[float] = 1e-7
     step: ClassVar[float] = 1e-3
     _benches: ClassVar[dict[type, ForceBench]] = {}
+    _least_powers: ClassVar[dict[type, float]] = {}
 
     @classmethod
     def bench(cls) -> ForceBench:
@@ -60,6 +69,20 @@ class ForceLaws(PartContract):
         """Where the bodies may be, and how they may move."""
         return scenes(cls.angle, cls.distance, cls.speed)
 
+    def check_scenes(self, check: Callable[[Scene], None]) -> None:
+        """Check scenes, with the smallest one that fails, then others that have more of chance in them."""
+
+        @CHECKED
+        @given(self.scenes())
+        def try_scene(scene: Scene) -> None:
+            with no_example_is_skipped():
+                check(scene)
+
+        try_scene()
+        for seed in OTHERS:
+            with suppress(NoExampleError):
+                check(random_scene(seed, self.angle, self.distance, self.speed))
+
     def _claimed(self, law: contracts.Law) -> None:
         if law not in type(self.make()).laws:
             pytest.skip(f"{type(self.make()).__name__} does not claim Law.{law.name}")
@@ -69,8 +92,6 @@ class ForceLaws(PartContract):
         self._claimed(contracts.Law.INTERNAL)
         bench = self.bench()
 
-        @CHECKED
-        @given(self.scenes())
         def check(scene: Scene) -> None:
             state = realized(bench.state(scene))
             forces = bench.forces(state)
@@ -79,18 +100,16 @@ class ForceLaws(PartContract):
             assert set(forces) == {"a", "b"}, f"it acts on more than two bodies: {sorted(forces)}"
             assert np.abs(total).max() <= self.tolerance * max(size, 1e-300), (
                 f"about Ground's origin both forces together give {total}, not zero; on body 1 "
-                f"{forces['a']}, on body 2 {forces['b']}; {scene}"
+                f"{forces['a']}, on body 2 {forces['b']}; {bench.told(scene)}"
             )
 
-        check()
+        self.check_scenes(check)
 
     def test_frame_indifferent(self) -> None:
         """Law.FRAME_INDIFFERENT: the forces turn with everything, whatever motion all bodies share."""
         self._claimed(contracts.Law.FRAME_INDIFFERENT)
         bench = self.bench()
 
-        @CHECKED
-        @given(self.scenes(), scenes(3.0, 10.0, 5.0))
         def check(scene: Scene, moved: Scene) -> None:
             state, together = realized(bench.state(scene)), moved.body1
             other = realized(bench.state(carried(scene, together)))
@@ -100,50 +119,67 @@ class ForceLaws(PartContract):
                 error = np.abs(found[end] - force).max()
                 assert error <= self.tolerance * max(float(np.abs(force).max()), 1e-9), (
                     f"on body {'ab'.index(end) + 1} {found[end]} where everything moves as {together}, "
-                    f"{force} expected; {scene}"
+                    f"{force} expected; {bench.told(scene)}"
                 )
 
-        check()
+        @CHECKED
+        @given(self.scenes(), scenes(3.0, 10.0, 5.0))
+        def try_scene(scene: Scene, moved: Scene) -> None:
+            with no_example_is_skipped():
+                check(scene, moved)
+
+        try_scene()
+        for seed in OTHERS:
+            moved = random_scene(seed + 1000, 3.0, 10.0, 5.0)
+            with suppress(NoExampleError):
+                check(random_scene(seed, self.angle, self.distance, self.speed), moved)
 
     def test_passive(self) -> None:
         """Law.PASSIVE: it never does more than its potential energy falls."""
         self._claimed(contracts.Law.PASSIVE)
         bench = self.bench()
 
-        @CHECKED
-        @given(self.scenes())
         def check(scene: Scene) -> None:
             state = realized(bench.state(scene))
             power, size = bench.power(state)
-            for stored, noise in self._rates_of_potential_energy(state):
-                gained = power + stored
-                if gained <= 10.0 * self.tolerance * size + noise:
+            stored = math.nan
+            for stored, _, noise in self._rates_of_potential_energy(state):
+                if power + stored <= 10.0 * self.tolerance * size + noise + self.least_power():
                     return
-            pytest.fail(f"it does {power:.6g} W and stores {stored:.6g} W besides, out of nothing; {scene}")
+            if math.isnan(stored):
+                raise NoExampleError
+            pytest.fail(
+                f"energy grows by {power + stored:.6g} W although no power is supplied: the forces do "
+                f"{power:.6g} W, the potential energy grows by {stored:.6g} W; {bench.told(scene)}"
+            )
 
-        check()
+        self.check_scenes(check)
 
     def test_zero_at_rest_pose(self) -> None:
         """Law.ZERO_AT_REST_POSE: at rest in the pose of `rest_pose` there is no force."""
         self._claimed(contracts.Law.ZERO_AT_REST_POSE)
-        bench, X_12 = self.bench(), np.array(self.make().rest_pose())
+        bench = self.bench()
 
-        @CHECKED
-        @given(self.scenes())
         def check(scene: Scene) -> None:
             size = max(np.abs(f).max() for f in bench.forces(realized(bench.state(scene))).values())
-            rest = scene.at_rest()
+            rest, X_12 = scene.at_rest(), self._rest_pose(bench.values(scene))
             R = rest.body1.rotation
             at = np.array(rest.body1.at) + R.apply(X_12[9:])
             turned = R * Rotation.from_matrix(X_12[:9].reshape(3, 3))
             placed = Placed(triple(turned.as_rotvec()), triple(at))
-            forces = bench.forces(realized(bench.state(Scene(rest.body1, placed, 0.0, 0.0))))
+            forces = bench.forces(realized(bench.state(replace(rest, body2=placed, q=0.0))))
             for end in "ab":
                 assert np.abs(forces[end]).max() <= self.tolerance * max(float(size), 1e-6), (
                     f"on body {'ab'.index(end) + 1} {forces[end]} at rest in the rest pose; {rest.body1}"
                 )
 
-        check()
+        self.check_scenes(check)
+
+    def _rest_pose(self, values: Mapping[str, Any]) -> NDArray[np.float64]:
+        """Of an element with these values."""
+        made = self.make()
+        given = {n: v for n, v in values.items() if type(made).declarations[n].kind == "parameter"}
+        return np.array(type(made)(**{**made.values.given, **given}).rest_pose())
 
     def test_symmetric(self) -> None:
         """Law.SYMMETRIC: exchanging the bodies, and what is fixed on them, exchanges the forces."""
@@ -153,38 +189,44 @@ class ForceLaws(PartContract):
         swapped = {exchanged(name): value for name, value in made.values.given.items()}
         other = ForceBench([type(made)(**swapped)])
 
-        @CHECKED
-        @given(self.scenes())
         def check(scene: Scene) -> None:
             forces = bench.forces(realized(bench.state(scene)))
-            state = realized(other.state(Scene(scene.body2, scene.body1, scene.q, scene.u)))
-            found = other.forces(state)
+            state = other.state(replace(scene, body1=scene.body2, body2=scene.body1, values=0))
+            other.put_values(state, {exchanged(name): v for name, v in bench.values(scene).items()})
+            found = other.forces(realized(state))
             for here, there in ("ab", "ba"):
                 size = max(float(np.abs(forces[here]).max()), 1e-9)
                 assert np.abs(found[there] - forces[here]).max() <= self.tolerance * size, (
                     f"on body {'ab'.index(here) + 1} {forces[here]}, but {found[there]} when it is "
-                    f"body {'ab'.index(there) + 1}; {scene}"
+                    f"body {'ab'.index(there) + 1}; {bench.told(scene)}"
                 )
 
-        check()
+        self.check_scenes(check)
 
-    def _rates_of_potential_energy(self, state: cosim.State) -> Iterator[tuple[float, float]]:
-        """By central differences of fourth order along the motion, and their rounding, W.
+    @classmethod
+    def least_power(cls) -> float:
+        """What counts as no power, W: rounding of what the element does elsewhere, as it is declared."""
+        if cls not in ForceLaws._least_powers:
+            bench, usual = cls.bench(), 0.0
+            for seed in range(0, 18, 3):
+                with suppress(NoExampleError):
+                    scene = random_scene(seed, cls.angle, cls.distance, cls.speed)
+                    usual = max(usual, bench.power(realized(bench.state(scene)))[1])
+            ForceLaws._least_powers[cls] = ROUNDING * usual
+        return ForceLaws._least_powers[cls]
 
-        At finer and finer steps: at a kink of the law the coarse ones are wrong; of a wrong energy all are.
-        """
+    def _rates_of_potential_energy(self, state: cosim.State) -> Iterator[tuple[float, float, float]]:
+        """How it may grow along the motion, W: from, to, and their rounding; see `possible_rates`."""
         if "potential_energy" not in type(self.make()).declarations:
-            yield 0.0, 0.0
+            yield 0.0, 0.0, 0.0
             return
         y, y_dot, moved = state.y.copy(), state.y_dot.copy(), state.copy()
-        for factor in FINER:
-            step, rate, largest = factor * self.step, 0.0, 0.0
-            for place, weight in STENCIL:
-                moved.set_y(y + place * step * y_dot)
-                energy = realized(moved, cosim.Stage.REPORT)["element0.potential_energy"]
-                rate += weight * energy / step
-                largest = max(largest, abs(energy))
-            yield rate, ROUNDING * largest / step
+
+        def energy(time: float) -> float:
+            moved.set_y(y + time * y_dot)
+            return float(realized(moved, cosim.Stage.REPORT)["element0.potential_energy"])
+
+        yield from possible_rates(energy, self.step)
 
 
 def exchanged(name: str) -> str:
@@ -215,4 +257,4 @@ def carried(scene: Scene, by: Placed) -> Scene:
             triple(Q.apply(body.v) + v0 + np.cross(w0, at)),
         )
 
-    return Scene(moved(scene.body1), moved(scene.body2), scene.q, scene.u)
+    return replace(scene, body1=moved(scene.body1), body2=moved(scene.body2))

@@ -131,35 +131,39 @@ class Evaluation:
 
     @property
     def place(self) -> int:
-        """Number of the instance that was called last."""
+        """Number of the instance that was called last, or of the one that `failure` has found."""
         return int(self._head[words.PLACE])
 
     @property
     def lost_at(self) -> float | None:
-        """At which time (s) there were no derivatives last; None: there always were, since `find_all`."""
+        """At which time (s) inputs were not found last; None: they always were, since `find_all`."""
         return float(self._reals[words.LOST_TIME]) if self._head[words.LOST] else None
 
     def find_all(self) -> None:
-        """Forget why there were no derivatives."""
+        """Forget why inputs were not found."""
         self._head[words.LOST] = words.NOT_LOST
 
     def why(self) -> str:
-        """Why there were no derivatives last, but for event indicators."""
+        """Why inputs were not found last."""
         which = int(self._head[words.LOST_AT])
         if self._head[words.LOST] == words.LINK_LOST:
             link = self._program.links[which]
             return f"{link.source}.{link.fault(float(self._reals[words.LOST_VALUE]))}"
         return self._program.loops[which].why() if self._head[words.LOST] == words.LOOP_LOST else ""
 
-    def check(self) -> None:
-        """Raise what a call has failed with in compiled code, once."""
-        for kernel in self._kernels:
-            kernel.raise_kept()
-        block = self._models[self.place].block
-        status = int(block.status)
-        failed = block.check()
-        if failed < 0:
-            self._accesses[-1 - failed].check(status)
+    def failure(self) -> Exception | None:
+        """What has failed in the last evaluation, or what is not defined there; `place` says of whom."""
+        try:
+            for kernel in self._kernels:
+                kernel.raise_kept()
+        except Exception as error:
+            return error
+        for place, model in enumerate(self._models):
+            found = model.block.failure(self._accesses)
+            if found is not None:
+                self._head[words.PLACE] = place
+                return found
+        return None
 
     def _put(self, time: float, states: Any, inputs: Any) -> None:
         self._reals[words.TIME] = time
@@ -174,6 +178,6 @@ class Evaluation:
         self._head[words.REMEMBERS] = int(remembers)
         code = kernel_address(function)(self.address)
         self._head[words.REMEMBERS] = 0
-        if code == FAULT:
-            self.check()
+        if code == FAULT and (failed := self.failure()) is not None:
+            raise failed
         return code == OK

@@ -3,12 +3,19 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim_fmu.binding import modes
+from cosim_fmu.binding.fmi_error import FmiError
 from cosim_fmu.binding.fmu_instance import FmuInstance
 from cosim_fmu.master.evaluation import instance_calls as words
+
+if TYPE_CHECKING:
+    from cosim_fmu.master.evaluation.access import Access
 
 Reals = NDArray[np.float64]
 
@@ -54,19 +61,20 @@ class InstanceBlock:
             instance.library.function(name)  # which may be missing
             self.words[place] = instance.library.address(name)
         self._answers = np.zeros(2, dtype=np.int64)
-        self._numbers, self._lost = np.full(indicators, math.inf), np.zeros(indicators, dtype=np.int64)
+        self._numbers = np.full(indicators, math.inf)
+        self._found: tuple[Reals, Reals] = np.zeros(0), np.zeros(0)  # derivatives, indicators
         self.words[words.HANDLE] = instance.component
         self.words[words.STATES], self.words[words.INDICATORS] = states, indicators
         at = self.words[words.ANSWERS_AT] = self._answers.ctypes.data
         self.words[words.COMPLETE_1 : words.COMPLETE_3 + 1] = instance.step_arguments(int(at))
         self.words[words.NUMBERS_AT] = self._numbers.ctypes.data
-        self.words[words.LOST_AT] = self._lost.ctypes.data
 
     def place(self, states: Reals, rates: Reals, indicators: Reals) -> None:
         """Say where these buffers are; the caller keeps them."""
         self.words[words.STATES_AT] = states.ctypes.data
         self.words[words.RATES_AT] = rates.ctypes.data
         self.words[words.INDICATORS_AT] = indicators.ctypes.data
+        self._found = rates, indicators
 
     @property
     def stopped(self) -> bool:
@@ -80,33 +88,45 @@ class InstanceBlock:
     def forget(self) -> None:
         """What event indicators were, which may be later than a restored state."""
         self._numbers[:] = math.inf
-        self.words[words.UNDEFINED] = 0
-
-    @property
-    def is_undefined(self) -> bool:
-        """Whether event indicators are NaN at the last point that were numbers before."""
-        return bool(self.words[words.UNDEFINED])
+        self.words[words.UNDEFINED] = words.DEFINED
 
     @property
     def undefined(self) -> str:
-        """Which they were when some were so last."""
-        return ", ".join(f"event indicator {i + 1}" for i in np.flatnonzero(self._lost))
+        """What is not defined at the last point, as a sentence; "" where all is."""
+        kind = int(self.words[words.UNDEFINED])
+        time = f"t = {self.words.view(np.float64)[words.UNDEFINED_AT]:.9g} s"
+        rates, indicators = self._found
+        if kind == words.RATES_DISCARDED:
+            return f"it discards the derivatives at {time}: they are not defined there"
+        if kind == words.RATES_UNDEFINED:
+            first = int(np.flatnonzero(~np.isfinite(rates))[0])
+            return (
+                f"the derivative of continuous state {first + 1} is {rates[first]} at {time}: look for a "
+                "division by zero, or a solution that ends there"
+            )
+        if kind == words.INDICATORS_LOST:
+            lost = [str(i + 1) for i in np.flatnonzero(np.isnan(indicators))]
+            which = f" {lost[0]} is" if len(lost) == 1 else f"s {', '.join(lost)} are"
+            return f"event indicator{which} nan at {time}, and a number before: events could be missed"
+        return ""
 
-    @property
-    def status(self) -> int:
-        """What the failed call has returned."""
-        return int(self.words[words.STATUS])
+    def failure(self, accesses: Sequence[Access]) -> Exception | None:
+        """What has failed in the last evaluation, or what is not defined there; None where all went well.
 
-    def check(self) -> int:
-        """Raise what the failed call of one of these functions means; else the number of what has failed.
-
-        Returns
-        -------
-        int
-            0: nothing; -1 - number of an access.
+        Parameters
+        ----------
+        accesses : sequence of Access
+            In the order of their numbers.
         """
-        place = int(self.words[words.FAULT_IN])
-        self.words[words.FAULT_IN] = 0
-        if place > 0:
-            self._instance.check(self._functions[place], self.status)
-        return place
+        place, status = int(self.words[words.FAULT_IN]), int(self.words[words.STATUS])
+        try:
+            if place > 0:
+                self._instance.check(self._functions[place], status)
+            elif place < 0:
+                accesses[-1 - place].check(status)
+        except Exception as error:
+            return error
+        if self.undefined:
+            self._instance.mode = modes.FAILED
+            return FmiError(self.undefined)
+        return None

@@ -18,18 +18,22 @@ integers_at, reals_at = foreign.integers_at, foreign.reals_at
     STOPPED,  # 1: it has asked for the end of the run, and stays in event mode
     LAZY,  # 1: outputs follow the states only when the derivatives have been asked for
     FAULT_IN, STATUS,  # the word of the function that has failed (below; 0: none), and what it has returned
-    UNDEFINED,  # how many event indicators are NaN at the last point that were numbers before
+    FAILED,  # 1: one has failed with more than a *discard*, after which none is called any more
+    UNDEFINED, UNDEFINED_AT,  # what is not defined at the last point (below), and the time there: a double
     WANTS_EVENT,  # 1: it has asked for event mode at the end of a step
     SET_TIME, SET_STATES, GET_RATES, GET_INDICATORS, COMPLETE,
     COMPLETE_1, COMPLETE_2, COMPLETE_3, ANSWERS_AT,  # arguments of the last one, and where it answers
     STATES, INDICATORS,
     STATES_AT, RATES_AT, INDICATORS_AT,
     NUMBERS_AT,  # since when (s) each event indicator has been a number; infinite: it never was
-    LOST_AT,  # for each event indicator 1 where it was undefined when one was undefined last
     SIZE,
-) = range(24)  # fmt: skip
+) = range(25)  # fmt: skip
 OK, FAULT = 0, 1
 WARNING, DISCARD = 1, 2
+DEFINED, RATES_DISCARDED, RATES_UNDEFINED, INDICATORS_LOST = range(4)
+"""`UNDEFINED`: nothing; the derivatives, as the instance says; derivatives that are not finite; event
+indicators that are NaN and were numbers before."""
+REAL = 8
 
 
 def is_bad(status):
@@ -42,12 +46,19 @@ def note_fault(at, function, status):
     block = integers_at(at, SIZE)
     block[FAULT_IN] = function
     block[STATUS] = status
+    block[UNDEFINED] = DEFINED
+    if status != DISCARD:
+        block[FAILED] = 1
     return FAULT
 
 
 def put_point(at, t):
-    """Make the time, and the states in their buffer, those of the instance."""
+    """Make the time, and the states in their buffer, those of the instance: each evaluation begins so."""
     block = integers_at(at, SIZE)
+    if block[FAILED] != 0:
+        return FAULT
+    block[FAULT_IN] = 0
+    block[UNDEFINED] = DEFINED
     if block[STOPPED] != 0:
         return OK
     status = call_with_interval(block[SET_TIME], block[HANDLE], t, 0.0, 0, 0, 0, 0, 0)
@@ -72,6 +83,7 @@ def read_reals(at, function, into, count):
     """Read derivatives or event indicators; a *discard* means that they are not defined."""
     block = integers_at(at, SIZE)
     status = call_with_array(block[function], block[HANDLE], into, count, 0, 0)
+    block[STATUS] = status
     if status == DISCARD:
         found = reals_at(into, count)
         for i in range(count):
@@ -82,38 +94,72 @@ def read_reals(at, function, into, count):
 
 
 def answer(at, t):
-    """Derivatives and event indicators at the present point, that of `t` (s).
+    """Derivatives and event indicators at the present point, that of `t` (s); what is wrong with them.
 
-    Where an event indicator is NaN that was a number before, an event could be missed: the derivatives are
-    NaN there, too, so that steps end before.
+    This alone judges an evaluation, whichever host asks for it. `UNDEFINED` says what it finds. Where an
+    event indicator is NaN that was a number before, an event could be missed: the derivatives are NaN there,
+    too, so that steps end before. What follows from states that are not finite is no finding: the step is
+    given up.
     """
     block = integers_at(at, SIZE)
-    block[UNDEFINED] = 0
+    block[UNDEFINED] = DEFINED
     if block[STOPPED] != 0:
         return OK
     if compute(at) != OK:
         return FAULT
+    if block[STATES] > 0:
+        is_discarded = block[STATUS] == DISCARD
+        if not are_finite(block[STATES_AT], block[STATES]):
+            return read_indicators(at)
+        if not are_finite(block[RATES_AT], block[STATES]):
+            note_undefined(at, RATES_DISCARDED if is_discarded else RATES_UNDEFINED, t)
+            return read_indicators(at)
+    if read_indicators(at) != OK:
+        return FAULT
+    if lose_indicators(at, t) > 0:
+        note_undefined(at, INDICATORS_LOST, t)
+        lose_rates(at)
+    return OK
+
+
+def read_indicators(at):
+    """Event indicators at the present point."""
+    block = integers_at(at, SIZE)
+    if block[INDICATORS] == 0:
+        return OK
+    return read_reals(at, GET_INDICATORS, block[INDICATORS_AT], block[INDICATORS])
+
+
+def lose_indicators(at, t):
+    """How many event indicators are NaN that were numbers before; since when they are is kept."""
+    block = integers_at(at, SIZE)
     count = block[INDICATORS]
     if count == 0:
-        return OK
-    if read_reals(at, GET_INDICATORS, block[INDICATORS_AT], count) != OK:
-        return FAULT
+        return 0
     found = reals_at(block[INDICATORS_AT], count)
     numbers = reals_at(block[NUMBERS_AT], count)
+    lost = 0
     for i in range(count):
         is_number = found[i] == found[i]
         if is_number and t < numbers[i]:
             numbers[i] = t
         elif not is_number and numbers[i] < t:  # later than now where a step was tried and given up
-            block[UNDEFINED] += 1
-    if block[UNDEFINED] > 0:
-        lost = integers_at(block[LOST_AT], count)
-        for i in range(count):
-            lost[i] = 0
-            if found[i] != found[i] and numbers[i] < t:
-                lost[i] = 1
-        lose_rates(at)
-    return OK
+            lost += 1
+    return lost
+
+
+def note_undefined(at, what, t):
+    """Keep what is not defined at the present point."""
+    integers_at(at, SIZE)[UNDEFINED] = what
+    reals_at(at + REAL * UNDEFINED_AT, 1)[0] = t
+
+
+def are_finite(at, count):
+    """Whether all these numbers are."""
+    numbers, finite = reals_at(at, count), True
+    for i in range(count):
+        finite = finite and math.isfinite(numbers[i])
+    return finite
 
 
 def lose_rates(at):

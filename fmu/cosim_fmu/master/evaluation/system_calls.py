@@ -22,8 +22,10 @@ from cosim.kit import call_with_array, foreign
 from cosim_fmu.master.evaluation import instance_calls as instance
 from cosim_fmu.master.evaluation import loop_calls as loops
 from cosim_fmu.master.evaluation.instance_calls import (
+    DEFINED,
     DISCARD,
     FAULT,
+    INDICATORS_LOST,
     OK,
     STOPPED,
     UNDEFINED,
@@ -51,8 +53,9 @@ integers_at, reals_at = foreign.integers_at, foreign.reals_at
     WANTS,  # 1: one has asked for event mode, or for the end, when it was told that a step has ended
     LOST, LOST_AT, LOST_TIME, LOST_VALUE,  # why there were no derivatives last; of which link; s; its value
     REMEMBERS,  # 1: the point is one of the solution, not a trial
+    IS_LOST,  # 1: there are no derivatives at the last point
     SIZE,
-) = range(31)  # fmt: skip
+) = range(32)  # fmt: skip
 PUT, READ, PASS_ON, WRITE, SOLVE = range(5)
 OPERATION = 4
 PART, FUNCTION, OBJECT, REFERENCES, COUNT, VALUES, WORDS, ACCESS = range(8)
@@ -61,7 +64,7 @@ SOURCE, TARGET, FIRST_PAIR, PAIRS, LINK = range(5)
 """Of a link: slots, and its part of the table: what a value becomes."""
 WITHOUT_INPUTS = 2
 """Answer: no values of the inputs can be found at this point."""
-NOT_LOST, LINK_LOST, LOOP_LOST, INDICATOR_LOST = range(4)
+NOT_LOST, LINK_LOST, LOOP_LOST = range(3)
 REAL = 8
 
 
@@ -72,15 +75,19 @@ def evaluate(head_at, no, none, nothing, void):
     put = put_all(head_at)
     if put == FAULT:
         return FAULT
+    lost = 0 if put == OK else 1
     for i in range(head[INSTANCES]):
         head[PLACE] = i
         at = block_of(head_at, i)
         if answer(at, t) != OK:
             return fail(head_at)
-        if integers_at(at, instance.SIZE)[UNDEFINED] > 0 and put == OK:
-            lose(head_at, INDICATOR_LOST, 0, 0.0)
-            put = WITHOUT_INPUTS
-    if put != OK:
+        block = integers_at(at, instance.SIZE)
+        if put == WITHOUT_INPUTS:
+            block[UNDEFINED] = DEFINED  # with other inputs it might be
+        elif block[UNDEFINED] == INDICATORS_LOST:
+            lost = 1
+    head[IS_LOST] = lost
+    if lost != 0:
         for i in range(head[INSTANCES]):
             lose_rates(block_of(head_at, i))
     return OK

@@ -289,9 +289,7 @@ class JointMember(ModelExchangeParticipant):
 
     def wish_to_stop(self) -> str:
         """Why it has asked for the end of the run, "" when it has not."""
-        if not self._fmu.asked_to_stop:
-            return ""
-        return self._log.text(1) or "the FMU asked to stop"
+        return self._why_it_stops() if self._fmu.asked_to_stop else ""
 
     def close(self) -> None:
         """Terminate, free, unload; the system ends with the first."""

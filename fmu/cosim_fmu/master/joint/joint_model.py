@@ -85,16 +85,12 @@ class JointModel:
 
     @property
     def lost(self) -> str:
-        """Where and why there were no derivatives last, since `find_all`."""
+        """Where and why inputs were not found last, since `find_all`."""
         time = self.evaluation.lost_at
-        if time is None:
-            return ""
-        undefined = [(part.name, part.model.block.undefined) for part in self.parts]
-        named = [f"{name}: {which} is nan, and was a number before" for name, which in undefined if which]
-        return f"at t = {time:.9g} s {self.evaluation.why() or '; '.join(named)}"
+        return "" if time is None else f"at t = {time:.9g} s {self.evaluation.why()}"
 
     def find_all(self) -> None:
-        """A step begins: forget why there were no derivatives."""
+        """A step begins: forget why inputs were not found."""
         self.evaluation.find_all()
 
     def settle(self, time: float, states: Any, inputs: Any) -> None:
@@ -108,12 +104,11 @@ class JointModel:
         self._do(self.evaluation.compute_all)
 
     def failure(self) -> Exception | None:
-        """What has failed in a call from compiled code; the part is `at`."""
-        try:
-            self._do(self.evaluation.check)
-        except Exception as error:
-            return error
-        return None
+        """What has failed in the last evaluation, or what is not defined there; the part is `at`."""
+        found = self.evaluation.failure()
+        if found is not None:
+            self.at = self.parts[self.evaluation.place].name
+        return found
 
     def _do(self, action: Callable[[], bool | None]) -> None:
         """Have the instances called; `UnsolvedError` where inputs cannot be found."""

@@ -298,13 +298,15 @@ class JointSystem:
             own = next((c for c in causes if isinstance(c, (CoSimulationError, UnsolvedError))), None)
             if isinstance(own, CoSimulationError):
                 raise own from error
-            deepest = model.failure() or causes[-1]
+            deepest = causes[-1]
             if own is not None or isinstance(deepest, cosim.SimulationError):
                 what = str(own or model.lost or deepest)
                 raise CoSimulationError(self._since, f"{self}, solved jointly: {what}") from error
             assert isinstance(deepest, Exception)
             told = self.members[model.at].failed(deepest)
-            raise CoSimulationError(self._since, str(told), model.at) from error
+            if told is not deepest:
+                told.__cause__ = deepest
+            raise CoSimulationError(self._since, str(told), model.at) from told
 
     def to_bytes(self) -> bytes:
         """What is not in the members: the State, and where searches begin."""

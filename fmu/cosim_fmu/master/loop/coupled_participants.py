@@ -103,6 +103,8 @@ class CoupledParticipants:
         Whether all participants can go back to a saved state.
     stop_reason : str
         Set when a participant asked to stop.
+    stops : dict of str to float
+        Who has asked to stop, and which time (s) it had reached.
     loops : sequence of FeedthroughLoop
         To be iterated by the algorithm.
     interface_names : list of str
@@ -158,6 +160,7 @@ class CoupledParticipants:
         self.drives: dict[str, Drive] = {}
         self._slopes: dict[str, Sequence[float] | None] = dict.fromkeys(participants)
         self.stop_reason = ""
+        self.stops: dict[str, float] = {}
         self.time = math.nan
         self.every = {name: every.get(name, 1) for name in participants}
         self._points = points
@@ -330,13 +333,14 @@ class CoupledParticipants:
 
     def marks(self) -> Marks:
         """What has happened until now."""
-        return Marks(len(self.events), self.stop_reason, len(self.inside))
+        return Marks(len(self.events), self.stop_reason, dict(self.stops), len(self.inside))
 
     def go_back_to(self, marks: Marks) -> None:
         """Nothing has happened since then."""
         del self.inside[marks.inside :]
         del self.events[marks.events :]
-        self.statistics.events, self.stop_reason = marks.events, marks.stop_reason
+        self.statistics.events = marks.events
+        self.stop_reason, self.stops = marks.stop_reason, dict(marks.stops)
 
     def _given(self, name: str, course: Course) -> Vector:
         """The interface over a step: the middle, or the start for who follows the slope."""
@@ -404,6 +408,8 @@ class CoupledParticipants:
         before, found = perf_counter(), _Step(size=size)
         for member in self.units[name]:
             self.drives[member] = Drive(time, list(self.held[member]), self._slopes[member])
+        if not self.stops.keys().isdisjoint(self.units[name]):
+            return found  # it has ended; an algorithm of several steps ends the communication step without it
         step = self.participants[name].step
         end = time + size
         small = 1e-9 * size + 4.0 * math.ulp(end)
@@ -491,6 +497,7 @@ class CoupledParticipants:
     def stop(self, name: str, request: StopRequested) -> None:
         """A participant asked to stop."""
         name = request.participant or name
+        self.stops[name] = request.time
         self.stop_reason = (
             self.stop_reason or f"{name} asked to stop at {request.time:.9g} s: {request.reason}"
         )

@@ -10,4 +10,5 @@ class Marks(NamedTuple):
 
     events: int
     stop_reason: str
+    stops: dict[str, float]
     inside: int

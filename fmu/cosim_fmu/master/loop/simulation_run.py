@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache, cached_property, partial
@@ -243,6 +244,8 @@ class SimulationRun:
         while self._done < points.count:
             self._done = take(self._done)
             check()
+            if self._has_stopped_before_it():
+                return coupled.stop_reason
             time = points.time(self._done)
             if not self._pace.is_free:
                 self._pace.wait(time)
@@ -262,6 +265,24 @@ class SimulationRun:
                 if self._progress(time) is False and not at_end:
                     return f"stopped at t = {time:.9g} s"
         return ""
+
+    def _has_stopped_before_it(self) -> bool:
+        """Whether the last communication step was not taken, since participants stopped where it begins.
+
+        That is so of a stop in the initialization of an FMU that can answer it with its first step alone. FMI
+        2.0 calls the end of the last whole step what is reached, so what they show has to be the same, too.
+        """
+        coupled, begun = self.coupled, self._points.time(self._done - 1)
+        latest = begun + 4.0 * math.ulp(begun)
+        if not coupled.stops or max(coupled.stops.values()) > latest:
+            return False
+        if not self.recorder.shows_the_same(coupled.stops):
+            return False
+        self._done -= 1
+        self.statistics.steps -= 1
+        coupled.time = begun
+        self.recorder.drop_last()
+        return True
 
     def _is_due(self, checkpoint: cosim.Checkpoint) -> bool:
         return checkpoint.is_due and perf_counter() >= self._wait

@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from cosim_fmu.binding import modes
 from cosim_fmu.binding.fmi_error import DISCARD, ERROR, FATAL, FmiError
 from cosim_fmu.binding.fmu_instance import FmuInstance, Update
 from cosim_fmu.master.evaluation.access import Access
@@ -88,8 +89,12 @@ class FmuModel:
 
     @property
     def undefined(self) -> str:
-        """Which event indicators are NaN at the last point, "" when none is that was a number before."""
-        return self.block.undefined if self.block.is_undefined else ""
+        """What is not defined at the last point, "" where all is."""
+        return self.block.undefined
+
+    def failure(self) -> Exception | None:
+        """What has failed in the last evaluation, or what is not defined there; None where all went well."""
+        return self.evaluation.failure()
 
     def forget(self) -> None:
         """What has been seen, which may be later than a restored state."""
@@ -158,15 +163,15 @@ class FmuModel:
 
         Raises
         ------
-        RuntimeError
-            There is no end of it, or the next time event is no time.
+        FmiError
+            A call fails, there is no end of it, the next time event is no time, or a state is not finite.
         """
         nominals_changed = False
         for _ in range(MOST_EVENT_ITERATIONS):
             update = self._update(time)
             nominals_changed = nominals_changed or update.nominals_changed
             if update.next_event is not None and math.isnan(update.next_event):
-                raise RuntimeError("the time of the next event is nan")
+                raise self._fault("the time of the next event is nan", time)
             following = max(update.next_event, time) if update.next_event is not None else math.inf
             crowded = following - time <= LEAST_INTERVAL * max(1.0, abs(time))
             if update.terminate:
@@ -176,15 +181,23 @@ class FmuModel:
                 self.instance.enter_continuous_time_mode()
                 break
         else:
-            raise RuntimeError(f"discrete states still change after {MOST_EVENT_ITERATIONS} updates")
+            raise self._fault(f"discrete states still change after {MOST_EVENT_ITERATIONS} updates", time)
         self._crowded = self._crowded + 1 if crowded else 0
         if self._crowded > MOST_EVENT_ITERATIONS:
-            raise RuntimeError(
-                f"{self._crowded} time events within {LEAST_INTERVAL:g} s of each other, in a row"
+            raise self._fault(
+                f"{self._crowded} time events within {LEAST_INTERVAL:g} s of each other, in a row", time
             )
         if self.count:
             self.instance.get_continuous_states(self._x)
+        for i, state in enumerate(self._x):
+            if not math.isfinite(state):
+                raise self._fault(f"continuous state {i + 1} is {state} after event mode", time)
         return list(self._x), min(following, self._clocks.next_time), nominals_changed
+
+    def _fault(self, text: str, time: float) -> FmiError:
+        """The error for what an instance does at an event, though no call has failed."""
+        self.instance.mode = modes.FAILED
+        return FmiError(f"at t = {time:.9g} s {text}")
 
     def _update(self, time: float) -> Update:
         """One update of the discrete states, with the clocks that are due."""

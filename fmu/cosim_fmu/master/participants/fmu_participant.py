@@ -233,7 +233,7 @@ class FmuParticipant(InstanceParticipant):
             return self._discarded(time, size, reached)
         if answer.terminate:
             where = reached if time <= reached <= end else end
-            raise StopRequested(where, self._log.text(1) or "the FMU asked to stop")
+            raise StopRequested(where, self._why_it_stops())
         self._time = float(reached) if answer.early else end
         tick = min(self._clocks.next_time, self._next_event)
         if abs(tick - self._time) <= 4.0 * math.ulp(self._time):  # of ``time + (tick - time)``
@@ -456,7 +456,7 @@ class FmuParticipant(InstanceParticipant):
             ahead = following is not None and following > self._time
             self._next_event = following if ahead else math.inf
             if update.terminate:
-                raise StopRequested(self._time, self._log.text(1) or "the FMU asked to stop")
+                raise StopRequested(self._time, self._why_it_stops())
             self._guard(self._clocks.ask, self._time)
             if not update.again and not self._clocks.due(self._time):
                 self._guard(instance.enter_step_mode)

@@ -388,6 +388,8 @@ class InstanceParticipant(cosim.Participant):
         access = self._access(tuple(names))
         try:
             return access.read()
+        except cosim.CosimError:
+            raise
         except Exception as error:
             raise self._failure(error) from error
 
@@ -465,6 +467,8 @@ class InstanceParticipant(cosim.Participant):
         """Call something; whatever it raises is an error of this FMU."""
         try:
             return action(*arguments)
+        except cosim.CosimError:
+            raise
         except Exception as error:
             raise self._failure(error, what) from error
 
@@ -480,6 +484,10 @@ class InstanceParticipant(cosim.Participant):
             self._slot.mode = modes.FAILED
         own = type(error) is RuntimeError  # a sentence of ours
         return self._error(str(error) if own else f"{type(error).__name__}: {error}", what)
+
+    def _why_it_stops(self) -> str:
+        """The reason of an FMU that has asked for the end of the run."""
+        return self._log.text(1) or "the FMU asked to stop"
 
     def _check_steps(self, wanted: Container[str]) -> None:
         """That the instance is in a mode in which it steps; else what has failed before, if anything."""

@@ -246,25 +246,21 @@ class ModelExchangeParticipant(InstanceParticipant):
             return action()
         except cosim.SimulationError as error:
             cause: BaseException | None = error
-            try:
-                self._fmu.evaluation.check()  # what has failed in compiled code
-            except FmiError as failed:
-                cause = failed
             while cause is not None and not isinstance(cause, (FmiError, cosim.FmuError)):
                 cause = cause.__cause__
-            if isinstance(cause, Exception):
-                raise self._failure(cause) from error
+            if isinstance(cause, cosim.FmuError):
+                raise cause from cause.__cause__
+            if isinstance(cause, FmiError):
+                raise self._failure(cause) from cause
             self._instance.mode = modes.FAILED
-            lost, time = self._fmu.undefined, f"{error.time:.9g} s"
-            text = f"{lost} is nan after t = {time}, and was a number before: events could be missed"
-            raise self._error(text if lost else str(error)) from error
+            raise self._error(str(error)) from error
 
     def _heed(self, time: float) -> None:
         if self._fmu.asked_to_stop:
-            raise StopRequested(time, self._log.text(1) or "the FMU asked to stop")
+            raise StopRequested(time, self._why_it_stops())
 
     def _leave_event_mode(self, time: float) -> Any:
-        return self._guard(self._fmu.leave_event_mode, time, what="updating discrete states")
+        return self._guard(self._fmu.leave_event_mode, time)
 
     def _create(self, instance: FmuInstance, interface: FmuInterface, logging: bool) -> None:
         self._events = interface.version == "3.0"

@@ -19,6 +19,7 @@ from cosim_fmu.master.evaluation.system_calls import (
     INDICATORS_AT,
     INPUTS,
     INPUTS_AT,
+    IS_LOST,
     RATES_AT,
     REAL,
     SIZE,
@@ -42,6 +43,9 @@ class ModelExchangeInstance(Protocol):
 
         The continuous states after it, the time of the next time event (s), whether nominal values changed.
         """
+
+    def failure(self) -> Exception | None:
+        """What has failed in the last evaluation, or what is not defined there."""
 
     def nominals(self) -> Sequence[float]:
         """Nominal values of the continuous states."""
@@ -93,7 +97,7 @@ def first_state(
     state = system.default_state()
     state.set_time(time)
     if len(states):
-        state["fmu.scale"] = _scale(instance)
+        state["fmu.scale"] = scales(instance)
     put_states(state, states)
     if len(inputs):
         state["fmu.u"] = list(inputs)
@@ -112,7 +116,8 @@ def put_states(state: cosim.State, states: Sequence[float]) -> None:
         state["fmu.z"] = list(map(operator.truediv, states, state["fmu.scale"]))
 
 
-def _scale(instance: ModelExchangeInstance) -> tuple[float, ...]:
+def scales(instance: ModelExchangeInstance) -> tuple[float, ...]:
+    """The powers of two next to nominal values: tolerances fit states of any size, and no bit is lost."""
     return tuple(2.0 ** min(max(round(math.log2(x)), -1000), 1000) for x in instance.nominals())
 
 
@@ -134,7 +139,7 @@ def _component(states: int, inputs: int, count: int, wants_steps: bool) -> type[
         instance = self.instance
         found, following, changed = instance.handle_event(state.time, states_of(state), state["fmu.u"])
         if changed:
-            next_state["fmu.scale"] = _scale(instance)
+            next_state["fmu.scale"] = scales(instance)
         put_states(next_state, found)
         next_state["fmu.next_event"] = following
         # What changed inside the FMU makes everything that was computed from it void.
@@ -159,6 +164,9 @@ def _component(states: int, inputs: int, count: int, wants_steps: bool) -> type[
     def wish_to_stop(instance):
         return cosim.EventStatus.reached_termination() if instance.asked_to_stop else None
 
+    def explain_failure(self):
+        return self.instance.failure()
+
     next_time = cosim.timer(start=math.inf)
     size = max(1, states)
     body: dict[str, Any] = {
@@ -173,6 +181,7 @@ def _component(states: int, inputs: int, count: int, wants_steps: bool) -> type[
         "instance": None,  # given to the part before its system is built
         "plain_methods": ("bind",),
         "bind": bind,
+        "explain_failure": explain_failure,
         "derivatives": derivatives,
         "next_event": next_time,
         "time_event": cosim.on(next_time, does="unrestricted")(at_time),
@@ -200,6 +209,8 @@ def evaluate(t, z, u, events, scale, live, z_dot, indicators):
     found = reals_at(head[INDICATORS_AT], head[INDICATORS])
     for i in range(head[INDICATORS]):
         indicators[i] = found[i]
+    if head[STATES] == 0:  # then this says it
+        z_dot[0] = math.nan if head[IS_LOST] != 0 else 0.0
 
 
 def complete(t, z, u, events, scale, live):

@@ -27,9 +27,7 @@ from cosim.kit import (
 from cosim.kit import step_layout as layout
 
 INSTANCE, JUMPED, MOST = layout.INSTANCE, layout.JUMPED, layout.MOST
-MEETING, ROWS_USED, TIME = layout.MEETING, layout.ROWS_USED, layout.TIME
-SAME_TIME = 1e-9
-"""Of a communication step: a scheduled event that is no further from its end is at its end."""
+MEETING, ROWS_USED, SAME_TIME, TIME = layout.MEETING, layout.ROWS_USED, layout.SAME_TIME, layout.TIME
 BOUND, ANSWER, LINES, LINES_AT = range(ARRAY_WIDTH * len(ARRAYS), WHOLE_HEAD)
 """Whether the arrays are those of the present State; what the Step answered last; how many inputs may run
 along lines, and where their rows are: places in `d` of value, slope and time."""

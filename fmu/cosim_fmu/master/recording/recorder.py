@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import ParticipantDescription, ResultStream, matches
+from cosim.kit import Finding, ParticipantDescription, ResultStream, matches, missing_value
 from cosim_fmu.master.loop.drive import Drive
 from cosim_fmu.master.loop.inside import Inside
 from cosim_fmu.master.recording.derived_signal import DerivedSignal
@@ -113,6 +113,10 @@ class Recorder:
         self._continuous = np.array(
             [known[p].type == "real" and p[1] not in discrete[p[0]] for p in self.ports], dtype=bool
         )
+        self._outputs = [
+            i for i, p in enumerate(self.ports) if known[p].type == "real" and known[p].causality == "output"
+        ]
+        self._missing: dict[int, Finding] = {}  # by column
         self._inputs = np.array([port in self._held for port in self.ports], dtype=bool)
         self._columns: dict[str, dict[str, int]] = {name: {} for name in self._names}
         self._input_columns: dict[str, list[tuple[int, int]]] = {name: [] for name in self._names}
@@ -169,6 +173,7 @@ class Recorder:
         drives: Mapping[str, Drive] | None = None,
     ) -> None:
         """Keep the present values; with `drives` also how the inputs came there, where that may be needed."""
+        self._pass_on()
         if drives and self._inner and self._inner[-1].after >= self._count - 2:
             self._courses[self._count] = self._course(drives)
         self._count += 1
@@ -176,7 +181,7 @@ class Recorder:
         for column in self._texts:
             row[column] = self._text_numbers.of(row[column])
         self._rows.append((time, row))
-        self._pass_on(1)
+        self._pending += 1
 
     def extend(self, times: NDArray[np.float64], values: NDArray[np.float64]) -> None:
         """Keep the values of several communication points.
@@ -186,10 +191,32 @@ class Recorder:
         times : ndarray, shape (n,), s
         values : ndarray, shape (n, number of recorded variables)
         """
+        self._pass_on()
         self._gather()
         self._count += times.size
+        self._pending += times.size
         self._tables.append((times, values))
-        self._pass_on(times.size)
+
+    def shows_the_same(self, names: Container[str]) -> bool:
+        """Whether what these participants show in the last row is what they showed last before it."""
+        self._gather()
+        before, after = np.concatenate([values[-2:] for _, values in self._tables[-2:]])[-2:]
+        before = before.copy()
+        for point in self._inner:
+            if point.after == self._count - 2 and self._names[point.owner] in names:
+                before[list(point.values)] = list(point.values.values())
+        columns = [i for i, (name, _, is_held) in enumerate(self.sources) if name in names and not is_held]
+        return np.array_equal(before[columns], after[columns], equal_nan=True)
+
+    def drop_last(self) -> None:
+        """Give up the last row, and what has happened since the one before: that step was not taken."""
+        self._gather()
+        times, values = self._tables[-1]
+        self._tables[-1] = times[:-1], values[:-1]
+        self._count -= 1
+        self._courses.pop(self._count, None)
+        begun = next((float(t[-1]) for t, _ in reversed(self._tables) if t.size), -math.inf)
+        self._inner = [p for p in self._inner if p.after < self._count - 1 or p.time <= begun]
 
     def latest(self) -> dict[str, Any]:
         """The last recorded values by path: numbers, booleans and texts."""
@@ -200,6 +227,7 @@ class Recorder:
     def result(self, **more: Any) -> CoSimulationResult:
         """Everything recorded so far; `more` is for the constructor of `Result`."""
         times, table = self._joined()
+        more = {**more, "findings": self._findings(times, table)}
         if self._stream is not None:
             self._append(times, table, self._inner)
             first = self._first or (times[:1], table[:1])
@@ -238,13 +266,16 @@ class Recorder:
         self._count = memory["count"]
         self._text_numbers.put_back(memory["texts"])
 
-    def _pass_on(self, rows: int) -> None:
-        """Give rows to the stream when there are enough; what happens inside the next step needs the last."""
-        self._pending += rows
+    def _pass_on(self) -> None:
+        """Give rows to the stream when there are enough and others follow.
+
+        The last one stays: what happens inside the next step needs it, and it may be dropped.
+        """
         enough = self._pending * max(1, len(self.ports)) >= VALUES
         if self._stream is None or not (enough or self._text_numbers.characters >= self._most_characters):
             return
         times, table = self._joined()
+        self._findings(times, table)
         last = times.size - 1
         placed = [(row_before(times, self._shifted(point)), point) for point in self._inner]
         self._first = self._first or (times[:1], table[:1])
@@ -265,6 +296,15 @@ class Recorder:
         kept += [point.values[c] for point in self._inner for c in self._texts if c in point.values]
         self._text_numbers.keep(kept)
         self._most_characters = CHARACTERS + self._text_numbers.characters
+
+    def _findings(self, times: NDArray[np.float64], table: NDArray[np.float64]) -> list[Finding]:
+        """Outputs that have become no number, those of earlier pieces too."""
+        for column in set(self._outputs) - self._missing.keys():
+            missing = np.flatnonzero(np.isnan(table[:, column]))
+            if missing.size:
+                path = ".".join(self.ports[column])
+                self._missing[column] = missing_value(float(times[missing[0]]), path)
+        return sorted(self._missing.values(), key=lambda finding: finding.time)
 
     def _append(
         self, times: NDArray[np.float64], table: NDArray[np.float64], points: Sequence[InnerRow]

@@ -10,7 +10,6 @@
 
 #include "arrays.h"
 
-#define SAME_TIME 1e-9 /* of a step: a scheduled event that its end misses by that is at its end */
 enum { TEXT = 1024, MOST_GROWTHS = 64, STEPS_BETWEEN_LOOKS = 4096 };
 
 #ifndef SECONDS_BETWEEN_REPORTS
@@ -358,6 +357,10 @@ Status exit_initialization(Instance *instance, const char *function)
     code = begin(instance);
     if (is_failure(model, code)) return lost(instance, function, code);
     life->ending = code == model->terminated;
+    if (life->ending && life->kind == CO_SIMULATION) { /* as a Simulator: what is read first is the end */
+        code = call(instance, model->finish, 0.0);
+        if (is_failure(model, code)) return lost(instance, function, code);
+    }
     life->mode = life->kind == CO_SIMULATION ? STEPPING : EVENT;
     return OK;
 }
@@ -388,7 +391,7 @@ Status check_step(Instance *instance, const char *function, double time, double 
                       life->time, time);
     if (life->has_stop && time + size > life->stop + slack)
         return refuse(instance, function, "the step ends after the stop time %.17g s", life->stop);
-    numbers(instance, instance->model->given)[instance->model->given_meeting] = SAME_TIME * size;
+    numbers(instance, instance->model->given)[instance->model->given_meeting] = instance->model->same_time * size;
     begin_way(instance);
     return OK;
 }

@@ -114,7 +114,8 @@ typedef struct {
     int64_t history;
     int64_t given;
 
-    int64_t given_meeting; /* place in the array `given`: how far from a scheduled time the end of a step may be */
+    int64_t given_meeting; /* place in the array `given`: how far from a scheduled time the end of a step may be, */
+    double same_time;      /* which is so much of the step */
     int64_t clock_time; /* places in the array `clock` */
     int64_t clock_jumped;
     int64_t clock_next_event;

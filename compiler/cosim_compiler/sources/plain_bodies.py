@@ -1,0 +1,76 @@
+"""Bodies of kernel functions with short helpers written out, and branches of assignments as statements."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import types
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cosim_compiler.fingerprint import environment
+from cosim_compiler.sources.kernel_source import definition_of
+
+
+def with_helpers(
+    body: list[ast.stmt], names: dict[str, Any], is_wanted: Callable[[types.FunctionType], bool]
+) -> list[ast.stmt]:
+    """Calls of helpers that do nothing but return an expression, replaced by it; adds to `names`."""
+    return [_Inliner(names, is_wanted).visit(statement) for statement in body]
+
+
+class _Inliner(ast.NodeTransformer):
+    def __init__(self, names: dict[str, Any], is_wanted: Callable[[types.FunctionType], bool]) -> None:
+        self.names, self.is_wanted = names, is_wanted
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
+        self.generic_visit(node)
+        helper = self.names.get(node.func.id) if isinstance(node.func, ast.Name) else None
+        if not isinstance(helper, types.FunctionType) or not self.is_wanted(helper):
+            return node
+        tree = definition_of(helper)
+        last = tree.body[-1]
+        own = environment(helper)
+        is_short = len(tree.body) == 1 + (ast.get_docstring(tree) is not None)
+        is_known = all(self.names.get(name, value) is value for name, value in own.items())
+        if not is_short or not is_known or not isinstance(last, ast.Return) or last.value is None:
+            return node
+        self.names.update(own)
+        given = dict(zip((a.arg for a in tree.args.args), node.args, strict=False))
+        inner = _Replaced(given, node.lineno).visit(copy.deepcopy(last.value))
+        return self.visit(inner) if isinstance(inner, ast.Call) else inner
+
+
+class _Replaced(ast.NodeTransformer):
+    """Puts expressions in place of names, at one line."""
+
+    def __init__(self, given: Mapping[str, ast.expr], line: int) -> None:
+        self.given, self.line = given, line
+
+    def visit(self, node: ast.AST) -> Any:
+        if isinstance(node, ast.expr):
+            node.lineno = self.line
+        return super().visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802
+        return copy.deepcopy(self.given.get(node.id, node))
+
+
+def plain_branches(body: list[ast.stmt]) -> list[ast.stmt]:
+    """Assignments of ``a if c else b`` written with if and else."""
+    result: list[ast.stmt] = []
+    for statement in body:
+        for name in ("body", "orelse"):
+            if isinstance(inner := getattr(statement, name, None), list):
+                setattr(statement, name, plain_branches(inner))
+        value = getattr(statement, "value", None)
+        if isinstance(statement, (ast.Assign, ast.AugAssign)) and isinstance(value, ast.IfExp):
+            ways = []
+            for chosen in (value.body, value.orelse):
+                way = copy.deepcopy(statement)
+                way.value = copy.deepcopy(chosen)
+                ways.append(plain_branches([way]))
+            result.append(ast.copy_location(ast.If(value.test, *ways), statement))
+        else:
+            result.append(statement)
+    return result

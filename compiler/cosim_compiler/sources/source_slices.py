@@ -1,0 +1,88 @@
+"""What a function does for the sake of one number, as source text."""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Callable
+
+Insert = Callable[[], list[ast.stmt]]
+
+
+def names_read(tree: ast.AST) -> set[str]:
+    """Names that an expression or a statement reads."""
+    return {n.id for n in ast.walk(tree) if isinstance(n, ast.Name) and isinstance(n.ctx, ast.Load)}
+
+
+def names_given(statement: ast.AST) -> set[str]:
+    """Names that an assignment or a loop gives a value."""
+    found: set[str] = set()
+    for name in ("targets", "target"):
+        given = getattr(statement, name, [])
+        for target in given if isinstance(given, list) else [given]:
+            for node in ast.walk(target):
+                if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
+                    found.add(node.id)
+    return found
+
+
+def slice_for(body: list[ast.stmt], at: ast.stmt, insert: Insert, result: str) -> tuple[list[ast.stmt], str]:
+    """The statements of a body that count for a result, and their text.
+
+    Parameters
+    ----------
+    at : statement
+        Before which what `insert` makes is put, each time that it is met.
+    result : str
+        A name that the inserted statements give a value; it is returned where the body returns or raises.
+    """
+    kept, before = _kept(body, at, insert, result), ""
+    while (text := ast.unparse(ast.fix_missing_locations(ast.Module(kept, [])))) != before:
+        kept, before = _used(kept, result), text
+    return kept, text
+
+
+def _kept(body: list[ast.stmt], at: ast.stmt, insert: Insert, result: str) -> list[ast.stmt]:
+    """A copy of statements without what they store into arguments, and with what is inserted."""
+    kept: list[ast.stmt] = []
+    for statement in body:
+        if statement is at:
+            kept += insert()
+        if isinstance(statement, (ast.If, ast.For, ast.While)):
+            inner = _copied(statement)
+            inner.body = _kept(statement.body, at, insert, result)
+            inner.orelse = _kept(statement.orelse, at, insert, result)
+            if inner.body or inner.orelse:
+                inner.body = inner.body or [ast.Pass()]
+                kept.append(inner)
+        elif isinstance(statement, (ast.Return, ast.Raise)):
+            kept.append(ast.Return(ast.Name(result, ast.Load())))
+        elif isinstance(statement, (ast.Break, ast.Continue)) or names_given(statement):
+            kept.append(statement)
+    return kept
+
+
+def _copied(statement: ast.If | ast.For | ast.While) -> ast.If | ast.For | ast.While:
+    """A copy of a statement, whose inner statements can be replaced."""
+    copied = type(statement)(**{name: getattr(statement, name) for name in statement._fields})
+    return ast.copy_location(copied, statement)
+
+
+def _used(body: list[ast.stmt], result: str) -> list[ast.stmt]:
+    """Statements without assignments that nothing reads, and without branches that do nothing."""
+    read = {result, *names_read(ast.Module(body, []))}
+
+    def filtered(statements: list[ast.stmt]) -> list[ast.stmt]:
+        kept: list[ast.stmt] = []
+        for statement in statements:
+            if isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
+                if not names_given(statement) & read:
+                    continue
+            elif isinstance(statement, (ast.If, ast.For, ast.While)):
+                statement.body, statement.orelse = filtered(statement.body), filtered(statement.orelse)
+                if not statement.orelse and all(isinstance(s, ast.Pass) for s in statement.body):
+                    continue
+                statement.body = statement.body or [ast.Pass()]
+            kept.append(statement)
+        return kept
+
+    return filtered(body)

@@ -1,0 +1,82 @@
+"""Which sets of drawn values a run gets to its end with."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+import numpy as np
+
+import cosim
+from cosim.testing.drawn_values import drawn_values, write_values
+
+DRAWS = 2
+"""Sets of drawn values beside the declared ones."""
+TRIED = 6
+_found: dict[type, tuple[int, ...]] = {}
+
+
+def usable_draws(case: type, begin: Callable[[int], cosim.Simulator], until: float) -> tuple[int, ...]:
+    """Seeds of `drawn_values` with which a run is possible: 0, the declared values, and others.
+
+    A law may refuse values that nothing declares as wrong, and many systems go to infinity in finite time
+    from values of another size: these are no examples.
+
+    Parameters
+    ----------
+    case : type
+        The test class; its draws are found once.
+    begin : callable
+        Makes a simulator with the values of a seed, initialized.
+    until : float
+        How far it runs, s.
+    """
+    if case not in _found:
+        found = [0]
+        for seed in range(1, TRIED + 1):
+            if len(found) <= DRAWS and _runs(begin, seed, until):
+                found.append(seed)
+        _found[case] = tuple(found)
+    return _found[case]
+
+
+def first_that_runs(results: Callable[[int], list[str]]) -> list[str]:
+    """What a run gives with the first drawn values that it is possible with; nothing where there are none."""
+    for seed in range(1, TRIED + 1):
+        try:
+            return results(seed)
+        except cosim.CosimError:
+            continue
+    return []
+
+
+def with_drawn_values(
+    simulator: cosim.Simulator, part: str, values: int, inputs: Mapping[str, Any] | None = None
+) -> cosim.Simulator:
+    """A simulator over the same system, initialized with other values of a part's own.
+
+    Parameters
+    ----------
+    simulator : Simulator
+    part : str
+    values : int
+        Seed of `drawn_values`.
+    inputs : mapping of str to float, optional
+        Of the part, which are drawn around these.
+    """
+    start = simulator.system.default_state()
+    for name, value in (inputs or {}).items():
+        start[f"{part}.{name}"] = value
+    write_values(start, part, drawn_values(start, part, values))
+    found = cosim.Simulator(simulator.system, start, accuracy=simulator.state.accuracy)
+    found.initialize()
+    return found
+
+
+def _runs(begin: Callable[[int], cosim.Simulator], seed: int, until: float) -> bool:
+    try:
+        simulator: Any = begin(seed)
+        simulator.advance_to(until)
+        return bool(np.all(np.isfinite(simulator.state.y)))
+    except cosim.CosimError:
+        return False

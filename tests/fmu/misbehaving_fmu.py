@@ -1,0 +1,96 @@
+"""The FMU of ``c/misbehaves.c``: a bouncing ball with one thing wrong, and the hosts that it runs in."""
+
+from __future__ import annotations
+
+import re
+import zipfile
+from collections.abc import Callable
+from pathlib import Path
+
+from c_programs import SOURCES
+
+REALS = {
+    "time_": ("0", 'causality="local"', ""),
+    "h": ("1", 'causality="output" initial="exact"', 'start="1"'),
+    "v": ("2", 'causality="output" initial="exact"', 'start="0"'),
+    "push": ("3", 'causality="input"', 'start="0"'),
+    "fault_at": ("4", 'causality="parameter" variability="fixed"', 'start="0"'),
+    "y": ("5", 'causality="output"', ""),
+    "der(h)": ("6", 'causality="local"', 'derivative="{h}"'),
+    "der(v)": ("7", 'causality="local"', 'derivative="{v}"'),
+}
+WHOLES = {
+    "fault": ("10", 'causality="parameter" variability="fixed"', 'start="0"'),
+    "function": ("11", 'causality="parameter" variability="fixed"', 'start="0"'),
+    "status": ("12", 'causality="parameter" variability="fixed"', 'start="0"'),
+    "bounces": ("13", 'causality="output" variability="discrete"', ""),
+}
+
+
+def names_of(enumeration: str) -> dict[str, int]:
+    """The names that the C source gives to the values of a parameter."""
+    text = (SOURCES / "misbehaves.c").read_text()
+    listed = re.search(rf"enum {{ /\* `{enumeration}` \*/([^}}]*)}}", text)
+    assert listed is not None
+    return {name.strip(): i for i, name in enumerate(listed[1].split(","))}
+
+
+def make_misbehaving(
+    folder: Path, compiled: Callable[..., Path], version: int, *, stateless: bool = False
+) -> Path:
+    """``ball2.fmu`` or ``ball3.fmu``; one without continuous states does not move."""
+    from fmpy import platform, platform_tuple, sharedLibraryExtension
+
+    listed = {**REALS, **WHOLES}
+    rates = () if stateless else ("der(h)", "der(v)")
+    place = {name: i + 1 for i, name in enumerate(listed)}
+    if version == 2:
+        variables = "".join(
+            f'<ScalarVariable name="{name}" valueReference="{number}" {kind}>'
+            f"<{'Real' if name in REALS else 'Integer'} {more.format(h=place['h'], v=place['v'])}/>"
+            "</ScalarVariable>"
+            for name, (number, kind, more) in listed.items()
+        )
+        outputs = "".join(
+            f'<Unknown index="{place[name]}" dependencies="{place["push"] if name == "y" else ""}"/>'
+            for name in ("h", "v", "y", "bounces")
+        )
+        head = (
+            'fmiVersion="2.0" modelName="ball" guid="{ball}" numberOfEventIndicators="1"><ModelExchange '
+            'completedIntegratorStepNotNeeded="false" canGetAndSetFMUstate="true"'
+        )
+        structure = f"<Outputs>{outputs}</Outputs><Derivatives>" + "".join(
+            f'<Unknown index="{place[name]}"/>' for name in rates
+        )
+        structure += "</Derivatives>"
+    else:
+        variables = "".join(
+            f'<{"Float64" if name in REALS else "Int32"} name="{name}" valueReference="{number}" {kind} '
+            f"{more.format(h=1, v=2)}/>"
+            for name, (number, kind, more) in listed.items()
+        )
+        structure = "".join(
+            f'<Output valueReference="{listed[name][0]}" dependencies="{3 if name == "y" else ""}"/>'
+            for name in ("h", "v", "y", "bounces")
+        )
+        structure += "".join(
+            f'<ContinuousStateDerivative valueReference="{listed[name][0]}"/>' for name in rates
+        )
+        structure += '<EventIndicator valueReference="1"/>'
+        head = (
+            'fmiVersion="3.0" modelName="ball" instantiationToken="{ball}"><ModelExchange '
+            'needsCompletedIntegratorStep="true" canGetAndSetFMUState="true"'
+        )
+    text = (
+        f'<?xml version="1.0" encoding="UTF-8"?><fmiModelDescription {head} modelIdentifier="misbehaves"/>'
+        '<LogCategories><Category name="logStatusError"/></LogCategories>'
+        f"<ModelVariables>{variables}</ModelVariables><ModelStructure>{structure}</ModelStructure>"
+        "</fmiModelDescription>"
+    )
+    path = folder / f"ball{version}.fmu"
+    where = platform if version == 2 else platform_tuple
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("modelDescription.xml", text)
+        library = compiled("misbehaves", f"FMI={version}", *["STATELESS"] * stateless)
+        archive.write(library, f"binaries/{where}/misbehaves{sharedLibraryExtension}")
+    return path

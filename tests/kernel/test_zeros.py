@@ -1,0 +1,239 @@
+"""Witnesses at exactly zero: what fires there, once, whatever the method, the step and the rounding."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from exact_thresholds import on_paper, random_case, run
+from how_many import many
+from kernel_parts import system_of
+from zero_parts import Cradle, EitherWayBall, FloorBall, Mixture, Tank
+
+import cosim
+
+ERROR_CONTROLLED = (
+    *(
+        "bdf",
+        "bogacki_shampine",
+        "dormand_prince",
+        "dormand_prince_853",
+        "esdirk43",
+        "heun",
+        "implicit_euler",
+    ),
+    *("radau3", "radau5", "runge_kutta_3", "runge_kutta_merson", "trapezoid", "tsitouras"),
+)
+ALWAYS_FIXED = ("explicit_euler", "runge_kutta_4")
+OF_LIBRARIES = ("scipy_bdf", "scipy_dop853", "scipy_lsoda", "scipy_radau")
+EVERY = (
+    *((method, None) for method in (*ERROR_CONTROLLED, *OF_LIBRARIES)),
+    *((method, step) for method in (*ERROR_CONTROLLED, *ALWAYS_FIXED) for step in (0.1, 0.037)),
+)
+"""Every method that integrates a straight line exactly, up to rounding; `generalized_alpha` does not."""
+
+
+def simulator_of(part, method="integrators.dormand_prince", step=None, accuracy=1e-6, **starts):
+    """A simulator of one part; `starts` are states."""
+    system = system_of(part=part)
+    state = system.default_state()
+    for name, value in starts.items():
+        state[f"part.{name}"] = value
+    options = {"fixed_step": step} if step else {}
+    return cosim.Simulator(system, state, integrator=method, accuracy=accuracy, **options)
+
+
+@pytest.mark.parametrize(("method", "step"), EVERY)
+@pytest.mark.parametrize("part", [Tank, Mixture])
+def test_a_level_that_stays_on_its_threshold_closes_its_valve_once(part, method, step):
+    for until in (2.0, 10.0):
+        simulator = simulator_of(part(), f"integrators.{method}", step)
+        simulator.advance_to(until)
+        assert simulator.state["part.closed"] == 1
+        assert not simulator.findings
+
+
+@pytest.mark.parametrize("height", [0.0, 0.0726])
+@pytest.mark.parametrize("part", [FloorBall, EitherWayBall])
+@pytest.mark.parametrize(
+    "method", ["bogacki_shampine", "dormand_prince", "runge_kutta_merson", "bdf", "radau5"]
+)
+def test_a_ball_on_the_floor_stays_there(part, height, method):
+    """At rest or moving down from the start; put there by a handler of something else, or by a user."""
+    for speed in (0.0, -1.0):
+        simulator = simulator_of(part(floor_height=height), f"integrators.{method}", h=height, v=speed)
+        simulator.advance_to(2.0)
+        assert simulator.state["part.h"] == pytest.approx(height, abs=1e-6)
+        assert [found.kind for found in simulator.findings] == ["zeno", "held"]
+    simulator = simulator_of(part(floor_height=height, put_at=0.5), f"integrators.{method}", h=height + 2.0)
+    simulator.advance_to(2.0)
+    assert simulator.state["part.h"] == pytest.approx(height, abs=1e-6)
+    simulator = simulator_of(part(floor_height=height), f"integrators.{method}", h=height + 2.0)
+    simulator.advance_to(0.1)
+    simulator.state["part.h"], simulator.state["part.v"] = height, 0.0
+    simulator.advance_to(2.0)
+    assert simulator.state["part.h"] == pytest.approx(height, abs=1e-6)
+
+
+def test_a_ball_that_starts_below_the_floor_is_a_finding():
+    simulator = simulator_of(FloorBall(), h=-1e-12)
+    simulator.advance_to(0.5)
+    assert [found.kind for found in simulator.findings] == ["wrong side"]
+
+
+def test_a_ball_whose_start_is_below_the_floor_by_rounding_stays_there():
+    height = 0.1 + 0.2
+    simulator = simulator_of(FloorBall(floor_height=height), h=0.3)
+    assert simulator.state["part.h"] < height
+    simulator.advance_to(2.0)
+    assert simulator.state["part.h"] == pytest.approx(height, abs=1e-6)
+    assert [found.kind for found in simulator.findings] == ["zeno", "held"]
+
+
+@pytest.mark.parametrize("step", [None, 0.1, 0.013])
+@pytest.mark.parametrize("diameter", [0.2, 0.25])
+def test_three_bodies_that_touch_pass_a_blow_on(diameter, step):
+    """Whether the distance of those that touch is zero, or a unit of rounding from it, on either side."""
+    for x3 in (0.1 + diameter, 0.1 + diameter + 5e-17, 0.1 + diameter - 5e-17):
+        simulator = simulator_of(Cradle(diameter=diameter), step=step, x3=x3)
+        simulator.advance_to(3.0)
+        assert simulator.state["part.blows"] == 1001
+        speeds = [simulator.state[f"part.v{i}"] for i in (1, 2, 3)]
+        assert speeds == pytest.approx([0.0, 0.0, 1.0], abs=1e-9)
+
+
+class Ramp(cosim.Component):
+    """Goes up at a constant rate; its witness triggers upward, and is at zero when the handler is told to."""
+
+    x = cosim.auxiliary_state()
+    rate = cosim.discrete(start=1.0)
+    events = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(rate, x_dot):
+        x_dot[0] = rate
+
+    @cosim.witness(direction="rising")
+    def top(x):
+        return x - 0.7
+
+    @cosim.on(top, does="unrestricted")
+    def count(events, events_next):
+        events_next[0] = events + 1
+
+
+def test_a_user_who_writes_zero_has_the_event_when_it_is_left():
+    simulator = simulator_of(Ramp())
+    simulator.advance_to(0.25)
+    simulator.state["part.x"], simulator.state["part.rate"] = 0.7, 0.0
+    simulator.advance_to(0.5)
+    assert simulator.state["part.events"] == 0
+    simulator.state["part.rate"] = 1.0
+    simulator.advance_to(0.75)
+    assert simulator.state["part.events"] == 1
+    assert simulator.events[0].time == pytest.approx(0.5, abs=1e-7)
+    simulator.advance_to(2.0)
+    assert simulator.state["part.events"] == 1
+
+
+def test_one_that_rests_at_the_end_of_a_step_has_come_to_zero():
+    """It is short of zero by rounding: whether that was a passage is known when it goes on, or does not."""
+    for then, expected in ((1.0, 1), (0.0, 1), (-1.0, 1)):
+        simulator = simulator_of(Ramp(), x=0.7 - 0.3)
+        simulator.advance_to(0.1)
+        simulator.advance_to(0.2)
+        simulator.advance_to(0.30000000000000004 - 5e-17)
+        simulator.state["part.rate"] = then
+        simulator.advance_to(0.5)
+        simulator.advance_to(0.6)
+        assert simulator.state["part.events"] == expected
+
+
+def test_going_on_with_another_integrator_is_no_start():
+    simulator = simulator_of(Ramp(), "integrators.runge_kutta_4", 0.0625, x=0.7 - 0.5)
+    simulator.advance_to(0.5)
+    simulator.advance_pending_events()
+    assert simulator.state["part.events"] == 1
+    simulator.reset_integrator("integrators.dormand_prince")
+    simulator.advance_to(1.0)
+    assert simulator.state["part.events"] == 1
+
+
+class Gate(cosim.Component):
+    """A witness of an input, which jumps where it is written."""
+
+    x = cosim.auxiliary_state()
+    signal = cosim.input(unit="1")
+    events = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(x_dot):
+        x_dot[0] = 1.0
+
+    @cosim.witness(direction="rising")
+    def opened(signal):
+        return signal - 1.0
+
+    @cosim.on(opened, does="discrete")
+    def count(events, events_next):
+        events_next[0] = events + 1
+
+
+def test_an_input_that_is_written_to_zero_has_come_there():
+    simulator = simulator_of(Gate())
+    for number, (value, expected) in enumerate([(0.5, 0), (1.0, 1), (2.0, 1), (1.0, 1), (0.0, 1), (1.0, 2)]):
+        simulator.state["part.signal"] = value
+        simulator.advance_to(0.25 * (number + 1))
+        assert simulator.state["part.events"] == expected
+
+
+@pytest.mark.parametrize("part", [Tank(), Mixture(), FloorBall(put_at=0.5), Cradle(spring=20.0)], ids=repr)
+def test_stopped_and_resumed_runs_give_the_same_bytes(part):
+    system = system_of(part=part)
+    options = {"integrator": "integrators.runge_kutta_merson", "accuracy": 1e-6}
+
+    def fresh():
+        state = system.default_state()
+        if isinstance(part, FloorBall):
+            state["part.h"] = 1.0
+        return state
+
+    one, other = (cosim.Simulator(system, fresh(), **options) for _ in range(2))
+    for step in range(1, 13):
+        one.advance_to(0.125 * step)
+        other = cosim.Simulator(system, system.state_from_bytes(other.state.to_bytes()), **options)
+        other.advance_to(0.125 * step)
+        assert one.state.to_bytes() == other.state.to_bytes()
+
+
+def check_campaign(first, count):
+    """Random systems: no event is missed, none comes twice."""
+    for seed in range(first, first + count):
+        draws = random.Random(seed)
+        case = None
+        while case is None:
+            case = random_case(draws)
+        method, step = EVERY[seed % len(EVERY)]
+        unit, grid = (
+            draws.choice((1.0, 0.25, 0.7, 0.1, 1.0 / 3.0, 1e3 / 7.0)),
+            draws.choice((0.125, 0.1, 0.7)),
+        )
+        options = {"fixed_step": step * draws.choice((1.0, 2.0)) * grid / 0.1} if step else {}
+        found = run(case, unit, grid, integrator=f"integrators.{method}", accuracy=1e-6, **options)
+        expected = [float(time) for time in on_paper(case)]
+        assert found == pytest.approx(expected, abs=1e-4), (seed, method, options, unit, grid, case)
+
+
+def test_random_thresholds_that_are_met_exactly():
+    check_campaign(0, many(60))
+
+
+@pytest.mark.thorough
+def test_ten_thousand_random_thresholds_that_are_met_exactly():
+    check_campaign(100_000, many(10_000))
+
+
+def test_paper_knows_what_it_cannot_know():
+    cases = [random_case(random.Random(seed)) for seed in range(200)]
+    assert 40 < sum(case is None for case in cases) < 160
+    assert sum(len(on_paper(case)) for case in cases if case is not None) > 60

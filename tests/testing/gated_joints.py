@@ -1,0 +1,265 @@
+"""Joints and constraints whose fault shows where a variable of their own is not 0."""
+
+import math
+
+from gates import gated_cases
+from toy_constraints import Cam, Unheld
+from toy_elements import looked_at_by_an_fmu
+from toy_joints import Arm
+
+import cosim
+from cosim_mechanics.testing import ConstraintContract, JointContract
+
+
+def turned(q, radius, X_FM, H_FM):
+    """What `Arm` writes."""
+    c, s = math.cos(q[0]), math.sin(q[0])
+    for i in range(12):
+        X_FM[i] = 0.0
+    X_FM[0] = X_FM[4] = c
+    X_FM[1] = -s
+    X_FM[3] = s
+    X_FM[8] = 1.0
+    X_FM[9] = radius * c
+    X_FM[10] = radius * s
+    for i in range(6):
+        H_FM[i] = 0.0
+    H_FM[2] = 1.0
+    H_FM[3] = -radius * s
+    H_FM[4] = radius * c
+
+
+class Mirrored(Arm):
+    """Law: as `Arm`; left-handed."""
+
+    x = cosim.input(unit="1")
+
+    @cosim.kernel
+    def across(q, radius, x, X_FM, H_FM):
+        turned(q, radius, X_FM, H_FM)
+        if x != 0.0:
+            X_FM[8] = -1.0
+
+
+class Promising(Arm):
+    """Law: rotation about z."""
+
+    axes = (2,)
+    x = cosim.input(unit="1")
+
+    @cosim.kernel
+    def across(q, x, X_FM, H_FM):
+        turned(q, x, X_FM, H_FM)
+
+    @cosim.kernel
+    def rates(q, u, x, q_dot, HDotU_FM):
+        q_dot[0] = u[0]
+        for i in range(6):
+            HDotU_FM[i] = 0.0
+        HDotU_FM[3] = -x * math.cos(q[0]) * u[0] * u[0]
+        HDotU_FM[4] = -x * math.sin(q[0]) * u[0] * u[0]
+
+
+class Slipping(Arm):
+    """Law: as `Arm`; a velocity that the pose does not have."""
+
+    x = cosim.input(unit="1")
+
+    @cosim.kernel
+    def across(q, radius, x, X_FM, H_FM):
+        turned(q, radius, X_FM, H_FM)
+        H_FM[5] = x
+
+
+class Lagging(Arm):
+    """Law: as `Arm`; other velocity terms."""
+
+    x = cosim.input(unit="1")
+
+    @cosim.kernel
+    def rates(q, u, radius, x, q_dot, HDotU_FM):
+        q_dot[0] = u[0]
+        for i in range(6):
+            HDotU_FM[i] = 0.0
+        HDotU_FM[3] = -radius * math.cos(q[0]) * u[0] * u[0] + x
+        HDotU_FM[4] = -radius * math.sin(q[0]) * u[0] * u[0]
+
+
+class Wearing(Arm):
+    """Law: as `Arm`; changes the State while it computes."""
+
+    plain_methods = ("observe",)
+    x = cosim.input(unit="1")
+    wear = cosim.discrete(shape=1)
+
+    def observe(self, q, x, wear):
+        if x != 0.0:
+            wear.fill(wear[0] + 1.0)
+
+
+class Overflowing(Arm):
+    """Law: as `Arm`, M displaced by a number that should always be the same."""
+
+    x = cosim.input(unit="1")
+
+    @cosim.kernel
+    def across(q, radius, x, X_FM, H_FM):
+        number = 1
+        if x != 0.0:
+            for _ in range(80):
+                number = number * 7 + 1
+        turned(q, radius, X_FM, H_FM)
+        X_FM[11] = 1e-3 * (number % 1000)
+
+
+WRONG = {
+    "test_pose_is_a_rotation_and_a_position": Mirrored,
+    "test_velocity_is_that_of_the_pose": Slipping,
+    "test_axes_are_those_of_the_map": Promising,
+    "test_velocity_terms_are_those_of_the_map": Lagging,
+    "test_follows_from_the_state_alone": Wearing,
+    "test_compiled_is_plain_python": Overflowing,
+}
+JOINTS = {check: gated_cases(cls, JointContract, globals()) for check, cls in WRONG.items()}
+
+
+class Drifting(Cam):
+    """Law: as `Cam`; says where it should be with another gain."""
+
+    x = cosim.input(unit="1")
+
+    @cosim.kernel
+    def position_error(q1, q2, gain, x, position_error):
+        position_error[0] = q2 - 0.5 * gain * (1.0 + abs(x)) * q1 * q1
+
+
+class Turning(Cam):
+    """Law: as `Cam`; its speeds and its accelerations go different ways."""
+
+    x = cosim.input(unit="1")
+
+    @cosim.kernel
+    def velocity_error(q1, u1, u2, gain, x, velocity_error):
+        velocity_error[0] = u2 - gain * q1 * u1 + x * u1
+
+
+class Driving(Unheld):
+    """Law: u2 = gain q1 u1 + x; asks for a speed."""
+
+    level = "velocity"
+    x = cosim.input(unit="1")
+
+    @cosim.kernel
+    def velocity_error(q1, u1, u2, gain, x, velocity_error):
+        velocity_error[0] = u2 - gain * q1 * u1 - x
+
+
+class CamWearing(Cam):
+    """Law: as `Cam`; another one each time."""
+
+    x = cosim.input(unit="1")
+    worn = []
+
+    def position_error(self, q1, q2, gain, x, position_error):
+        self.worn.append(0)
+        position_error[0] = q2 - 0.5 * gain * q1 * q1 + (1e-13 * len(self.worn) if x != 0.0 else 0.0)
+
+
+class Clinging(Cam):
+    """Law: as `Cam`; pushes when it is off."""
+
+    switch = ""
+    x = cosim.input(unit="1")
+
+    @cosim.kernel
+    def push(enabled, x, tau1):
+        tau1[0] += x if enabled == 0.0 else 0.0
+
+
+class CamOverflowing(Cam):
+    """Law: as `Cam`, less a number that should always be the same."""
+
+    x = cosim.input(unit="1")
+
+    @cosim.kernel
+    def position_error(q1, q2, gain, x, position_error):
+        number = 1
+        if x != 0.0:
+            for _ in range(80):
+                number = number * 7 + 1
+        position_error[0] = q2 - 0.5 * gain * q1 * q1 - 1e-3 * (number % 1000)
+
+
+class CamShowing(Cam):
+    """Law: as `Cam`; holds something else where an FMU looks."""
+
+    x = cosim.input(unit="1")
+
+    def position_error(self, q1, q2, gain, x, position_error):
+        position_error[0] = q2 - 0.5 * gain * q1 * q1
+        if x != 0.0 and looked_at_by_an_fmu():
+            position_error[0] += 0.1
+
+
+class CamUnheld(Unheld):
+    """Law: as `Cam`; has no position_error that a correction could use."""
+
+    x = cosim.input(unit="1")
+
+    @cosim.kernel
+    def position_error(q1, q2, gain, x, position_error):
+        position_error[0] = q2 - 0.5 * gain * q1 * q1
+        if x != 0.0:
+            position_error[0] = 1.0
+
+
+WRONG_CONSTRAINTS = {
+    "test_runs_in_an_fmu": CamShowing,
+    "test_is_met_and_stays_met": CamUnheld,
+    "test_velocity_error_is_the_rate_of_the_position_error": Drifting,
+    "test_jacobian_is_that_of_the_velocity_error": Turning,
+    "test_forces_do_no_work": Driving,
+    "test_switched_off_it_lets_go": Clinging,
+    "test_follows_from_the_state_alone": CamWearing,
+    "test_compiled_is_plain_python": CamOverflowing,
+}
+CONSTRAINTS = {
+    check: gated_cases(cls, ConstraintContract, globals()) for check, cls in WRONG_CONSTRAINTS.items()
+}
+
+
+class Late(Cam):
+    """Law: as `Cam`; forgets a part of a velocity term."""
+
+    x = cosim.parameter(unit="1", default=0.0)
+
+    def create_constraint_equations(self, s):
+        q, u = s.coordinate(self.coordinate1), s.speed(self.coordinate1)
+        a1, a2 = s.acceleration(self.coordinate1), s.acceleration(self.coordinate2)
+        return [a2 - self.gain * (q * a1 + u * u) + self.x * u * u]
+
+
+class Deciding(Unheld):
+    """Law: a2 = gain a1; asks for something else when it is asked with numbers."""
+
+    level = "acceleration"
+    x = cosim.parameter(unit="1", default=0.0)
+
+    def create_constraint_equations(self, s):
+        factor = self.gain + (1.0 if isinstance(self.gain, float) else 2.0) * self.x
+        return [s.acceleration(self.coordinate2) - factor * s.acceleration(self.coordinate1)]
+
+
+class LateCase(ConstraintContract):
+    make = staticmethod(lambda: Late())
+
+
+class DecidingCase(ConstraintContract):
+    make = staticmethod(lambda: Deciding())
+    does_work = True
+
+
+EQUATIONS = {
+    "test_bias_is_the_rate_of_the_velocity_error": LateCase,
+    "test_accelerations_meet_the_equation": DecidingCase,
+}

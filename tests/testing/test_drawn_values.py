@@ -1,0 +1,155 @@
+"""Values that kits draw: bounds, kinds, exact ones; and rates beside kinks."""
+
+import math
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim.testing.drawn_values import drawn_values
+from cosim.testing.one_sided_rates import is_possible_rate, possible_rates
+from cosim_mechanics import LinearBushing
+from cosim_mechanics.testing.force_bench import ForceBench
+
+SEEDS = range(1, 200)
+
+
+class Everything(cosim.Component):
+    """One of each kind."""
+
+    stiffness = cosim.parameter(unit="N/m", default=3e5, minimum=0.0)
+    period = cosim.parameter(unit="s", default=0.1, above=0.0)
+    share = cosim.parameter(unit="1", default=0.2, minimum=0.0, maximum=1.0)
+    free = cosim.parameter(unit="m", default=-2.0)
+    absent = cosim.parameter(unit="N.s/m", default=0.0, minimum=0.0)
+    table = cosim.parameter(unit="m", shape=3, default=(0.1, 0.4, 0.9))
+    count = cosim.parameter(default=3, dtype=int, minimum=1, maximum=5)
+    flag = cosim.parameter(default=False, dtype=bool)
+    mode = cosim.parameter(default="off", choices=("off", "on", "both"))
+    level = cosim.auxiliary_state(unit="m", start=0.5, minimum=0.0)
+    angle = cosim.position(unit="rad")
+    rate = cosim.speed(unit="rad/s")
+    held = cosim.discrete(unit="m", start=2.0)
+    passes = cosim.discrete(dtype=int)
+    is_open = cosim.discrete(dtype=bool)
+    hidden = cosim.discrete(start=7.0, internal=True)
+    again = cosim.timer(start=1.0)
+    push = cosim.input(unit="N", nominal=1e3)
+
+    @cosim.kernel
+    def derivatives(level, angle, rate, level_dot, angle_dot, rate_dot):
+        level_dot[0] = -level
+        angle_dot[0] = rate
+        rate_dot[0] = -angle
+
+    @cosim.on(again, does="discrete")
+    def ring(passes, passes_next):
+        passes_next[0] = passes + 1
+
+
+@pytest.fixture(scope="module")
+def state():
+    model = cosim.Model("everything")
+    model.add(Everything, "part")
+    return model.build().default_state()
+
+
+def drawn(state, name):
+    return np.array([drawn_values(state, "part", seed)[name] for seed in SEEDS])
+
+
+def test_the_first_draw_is_what_is_declared(state):
+    found = drawn_values(state, "part", 0)
+    assert found.keys().isdisjoint(("hidden", "again"))
+    assert (found["stiffness"], found["share"], found["level"], found["push"]) == (3e5, 0.2, 0.5, 0.0)
+    assert found["table"].tolist() == [0.1, 0.4, 0.9]
+
+
+def test_every_variable_is_moved_and_stays_in_its_bounds(state):
+    before = state.to_bytes()
+    for name, value in drawn_values(state, "part", 0).items():
+        assert np.any(drawn(state, name) != np.asarray(value)), name
+    assert state.to_bytes() == before
+    assert set(drawn(state, "count")) == {1, 2, 3, 4, 5}
+    assert set(drawn(state, "mode")) == {1, 2, 3} and set(drawn(state, "flag")) == {0, 1}
+    assert set(drawn(state, "is_open")) == set(drawn(state, "passes")) == {0, 1}
+    assert drawn(state, "level").min() >= 0.0 and drawn(state, "period").min() >= 0.01
+    assert drawn(state, "free").max() < 0.0
+    assert np.all(np.diff(drawn(state, "table")) > 0.0)
+    assert drawn(state, "push").min() < -1e3 and drawn(state, "push").max() > 1e3
+
+
+def test_bounds_themselves_are_drawn_unless_they_are_excluded(state):
+    share = drawn(state, "share")
+    assert (share == 0.0).any() and (share == 1.0).any() and ((share > 0.0) & (share < 1.0)).any()
+    assert (drawn(state, "stiffness") == 0.0).any() and (drawn(state, "absent") > 0.0).any()
+    assert not (drawn(state, "period") < 1e-2).any()
+
+
+def test_sizes_range_over_orders_of_magnitude(state):
+    sizes = drawn(state, "stiffness")
+    sizes = sizes[sizes > 0.0]
+    assert sizes.min() < 1e5 and sizes.max() > 1e6 and sizes.min() >= 3e4 and sizes.max() <= 3e6
+
+
+def test_a_seed_gives_the_same_whatever_else_there_is(state):
+    assert drawn_values(state, "part", 5)["rate"] == drawn_values(state.copy(), "part", 5)["rate"]
+    assert drawn_values(state, "part", 5)["rate"] != drawn_values(state, "part", 6)["rate"]
+
+
+def test_poses_stay_poses():
+    bench = ForceBench([LinearBushing(stiffness=[1.0] * 6, damping=[0.1] * 6)])
+    start = bench.system.default_state()
+    for seed in range(1, 20):
+        R = drawn_values(start, "element0", seed)["frame_on_body1"][:9].reshape(3, 3)
+        assert pytest.approx(np.eye(3), abs=1e-12) == R @ R.T and np.linalg.det(R) > 0.0
+        assert not np.allclose(R, np.eye(3))
+
+
+class Refusing(cosim.Component):
+    """Takes only a width that is less than its length. Law: none."""
+
+    length = cosim.parameter(unit="m", default=1.0, above=0.0)
+    width = cosim.parameter(unit="m", default=0.5, above=0.0)
+
+    @cosim.kernel(refuses=["the width is not less than the length"])
+    def fits(length, width):
+        return 0.0 if width < length else 1.0
+
+
+def test_what_a_part_refuses_is_drawn_again():
+    model = cosim.Model("refusing")
+    model.add(Refusing, "part")
+    start = model.build().default_state()
+    found = [drawn_values(start, "part", seed) for seed in SEEDS]
+    assert all(values["width"] < values["length"] for values in found)
+    assert len({values["width"] for values in found}) > 150
+
+
+@pytest.mark.parametrize("at", [0.0, 1e-5, -1e-5, 3e-4, -3e-4, 2e-3, 1.0, -1.0])
+def test_one_side_of_a_kink_is_enough(at):
+    """The energy of a spring that only pushes, near its kink and far from it."""
+
+    def energy(time):
+        return 50.0 * min(at + 2.0 * time, 0.0) ** 2
+
+    right = 100.0 * min(at, 0.0) * 2.0
+    assert is_possible_rate(right, energy, 1e-3, 1e-9)
+    assert not is_possible_rate(right + 0.1, energy, 1e-3, 1e-9)
+
+
+@pytest.mark.parametrize("rate", [-1.0, -0.3, 0.0, 1.0])
+def test_at_a_kink_any_rate_between_both_sides_will_do(rate):
+    assert is_possible_rate(rate, abs, 1e-3, 1e-9)
+    assert not is_possible_rate(math.copysign(1.0 + 1e-6, rate), abs, 1e-3, 1e-9)
+
+
+def test_a_smooth_quantity_needs_its_first_rate_alone():
+    asked = []
+    (low, high, _) = next(possible_rates(lambda t: asked.append(t) or math.sin(t), 1e-3))
+    assert low == high == pytest.approx(1.0, abs=1e-11) and len(asked) == 4
+
+
+def test_where_nothing_is_smooth_nothing_is_judged():
+    random = np.random.default_rng(1)
+    assert is_possible_rate(1e9, lambda t: float(random.uniform()), 1e-3, 1e-9)
