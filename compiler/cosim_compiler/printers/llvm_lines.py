@@ -62,7 +62,8 @@ class Lines:
         return self._number(
             f'distinct !DISubprogram(name: "{_text(function.author.__name__)}", '
             f'linkageName: "{_text(symbol or function.symbol)}", scope: !{file}, file: !{file}, '
-            f"line: {line}, type: !5, scopeLine: {line}, spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: !1)"
+            f"line: {line}, type: !5, scopeLine: {line}, "
+            "spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: !1)"
         )
 
     def text(self) -> list[str]:
