@@ -28,6 +28,7 @@ from cosim_compiler.fingerprint import environment, fingerprint, is_replaced
 from cosim_compiler.held_interrupts import interrupts_held
 from cosim_compiler.language.program import Program
 from cosim_compiler.printers import llvm_lowered
+from cosim_compiler.printers.llvm_lines import are_shown
 from cosim_compiler.record import methods_of
 from cosim_compiler.road import road
 
@@ -205,7 +206,7 @@ def _versions() -> str:
     for path in sorted(path for pattern in MADE_BY for path in here.glob(pattern)):
         if path.name not in NOT_MADE_BY:
             made_by.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return repr((road(), sys.version, coder().machine.versions(), made_by.hexdigest()))
+    return repr((road(), are_shown(), sys.version, coder().machine.versions(), made_by.hexdigest()))
 
 
 def _digest(wanted: tuple[Wanted, ...]) -> str:

@@ -115,11 +115,11 @@ class Writer:
             )
         a, b = self.whole(depth - 1), self.whole(depth - 1)
         if chance < 0.6:
-            return f"({a} {self.one('+', '-', '*', '&', '|', '^')} {b})"
+            return f"(({a} + 0 * n) {self.one('+', '-', '*', '&', '|', '^')} {b})"  # 64 bits in Python, too
         if chance < 0.75:
             return f"({a} {self.one('//', '%')} {b})"
         if chance < 0.82:
-            return f"({a} {self.one('<<', '>>')} {b})"
+            return f"(({a} + 0 * n) {self.one('<<', '>>')} {b})"
         if chance < 0.88:
             return f"({a} if {self.condition(depth - 1)} else {b})"
         if chance < 0.92:

@@ -255,3 +255,23 @@ def loop_with_a_turn(x, y):
 def test_what_a_loop_without_a_turn_sets_keeps_its_value() -> None:
     assert compiled(loop_without_a_turn, "ff>f")(5.0, 2.0) == loop_without_a_turn(5.0, 2.0) == 3.0
     assert compiled(loop_with_a_turn, "ff>f")(5.0, 1.0) == loop_with_a_turn(5.0, 1.0) == 10.0
+
+
+def counted(a, x):
+    a[0] += 1.0
+    a[1] = 10.0 * a[1] + x
+    return x
+
+
+def chained(a, x):
+    if counted(a, 1.0) < counted(a, x) < counted(a, 3.0):
+        return 1.0
+    return 0.0
+
+
+@pytest.mark.parametrize(("x", "order"), [(2.0, 123.0), (0.5, 10.5), (3.0, 133.0)])
+def test_each_of_a_chain_is_computed_once_and_in_order(x: float, order: float) -> None:
+    for called in (chained, compiled(chained, "Ff>f")):
+        a = np.zeros(2)
+        assert called(a, x) == (1.0 if x == 2.0 else 0.0)
+        assert a.tolist() == [len(str(int(order))), order]

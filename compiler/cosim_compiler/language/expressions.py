@@ -1,41 +1,33 @@
-"""Reading expressions: from Python's syntax tree to the typed form."""
+"""Reading names, tuples, elements and fields: from Python's syntax tree to the typed form."""
 
 from __future__ import annotations
 
 import ast
 import builtins
 import functools
-import operator
 from collections.abc import Callable, Sequence
-from typing import Any, NoReturn
+from typing import Any
 
 import numpy as np
 
 from cosim_compiler.language.calls import call_of
 from cosim_compiler.language.constants import convert, known, made_tuple, parts_of
-from cosim_compiler.language.lifetimes import Lifetimes
-from cosim_compiler.language.reading import Functions
+from cosim_compiler.language.operators import OperatorReader
 from cosim_compiler.language.typed_form import (
-    ZERO,
     Binary,
-    Choice,
-    Compare,
     Constant,
     Element,
     Expression,
     Field,
-    Function,
     Item,
     Known,
     Length,
     Let,
-    Logic,
     Member,
     Pick,
     RecordAt,
     Row,
     Section,
-    Unary,
     Variable,
     is_pure,
 )
@@ -53,86 +45,14 @@ from cosim_compiler.language.types import (
     View,
     in_words,
     is_number,
-    unify,
     unify_all,
 )
 from cosim_compiler.nearest import nearest
 from cosim_compiler.record import Rows, layout_of
 
-OPERATORS: dict[type[ast.AST], str] = {
-    ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.Div: "/", ast.FloorDiv: "//", ast.Mod: "%",
-    ast.LShift: "<<", ast.RShift: ">>", ast.BitAnd: "&", ast.BitOr: "|", ast.BitXor: "^",
-}  # fmt: skip
-OF_WHOLE = ("<<", ">>", "&", "|", "^")
-IN_PYTHON: dict[str, Callable[[Any, Any], Any]] = {
-    "+": operator.add, "-": operator.sub, "*": operator.mul, "/": operator.truediv,
-    "//": operator.floordiv, "%": operator.mod, "<<": operator.lshift, ">>": operator.rshift,
-    "&": operator.and_, "|": operator.or_, "^": operator.xor,
-    "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge, "==": operator.eq,
-    "!=": operator.ne,
-}  # fmt: skip
-COMPARISONS: dict[type[ast.AST], str] = {
-    ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
-}  # fmt: skip
-COMPUTE = "compute with their elements"
 
-
-class ExpressionReader:
-    """The half of the reader that reads expressions; see `statements.Reader`."""
-
-    program: Functions
-    function: Function
-    author: Any  # a function, which type checkers would take for a method
-    environment: dict[str, Any]
-    lifetimes: Lifetimes
-    variables: dict[str, Type]
-
-    def refuse(self, node: ast.AST | None, sentence: str) -> NoReturn:
-        raise NotImplementedError
-
-    def typed(self, expression: Expression, node: ast.AST) -> Expression:
-        raise NotImplementedError
-
-    def new_name(self, type_: Type) -> str:
-        raise NotImplementedError
-
-    def let(self, value: Expression, build: Callable[[Expression], Expression]) -> Expression:
-        """What `build` makes of a value that it may read several times, or in part."""
-        if is_pure(value):
-            return build(value)
-        name = self.new_name(value.type)
-        body = build(Variable(value.type, name))
-        return Let(body.type, name, value, body)
-
-    def expression(self, node: ast.expr) -> Expression:
-        """What an expression computes; `Known` where Python knows it."""
-        read = getattr(self, f"_{type(node).__name__.lower()}_expression", None)
-        if read is None:
-            self.refuse(node, f"the language has no {type(node).__name__.lower()}")
-        found: Expression = read(node)
-        return found
-
-    def number(self, node: ast.expr) -> Expression:
-        """An expression that has to be a number."""
-        value = self.typed(self.expression(node), node)
-        if not is_number(value.type):
-            self.refuse(node, f"a number is needed, and this is {in_words(value.type)}")
-        return value
-
-    def condition(self, node: ast.expr) -> Expression:
-        """An expression as a truth value; `Known` where Python knows it."""
-        if isinstance(node, ast.BoolOp):
-            return self._joined(node, self.condition)
-        return self.truth(self.expression(node), node)
-
-    def truth(self, value: Expression, node: ast.AST) -> Expression:
-        if isinstance(value, Known):
-            return known(bool(value.value))
-        if value.type in (REAL, WHOLE):
-            return Compare(TRUTH, "!=", value, convert(ZERO, value.type))
-        if value.type is not TRUTH:
-            self.refuse(node, f"{in_words(value.type)} is neither true nor false: compare its elements")
-        return value
+class ExpressionReader(OperatorReader):
+    """The part of the reader that reads expressions; see `statements.Reader`."""
 
     # names and constants
 
@@ -341,190 +261,6 @@ class ExpressionReader:
         assert isinstance(value.type, View)
         return Element(value.type.item, value, (index,))
 
-    # operators
-
-    def _unaryop_expression(self, node: ast.UnaryOp) -> Expression:
-        value = self.expression(node.operand)
-        if isinstance(node.op, ast.Not):
-            truth = self.truth(value, node.operand)
-            return known(not truth.value) if isinstance(truth, Known) else Unary(TRUTH, "not", truth)
-        sign = {ast.USub: "-", ast.UAdd: "+", ast.Invert: "~"}[type(node.op)]
-        if isinstance(value, Known) and isinstance(value.value, (int, float, np.number)):
-            in_python: Any = {"-": operator.neg, "+": operator.pos, "~": operator.invert}[sign]
-            return known(in_python(value.value))
-        value = self.typed(value, node.operand)
-        if not is_number(value.type) or (sign == "~" and value.type is REAL):
-            self.refuse(node, f"`{sign}` does not take {in_words(value.type)}: {COMPUTE}")
-        value = convert(value, unify(value.type, WHOLE))
-        return value if sign == "+" else Unary(value.type, sign, value)
-
-    def _binop_expression(self, node: ast.BinOp) -> Expression:
-        sign = OPERATORS.get(type(node.op))
-        if sign is None:
-            self.refuse(node, "write x * x, or math.pow(x, y) for a real exponent")
-        return self.binary(sign, self.expression(node.left), self.expression(node.right), node)
-
-    def binary(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:
-        """The value of an operator."""
-        if isinstance(left, Known) and isinstance(right, Known) and _are_computable(left.value, right.value):
-            folded = self._folded(sign, left.value, right.value, node)
-            if folded is not None:
-                return folded
-        left, right = self.typed(left, node), self.typed(right, node)
-        if sign == "+" and isinstance(left.type, Tuple) and isinstance(right.type, Tuple):
-            return self.let(
-                left,
-                lambda one: self.let(right, lambda two: made_tuple([*parts_of(one), *parts_of(two)])),
-            )
-        if not (is_number(left.type) and is_number(right.type)):
-            if isinstance(left.type, View) or isinstance(right.type, View):
-                self.refuse(
-                    node,
-                    "this makes an array, and compiled code does not allocate: "
-                    "compute with its elements, one by one: for i in range(3): x[i] = …",
-                )
-            self.refuse(
-                node, f"`{sign}` does not take {in_words(left.type)} and {in_words(right.type)}: {COMPUTE}"
-            )
-        both = REAL if sign == "/" else unify(unify(left.type, right.type), WHOLE)
-        if sign in OF_WHOLE and both is REAL:
-            self.refuse(node, f"`{sign}` takes whole numbers: write int(…)")
-        if sign in "&|^" and left.type is right.type is TRUTH:
-            both = TRUTH
-        return Binary(both, sign, convert(left, both), convert(right, both))
-
-    def _folded(self, sign: str, left: Any, right: Any, node: ast.AST) -> Expression | None:
-        """What Python computes at once; None where it raises, and the processor has an answer."""
-        if sign == "<<" and isinstance(right, int) and right > 64:
-            self.refuse(node, "this does not fit into 64 bits")
-        try:
-            with np.errstate(all="ignore"):
-                return known(IN_PYTHON[sign](left, right))
-        except ArithmeticError:
-            return None
-        except (TypeError, ValueError) as fault:
-            self.refuse(node, str(fault))
-
-    def _compare_expression(self, node: ast.Compare) -> Expression:
-        values = [self.expression(node.left), *map(self.expression, node.comparators)]
-        if len(values) > 2:  # those in the middle are compared twice
-            return self._chained(values, node)
-        return self._compared(node.ops, values, node)
-
-    def _chained(self, values: list[Expression], node: ast.Compare) -> Expression:
-        named: list[tuple[str, Expression]] = []
-        for i, value in enumerate(values[1:-1], 1):
-            if not is_pure(value):
-                named.append((self.new_name(value.type), value))
-                values[i] = Variable(value.type, named[-1][0])
-        made = self._compared(node.ops, values, node)
-        for name, value in reversed(named):
-            made = Let(made.type, name, value, made)
-        return made
-
-    def _compared(
-        self, signs: Sequence[ast.cmpop], values: Sequence[Expression], node: ast.AST
-    ) -> Expression:
-        found: Expression = known(True)
-        for sign, left, right in zip(signs, values, values[1:], strict=False):
-            if isinstance(sign, (ast.In, ast.NotIn)):
-                one = self._is_in(left, right, node)
-                if isinstance(sign, ast.NotIn):
-                    one = known(not one.value) if isinstance(one, Known) else Unary(TRUTH, "not", one)
-            elif type(sign) in COMPARISONS:
-                one = self.compare(COMPARISONS[type(sign)], left, right, node)
-            else:
-                self.refuse(node, "numbers are compared with ==")
-            found = self.logic("and", found, one)
-        return found
-
-    def _is_in(self, value: Expression, among: Expression, node: ast.AST) -> Expression:
-        given = self.typed(among, node)
-        if not isinstance(given.type, Tuple):
-            self.refuse(node, f"`in` is for tuples, and this is {in_words(given.type)}")
-
-        def build(one: Expression, others: list[Expression]) -> Expression:
-            found: Expression = known(False)
-            for other in others:
-                found = self.logic("or", found, self.compare("==", one, other, node))
-            return found if not isinstance(found, Known) else Constant(TRUTH, bool(found.value))
-
-        return self.let(value, lambda a: self.let(given, lambda b: build(a, parts_of(b))))
-
-    def compare(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:
-        """A comparison; tuples are equal where all their items are."""
-        if isinstance(left, Known) and isinstance(right, Known):
-            return known(bool(IN_PYTHON[sign](left.value, right.value)))
-        left, right = self.typed(left, node), self.typed(right, node)
-        if isinstance(left.type, Tuple) and isinstance(right.type, Tuple):
-            return self._compare_tuples(sign, left, right, node)
-        if not (is_number(left.type) and is_number(right.type)):
-            self.refuse(
-                node, f"`{sign}` does not take {in_words(left.type)} and {in_words(right.type)}: {COMPUTE}"
-            )
-        both = unify(unify(left.type, right.type), WHOLE)
-        return Compare(TRUTH, sign, convert(left, both), convert(right, both))
-
-    def _compare_tuples(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:
-        if sign not in ("==", "!="):
-            self.refuse(node, f"`{sign}` does not take tuples: {COMPUTE}")
-
-        def build(ones: list[Expression], others: list[Expression]) -> Expression:
-            found: Expression = known(len(ones) == len(others))
-            for one, other in zip(ones, others, strict=False):
-                found = self.logic("and", found, self.compare("==", one, other, node))
-            if isinstance(found, Known):
-                found = Constant(TRUTH, bool(found.value))
-            return found if sign == "==" else Unary(TRUTH, "not", found)
-
-        return self.let(left, lambda a: self.let(right, lambda b: build(parts_of(a), parts_of(b))))
-
-    @staticmethod
-    def logic(sign: str, left: Expression, right: Expression) -> Expression:
-        """``and`` or ``or`` of truth values."""
-        if isinstance(left, Known):
-            return right if left.value == (sign == "and") else left
-        if isinstance(right, Known):
-            right = Constant(TRUTH, bool(right.value))
-        return Logic(TRUTH, sign, left, right)
-
-    def _boolop_expression(self, node: ast.BoolOp) -> Expression:
-        return self._joined(node, self._operand)
-
-    def _joined(self, node: ast.BoolOp, read: Callable[[ast.expr], Expression]) -> Expression:
-        sign = "and" if isinstance(node.op, ast.And) else "or"
-        found = read(node.values[0])
-        for other in node.values[1:]:
-            if isinstance(found, Known) and found.value != (sign == "and"):
-                return found  # the others are not computed
-            found = self.logic(sign, found, read(other))
-        return found
-
-    def _operand(self, node: ast.expr) -> Expression:
-        value = self.expression(node)
-        if not isinstance(value, Known) and value.type is not TRUTH:
-            shown = ast.unparse(node)
-            self.refuse(
-                node,
-                f"`and` and `or` join conditions, and this is {in_words(value.type)}: write {shown} != 0",
-            )
-        return self.truth(value, node)
-
-    def _ifexp_expression(self, node: ast.IfExp) -> Expression:
-        condition = self.condition(node.test)
-        if isinstance(condition, Known):
-            return self.expression(node.body if condition.value else node.orelse)
-        yes = self.typed(self.expression(node.body), node.body)
-        no = self.typed(self.expression(node.orelse), node.orelse)
-        try:
-            both = unify(yes.type, no.type)
-        except DisagreementError:
-            self.refuse(
-                node,
-                f"this is {in_words(yes.type)} or {in_words(no.type)}: make it the same in both branches",
-            )
-        return Choice(both, condition, convert(yes, both), convert(no, both))
-
     def _call_expression(self, node: ast.Call) -> Expression:
         return call_of(self, node)
 
@@ -535,7 +271,3 @@ def _type_of_field(kind: Any) -> Type:
     if isinstance(kind, Rows):
         return View(numbers[kind.kind]) if kind.kind in numbers else RecordRows(kind.kind)
     return numbers[kind] if kind in numbers else Record(kind)
-
-
-def _are_computable(*values: Any) -> bool:
-    return all(isinstance(value, (int, float, np.number, tuple)) for value in values)

@@ -9,8 +9,9 @@ from typing import NoReturn
 
 from cosim_compiler.fingerprint import environment
 from cosim_compiler.language.constants import NoNumberError, convert, made_tuple, parts_of, typed
-from cosim_compiler.language.expressions import OPERATORS, ExpressionReader
+from cosim_compiler.language.expressions import ExpressionReader
 from cosim_compiler.language.lifetimes import Lifetimes, lifetimes_of
+from cosim_compiler.language.operators import OPERATORS
 from cosim_compiler.language.reading import Functions
 from cosim_compiler.language.refusal import refuse
 from cosim_compiler.language.typed_form import (

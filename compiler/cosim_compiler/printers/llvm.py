@@ -29,6 +29,7 @@ from cosim_compiler.language.typed_form import (
 )
 from cosim_compiler.language.types import NOTHING
 from cosim_compiler.printers import llvm_arithmetic
+from cosim_compiler.printers.llvm_lines import Lines, are_shown
 from cosim_compiler.printers.llvm_types import STATUS, has_tuple, llvm_type, returned, zero_of
 from cosim_compiler.printers.llvm_values import ValueWriter
 
@@ -38,11 +39,21 @@ class Module:
 
     def __init__(self) -> None:
         self.declared: dict[str, str] = {}
+        self.lines = Lines(are_shown())
         self.functions: list[str] = []
 
     def text(self) -> str:
         """LLVM's text, for no machine in particular."""
-        return "\n".join([*self.declared.values(), "", *self.functions, *llvm_arithmetic.ATTRIBUTES, ""])
+        return "\n".join(
+            [
+                *self.declared.values(),
+                "",
+                *self.functions,
+                *llvm_arithmetic.ATTRIBUTES,
+                *self.lines.text(),
+                "",
+            ]
+        )
 
 
 def module_of(program: Program) -> Module:
@@ -58,7 +69,9 @@ class FunctionWriter(ValueWriter):
 
     def __init__(self, module: Module, function: Function) -> None:
         super().__init__(module.declared)
-        self.function = function
+        self.function, self.of_line = function, module.lines.of_line
+        self.mark = module.lines.of_function(function)
+        self.location = self.of_line(function, function.author.__code__.co_firstlineno)
         self.loops: list[tuple[str, str]] = []  # where break and continue lead
 
     def text(self) -> str:
@@ -76,7 +89,8 @@ class FunctionWriter(ValueWriter):
         inline = " alwaysinline" if has_tuple(function) and not function.is_part else ""
         return "\n".join(
             [
-                f"define internal {returned(function)} @{function.symbol}({given}) nounwind{inline} {{",
+                f"define internal {returned(function)} @{function.symbol}({given}) "
+                f"nounwind{inline}{self.mark} {{",
                 *self.head,
                 "  br label %.start",
                 ".start:",
@@ -126,6 +140,7 @@ class FunctionWriter(ValueWriter):
             self.statement(statement)
 
     def statement(self, statement: Statement) -> None:
+        self.location = self.of_line(self.function, statement.line)
         if isinstance(statement, Assign):
             self.assign(statement.name, statement.value)
         elif isinstance(statement, Store):

@@ -26,6 +26,7 @@ def _by_address(
     module: Module, symbol: str, function: Function, given: tuple[Type, ...], result: Type
 ) -> str:
     out = ValueWriter(module.declared)
+    out.location = module.lines.of_line(function, function.author.__code__.co_firstlineno, symbol)
     passed, names = ["ptr %result"], []
     for i, ((_, kind), letter) in enumerate(zip(function.parameters, given, strict=True)):
         words = words_of(letter)
@@ -53,7 +54,8 @@ def _by_address(
             answer = out.converted(function.result, result, answer)
             out.line(f"store {llvm_type(result)} {answer}, ptr %result")
     out.line(f"ret {STATUS} {status}")
-    return _definition(out, f"{STATUS} @{symbol}({', '.join(passed)})")
+    mark = module.lines.of_function(function, symbol)
+    return _definition(out, f"{STATUS} @{symbol}({', '.join(passed)})", mark)
 
 
 def _for_c(module: Module, symbol: str, given: tuple[Type, ...], result: Type) -> str:
@@ -72,5 +74,5 @@ def _for_c(module: Module, symbol: str, given: tuple[Type, ...], result: Type) -
     return _definition(out, f"{llvm_type(result)} @{symbol}{FOR_C}({heads})")
 
 
-def _definition(out: ValueWriter, head: str) -> str:
-    return "\n".join([f"define {head} nounwind {{", *out.head, *out.lines, "}", ""])
+def _definition(out: ValueWriter, head: str, mark: str = "") -> str:
+    return "\n".join([f"define {head} nounwind{mark} {{", *out.head, *out.lines, "}", ""])

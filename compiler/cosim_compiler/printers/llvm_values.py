@@ -33,17 +33,18 @@ class ValueWriter:
         self.lines: list[str] = []
         self.count = 0
         self.is_live = True
+        self.location = ""  # behind each instruction: the line that it comes from
         self.here = ".start"  # the label of the block that is written
 
     # text
 
     def line(self, text: str) -> None:
-        self.lines.append(f"  {text}")
+        self.lines.append(f"  {text}{self.location}")
 
     def value(self, instruction: str) -> str:
         """Write an instruction; the name of its value."""
         self.count += 1
-        self.lines.append(f"  %.{self.count} = {instruction}")
+        self.lines.append(f"  %.{self.count} = {instruction}{self.location}")
         return f"%.{self.count}"
 
     def room(self, kind: str) -> str:

@@ -1,0 +1,81 @@
+"""Which line of which file an instruction comes from, for debuggers and profilers (``COSIM_LINES=1``)."""
+
+from __future__ import annotations
+
+import functools
+import os
+
+from cosim_compiler.language.typed_form import Function
+
+FIRST = 10
+"""Number of the first description; those before are the same in each module."""
+HEAD = (
+    "!llvm.dbg.cu = !{!1}",
+    "!llvm.module.flags = !{!2, !3}",
+    '!1 = distinct !DICompileUnit(language: DW_LANG_C99, file: !4, producer: "cosim", isOptimized: true, '
+    "runtimeVersion: 0, emissionKind: LineTablesOnly)",
+    '!2 = !{i32 2, !"Debug Info Version", i32 3}',
+    '!3 = !{i32 7, !"Dwarf Version", i32 4}',
+    '!4 = !DIFile(filename: "kernel functions", directory: "")',
+    "!5 = !DISubroutineType(types: !6)",
+    "!6 = !{null}",
+)
+
+
+@functools.cache
+def are_shown() -> bool:
+    """Whether the environment asks for lines when this process looks first."""
+    return os.environ.get("COSIM_LINES", "0") not in ("", "0")
+
+
+class Lines:
+    """The descriptions of one module: files, functions, lines.
+
+    Parameters
+    ----------
+    shown : bool
+        Whether there are any.
+    """
+
+    def __init__(self, shown: bool) -> None:
+        self.shown = shown
+        self._numbers: dict[str, int] = {}
+
+    def _number(self, description: str) -> int:
+        return self._numbers.setdefault(description, FIRST + len(self._numbers))
+
+    def of_function(self, function: Function, symbol: str = "") -> str:
+        """What stands in the definition of a function, or of a wrapper around it with another symbol."""
+        return f" !dbg !{self._function(function, symbol)}" if self.shown else ""
+
+    def of_line(self, function: Function, line: int, symbol: str = "") -> str:
+        """What stands behind an instruction."""
+        if not self.shown:
+            return ""
+        scope = self._function(function, symbol)
+        return f", !dbg !{self._number(f'!DILocation(line: {line}, scope: !{scope})')}"
+
+    def _function(self, function: Function, symbol: str) -> int:
+        folder, _, name = function.file.rpartition("/")
+        file = self._number(f'!DIFile(filename: "{_text(name)}", directory: "{_text(folder)}")')
+        line = function.author.__code__.co_firstlineno
+        return self._number(
+            f'distinct !DISubprogram(name: "{_text(function.author.__name__)}", '
+            f'linkageName: "{_text(symbol or function.symbol)}", scope: !{file}, file: !{file}, '
+            f"line: {line}, type: !5, scopeLine: {line}, "
+            "spFlags: DISPFlagDefinition | DISPFlagOptimized, unit: !1)"
+        )
+
+    def text(self) -> list[str]:
+        """All descriptions."""
+        if not self.shown:
+            return []
+        return [*HEAD, *(f"!{number} = {text}" for text, number in self._numbers.items())]
+
+
+def _text(value: str) -> str:
+    """What may stand between quotes."""
+    return "".join(
+        chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\' else f"\\{byte:02X}"
+        for byte in value.encode()
+    )

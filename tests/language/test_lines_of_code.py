@@ -1,0 +1,56 @@
+"""Machine code knows the lines of the author's file, where that is asked for."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from cosim_compiler import machine
+from cosim_compiler.code import text_for_llvm
+from cosim_compiler.language.program import Program
+from cosim_compiler.printers import llvm
+
+
+def helper(x):
+    if x > 2.0:
+        raise ValueError("too large")
+    return x * x
+
+
+def kernel(x, out):
+    out[0] = 1.0
+    for i in range(3):
+        out[0] += helper(x + i)
+
+
+def text(monkeypatch: pytest.MonkeyPatch, shown: bool) -> str:
+    monkeypatch.setattr(llvm, "are_shown", lambda: shown)
+    program = Program()
+    return text_for_llvm(program, [("entry", program.root(kernel, "fF>v"), "fF>v")])
+
+
+@pytest.mark.skipif(shutil.which("readelf") is None, reason="nothing reads object files here")
+def test_an_object_file_names_file_and_lines(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    made = tmp_path / "unit.o"
+    made.write_bytes(machine.object_of(text(monkeypatch, True)))
+    told = subprocess.run(
+        ["readelf", "--debug-dump=decodedline", str(made)], capture_output=True, text=True, check=True
+    ).stdout
+    assert Path(__file__).name in told
+    rows = [row.split() for row in told.splitlines() if ".py" in row]
+    lines = {int(row[1]) for row in rows if len(row) > 2 and row[1].isdigit()} - {0}
+    first, inner = kernel.__code__.co_firstlineno, helper.__code__.co_firstlineno
+    assert {first + 1, inner + 1} <= lines <= set(range(inner, first + 5))
+
+
+def test_without_them_nothing_else_changes(monkeypatch: pytest.MonkeyPatch) -> None:
+    plain, told = text(monkeypatch, False), text(monkeypatch, True)
+    code = re.sub(r",? !dbg !\d+", "", told).splitlines()
+    assert [line for line in code if line[:1] != "!"] == [
+        line for line in plain.splitlines() if line[:1] != "!"
+    ]
+    assert "!dbg" not in plain and "!DILocation" in told
