@@ -207,7 +207,8 @@ def part_address(function: types.FunctionType) -> int:
     if is_plain():
         return plain_address(function)
     if is_own():
-        return _own_address(by_address, signature)
+        # an optional part is called directly there, as any other: only that its place is not 0 counts
+        return 1 if "__optional__" in function.__dict__ else _own_address(by_address, signature)
     return _code_address(_compile(by_address, signature, fresh.BLOCK_OPTIONS))
 
 

@@ -95,7 +95,8 @@ def is_at_hand(function: types.FunctionType, signature: str) -> bool:
 
 def one_of_each(wanted: Iterable[Wanted]) -> list[Wanted]:
     """One function of each unit that has these, or that these call."""
-    units = {_roots(*item)[0]: item for item in wanted}
+    needed = [item for item in wanted if "__optional__" not in item[0].__dict__]
+    units = {_roots(*item)[0]: item for item in needed}
     for roots in list(units):
         for part in _linked_parts(roots):
             item = part, part.__dict__["__part__"]

@@ -36,8 +36,10 @@ def kernel_code(cls: type[Component]) -> Iterator[KernelCode]:
     ContractError
         One is not of the kernel language.
     """
+    handlers = {name: handler.function for name, handler in cls.handlers.items()}
+    functions = {**cls.kernels, **handlers, **cls.kink_functions}
     for name, arguments in cls.arguments.items():
-        kernel = cls.handlers[name].function if name in cls.handlers else cls.kernels[name]
+        kernel = functions[name]
         if kernel.is_python:
             continue
         letters = ""

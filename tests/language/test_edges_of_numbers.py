@@ -275,3 +275,18 @@ def test_each_of_a_chain_is_computed_once_and_in_order(x: float, order: float) -
         a = np.zeros(2)
         assert called(a, x) == (1.0 if x == 2.0 else 0.0)
         assert a.tolist() == [len(str(int(order))), order]
+
+
+def never_returns(x):
+    if x > 0.0:
+        raise ValueError("positive")
+    else:
+        raise ArithmeticError("not positive")
+
+
+def test_a_function_may_raise_on_every_way() -> None:
+    called = compiled(never_returns, "f>f")
+    with pytest.raises(ValueError, match="^positive$"):
+        called(1.0)
+    with pytest.raises(ArithmeticError, match="^not positive$"):
+        called(0.0)

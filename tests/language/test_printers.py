@@ -12,7 +12,8 @@ from language_tools import compiled
 from programs_run import differences, lowered_differences
 from test_edges_of_numbers import OF_REALS, OF_WHOLE, TO_WHOLE, is_same, of_math, of_the_module, through
 
-from cosim_compiler.code import BY_C, text_in_c
+from cosim_compiler.calls import indirect_call
+from cosim_compiler.code import BY_C, BY_LLVM, Coder, text_in_c
 from cosim_compiler.language.program import Program
 from cosim_compiler.road import ROADS
 
@@ -66,6 +67,30 @@ def test_many_random_programs() -> None:
     for first in range(0, 10_000, 100):
         for difference in differences(range(first, first + 100), BY_C):
             assert difference is None, str(difference)
+
+
+call_law = indirect_call("fF>f")
+
+
+def law(x, y):
+    return x + 10.0 * y[0]
+
+
+def counting(y):
+    y[0] += 1.0
+    return y[0]
+
+
+def through_an_address(address, y):
+    return call_law(address, (counting(y), y))
+
+
+@pytest.mark.parametrize("coder", [BY_LLVM, BY_C], ids=["llvm", "c"])
+def test_arguments_of_a_call_by_address_are_computed_once(coder: Coder) -> None:
+    called = compiled(law, "fF>f", coder)
+    address = coder.machine.address_of(called._unit.symbol(0))
+    y = np.zeros(1)
+    assert compiled(through_an_address, "iF>f", coder)(address, y) == 11.0 and y[0] == 1.0
 
 
 def stretch(x: Any, stiffness: Any, limit: Any, f: Any) -> None:

@@ -19,7 +19,7 @@ import cosim
 from cosim.cli import main
 from cosim.command_line.exit_status import ExitStatus
 from cosim.command_line.json_document import plain
-from cosim.kit import CommandParser, commands
+from cosim.kit import CommandParser, commands, kernel_code
 from cosim_workbench.completion import candidates
 
 Captured = pytest.CaptureFixture[str]
@@ -358,3 +358,8 @@ def test_describe_shows_the_code_of_kernel_functions(capsys: pytest.CaptureFixtu
     assert "pull(rate: real, damping: real, tension: view of real" in told
     assert "static void k_pull(double rate, double damping, reals tension" in told
     assert "    tension.at[0] = damping * rate;" in told
+
+
+def test_the_code_of_every_component_can_be_shown() -> None:
+    shown = [code for entry in cosim.registry().entries("component") for code in kernel_code(entry.cls)]
+    assert len(shown) > 200 and all(code.typed and code.in_c for code in shown)

@@ -376,10 +376,10 @@ class ValueWriter:
         zero = "" if self.function.raises else " /* never */"
         self.line(f"if ({name} != 0) return {name};{zero}")
 
-    def words(self, arguments: Sequence[Expression]) -> list[str]:
-        """Arguments as machine code that others compiled takes them."""
+    def words(self, arguments: Sequence[Expression], texts: Sequence[str]) -> list[str]:
+        """Arguments, whose texts these are, as machine code that others compiled takes them."""
         found = []
-        for argument, text in zip(arguments, self.in_order(arguments), strict=True):
+        for argument, text in zip(arguments, texts, strict=True):
             if isinstance(argument.type, View):
                 held = text if _is_term(text) else self.named(argument.type, text)
                 found += [f"{held}.at", f"{held}.n", *([f"{held}.m"] if argument.type.axes == 2 else [])]
@@ -388,8 +388,8 @@ class ValueWriter:
         return found
 
     def _calladdress(self, node: form.CallAddress) -> str:
-        address, *_ = self.in_order([node.address, *node.arguments])
-        given = self.words(node.arguments)
+        address, *texts = self.in_order([node.address, *node.arguments])
+        given = self.words(node.arguments, texts)
         kinds = [word for argument in node.arguments for word in words_of(argument.type, self.types)]
         if node.kind == form.FOREIGN:
             called = f"((int32_t (*)({', '.join(kinds)}))(intptr_t)({address}))"
@@ -406,7 +406,7 @@ class ValueWriter:
         return "" if result is NOTHING else room
 
     def _calllinked(self, node: form.CallLinked) -> str:
-        given = self.words(node.arguments)
+        given = self.words(node.arguments, self.in_order(node.arguments))
         kinds = ["void *", *(w for a in node.arguments for w in words_of(a.type, self.types))]
         self.declared[node.symbol] = f"int32_t {node.symbol}({', '.join(kinds)});"
         room = self._result_room(node.type)
