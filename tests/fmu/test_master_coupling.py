@@ -464,12 +464,12 @@ def test_request_to_stop_ends_in_good_order() -> None:
     class Stopping(Block):
         def step(self, time: float, size: float) -> float:
             if time + size > 0.5:
-                raise StopRequested(0.42, "tank full")
+                raise StopRequested(0.52, "tank full")
             return super().step(time, size)
 
     other = Block({"y": lambda time: time})
     result = CoSimulation({"a": Stopping({}), "b": other}, (), Jacobi, 0.1).simulate(2.0)
-    assert result.message == "a asked to stop at 0.42 s: tank full"
+    assert result.message == "a asked to stop at 0.52 s: tank full"
     assert result["b.y"][-1] == pytest.approx(0.6)
     assert result.events[0].cause is cosim.EventCause.TERMINATION
     assert other.calls[-1][0] == "close"

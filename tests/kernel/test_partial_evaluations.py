@@ -54,6 +54,7 @@ class Node(cosim.Component):
 class PlainNode(Node):
     """The same with a function in plain Python, which is called whatever has changed."""
 
+    not_saved = "it counts its calls"
     calls = 0
 
     @cosim.kernel

@@ -112,6 +112,7 @@ class Needing(Double):
 class Hoarding(cosim.Measure):
     """Law: value = source + drift; remembers something outside of the State."""
 
+    not_saved = "it counts its calls"
     source = cosim.source()
     x = cosim.input(unit="1")
     drift = cosim.discrete()
@@ -183,6 +184,7 @@ class LeakWearing(Leak):
 class LeakHoarding(Leak):
     """Law: as `Leak`, and a little more each time."""
 
+    not_saved = "it counts its calls"
     x = cosim.input(unit="1")
 
     def derivatives(self, level, rate, x, outflow, level_dot):

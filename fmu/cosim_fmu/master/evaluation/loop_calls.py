@@ -360,6 +360,8 @@ def is_better(row):
     before = 0.0
     after = 0.0
     for i in range(x.shape[0]):
-        before += (g[i] - x[i]) ** 2
-        after += (found[i] - tried[i]) ** 2
+        miss = g[i] - x[i]
+        before += miss * miss
+        miss = found[i] - tried[i]
+        after += miss * miss
     return after < before
