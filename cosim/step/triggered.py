@@ -28,6 +28,7 @@ from cosim.step.zeros import (
     EXACT,
     NOT_AT_ZERO,
     PASSED,
+    SET_BY_ANOTHER,
     STOPPED,
     fire_arrivals,
     forget_level,
@@ -169,7 +170,6 @@ def list_pending(a: Arrays) -> None:
     a.places[a.program[ix.WAS_PUSHED]] = 0
     for i in range(a.program[ix.WITNESSES]):
         a.places[a.program[ix.FIRED_BY] + i] = 0
-        a.places[a.program[ix.WAS_SET] + i] = 0
         a.scratch[a.program[ix.BEFORE] + i] = value(a, i)
     for entry in range(a.program[ix.ENTRIES] if a.program[ix.WITNESSES] > 0 else 0):
         row = row_of(a, entry)
@@ -178,6 +178,9 @@ def list_pending(a: Arrays) -> None:
         if updating and a.agenda[ix.FIRST_ENTRY + entry] != 0:
             a.places[a.program[ix.WAITING] + entry] = 1
             a.places[a.program[ix.FIRED_BY] + a.program[row + ix.FLAG]] = 1
+    for i in range(a.program[ix.WITNESSES]):
+        if a.places[a.program[ix.FIRED_BY] + i] == 0:
+            a.places[a.program[ix.WAS_SET] + i] = 0
 
 
 def leave_out_pending(a: Arrays) -> None:
@@ -251,10 +254,14 @@ def turned(a: Arrays) -> int:
         guarded = is_turned and near and one_way and not is_condition(a, i)
         # stopped by a switch: it lies on its zero, and has passed it
         rests = guarded or (stops and near and rate != 0.0 and not is_condition(a, i))
-        a.clock[at + ix.LEVEL] = now if rests and not (stops and is_zero) else 0.0
+        # leaving what another handler has set there is an event as ever
+        is_set = is_zero and a.places[a.program[ix.WAS_SET] + i] == SET_BY_ANOTHER
+        a.clock[at + ix.LEVEL] = now if rests and not (is_zero and (stops or is_set)) else 0.0
         a.clock[at + ix.GUARD] = side if guarded else side * PASSED if rests and not is_zero else 0.0
+        if is_set:
+            a.clock[at + ix.GUARD] = set_guard(a, i)
         # what flies off comes back exactly: with a band, flights as low as that would gain from falling below
-        exact = rests and not stops
+        exact = rests and not stops and not is_set
         a.clock[at + ix.BAND] = EXACT if exact else noise if rests or is_zero else NOT_AT_ZERO
         if a.clock[at + ix.REPEATS] == MOST_REPEATS:
             tell(a, ZENO if pushes_it(a, i) > 0.0 else CHATTERING, i, 0.0)

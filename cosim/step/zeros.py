@@ -21,7 +21,7 @@ import math
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, part
 from cosim.step.evaluation import copy_cache, probed
-from cosim.step.holds import is_held
+from cosim.step.holds import TRIGGERED, is_held
 from cosim.step.watched import RATE_SPACING, direction_of, is_condition, is_timed, look, memory_of, value
 from cosim.walker import walk
 
@@ -33,6 +33,7 @@ MOVED_BY = 1e-14  # of states and of the time, up to twice that: far more than d
 TURNS = 3
 NEAR = 1e-12  # of the largest number around: further away from zero nothing is measured
 STOPPED = 1e-6  # of the rate before: slower is a stop
+SET_BY_ANOTHER = -1  # in WAS_SET: by a handler that another event has called
 
 
 def set_guard(a: Arrays, i: int) -> float:
@@ -215,8 +216,10 @@ def fire_arrivals(a: Arrays) -> int:
     """
     some = False
     for i in range(a.program[ix.WITNESSES]):
-        a.places[a.program[ix.CROSSED] + i] = 1 if a.places[a.program[ix.WAS_SET] + i] > 1 else 0
-        a.places[a.program[ix.WAS_SET] + i] = 0
+        was_taken = a.places[a.program[ix.WAS_SET] + i] > 1
+        is_set = was_taken and a.clock[memory_of(a, i) + ix.GUARD] != 0.0
+        a.places[a.program[ix.CROSSED] + i] = 1 if was_taken else 0
+        a.places[a.program[ix.WAS_SET] + i] = SET_BY_ANOTHER if is_set else 0
     look(a, RATE_SPACING)
     for i in range(a.program[ix.WITNESSES]):
         at = memory_of(a, i)
@@ -231,17 +234,29 @@ def fire_arrivals(a: Arrays) -> int:
     return 1 if some else 0
 
 
+def is_own(a: Arrays, row: int, i: int) -> bool:
+    """Whether a handler is called by a witness."""
+    return a.program[row + ix.CAUSE] == TRIGGERED and a.program[row + ix.FLAG] == i
+
+
+def may_be_set(a: Arrays, row: int, i: int) -> bool:
+    """Whether it matters that a handler has set a witness: it lies at zero, or passes it at this instant."""
+    fires = a.places[a.program[ix.FIRED_BY] + i] != 0 and not is_own(a, row, i)
+    return fires or a.clock[memory_of(a, i) + ix.BAND] >= 0.0
+
+
 @part("Ai>v", needed_for="witnesses")
 def note_set(a: Arrays, row: int) -> None:
-    """A handler has run: mark in WAS_SET the witnesses at zero that it has set there, where they were before.
+    """A handler has run: mark in WAS_SET the witnesses that it has set to the zero at which they lie.
 
-    It is called once more with the states that it may set moved: a witness that it sets does not move.
+    Where the handler is not theirs, those that fire at this instant, just behind zero, count as well. It is
+    called once more with the states that it may set moved: a witness that it sets does not move.
     """
     first = a.program[row + ix.SETS_AT]
     last = first + ix.SET_WIDTH * a.program[row + ix.SETS]
     asks = False
     for at in range(first, last, ix.SET_WIDTH):
-        asks = asks or a.clock[memory_of(a, a.program[at + ix.SET_WITNESS]) + ix.BAND] >= 0.0
+        asks = asks or may_be_set(a, row, a.program[at + ix.SET_WITNESS])
     if not asks:
         return
     largest = largest_state(a)
@@ -262,11 +277,12 @@ def note_set(a: Arrays, row: int) -> None:
             return
         for at in range(first, last, ix.SET_WIDTH):
             i = a.program[at + ix.SET_WITNESS]
-            distance = abs(found[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]] - value(a, i))
+            there = found[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]]
+            was = value(a, i) if after == 0 or a.clock[memory_of(a, i) + ix.BAND] >= 0.0 else 0.0
             if after == 0:
-                a.scratch[a.program[ix.ROUNDING] + i] = distance
-            elif distance < 0.5 * rounding(a, i) and a.clock[memory_of(a, i) + ix.BAND] >= 0.0:
-                a.places[a.program[ix.WAS_SET] + i] = 1
+                a.scratch[a.program[ix.ROUNDING] + i] = abs(there - was)
+            elif abs(there - was) < 0.5 * rounding(a, i) and may_be_set(a, row, i):
+                a.places[a.program[ix.WAS_SET] + i] = 1 if is_own(a, row, i) else SET_BY_ANOTHER
         for at in range(first, last, ix.SET_WIDTH):
             moved[a.program[at + ix.SET_STATE]] = a.c[a.program[at + ix.SET_RESULT]]
 

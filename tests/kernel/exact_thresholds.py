@@ -172,7 +172,7 @@ class Paper:
             if not self.is_exact:
                 raise AmbiguousError
             if triggers(case.direction, to):
-                if case.does != COUNTS or case.places[n] is not None:
+                if case.does != COUNTS:
                     raise AmbiguousError  # two handlers write one variable at one instant
                 self.events.append(Fraction(n))
         place = case.places[n]
@@ -237,7 +237,7 @@ def on_paper(case: Case) -> list[Fraction] | None:
     except AmbiguousError:
         return None
     ends_at_zero = paper.w == 0 and paper.side in (1, -1)
-    return None if ends_at_zero and not paper.is_exact else paper.events
+    return None if ends_at_zero else paper.events
 
 
 def run(case: Case, unit: float, grid: float, **options: Any) -> list[float]:
@@ -246,6 +246,6 @@ def run(case: Case, unit: float, grid: float, **options: Any) -> list[float]:
     state = system.default_state()
     state["points.x"], state["points.y"] = float(case.x) * unit, float(case.y) * unit
     simulator = cosim.Simulator(system, state, **options)
-    simulator.advance_to(grid * TICKS)
+    simulator.advance_to(round(grid * TICKS, 12))
     name = "points.passed" if case.does != COUNTS else "points.counted"
     return [event.time / grid for event in simulator.events if event.handler == name]

@@ -8,7 +8,7 @@ import pytest
 from exact_thresholds import on_paper, random_case, run
 from how_many import many
 from kernel_parts import system_of
-from zero_parts import Cradle, EitherWayBall, FloorBall, Mixture, Tank
+from zero_parts import Cradle, EitherWayBall, FloorBall, Mixture, Tank, Turned
 
 import cosim
 
@@ -204,6 +204,15 @@ def test_stopped_and_resumed_runs_give_the_same_bytes(part):
         other = cosim.Simulator(system, system.state_from_bytes(other.state.to_bytes()), **options)
         other.advance_to(0.125 * step)
         assert one.state.to_bytes() == other.state.to_bytes()
+
+
+@pytest.mark.parametrize("step", [None, 0.1, 0.125])
+@pytest.mark.parametrize("limit", [0.7, 0.75])
+def test_what_watches_both_ways_fires_for_either(step, limit):
+    simulator = simulator_of(Turned(limit=limit), step=step)
+    simulator.advance_to(2.0)
+    counts = [simulator.state[f"part.{name}"] for name in ("turns", "rises", "falls", "passages")]
+    assert counts == [1, 1, 1, 2]
 
 
 def check_campaign(first, count):

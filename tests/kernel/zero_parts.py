@@ -140,3 +140,53 @@ class Cradle(cosim.Component):
         v2_next[0] = v3
         v3_next[0] = v2
         blows_next[0] = blows + 1000
+
+
+class Turned(cosim.Component):
+    """A point is set to its limit and turned there when it has reached it; others watch the limit as well."""
+
+    x = cosim.auxiliary_state()
+    rate = cosim.discrete(start=1.0)
+    limit = cosim.parameter(default=0.7)
+    turns = cosim.discrete(dtype=int)
+    rises = cosim.discrete(dtype=int)
+    falls = cosim.discrete(dtype=int)
+    passages = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(rate, x_dot):
+        x_dot[0] = rate
+
+    @cosim.witness(direction="rising")
+    def reached(x, limit):
+        return x - limit
+
+    @cosim.on(reached, does="unrestricted")
+    def turn(limit, turns, turns_next, x_next, rate_next):
+        turns_next[0] = turns + 1
+        x_next[0] = limit
+        rate_next[0] = -1.0
+
+    @cosim.witness(direction="rising")
+    def rising(x, limit):
+        return x - limit
+
+    @cosim.on(rising, does="discrete")
+    def count_rise(rises, rises_next):
+        rises_next[0] = rises + 1
+
+    @cosim.witness(direction="falling")
+    def falling(x, limit):
+        return x - limit
+
+    @cosim.on(falling, does="discrete")
+    def count_fall(falls, falls_next):
+        falls_next[0] = falls + 1
+
+    @cosim.witness(direction="both")
+    def passing(x, limit):
+        return x - limit
+
+    @cosim.on(passing, does="discrete")
+    def count_passage(passages, passages_next):
+        passages_next[0] = passages + 1
