@@ -5,6 +5,7 @@ Runs in plain Python, where asking compiles nothing; writes how many functions t
 
 from __future__ import annotations
 
+import json
 import types
 
 from corpus import ask_for_all
@@ -39,4 +40,4 @@ for (function, signature), forms in wanted.items():
             assert lowered_text(function, signature, "cosim_lowered")
     except Exception as error:
         faults.append(f"{function.__qualname__} {signature}: {type(error).__name__}: {error}")
-print(len(wanted), *faults, sep="\n")
+print(json.dumps({"functions": len(wanted), "faults": faults}))
