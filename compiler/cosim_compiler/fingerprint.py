@@ -1,8 +1,7 @@
 """What the machine code of a function depends on, as a digest.
 
-numba's own disk cache looks at one source file only; after a change in a helper it serves stale
-kernels. Ours looks at everything that is reachable from the function, and at values by their bytes. It is
-the same in every process: no address, no hash of Python's and no name stands for a function or a value.
+Everything counts that is reachable from the function, values by their bytes. The digest is the same in every
+process: no address, no hash of Python's and no name stands for a function or a value.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ from typing import Any
 import numpy as np
 
 from cosim_compiler import foreign
-from cosim_compiler.calls import BY_NAME, INDIRECT, STATUS, is_call
+from cosim_compiler.calls import BY_NAME, INDIRECT, STATUS, TOGETHER, is_call
 
 REPLACED: tuple[Any, ...] = (
     foreign.call_with_array,
@@ -34,13 +33,10 @@ REPLACED: tuple[Any, ...] = (
     *foreign.ARRAYS_AT,
 )
 """The compiler puts something else in their place: what they say in Python does not count."""
-OF_PARTS = ("__part__", "__optional__", "__head__")
-ATTRIBUTES = ("__inline__", "__part__", BY_NAME)
+ATTRIBUTES = (BY_NAME,)
 """Marks of a function that change how it is compiled."""
-LIBRARIES = sys.stdlib_module_names | {"numpy", "numba", "llvmlite"}
+LIBRARIES = sys.stdlib_module_names | {"numpy", "llvmlite"}
 """What these contain follows from their versions."""
-OF_OWN = ("c_machine.py", "called.py", "code.py", "machine.py", "road.py", "units.py")
-"""Modules of the compiler of the kernel language: nothing that numba makes depends on them."""
 HAS_DOCSTRING = 0x4000000
 """The flag of a code object, from Python 3.14 on."""
 COUNTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags")
@@ -117,18 +113,6 @@ def _joined(of: bytes, more: tuple[str, ...]) -> str:
 def digest_of_module(module: types.ModuleType) -> str:
     """Of its source: what it makes is kept, and changes with it."""
     return hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest()
-
-
-@functools.cache
-def digest_of_compiler() -> str:
-    """Of its own modules but `sources`, which only reads: what they write by numba is kept, and shipped."""
-    here = Path(__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(
-        {*here.glob("*.py"), *here.glob("with_numba/*.py")} - {here / name for name in OF_OWN}
-    ):
-        digest.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return digest.hexdigest()
 
 
 def _known_digest(function: types.FunctionType) -> bytes:
@@ -265,10 +249,10 @@ class _Digest:
             return
         is_first = not self._numbers
         self._numbers[function] = len(self._numbers)
-        if "__part__" in function.__dict__ and not is_first:
+        if TOGETHER in function.__dict__ and not is_first:
             # it is compiled by itself: what it does is not in its callers
-            self._named("part", function)
-            self.feed(tuple(function.__dict__.get(mark) for mark in OF_PARTS))
+            self._named("apart", function)
+            self.feed(function.__dict__[TOGETHER][1])
         elif is_replaced(function):
             self._named("replaced", function)
             self._all(map(function.__dict__.get, (INDIRECT, STATUS)))
@@ -278,8 +262,6 @@ class _Digest:
             self.functions.append(function)
             self.put("function", _code_digest(function.__code__))
             marks = {name: function.__dict__.get(name) for name in ATTRIBUTES}
-            if marks["__part__"]:
-                marks["__name__"] = function.__name__  # compiled code calls it by this symbol
             self.feed((function.__defaults__, function.__kwdefaults__, tuple(marks.items())))
             names = _names(function.__code__)
             for name, value in environment(function).items():

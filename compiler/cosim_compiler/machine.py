@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import platform
 import re
 import sys
@@ -24,11 +25,36 @@ def _llvm() -> Any:
     return llvm
 
 
+PLAINEST = "COSIM_PLAINEST_PROCESSOR"
+"""The variable with which code is made for every processor of this computer's family."""
+
+
+@functools.cache
+def is_for_others() -> bool:
+    """Whether code is made that other computers run."""
+    return os.environ.get(PLAINEST, "0") not in ("", "0")
+
+
+@functools.cache
+def plainest_processor() -> str:
+    """The plainest of this machine's family."""
+    return "x86-64" if _llvm().get_default_triple().startswith("x86_64") else "generic"
+
+
+def _processor_and_features() -> tuple[str, str]:
+    llvm = _llvm()
+    if is_for_others():
+        return plainest_processor(), ""
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
 def _machine() -> Any:
     """What makes code for this processor, with all that it can."""
-    llvm = _llvm()
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=OF_CODE, jit=True
+    cpu, features = _processor_and_features()
+    return (
+        _llvm()
+        .Target.from_default_triple()
+        .create_target_machine(cpu=cpu, features=features, opt=OF_CODE, jit=True)
     )
 
 
@@ -42,9 +68,7 @@ def versions() -> str:
     """What machine code depends on besides the text: LLVM and the processor."""
     import llvmlite
 
-    llvm = _llvm()
-    features = sorted(llvm.get_host_cpu_features().items())
-    return repr((llvmlite.__version__, sys.platform, platform.machine(), llvm.get_host_cpu_name(), features))
+    return repr((llvmlite.__version__, sys.platform, platform.machine(), *_processor_and_features()))
 
 
 def object_of(text: str, passes: int = 1) -> bytes:

@@ -6,7 +6,7 @@ import math
 
 from cosim.rational import common_resolution, compare_fractions, rational_time, tick, tick_time
 from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, part
+from cosim.step.arrays import Arrays
 from cosim.step.codes import FAILED_PERIOD, FAILED_RESOLUTION, FAILED_TIMER
 
 TOLD_APART = 2.0**51  # of times that differ by one over the product of two resolutions, doubles differ
@@ -53,7 +53,6 @@ def exact_number(a: Arrays, row: int, number: float) -> tuple[int, int, int]:
     return rational_time(number)
 
 
-@part("Aiff>i")
 def set_grid(a: Arrays, entry: int, period: float, offset: float) -> int:
     """Count the times of a periodic event from here on so; 0 or a code."""
     row = row_of(a, entry)
@@ -77,7 +76,6 @@ def set_grid(a: Arrays, entry: int, period: float, offset: float) -> int:
     return 0
 
 
-@part("Aii>f")
 def time_of(a: Arrays, entry: int, index: int) -> float:
     """Time of the `index`-th occurrence, never an accumulated sum: the double nearest to it."""
     row = row_of(a, entry)
@@ -96,7 +94,6 @@ def time_of(a: Arrays, entry: int, index: int) -> float:
     )
 
 
-@part("Aii>i")
 def compare_ticks(a: Arrays, entry: int, other: int) -> int:
     """-1, 0 or 1: whether the next tick of a periodic event is before another's on paper, equal, later."""
     mine = grid_of(a, entry)
@@ -155,7 +152,6 @@ def waits_for(a: Arrays, entry: int, first: int) -> bool:
     return may_hide(a, entry, first) and compare_ticks(a, entry, first) > 0
 
 
-@part("Aii>v")
 def await_index(a: Arrays, entry: int, index: int) -> None:
     """The `index`-th occurrence is the next one; its time is NaN where the period is lost beside the time."""
     numbers = numbers_of(entry)
@@ -174,7 +170,6 @@ def next_time(a: Arrays, entry: int) -> float:
     return a.clock[numbers_of(entry) + ix.COMES]
 
 
-@part("A>f", needed_for="schedule")
 def next_event_time(a: Arrays) -> float:
     """When the next scheduled event comes; NaN where a period is none."""
     first = math.inf
@@ -188,7 +183,6 @@ def next_event_time(a: Arrays) -> float:
     return first
 
 
-@part("Aif>i")
 def first_index(a: Arrays, entry: int, time: float) -> int:
     """Index of the first occurrence that is not before a time."""
     index = 0
@@ -203,7 +197,6 @@ def first_index(a: Arrays, entry: int, time: float) -> int:
     return index
 
 
-@part("A>i", needed_for="schedule")
 def start_agenda(a: Arrays) -> int:
     """A fresh agenda at the present time; 0 or a code."""
     time = a.clock[ix.TIME]
@@ -216,7 +209,6 @@ def start_agenda(a: Arrays) -> int:
     return schedule_periods(a, 0)
 
 
-@part("Ai>i", needed_for="schedule")
 def schedule_periods(a: Arrays, following: int) -> int:
     """At the start of a run: periodic and listed events begin with the first that is not past; 0 or a code.
 
@@ -245,7 +237,6 @@ def later_index(a: Arrays, entry: int) -> int:
     return index
 
 
-@part("A>i", needed_for="schedule")
 def check_timers(a: Arrays) -> int:
     """Refuse timers that were set to the past; 0 or a code."""
     for entry in range(a.program[ix.ENTRIES]):
@@ -259,7 +250,6 @@ def check_timers(a: Arrays) -> int:
     return 0
 
 
-@part("A>i", needed_for="schedule")
 def follow_parameters(a: Arrays) -> int:
     """Where a parameter that is a period or an offset has changed, go on on the new grid; 0 or a code.
 

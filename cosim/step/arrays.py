@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import types
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.step.layout import HEAD, HEADER, OPTIONAL_PARTS
-from cosim_compiler.calls import GROUP_AT, called_by_name
+from cosim_compiler.calls import GROUP_AT
 from cosim_compiler.convention import compounds
 from cosim_compiler.foreign import integers_at, reals_at, table_at
-from cosim_compiler.parts import BODY
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -83,7 +78,7 @@ ADDRESS, LENGTH, ARRAY_WIDTH = range(3)
 WHOLE_HEAD = ARRAY_WIDTH * len(ARRAYS) + 4
 """Length of a head, with room for four numbers of who calls the Step by addresses."""
 
-ENTRY_SIGNATURE = "".join(LETTERS.values()) + "f>i"
+ENTRY_SIGNATURE = "Af>i"
 """Of every entry point: all arrays, a time; the answer is one of `codes`."""
 
 
@@ -108,58 +103,4 @@ arrays_at = _arrays_at()
 arrays_at.__dict__[GROUP_AT] = "A"
 
 
-PARTS: list[Callable[..., Any]] = []
-"""The functions that are compiled by themselves and call each other by their symbols."""
 compounds["A"] = (Arrays, "".join(LETTERS.values()))
-
-OPTIONAL: dict[int, Callable[..., Any]] = {}
-"""Those of PARTS that only some runs need, by the place in `program` where the Step finds their addresses."""
-
-
-def _by_address(function: Any, signature: str) -> types.FunctionType:
-    """What is compiled in this process: the part with the address of a head in place of all arrays.
-
-    A call then hands over one word; as it is, it would hand over a hundred and ninety.
-    """
-    more = "".join(f", b{i}" for i in range(len(signature.split(">")[0]) - 1))
-    plain = called_by_name(BODY, signature)(
-        types.FunctionType(
-            function.__code__,
-            function.__globals__,
-            function.__name__,
-            function.__defaults__,
-            function.__closure__,
-        )
-    )
-    namespace: dict[str, Any] = {"plain": plain, "arrays_at": arrays_at, "__name__": __name__}
-    source = f"def {function.__name__}(head{more}):\n    return plain(arrays_at(head){more})\n"
-    exec(compile(source, f"<part {function.__name__}>", "exec"), namespace)  # noqa: S102
-    made: types.FunctionType = namespace[function.__name__]
-    return made
-
-
-def part(signature: str, needed_for: str = "") -> Callable[[Function], Function]:
-    """Mark a helper as one that is compiled by itself, under a signature in which A stands for `Arrays`.
-
-    Parameters
-    ----------
-    signature : str
-    needed_for : str
-        What a run has that needs it: "handlers", "schedule", "witnesses", "holds", "memories",
-        "between", "constraints" or "rows". Without that it is not compiled, and a call of it does nothing and
-        answers 0.
-    """
-
-    def mark(function: Function) -> Function:
-        function.__dict__["__part__"] = signature
-        function.__dict__["__head__"] = (Arrays._fields.index("program"), HEAD)
-        function.__dict__["__by_address__"] = _by_address(function, signature)
-        PARTS.append(function)
-        if needed_for:
-            function.__dict__["__needed_for__"] = needed_for
-            place = HEADER + OPTIONAL_PARTS.index(function.__name__)
-            function.__dict__["__optional__"] = (Arrays._fields.index("program"), place)
-            OPTIONAL[place] = function
-        return function
-
-    return mark

@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 
 from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, Reals, part
+from cosim.step.arrays import Arrays, Reals
 from cosim.step.evaluation import probed
 from cosim.step.realize import interpolate
 from cosim.step.seen import (
@@ -66,7 +66,6 @@ def has_crossed(a: Arrays, i: int, before: float, after: float) -> bool:
     return crosses(before, after, a.probe[ix.PROBE_WIDTH * i + ix.DIRECTION], guard)
 
 
-@part("Afi>i")
 def look_at(a: Arrays, t: float, at: int) -> int:
     """The witnesses at a time of the last step, into a point; 0 or 1 + the index of a failed block."""
     y, c = probed(a)
@@ -84,7 +83,6 @@ def look_at(a: Arrays, t: float, at: int) -> int:
     return status
 
 
-@part("Affi>i")
 def look_with_rates(a: Arrays, t: float, step: float, at: int) -> int:
     """As `look_at`, with their rates; a rate that is not declared is a difference over `step`."""
     count = a.program[ix.WITNESSES]
@@ -126,7 +124,6 @@ def turns(left: float, right: float, left_rate: float, right_rate: float) -> int
     return 0
 
 
-@part("Aiiff>i")
 def search_extremum(a: Arrays, i: int, turn: int, difference: float, shortest: float) -> int:
     """Follow a dip of witness `i` between LEFT and RIGHT; 1 when it passes zero, at the time left in MIDDLE.
 
@@ -257,7 +254,6 @@ def first_guess(a: Arrays, points: Reals) -> float:
     return first
 
 
-@part("Af>i")
 def narrow(a: Arrays, window: float) -> int:
     """Shrink LEFT … RIGHT around the first crossing between them to `window`: the ITP method.
 
@@ -303,7 +299,6 @@ def narrow(a: Arrays, window: float) -> int:
     return 0
 
 
-@part("Affffi>i")
 def first_crossing(a: Arrays, start: float, stop: float, window: float, difference: float, parts: int) -> int:
     """The first crossing between `start` and `stop`; FOUND leaves its window in ENDS, else minus a status.
 

@@ -6,7 +6,7 @@ import math
 
 from cosim.step import layout as ix
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time, row_of
-from cosim.step.arrays import Arrays, part
+from cosim.step.arrays import Arrays
 from cosim.step.codes import EVENT, FAILED_HOLD, REACHED, TERMINATED
 from cosim.step.copies import different
 from cosim.step.crossing import has_crossed
@@ -115,7 +115,6 @@ def breaks_at(a: Arrays, t: float) -> bool:
     return scheduled > t
 
 
-@part("Af>i")
 def handle_events(a: Arrays, t: float) -> int:
     """The events of `t`: REACHED, TERMINATED or another code.
 

@@ -10,7 +10,7 @@ import math
 
 from cosim.contracts.method_layout import LARGEST, NEXT_STEP
 from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, part
+from cosim.step.arrays import Arrays
 from cosim.step.crossing import look_at, points_of
 from cosim.step.evaluation import copy_cache, probed
 from cosim.step.watched import above, level, memory_of, value
@@ -67,7 +67,6 @@ def first_root(value: float, rate: float, bend: float, twist: float, end: float)
     return math.nan
 
 
-@part("Aifffff>i")
 def settle(a: Arrays, i: int, time: float, first: float, last: float, rate: float, zero: float) -> int:
     """Look for a zero of witness `i` inside the step, near `time`: it, and by how much the last try moved it.
 
@@ -107,7 +106,6 @@ def foresee(a: Arrays, start: float, stop: float, aim: float) -> None:
             a.clock[memory_of(a, i) + ix.DOUBT] = math.inf
 
 
-@part("Afff>i")
 def forecast(a: Arrays, start: float, stop: float, aim: float) -> int:
     """Renew the times at which witnesses are expected; 0, or 1 + the index of a block that failed.
 

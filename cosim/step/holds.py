@@ -17,7 +17,7 @@ import math
 from cosim.cause import EventCause
 from cosim.step import layout as ix
 from cosim.step.agenda import row_of
-from cosim.step.arrays import Arrays, part
+from cosim.step.arrays import Arrays
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.codes import FAILED_LOOSE
 from cosim.step.evaluation import copy_cache, walk_here
@@ -116,7 +116,6 @@ def leave_out_held(a: Arrays) -> None:
         a.probe[ix.PROBE_WIDTH * held_at(a, j) + ix.DIRECTION] = 0
 
 
-@part("A>v")
 def set_up(a: Arrays) -> None:
     """Write the row of `sliding_field` and the numbers that it works with."""
     held = held_count(a)
@@ -161,7 +160,6 @@ def set_up(a: Arrays) -> None:
     a.held_ints[row + PUSHES] = pushed
 
 
-@part("A>i", needed_for="holds")
 def realize_held(a: Arrays) -> int:
     """The derivatives with what holds witnesses, at the present state; 0 or a code."""
     set_up(a)
@@ -175,7 +173,6 @@ def realize_held(a: Arrays) -> int:
     return 0
 
 
-@part("A>i", needed_for="holds")
 def release(a: Arrays) -> int:
     """Let go of witnesses that nothing presses any more; 0 or a code.
 
@@ -257,7 +254,6 @@ def is_switched_over(a: Arrays, i: int) -> bool:
     return found
 
 
-@part("A>i")
 def values_before(a: Arrays) -> int:
     """Values and rates of the witnesses in the state that handlers found, into LOW and NOW; 0 or a code."""
     size = a.c.shape[0]
@@ -285,7 +281,6 @@ def values_before(a: Arrays) -> int:
     return 0
 
 
-@part("A>i", needed_for="holds")
 def drop(a: Arrays) -> int:
     """Let go of witnesses where handlers have changed what holds them; STARTING has the state before."""
     count = held_count(a)
@@ -315,7 +310,6 @@ def drop(a: Arrays) -> int:
     return 0
 
 
-@part("A>v", needed_for="holds")
 def drop_moved(a: Arrays) -> None:
     """Let go of held witnesses that were moved, or set in motion, since the last step."""
     count = held_count(a)
@@ -337,7 +331,6 @@ def drop_moved(a: Arrays) -> None:
     a.clock[a.program[ix.HOLDS]] = float(kept)
 
 
-@part("A>v", needed_for="holds")
 def note_held(a: Arrays) -> None:
     """At the end of a step: how fast the held witnesses change."""
     count = held_count(a)
@@ -361,7 +354,6 @@ def is_endless(a: Arrays, i: int) -> bool:
     return a.clock[memory_of(a, i) + ix.REPEATS] == MOST_REPEATS
 
 
-@part("A>v", needed_for="holds")
 def begin_candidates(a: Arrays) -> None:
     """Handlers are about to run; FIRED_BY says of which witnesses."""
     for i in range(a.program[ix.WITNESSES]):
@@ -382,7 +374,6 @@ def gathers(a: Arrays, row: int) -> bool:
     return i >= 0 and a.program[row + ix.DOES] != ix.PUBLISH and is_endless(a, i)
 
 
-@part("Aiiiff>v")
 def note_result(a: Arrays, row: int, cell: int, m: int, before: float, after: float) -> None:
     """A handler of a witness whose events do not end has written a number."""
     at = candidate(a, a.program[row + ix.FLAG])
@@ -409,7 +400,6 @@ def pushes_it(a: Arrays, i: int) -> float:
     return largest
 
 
-@part("Aiff>i", needed_for="holds")
 def hold(a: Arrays, i: int, side: float, sign: float) -> int:
     """Hold a witness by what its handlers have done; 0 or a code."""
     n = a.y.shape[0]

@@ -28,7 +28,7 @@ from __future__ import annotations
 # program: the header
 (
     FIRST, LAST, ALL, REPORTS, NQ, NU,
-    STEP, REDO, DENSE, BEGIN, RESTART, COMPLETE, HANDLER, DRAIN, HEAD,
+    STEP, REDO, DENSE, BEGIN, RESTART, COMPLETE, HANDLER, DRAIN,
     END_FIRST, END_LAST, INSIDE_FIRST, INSIDE_LAST, SIDE, POINTS_INSIDE, ORDER, CHEAP, REMEMBERS, SMOOTH,
     ENTRIES, ENTRIES_AT, SIGNALS, SIGNALS_AT, IN_STEPS, KINDS, HAS_SCHEDULE, HAS_TIMERS, HAS_GRIDS,
     STAGES_D, STAGES_D_AT,
@@ -49,20 +49,8 @@ from __future__ import annotations
     SWAPPED, TOLD_OF_WITNESSES,
     SHARES, WRITERS, WRITTEN_BY, REPORTED_WRITERS,  # variables that two handlers of one instant may write
     HEADER,
-) = range(137)  # fmt: skip
+) = range(136)  # fmt: skip
 HOLD, TELL, STOP_AT = 0, 1, 2  # POLICY
-# Behind the header: the addresses of parts that only some runs need; see `arrays.part`.
-OPTIONAL_PARTS = (
-    "updates", "publishes", "take_signals", "follow_updates", "realize_touched",
-    "next_event_time", "schedule_periods", "start_agenda", "check_timers", "follow_parameters",
-    "look", "start_witnesses", "begin_watch", "trigger", "cross_by_jump", "turned",
-    "measure_rounding", "start_zeros", "note_zeros", "note_written", "note_set", "fire_arrivals",
-    "cross_at_rest",
-    "release", "begin_candidates", "drop", "realize_held", "follow_holds", "drop_moved", "note_held", "hold",
-    "remember", "remember_step", "halt", "go_past_arrival", "make_room", "meet", "record_now", "record_step",
-    "refine_step",
-)  # fmt: skip
-
 # program: the row of a handler
 (
     CAUSE, DOES, BLOCK_OF, FLAG, SCHEDULE, PERIOD_ROW, OFFSET_ROW, FOLLOWS,

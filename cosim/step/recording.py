@@ -13,7 +13,7 @@ from __future__ import annotations
 from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
 from cosim.step.agenda import next_time, row_of
-from cosim.step.arrays import Arrays, Reals, part
+from cosim.step.arrays import Arrays, Reals
 from cosim.step.evaluation import copy_cache, probed, walk_rows
 from cosim.step.event_log import DRAIN_ROWS
 from cosim.step.histories import exchange_swapped, swaps_reach_instance
@@ -64,7 +64,6 @@ def write_row(a: Arrays, t: float, y: Reals, c: Reals) -> int:
     return 0
 
 
-@part("A>i", needed_for="rows")
 def record_now(a: Arrays) -> int:
     """Record the present state; 0 or a code."""
     code = realize(a, ix.MOTION)
@@ -84,7 +83,6 @@ def walk_listed(a: Arrays, which: int, t: float, y: Reals, c: Reals) -> int:
     return 0
 
 
-@part("A>i", needed_for="rows")
 def record_step(a: Arrays) -> int:
     """Record what belongs to the step that has ended; 0 or a code."""
     now = a.clock[ix.TIME]

@@ -104,7 +104,7 @@ class Tables:
         self.witnesses = [witness.path for witness in self.agenda_of.witnesses]
         self.indicators: dict[str, tuple[int, int]] = {}
         self.refusals: list[Problem] = []
-        self._integers = array("q", bytes(8 * (layout.HEADER + len(layout.OPTIONAL_PARTS))))
+        self._integers = array("q", bytes(8 * layout.HEADER))
         self._numbers = [math.nan if accuracy is None else accuracy, math.inf, 0.0]
         self._nexts: dict[int, list[list[int]]] = {}
         self._room = {"scratch": 0, "places": layout.PLACES_HEADER}

@@ -6,7 +6,7 @@ import math
 
 from cosim.step import layout as ix
 from cosim.step.agenda import row_of
-from cosim.step.arrays import Arrays, part
+from cosim.step.arrays import Arrays
 from cosim.step.codes import FAILED_HOLD
 from cosim.step.event_log import CHATTERING, ZENO, tell
 from cosim.step.holds import can_hold, drop_moved, hold, is_held, pushes_it
@@ -49,7 +49,6 @@ def forget_expected(a: Arrays) -> None:
         a.clock[memory_of(a, i) + ix.EXPECTED] = math.inf
 
 
-@part("Afi>v")
 def note_located(a: Arrays, start: float, is_isolated: int) -> None:
     """For the records of events: the window that ends now, and the witnesses at both of its ends."""
     a.scratch[a.program[ix.WINDOW] + ix.WINDOW_START] = start
@@ -71,7 +70,6 @@ def is_lost(a: Arrays, i: int, since: float) -> bool:
     return flown <= LOST * rounding(a, i)
 
 
-@part("Af>v")
 def fire(a: Arrays, near_by: float) -> None:
     """Witnesses have crossed: handlers that wait for them are pending, repetitions are counted.
 
@@ -146,7 +144,6 @@ def jumps(a: Arrays) -> bool:
     return found
 
 
-@part("A>i", needed_for="witnesses")
 def cross_at_rest(a: Arrays) -> int:
     """Fire the witnesses that have come to zero and do not pass it; whether there are some."""
     if fire_arrivals(a) == 0:
@@ -156,7 +153,6 @@ def cross_at_rest(a: Arrays) -> int:
     return 1
 
 
-@part("A>i", needed_for="witnesses")
 def cross_by_jump(a: Arrays) -> int:
     """Fire the witnesses that crossed because a variable was written; whether there are some."""
     if not jumps(a):
@@ -192,7 +188,6 @@ def leave_out_pending(a: Arrays) -> None:
             a.places[a.program[ix.FIRED_BY] + a.program[row_of(a, entry) + ix.FLAG]] = 1
 
 
-@part("A>i", needed_for="witnesses")
 def turned(a: Arrays) -> int:
     """Handlers of the witnesses in FIRED_BY have run; STARTING has the state before. 0 or a code."""
     if a.program[ix.WITNESSES] == 0:

@@ -11,7 +11,7 @@ import math
 
 from cosim.step import layout as ix
 from cosim.step.agenda import first_due, next_time, row_of, serve, waits_for
-from cosim.step.arrays import Arrays, part
+from cosim.step.arrays import Arrays
 from cosim.step.codes import (
     FAILED_ANSWER,
     FAILED_FORBIDDEN,
@@ -75,7 +75,6 @@ def is_due(a: Arrays, entry: int, does: int, causes: int) -> bool:
     return True
 
 
-@part("Aii>i")
 def list_due(a: Arrays, does: int, causes: int) -> int:
     """Note which handlers of a kind are due and what their timers are set to; their causes (bits)."""
     due = a.program[ix.DUE]
@@ -99,7 +98,6 @@ def list_due(a: Arrays, does: int, causes: int) -> int:
     return found
 
 
-@part("Ai>v")
 def serve_all(a: Arrays, does: int) -> None:
     """The handlers of a kind that were due are no longer."""
     for entry in range(a.program[ix.ENTRIES]):
@@ -131,7 +129,6 @@ def counts(a: Arrays, does: int) -> bool:
     return seen and SUCCEEDED <= a.places[ix.PHASE] <= REACHED_TERMINATION
 
 
-@part("Ai>i", needed_for="handlers")
 def updates(a: Arrays, causes: int) -> int:
     """Unrestricted, then discrete updates; inside each kind by cause. 0 or a code."""
     # who is due is known before any of them runs: they may move timers and periods
@@ -162,7 +159,6 @@ def updates(a: Arrays, causes: int) -> int:
     return 0
 
 
-@part("A>v")
 def drop_phase(a: Arrays) -> None:
     """A handler has failed: all that its kind wrote at this instant is dropped.
 
@@ -179,7 +175,6 @@ def drop_phase(a: Arrays) -> None:
     a.places[ix.BLOCK] = block
 
 
-@part("Ai>i", needed_for="handlers")
 def publishes(a: Arrays, causes: int) -> int:
     """Publishes in order of cause; all run, whatever one of them answers. 0 or a code."""
     due = list_due(a, ix.PUBLISH, causes)
@@ -198,7 +193,6 @@ def publishes(a: Arrays, causes: int) -> int:
     return 0
 
 
-@part("Aii>i")
 def handle(a: Arrays, cause: int, does: int) -> int:
     """Run the handlers of one cause and kind; all read the State as it is, their writes come after.
 
@@ -298,7 +292,6 @@ def changes_states(a: Arrays, row: int) -> bool:
     return changed
 
 
-@part("Aii>i")
 def run_handler(a: Arrays, entry: int, row: int) -> int:
     """Fill in what it may change, call it; its answer is in STATUS_NOW. 0 or a code."""
     code = realized(a, ix.REPORT if a.program[row + ix.NEEDS_REPORT] != 0 else ix.MOTION)
@@ -332,7 +325,6 @@ def run_handler(a: Arrays, entry: int, row: int) -> int:
     return 0
 
 
-@part("A>v")
 def copy_working(a: Arrays) -> None:
     """Give a Python handler a copy of the working copy to write to."""
     for m in range(a.y.shape[0] + a.p.shape[0] + a.d.shape[0]):
@@ -341,7 +333,6 @@ def copy_working(a: Arrays) -> None:
         a.places[a.program[ix.WRITTEN_K] + m] = a.places[a.program[ix.WORKING_K] + m]
 
 
-@part("Aii>i")
 def check_results(a: Arrays, row: int, does: int) -> int:
     """Refuse what no handler of this kind may write; 0 or a code."""
     for i in range(a.program[row + ix.NEXT]):
@@ -361,14 +352,12 @@ def check_results(a: Arrays, row: int, does: int) -> int:
     return 0
 
 
-@part("A>v")
 def forget_writers(a: Arrays) -> None:
     """No handler of this kind and cause has written anything at this instant."""
     for m in range(a.y.shape[0] + a.p.shape[0] + a.d.shape[0] + a.k.shape[0]):
         a.places[a.program[ix.WRITERS] + m] = 0
 
 
-@part("Aii>v")
 def note_writers(a: Arrays, entry: int, row: int) -> None:
     """Note what a handler has written; a finding, once for each handler, where another one has before.
 
@@ -397,7 +386,6 @@ def note_writers(a: Arrays, entry: int, row: int) -> None:
             a.places[a.program[ix.WRITERS] + number] = entry + 1
 
 
-@part("Ai>v")
 def accept_results(a: Arrays, row: int) -> None:
     """Write what a handler has left into the working copy."""
     for i in range(a.program[row + ix.NEXT]):
@@ -415,7 +403,6 @@ def accept_results(a: Arrays, row: int) -> None:
                 a.scratch[at + m] = value
 
 
-@part("Aiiii>v")
 def log_event(a: Arrays, entry: int, row: int, severity: int, has_results: int) -> None:
     """Record that a handler was called, with the variables that it has changed."""
     if a.program[row + ix.PRIVATE] != 0:
@@ -477,7 +464,6 @@ def is_signaled(a: Arrays) -> bool:
     return False
 
 
-@part("A>i", needed_for="handlers")
 def take_signals(a: Arrays) -> int:
     """Rounds of signaled updates until no signal is set; 0 or a code."""
     rounds = 0

@@ -7,7 +7,7 @@ import math
 from cosim.contracts.method_layout import FIXED, IS_CUBIC
 from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, Reals, part
+from cosim.step.arrays import Arrays, Reals
 from cosim.step.codes import FAILED_ACCURACY, FAILED_SIDE
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.crossing import (
@@ -78,7 +78,6 @@ SEARCHES = 3  # of a step again, with more points, as the witnesses turn out to 
 HALF_A_UNIT = 1.1102230246251568e-16  # a little more than half the distance from 1 to the next number
 
 
-@part("Ai>i", needed_for="witnesses")
 def start_witnesses(a: Arrays, goes_on: int) -> int:
     """At the beginning of a run, or where one goes on with another integrator; 0 or a code."""
     for i in range(a.program[ix.WITNESSES]):
@@ -149,7 +148,6 @@ def next_expected(a: Arrays) -> float:
     return first
 
 
-@part("A>v", needed_for="witnesses")
 def begin_watch(a: Arrays) -> None:
     """At the start of a step: the witnesses, and the levels that they are compared with."""
     leave_out_held(a)
@@ -191,7 +189,6 @@ def spacing_of(x: float) -> float:
     return (x + x * HALF_A_UNIT) - x
 
 
-@part("Af>i", needed_for="witnesses")
 def trigger(a: Arrays, start: float) -> int:
     """End the step just past the first witness that crosses, and note what it triggers; 0 or a code."""
     count = a.program[ix.WITNESSES]
@@ -252,7 +249,6 @@ def forget_located(a: Arrays) -> None:
     a.scratch[a.program[ix.WINDOW] + ix.WINDOW_START] = math.nan
 
 
-@part("Afff>i")
 def search(a: Arrays, start: float, stop: float, window: float) -> int:
     """The first crossing in a part of the step that was kept: FOUND, another number, or minus a code."""
     count = a.program[ix.WITNESSES]
@@ -378,7 +374,6 @@ def largest_shift(a: Arrays, wanted: int) -> float:
     return shift
 
 
-@part("Af>i")
 def go_to(a: Arrays, length: float) -> int:
     """Take the step again so that it ends just past the crossing; CROSSED then says which have. 0 or a code.
 

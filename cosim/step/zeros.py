@@ -19,7 +19,7 @@ from __future__ import annotations
 import math
 
 from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, part
+from cosim.step.arrays import Arrays
 from cosim.step.evaluation import copy_cache, probed
 from cosim.step.holds import TRIGGERED, is_held
 from cosim.step.watched import RATE_SPACING, direction_of, is_condition, is_timed, look, memory_of, value
@@ -56,7 +56,6 @@ def move(m: int, turn: int) -> float:
     return size if is_up else -size
 
 
-@part("A>v", needed_for="witnesses")
 def measure_rounding(a: Arrays) -> None:
     """How far the witnesses move when what they are computed from moves by rounding, into ROUNDING.
 
@@ -146,7 +145,6 @@ def largest_state(a: Arrays) -> float:
     return largest
 
 
-@part("A>v", needed_for="witnesses")
 def start_zeros(a: Arrays) -> None:
     """At the beginning of a run: which witnesses lie at zero; a start has set them there."""
     measure_rounding(a)
@@ -157,7 +155,6 @@ def start_zeros(a: Arrays) -> None:
         a.clock[at + ix.GUARD] = set_guard(a, i) if is_zero else 0.0
 
 
-@part("Ai>v", needed_for="witnesses")
 def note_zeros(a: Arrays, located: int) -> None:
     """At the end of a step: which witnesses lie at zero. Where `located`, those in CROSSED have triggered."""
     largest = largest_state(a)
@@ -208,7 +205,6 @@ def has_arrivals(a: Arrays) -> bool:
     return found
 
 
-@part("A>i", needed_for="witnesses")
 def fire_arrivals(a: Arrays) -> int:
     """Which witnesses have come to zero and stay there, or go back, into CROSSED; whether there are some.
 
@@ -245,7 +241,6 @@ def may_be_set(a: Arrays, row: int, i: int) -> bool:
     return fires or a.clock[memory_of(a, i) + ix.BAND] >= 0.0
 
 
-@part("Ai>v", needed_for="witnesses")
 def note_set(a: Arrays, row: int) -> None:
     """A handler has run: mark in WAS_SET the witnesses that it has set to the zero at which they lie.
 
@@ -287,7 +282,6 @@ def note_set(a: Arrays, row: int) -> None:
             moved[a.program[at + ix.SET_STATE]] = a.c[a.program[at + ix.SET_RESULT]]
 
 
-@part("A>v", needed_for="witnesses")
 def note_written(a: Arrays) -> None:
     """Updates have run: a witness that they have set to zero triggers when it leaves it.
 

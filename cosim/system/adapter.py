@@ -79,7 +79,6 @@ def block_function(
     """
     key = (cls, name)
     if key not in _adapters:
-        kernel.function.__dict__["__inline__"] = True
         namespace = {"_kernel": kernel.function, "_checked": checked_view, "__name__": "cosim.system.adapter"}
         block = _written(cls, kernel, arguments, namespace)
         block.__qualname__ = block.__name__ = f"{cls.__name__}_{name}"

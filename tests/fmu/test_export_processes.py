@@ -133,7 +133,7 @@ def references(path: Path) -> str:
     return json.dumps([v.valueReference for v in read_model_description(str(path)).modelVariables])
 
 
-PLAINLY = {"NUMBA_DISABLE_JIT": "1"}
+PLAINLY = {"COSIM_PLAIN": "1"}
 """Where all machine code would have to be made, as of a version that is not ours: the bits are the same."""
 
 

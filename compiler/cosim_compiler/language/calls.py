@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from cosim_compiler import foreign
-from cosim_compiler.calls import GROUP_AT, INDIRECT
+from cosim_compiler.calls import GROUP_AT, INDIRECT, TOGETHER
 from cosim_compiler.calls import STATUS as STATUS_MARK
 from cosim_compiler.convention import compounds
 from cosim_compiler.language.builtins import READERS
@@ -76,7 +76,7 @@ def _call(reader: Reading, function: object, items: list[Expression], node: ast.
     if isinstance(getattr(function, "py_func", None), types.FunctionType):
         name = ast.unparse(node.func)
         reader.refuse(
-            node, f"{name} is compiled by numba: write it as a plain function, without the decorator"
+            node, f"{name} was made by another compiler (numba?): write a plain function, no decorator"
         )
     reader.refuse(node, f"{ast.unparse(node.func)}() is no function of the language")
 
@@ -96,7 +96,7 @@ def _named_tuple(reader: Reading, cls: type, items: list[Expression], node: ast.
         reader.refuse(node, f"{cls.__name__} has {len(fields)} fields, and is given {len(items)}")
     given = tuple(reader.typed(item, node) for item in items)
     for compound, letters in compounds.values():
-        if compound is cls and not reader.program.groups_are_tuples:
+        if compound is cls:
             return MakeGroup(Group(cls, letters), given)
     return made_tuple(list(given), cls)
 
@@ -178,7 +178,7 @@ def _as(reader: Reading, value: Expression, wanted: Type, node: ast.AST) -> Expr
 def _arguments(
     reader: Reading, signature: str, items: Sequence[Expression], node: ast.AST
 ) -> tuple[Expression, ...]:
-    wanted, _ = reader.program.types_of(signature)
+    wanted, _ = types_of(signature)
     if len(items) != len(wanted):
         reader.refuse(
             node, f"the signature {signature} has {len(wanted)} arguments, and {len(items)} are given"
@@ -204,7 +204,7 @@ def _of_linked(
 ) -> Expression:
     """A call by a symbol; of what has an address in process, the arguments are a tuple."""
     symbol, signature = linked
-    reader.function.raises = reader.function.raises or "__part__" in function.__dict__
+    reader.function.raises = reader.function.raises or TOGETHER in function.__dict__
     result = types_of(signature)[1]
     if INDIRECT in function.__dict__:
         return reader.let(

@@ -14,8 +14,6 @@ from cosim_compiler.language.types import Type
 class Functions(Protocol):
     """The functions of a program; see `program.Program`."""
 
-    groups_are_tuples: bool
-
     def linked(self, function: types.FunctionType, /) -> tuple[str, str] | None:
         """Symbol and signature of a function that is compiled elsewhere."""
 

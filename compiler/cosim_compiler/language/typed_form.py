@@ -394,11 +394,6 @@ class Function:
         """The file that it is written in."""
         return self.author.__code__.co_filename
 
-    @property
-    def is_part(self) -> bool:
-        """Whether its author marked it as one that is called, not inlined."""
-        return "__part__" in self.author.__dict__
-
 
 ZERO = Constant(WHOLE, 0)
 ONE = Constant(WHOLE, 1)

@@ -86,7 +86,7 @@ class FunctionWriter(ValueWriter):
         self.block(function.body)
         if self.is_live:
             self.returns(None)
-        inline = " alwaysinline" if has_tuple(function) and not function.is_part else ""
+        inline = " alwaysinline" if has_tuple(function) else ""
         return "\n".join(
             [
                 f"define internal {returned(function)} @{function.symbol}({given}) "

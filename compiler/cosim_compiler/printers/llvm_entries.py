@@ -17,14 +17,14 @@ from cosim_compiler.printers.llvm_values import ValueWriter
 def add_entry(module: Module, symbol: str, function: Function, signature: str) -> None:
     """Let others call a function under a symbol, in all forms that its signature allows."""
     given, result = types_of(signature)
-    module.functions.append(_by_address(module, symbol, function, given, result))
+    module.functions.append(by_address(module, symbol, function, signature))
     if all(isinstance(kind, Number) for kind in given):
         module.functions.append(_for_c(module, symbol, given, result))
 
 
-def _by_address(
-    module: Module, symbol: str, function: Function, given: tuple[Type, ...], result: Type
-) -> str:
+def by_address(module: Module, symbol: str, function: Function, signature: str) -> str:
+    """The wrapper that is called by its address, or by its symbol."""
+    given, result = types_of(signature)
     out = ValueWriter(module.declared)
     out.location = module.lines.of_line(function, function.author.__code__.co_firstlineno, symbol)
     passed, names = ["ptr %result"], []

@@ -304,7 +304,9 @@ class _Checked:
         elif isinstance(value, types.BuiltinFunctionType) and value.__module__ == "math":
             if value.__name__ not in IN_MATH:
                 yield f"math.{value.__name__} cannot be compiled{_nearest(value.__name__, IN_MATH, 'math.')}"
-        elif not type(value).__module__.startswith("numba"):
+        elif isinstance(getattr(value, "py_func", None), types.FunctionType):
+            yield f"'{name}' was made by another compiler (numba?): write a plain function, no decorator"
+        else:
             yield f"'{name}' is {_a(type(value).__name__)}, which cannot be compiled"
 
 
