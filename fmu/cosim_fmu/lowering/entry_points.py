@@ -73,9 +73,9 @@ def group_of_arrays(
         if name in grows:
             rows, length = _loaded("i64", "%rows", WORDS_OF_ARRAY * i + 1), "%rows"
         parts += [
-            f"define internal ptr @{data_of(name)}(ptr %arrays) alwaysinline {{",
+            f"define ptr @{data_of(name)}(ptr %arrays) alwaysinline {{",
             *[*data, "  ret ptr %data", "}"],
-            f"define internal i64 @{length_of(name)}(ptr %arrays) alwaysinline {{",
+            f"define i64 @{length_of(name)}(ptr %arrays) alwaysinline {{",
             *[*rows, f"  ret i64 {length}", "}"],
         ]
     return "\n".join([*parts, "!0 = !{}", ""])

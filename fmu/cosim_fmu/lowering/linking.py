@@ -38,8 +38,7 @@ def machine_code(program: Program, entries: Sequence[str], raised: int) -> Machi
         What an entry point returns where a kernel function raised.
     """
     functions = program.functions
-    apart = {name: lower({name: functions[name]}) for name in functions if not _is_of_step(program, name)}
-    step = lower({name: functions[name] for name in functions if name not in apart})
+    step, apart = lowered_texts(program)
     constants = _constants(program)
     calls = [
         _calls(program, apart, [step, *apart.values()], constants),
@@ -53,9 +52,11 @@ def machine_code(program: Program, entries: Sequence[str], raised: int) -> Machi
     return MachineCode(["\n".join(calls), step, *apart.values()], offered)
 
 
-def _is_of_step(program: Program, name: str) -> bool:
-    """Whether a function is of the Step, whose functions share all that they call."""
-    return program.functions[name][1] == ENTRY_SIGNATURE
+def lowered_texts(program: Program) -> tuple[str, dict[str, str]]:
+    """LLVM's text of the Step, whose functions share all that they call, and of every other function."""
+    functions = program.functions
+    of_step = {name: one for name, one in functions.items() if one[1] == ENTRY_SIGNATURE}
+    return lower(of_step), {name: lower({name: functions[name]}) for name in functions if name not in of_step}
 
 
 def _constants(program: Program) -> list[str]:
