@@ -63,7 +63,7 @@ class ShipHook(BuildHookInterface):
         # Git ignores them. What the wheel of another Python has left in the working tree is not this one's.
         build_data["artifacts"] += [
             f"/{path.relative_to(root).as_posix()}"
-            for path in shipped.glob(f"units-{sys.implementation.cache_tag}-*.zip")
+            for path in shipped.glob(f"*-{sys.implementation.cache_tag}-*.zip")
         ]
         build_data["pure_python"], build_data["infer_tag"] = False, True
 

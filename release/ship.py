@@ -1,4 +1,4 @@
-"""Compile what belongs to no model into the package that is installed here: ``python release/ship.py [--all]``.
+"""Compile what belongs to no model into the package that is used here: ``python release/ship.py [--all]``.
 
 Without ``--all`` the Step and the method that is taken where none is named: what every run needs.
 """
@@ -24,9 +24,10 @@ def main() -> None:
         corpus.use_all()
     else:
         corpus.use_the_step()
-    shipped.write(units.used)
-    size = shipped.PATH.stat().st_size // 1024
-    print(f"{shipped.PATH}: {len(units.used)} units, {size} kB, {time.process_time() - began:.0f} s")
+    for kind, pieces in units.used.items():
+        path = shipped.write(kind, pieces)
+        print(f"{path}: {len(pieces)}, {path.stat().st_size // 1024} kB")
+    print(f"{time.process_time() - began:.0f} s")
 
 
 if __name__ == "__main__":

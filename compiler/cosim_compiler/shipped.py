@@ -1,8 +1,9 @@
-"""Machine code that came with the package: units that belong to no model.
+"""Machine code that came with the package: of what belongs to no model.
 
-A wheel carries them for one minor version of Python and one platform, made for the plainest processor of that
-platform (``release/build_hook.py``). A unit is found by the digest of all that it is made from, so nothing
-stale can be found; a damaged archive is not used.
+A wheel carries it for one minor version of Python and one platform, made for the plainest processor of that
+platform (``release/ship.py``): an archive of object files, and one of the texts that native FMUs are made of.
+A piece is found by the digest of all that it is made from, so nothing stale can be found; a damaged archive
+is not used.
 """
 
 from __future__ import annotations
@@ -13,47 +14,56 @@ import os
 import sys
 import sysconfig
 import zipfile
+import zlib
 from collections.abc import Mapping
 from pathlib import Path
 
 log = logging.getLogger("cosim.native")
 
-NAME = f"units-{sys.implementation.cache_tag}-{sysconfig.get_platform()}.zip"
-PATH = Path(__file__).parent / "shipped" / NAME
+FOLDER = Path(__file__).parent / "shipped"
+UNITS, TEXTS = "units", "texts"
 
 
-def has(digest: str) -> bool:
-    """Whether a unit came."""
-    archive = _archive()
+def path_of(kind: str) -> Path:
+    """The archive of a kind, for this Python and this platform."""
+    return FOLDER / f"{kind}-{sys.implementation.cache_tag}-{sysconfig.get_platform()}.zip"
+
+
+def has(kind: str, digest: str) -> bool:
+    """Whether a piece came."""
+    archive = _archive(kind)
     return archive is not None and digest in archive.NameToInfo
 
 
-def content_of(digest: str) -> bytes | None:
-    """What a unit consists of, as `units` keeps it; None where it did not come."""
-    archive = _archive()
+def content_of(kind: str, digest: str) -> bytes | None:
+    """A piece that came; None where it is damaged."""
+    archive = _archive(kind)
     try:
         return None if archive is None else archive.read(digest)
-    except (zipfile.BadZipFile, OSError, EOFError) as error:
-        log.warning("%s is damaged: install the package again (%s)", PATH, error)
+    except (zipfile.BadZipFile, zlib.error, OSError, EOFError) as error:
+        log.warning("%s is damaged: install the package again (%s)", path_of(kind), error)
         return None
 
 
 @functools.cache
-def _archive() -> zipfile.ZipFile | None:
-    if os.environ.get("COSIM_NO_SHIPPED", "0") not in ("", "0") or not PATH.exists():
+def _archive(kind: str) -> zipfile.ZipFile | None:
+    path = path_of(kind)
+    if os.environ.get("COSIM_NO_SHIPPED", "0") not in ("", "0") or not path.exists():
         return None
     try:
-        return zipfile.ZipFile(PATH)
+        return zipfile.ZipFile(path)
     except (zipfile.BadZipFile, OSError) as error:
-        log.warning("%s is damaged and not used: install the package again (%s)", PATH, error)
+        log.warning("%s is damaged and not used: install the package again (%s)", path, error)
         return None
 
 
-def write(units: Mapping[str, bytes], path: Path = PATH) -> None:
+def write(kind: str, pieces: Mapping[str, bytes]) -> Path:
     """Write an archive anew; processes that have the old one go on with it."""
+    path = path_of(kind)
     path.parent.mkdir(parents=True, exist_ok=True)
     part = path.with_name(f".{path.name}.{os.getpid()}.part")
-    with zipfile.ZipFile(part, "w", zipfile.ZIP_DEFLATED) as archive:
-        for digest, content in sorted(units.items()):
+    with zipfile.ZipFile(part, "w") as archive:
+        for digest, content in sorted(pieces.items()):
             archive.writestr(zipfile.ZipInfo(digest), content, zipfile.ZIP_DEFLATED)
     part.replace(path)
+    return path

@@ -31,6 +31,7 @@ from cosim_compiler.printers import llvm_lowered
 from cosim_compiler.printers.llvm_lines import are_shown
 from cosim_compiler.record import methods_of
 from cosim_compiler.road import LLVM, road
+from cosim_compiler.shipped import TEXTS, UNITS
 
 log = logging.getLogger("cosim.native")
 
@@ -41,8 +42,8 @@ HEADER_END = b"\0"
 MADE_BY = ("*.py", "language/*.py", "printers/*.py")
 NOT_MADE_BY = ("native.py", "shipped.py", "ahead.py")
 
-used: dict[str, bytes] = {}
-"""What this process has used, by digests: what a release ships."""
+used: dict[str, dict[str, bytes]] = {UNITS: {}, TEXTS: {}}
+"""What this process has used, by kinds and digests: what a release ships."""
 _loaded: dict[str, Unit] = {}
 _lock = threading.RLock()
 
@@ -93,7 +94,7 @@ def unit_of(function: types.FunctionType, signature: str) -> tuple[Unit, int]:
 def is_at_hand(function: types.FunctionType, signature: str) -> bool:
     """Whether a function can be had without compiling it."""
     digest = _digest_of_unit(_roots(function, signature)[0])
-    return digest in _loaded or _has_come(digest) or kernel_cache.has(_key(digest))
+    return digest in _loaded or _has_come(UNITS, digest) or kernel_cache.has(_key(digest))
 
 
 def one_of_each(wanted: Iterable[Wanted]) -> list[Wanted]:
@@ -109,14 +110,16 @@ def compile_and_keep(function: types.FunctionType, signature: str) -> None:
     """Compile what another process will load."""
     wanted, _ = _roots(function, signature)
     digest = _digest_of_unit(wanted)
-    _content(digest, lambda: _compiled(wanted, digest))
+    _content(UNITS, digest, lambda: _compiled(wanted, digest))
 
 
 def lowered_text(wanted: Sequence[Wanted]) -> str:
     """LLVM's text of functions, for no machine; see `printers.llvm_lowered`."""
-    digest = _digest("text", wanted)
+    digest = _digest(TEXTS, wanted)
     with _lock, interrupts_held():
-        return _content(digest, lambda: machine.optimized(llvm_lowered.text_of(wanted)).encode()).decode()
+        return _content(
+            TEXTS, digest, lambda: machine.optimized(llvm_lowered.text_of(wanted)).encode()
+        ).decode()
 
 
 def _roots(function: types.FunctionType, signature: str) -> tuple[tuple[Wanted, ...], int]:
@@ -136,16 +139,16 @@ def _unit(wanted: tuple[Wanted, ...]) -> Unit:
         if digest not in _loaded:
             for other in _linked(wanted):
                 unit_of(*other)
-            content = _content(digest, lambda: _compiled(wanted, digest))
+            content = _content(UNITS, digest, lambda: _compiled(wanted, digest))
             header, _, code = content.partition(HEADER_END)
             coder().machine.load(code)
             _loaded[digest] = Unit(digest, tuple(map(_failure, json.loads(header))))
     return _loaded[digest]
 
 
-def _content(digest: str, make: Callable[[], bytes]) -> bytes:
+def _content(kind: str, digest: str, make: Callable[[], bytes]) -> bytes:
     """What came with the package, or is kept, or is made now and kept from now on."""
-    content = shipped.content_of(digest) if _has_come(digest) else None
+    content = shipped.content_of(kind, digest) if _has_come(kind, digest) else None
     if content is None:
         key = _key(digest)
         content = kernel_cache.kept(key)
@@ -156,12 +159,12 @@ def _content(digest: str, make: Callable[[], bytes]) -> bytes:
                     content = make()
                     kernel_cache.keep(key, content)
     if machine.is_for_others():
-        used[digest] = content
+        used[kind][digest] = content
     return content
 
 
-def _has_come(digest: str) -> bool:
-    return road() == LLVM and not are_shown() and shipped.has(digest)
+def _has_come(kind: str, digest: str) -> bool:
+    return road() == LLVM and not are_shown() and shipped.has(kind, digest)
 
 
 def _compiled(wanted: tuple[Wanted, ...], digest: str) -> bytes:
@@ -226,13 +229,13 @@ def _key(digest: str) -> str:
 
 
 def _digest_of_unit(wanted: tuple[Wanted, ...]) -> str:
-    return _digest("unit", wanted)
+    return _digest(UNITS, wanted)
 
 
-def _digest(what: str, wanted: Iterable[Wanted]) -> str:
+def _digest(kind: str, wanted: Iterable[Wanted]) -> str:
     """Of functions, of those of other units that they call, and of all that makes code of them."""
     return _joined(
-        what,
+        kind,
         tuple(
             (
                 *(fingerprint(function), spelled(signature)),
@@ -244,8 +247,8 @@ def _digest(what: str, wanted: Iterable[Wanted]) -> str:
 
 
 @functools.cache
-def _joined(what: str, of: tuple[tuple[str, ...], ...]) -> str:
-    return hashlib.sha256(f"{what} {_made_by()} {of}".encode()).hexdigest()[:32]
+def _joined(kind: str, of: tuple[tuple[str, ...], ...]) -> str:
+    return hashlib.sha256(f"{kind} {_made_by()} {of}".encode()).hexdigest()[:32]
 
 
 def _methods(signature: str) -> list[types.FunctionType]:
