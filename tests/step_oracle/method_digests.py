@@ -1,7 +1,8 @@
 """What each of our methods makes of the random systems: a short digest of every outcome.
 
-The system, its options and what is done with it stay those of the seed; the method is another one. A method that takes fixed steps alone is given
-some. A monitor ends a run after many steps: a method of low order would need hours for a tight accuracy.
+The system, its options and what is done with it stay those of the seed; the method is another one. A method
+that takes fixed steps alone is given some. A monitor ends a run after many steps: a method of low order would
+need hours for a tight accuracy.
 """
 
 from __future__ import annotations
