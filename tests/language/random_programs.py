@@ -35,6 +35,7 @@ def total(v, by):
 REALS = ("0.0", "-0.0", "1.0", "-2.0", "0.5", "1e300", "-1e-310", "3.0", "2.5", "1e9")
 WHOLES = ("0", "1", "-1", "2", "7", "-4", "63", "64", "-9", "4611686018427387904", "1000003")
 OF_ONE = ("math.sin", "math.cos", "math.tanh", "math.atan", "abs", "-", "math.fabs", "math.expm1", "math.erf")
+MADE_UP = ("i_", "n_", "value_", "held_", "k_", "end_")
 
 
 class Writer:
@@ -55,8 +56,9 @@ class Writer:
         return self.draw.choice(choices)
 
     def new(self, kind: str) -> str:
+        """A name; some look like what printers make up themselves."""
         self.count += 1
-        return f"{kind}{self.count}"
+        return f"{self.one(*MADE_UP)}{self.count}" if self.draw.random() < 0.15 else f"{kind}{self.count}"
 
     # expressions
 

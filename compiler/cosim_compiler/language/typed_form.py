@@ -467,8 +467,8 @@ def is_pure(expression: Expression) -> bool:
 
 
 def reads_elements(expression: Expression) -> bool:
-    """Whether its value depends on what lies in views, and has no name of its own yet."""
-    return is_pure(expression) and any(isinstance(one, (Element, Field)) for one in walk(expression))
+    """Whether its value depends on what lies in views."""
+    return any(isinstance(one, (Element, Field)) for one in walk(expression))
 
 
 def view_type(expression: Expression) -> View:
