@@ -216,6 +216,7 @@ if TYPE_CHECKING:
     from cosim.step.recording import SLACK as SLACK
     from cosim.step.recording import VALUES as VALUES
     from cosim.step.recording import record_now as record_now
+    from cosim.step.records import Handler as Handler
     from cosim.step.run import advance as advance
     from cosim.step.run import finish as finish
     from cosim.step.run import initialize as initialize
@@ -287,6 +288,7 @@ if TYPE_CHECKING:
     from cosim_compiler.native import release_address as release_address
     from cosim_compiler.printers.llvm_lowered import data_of as data_of
     from cosim_compiler.printers.llvm_lowered import length_of as length_of
+    from cosim_compiler.record import rows_of as rows_of
     from cosim_compiler.silent import compiled as compiled
     from cosim_compiler.sources.kernel_rules import check_rules as check_rules
     from cosim_compiler.sources.kernel_sides import nearer_side as nearer_side

@@ -25,12 +25,15 @@ from typing import Any
 import numpy as np
 
 from cosim_compiler import foreign
-from cosim_compiler.calls import BY_NAME, INDIRECT, STATUS, TOGETHER, is_call
+from cosim_compiler.calls import BY_NAME, GROUP_AT, INDIRECT, STATUS, TOGETHER, is_call
+from cosim_compiler.convention import compounds
+from cosim_compiler.record import Record, functions_of, layout_digest, methods_of, rows_of
 
 REPLACED: tuple[Any, ...] = (
     foreign.call_with_array,
     foreign.call_with_interval,
     *foreign.ARRAYS_AT,
+    rows_of,
 )
 """The compiler puts something else in their place: what they say in Python does not count."""
 ATTRIBUTES = (BY_NAME,)
@@ -256,6 +259,9 @@ class _Digest:
         elif is_replaced(function):
             self._named("replaced", function)
             self._all(map(function.__dict__.get, (INDIRECT, STATUS)))
+        elif GROUP_AT in function.__dict__:
+            self._named("group", function)
+            self.feed(compounds[function.__dict__[GROUP_AT]])
         elif _is_library(function.__globals__.get("__name__")):
             self._named("library", function)
         else:
@@ -340,7 +346,10 @@ class _Digest:
             for name, member in cls.__members__.items():
                 self._all((name, member.value))
         elif issubclass(cls, tuple) and hasattr(cls, "_fields"):
-            self._all((cls._fields, getattr(cls, "_field_defaults", {})))
+            self._all((cls._fields, getattr(cls, "_field_defaults", {}), *functions_of(cls)))
+        elif issubclass(cls, Record):
+            self.feed(layout_digest(cls))
+            self._all(methods_of(cls))
         elif not _is_library(cls.__module__):
             self._attributes([c for c in cls.__mro__ if not _is_library(c.__module__)], mentioned)
 

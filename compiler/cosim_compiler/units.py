@@ -23,13 +23,13 @@ from typing import Any
 from cosim_compiler import kernel_cache, machine, shipped
 from cosim_compiler.calls import TOGETHER
 from cosim_compiler.code import coder
-from cosim_compiler.convention import records, spelled
+from cosim_compiler.convention import compounds, records, spelled
 from cosim_compiler.fingerprint import environment, fingerprint, is_replaced
 from cosim_compiler.held_interrupts import interrupts_held
 from cosim_compiler.language.program import Program
 from cosim_compiler.printers import llvm_lowered
 from cosim_compiler.printers.llvm_lines import are_shown
-from cosim_compiler.record import methods_of
+from cosim_compiler.record import functions_of, methods_of
 from cosim_compiler.road import LLVM, road
 from cosim_compiler.shipped import TEXTS, UNITS
 
@@ -252,9 +252,13 @@ def _joined(kind: str, of: tuple[tuple[str, ...], ...]) -> str:
 
 
 def _methods(signature: str) -> list[types.FunctionType]:
-    """Of the records that are passed: a digest of a function does not see what a method does."""
+    """Of the records and groups that are passed: a digest of a function does not see what a method does."""
     passed = [records[letter][0] for letter in signature if letter in records]
-    return [method for cls in passed for method in methods_of(cls)]
+    groups = [compounds[letter][0] for letter in signature if letter in compounds]
+    return [
+        *(method for cls in passed for method in methods_of(cls)),
+        *(function for cls in groups for function in functions_of(cls)),
+    ]
 
 
 _apart_by_digest: dict[str, tuple[types.FunctionType, ...]] = {}

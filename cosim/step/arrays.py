@@ -7,9 +7,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.step.layout import CLOCK_HEADER, ENTRIES, ENTRIES_AT, FIRST_ENTRY
+from cosim.step.records import GivenTime, Grid, Handler, Result, Timing
 from cosim_compiler.calls import GROUP_AT
 from cosim_compiler.convention import compounds
 from cosim_compiler.foreign import integers_at, reals_at, table_at
+from cosim_compiler.record import rows_of
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -47,6 +50,34 @@ class Arrays(NamedTuple):
     choice: Integers  # see `recording`
     rows: Reals  # see `recording`
     log: Reals  # see `event_log`
+
+    @property
+    def handlers(run):
+        """All handlers, by their numbers."""
+        return rows_of(Handler, run.program, run.program[ENTRIES_AT], run.program[ENTRIES])
+
+    def results_of(run, handler):
+        """The variables that a handler may change."""
+        return rows_of(Result, run.program, handler.results_at, handler.results)
+
+    def time_given(run, place):
+        """The period or the offset that stands at a place of `program`."""
+        return rows_of(GivenTime, run.program, place, 1)[0]
+
+    @property
+    def next_index(run):
+        """Of each handler: which occurrence comes next, or whether it is pending."""
+        return run.agenda[FIRST_ENTRY : FIRST_ENTRY + run.program[ENTRIES]]
+
+    @property
+    def timings(run):
+        """Of each handler: when it comes."""
+        return rows_of(Timing, run.clock, CLOCK_HEADER, run.program[ENTRIES])
+
+    @property
+    def grids(run):
+        """Of each handler: the grid of its times."""
+        return rows_of(Grid, run.agenda, FIRST_ENTRY + run.program[ENTRIES], run.program[ENTRIES])
 
 
 LETTERS = dict(

@@ -67,7 +67,7 @@ def due(a: Arrays, t: float) -> int:
     if code != 0:
         return code
     now = a.clock[ix.TIME] if t == 0.0 else up_to_rounding(a, a.clock[ix.TIME])
-    return EVENT if next_time(a, a.places[ix.ENTRY]) <= now else REACHED
+    return EVENT if next_time(a, a.handlers[a.places[ix.ENTRY]]) <= now else REACHED
 
 
 def record(a: Arrays, t: float) -> int:

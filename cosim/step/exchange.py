@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from cosim.step import layout as ix
-from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time, row_of
+from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
 from cosim.step.arrays import Arrays
 from cosim.step.codes import EVENT, FAILED_HOLD, REACHED, TERMINATED
 from cosim.step.copies import different
@@ -53,9 +53,9 @@ def up_to_rounding(a: Arrays, t: float) -> float:
     """
     limit = t + max(a.numbers[ix.MEETING], 1e-14 * max(1.0, abs(t)))
     latest = t
-    for entry in range(a.program[ix.ENTRIES]):
-        if a.program[row_of(a, entry) + ix.SCHEDULE] != 0:
-            time = next_time(a, entry)
+    for handler in a.handlers:
+        if handler.schedule != 0:
+            time = next_time(a, handler)
             if latest < time <= limit:
                 latest = time
     return latest
@@ -77,8 +77,8 @@ def find_crossed(a: Arrays) -> bool:
 def has_every_step(a: Arrays) -> bool:
     """Whether there are handlers of every step."""
     found = False
-    for entry in range(a.program[ix.ENTRIES]):
-        found = found or a.program[row_of(a, entry) + ix.CAUSE] == TIME_CAUSE
+    for handler in a.handlers:
+        found = found or handler.cause == TIME_CAUSE
     return found
 
 

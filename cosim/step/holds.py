@@ -16,13 +16,13 @@ import math
 
 from cosim.cause import EventCause
 from cosim.step import layout as ix
-from cosim.step.agenda import row_of
 from cosim.step.arrays import Arrays
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.codes import FAILED_LOOSE
 from cosim.step.evaluation import copy_cache, walk_here
 from cosim.step.event_log import HELD as FOUND_HELD
 from cosim.step.event_log import RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, tell
+from cosim.step.records import Handler, Result
 from cosim.step.sliding_field import (
     HELD,
     HELD_KIND,
@@ -214,10 +214,9 @@ def release(a: Arrays) -> int:
             a.clock[memory + ix.BAND] = -1.0
         else:
             a.clock[memory + ix.REPEATS] = LEAVING
-            for entry in range(a.program[ix.ENTRIES]):
-                row = row_of(a, entry)
-                if a.program[row + ix.CAUSE] == TRIGGERED and a.program[row + ix.FLAG] == i:
-                    a.agenda[ix.FIRST_ENTRY + entry] = 1
+            for handler in a.handlers:
+                if handler.cause == TRIGGERED and handler.flag == i:
+                    a.next_index[handler.number] = 1
     if kept == count:
         return 0
     a.clock[a.program[ix.HOLDS]] = float(kept)
@@ -362,27 +361,23 @@ def begin_candidates(a: Arrays) -> None:
                 a.scratch[candidate(a, i) + m] = 0.0
 
 
-def gathers(a: Arrays, row: int) -> bool:
+def gathers(a: Arrays, handler: Handler) -> bool:
     """Whether what a handler writes says how its witness can be held."""
-    if (
-        a.program[ix.CANDIDATES_WIDTH] == 0
-        or a.program[row + ix.CAUSE] != TRIGGERED
-        or a.program[row + ix.PRIVATE] != 0
-    ):
+    if a.program[ix.CANDIDATES_WIDTH] == 0 or handler.cause != TRIGGERED or handler.is_private != 0:
         return False
-    i = a.program[row + ix.FLAG]
-    return i >= 0 and a.program[row + ix.DOES] != ix.PUBLISH and is_endless(a, i)
+    i = handler.flag
+    return i >= 0 and handler.does != ix.PUBLISH and is_endless(a, i)
 
 
-def note_result(a: Arrays, row: int, cell: int, m: int, before: float, after: float) -> None:
+def note_result(a: Arrays, handler: Handler, result: Result, m: int, before: float, after: float) -> None:
     """A handler of a witness whose events do not end has written a number."""
-    at = candidate(a, a.program[row + ix.FLAG])
+    at = candidate(a, handler.flag)
     n = a.y.shape[0]
-    array = a.program[cell + ix.TARGET]
-    offset = a.program[cell + ix.OFFSET] + m
+    array = result.array
+    offset = result.offset + m
     if array == ix.IN_Y:
         a.scratch[at + offset] += after - before
-    elif a.program[cell + ix.SWITCHABLE] != 0 and before != after:
+    elif result.is_switchable != 0 and before != after:
         count = int(a.scratch[at + n])
         data = at + n + 1 + SWITCH_WIDTH * count
         a.scratch[data + SWITCH_IN] = float(0 if array == ix.IN_D else 1 if array == ix.IN_K else 2)

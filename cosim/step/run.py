@@ -14,7 +14,6 @@ from cosim.step.agenda import (
     check_timers,
     follow_clocks,
     next_event_time,
-    row_of,
     schedule_periods,
     start_agenda,
 )
@@ -139,9 +138,9 @@ def initialize(a: Arrays, t: float) -> int:
     begin_answers(a)
     for i in range(ix.FIRST_ENTRY):
         a.agenda[i] = 0
-    for entry in range(a.program[ix.ENTRIES]):
-        if not stays or a.program[row_of(a, entry) + ix.CAUSE] != TRIGGERED:
-            a.agenda[ix.FIRST_ENTRY + entry] = 0
+    for handler in a.handlers:
+        if not stays or handler.cause != TRIGGERED:
+            a.next_index[handler.number] = 0
     forget_holds(a)
     forget_located(a)
     forget_pace(a)

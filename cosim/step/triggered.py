@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 from cosim.step import layout as ix
-from cosim.step.agenda import row_of
 from cosim.step.arrays import Arrays
 from cosim.step.codes import FAILED_HOLD
 from cosim.step.event_log import CHATTERING, ZENO, tell
@@ -86,12 +85,11 @@ def fire(a: Arrays, near_by: float) -> None:
             near = since <= near_by or is_lost(a, i, since)
             a.clock[at + ix.REPEATS] = a.clock[at + ix.REPEATS] + 1.0 if near else 0.0
             a.clock[at + ix.FIRED] = now
-    for entry in range(a.program[ix.ENTRIES]):
-        row = row_of(a, entry)
-        witness = a.program[row + ix.FLAG]
-        waits = a.program[row + ix.CAUSE] == TRIGGERED and witness >= 0
+    for handler in a.handlers:
+        witness = handler.flag
+        waits = handler.cause == TRIGGERED and witness >= 0
         if waits and a.places[a.program[ix.CROSSED] + witness] != 0:
-            a.agenda[ix.FIRST_ENTRY + entry] = 1
+            a.next_index[handler.number] = 1
 
 
 def jumps(a: Arrays) -> bool:
@@ -167,13 +165,12 @@ def list_pending(a: Arrays) -> None:
     for i in range(a.program[ix.WITNESSES]):
         a.places[a.program[ix.FIRED_BY] + i] = 0
         a.scratch[a.program[ix.BEFORE] + i] = value(a, i)
-    for entry in range(a.program[ix.ENTRIES] if a.program[ix.WITNESSES] > 0 else 0):
-        row = row_of(a, entry)
-        updating = a.program[row + ix.CAUSE] == TRIGGERED and a.program[row + ix.DOES] != ix.PUBLISH
-        a.places[a.program[ix.WAITING] + entry] = 0
-        if updating and a.agenda[ix.FIRST_ENTRY + entry] != 0:
-            a.places[a.program[ix.WAITING] + entry] = 1
-            a.places[a.program[ix.FIRED_BY] + a.program[row + ix.FLAG]] = 1
+    for handler in a.handlers:
+        updating = handler.cause == TRIGGERED and handler.does != ix.PUBLISH
+        a.places[a.program[ix.WAITING] + handler.number] = 0
+        if updating and a.next_index[handler.number] != 0:
+            a.places[a.program[ix.WAITING] + handler.number] = 1
+            a.places[a.program[ix.FIRED_BY] + handler.flag] = 1
     for i in range(a.program[ix.WITNESSES]):
         if a.places[a.program[ix.FIRED_BY] + i] == 0:
             a.places[a.program[ix.WAS_SET] + i] = 0
@@ -183,9 +180,10 @@ def leave_out_pending(a: Arrays) -> None:
     """Leave in FIRED_BY those witnesses of which an update has run: where one has failed it still waits."""
     for i in range(a.program[ix.WITNESSES]):
         a.places[a.program[ix.FIRED_BY] + i] = 0
-    for entry in range(a.program[ix.ENTRIES] if a.program[ix.WITNESSES] > 0 else 0):
-        if a.places[a.program[ix.WAITING] + entry] != 0 and a.agenda[ix.FIRST_ENTRY + entry] == 0:
-            a.places[a.program[ix.FIRED_BY] + a.program[row_of(a, entry) + ix.FLAG]] = 1
+    for handler in a.handlers:
+        waited = a.places[a.program[ix.WAITING] + handler.number] != 0
+        if waited and a.next_index[handler.number] == 0:
+            a.places[a.program[ix.FIRED_BY] + handler.flag] = 1
 
 
 def turned(a: Arrays) -> int:

@@ -22,6 +22,7 @@ from cosim.step import layout as ix
 from cosim.step.arrays import Arrays
 from cosim.step.evaluation import copy_cache, probed
 from cosim.step.holds import TRIGGERED, is_held
+from cosim.step.records import Handler
 from cosim.step.watched import RATE_SPACING, direction_of, is_condition, is_timed, look, memory_of, value
 from cosim.walker import walk
 
@@ -230,28 +231,28 @@ def fire_arrivals(a: Arrays) -> int:
     return 1 if some else 0
 
 
-def is_own(a: Arrays, row: int, i: int) -> bool:
+def is_own(a: Arrays, handler: Handler, i: int) -> bool:
     """Whether a handler is called by a witness."""
-    return a.program[row + ix.CAUSE] == TRIGGERED and a.program[row + ix.FLAG] == i
+    return handler.cause == TRIGGERED and handler.flag == i
 
 
-def may_be_set(a: Arrays, row: int, i: int) -> bool:
+def may_be_set(a: Arrays, handler: Handler, i: int) -> bool:
     """Whether it matters that a handler has set a witness: it lies at zero, or passes it at this instant."""
-    fires = a.places[a.program[ix.FIRED_BY] + i] != 0 and not is_own(a, row, i)
+    fires = a.places[a.program[ix.FIRED_BY] + i] != 0 and not is_own(a, handler, i)
     return fires or a.clock[memory_of(a, i) + ix.BAND] >= 0.0
 
 
-def note_set(a: Arrays, row: int) -> None:
+def note_set(a: Arrays, handler: Handler) -> None:
     """A handler has run: mark in WAS_SET the witnesses that it has set to the zero at which they lie.
 
     Where the handler is not theirs, those that fire at this instant, just behind zero, count as well. It is
     called once more with the states that it may set moved: a witness that it sets does not move.
     """
-    first = a.program[row + ix.SETS_AT]
-    last = first + ix.SET_WIDTH * a.program[row + ix.SETS]
+    first = handler.sets_at
+    last = first + ix.SET_WIDTH * handler.sets
     asks = False
     for at in range(first, last, ix.SET_WIDTH):
-        asks = asks or may_be_set(a, row, a.program[at + ix.SET_WITNESS])
+        asks = asks or may_be_set(a, handler, a.program[at + ix.SET_WITNESS])
     if not asks:
         return
     largest = largest_state(a)
@@ -263,7 +264,7 @@ def note_set(a: Arrays, row: int) -> None:
         m = a.program[at + ix.SET_STATE]
         moved[m] = a.y[m] + move(m, 0) * (largest if largest > 0.0 else 1.0)
         a.c[a.program[at + ix.SET_RESULT]] = moved[m]
-    block = a.program[row + ix.BLOCK_OF]
+    block = handler.block
     time = a.clock[ix.TIME]
     if walk(a.table, a.ints, block, block + 1, time, moved, a.p, a.d, a.k, a.h, a.c) != 0:
         return
@@ -276,8 +277,8 @@ def note_set(a: Arrays, row: int) -> None:
             was = value(a, i) if after == 0 or a.clock[memory_of(a, i) + ix.BAND] >= 0.0 else 0.0
             if after == 0:
                 a.scratch[a.program[ix.ROUNDING] + i] = abs(there - was)
-            elif abs(there - was) < 0.5 * rounding(a, i) and may_be_set(a, row, i):
-                a.places[a.program[ix.WAS_SET] + i] = 1 if is_own(a, row, i) else SET_BY_ANOTHER
+            elif abs(there - was) < 0.5 * rounding(a, i) and may_be_set(a, handler, i):
+                a.places[a.program[ix.WAS_SET] + i] = 1 if is_own(a, handler, i) else SET_BY_ANOTHER
         for at in range(first, last, ix.SET_WIDTH):
             moved[a.program[at + ix.SET_STATE]] = a.c[a.program[at + ix.SET_RESULT]]
 

@@ -41,6 +41,7 @@ from cosim_compiler.language.types import (
     types_of,
     unify,
 )
+from cosim_compiler.record import rows_of
 from cosim_compiler.sources.kernel_source import definition_of
 
 FOREIGN_LETTERS: dict[Any, str] = {foreign.call_with_array: "iiiii", foreign.call_with_interval: "iffiiiii"}
@@ -51,7 +52,7 @@ def call_of(reader: Reading, node: ast.Call) -> Expression:
     """The typed form of a call."""
     if isinstance(node.func, ast.Attribute):
         owner = reader.expression(node.func.value)
-        if isinstance(owner.type, Record):
+        if isinstance(owner.type, (Record, Group)):
             return _of_method(reader, owner, node.func, node)
     called = reader.expression(node.func)
     if not isinstance(called, Known):
@@ -61,6 +62,8 @@ def call_of(reader: Reading, node: ast.Call) -> Expression:
 
 
 def _call(reader: Reading, function: object, items: list[Expression], node: ast.Call) -> Expression:
+    if function is rows_of:
+        return READERS[rows_of](reader, items, node)
     if isinstance(function, types.FunctionType):
         return _of_function(reader, function, items, node)
     if node.keywords:
@@ -82,12 +85,22 @@ def _call(reader: Reading, function: object, items: list[Expression], node: ast.
 
 
 def _of_method(reader: Reading, record: Expression, named: ast.Attribute, node: ast.Call) -> Expression:
-    """A method of a record is a function whose first argument is the record."""
-    assert isinstance(record.type, Record)
+    """A method of a record, or of a group, is a function whose first argument is that."""
+    assert isinstance(record.type, (Record, Group))
     method = getattr(record.type.of, named.attr, None)
     if not isinstance(method, types.FunctionType):
         reader.refuse(node, f"{record.type.of.__name__} has no method '{named.attr}'")
     return reader.with_items(node.args, lambda items: _of_function(reader, method, [record, *items], node))
+
+
+def call_of_function(
+    reader: Reading, function: types.FunctionType, items: list[Expression], node: ast.AST
+) -> Expression:
+    """The call of a helper with arguments in its order."""
+    given = [reader.typed(item, node) for item in items]
+    made = reader.program.function(function, tuple(value.type for value in given))
+    reader.function.raises = reader.function.raises or made.raises
+    return Call(made.result, made, tuple(given))
 
 
 def _named_tuple(reader: Reading, cls: type, items: list[Expression], node: ast.Call) -> Expression:
@@ -129,9 +142,7 @@ def _of_function(
             reader.refuse(
                 node, f"{function.__name__}() is given nothing: a helper that returns nothing has no value"
             )
-    made = reader.program.function(function, tuple(value.type for value in given))
-    reader.function.raises = reader.function.raises or made.raises
-    return Call(made.result, made, tuple(given))
+    return call_of_function(reader, function, given, node)
 
 
 def _packed(reader: Reading, items: Sequence[Expression], node: ast.AST) -> Expression:

@@ -107,6 +107,15 @@ class RecordAt(Expression):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class RowsIn(Expression):
+    """Records that lie in a view, one after the other."""
+
+    view: Expression
+    first: Expression
+    count: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Member(Expression):
     """A view of a group."""
 

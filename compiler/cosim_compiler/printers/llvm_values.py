@@ -209,6 +209,11 @@ class ValueWriter:
         start = self.value(f"extractvalue {{ptr, i64}} {rows}, 0")
         return self.value(f"getelementptr i8, ptr {start}, i64 {offset}")
 
+    def _rowsin(self, node: form.RowsIn) -> str:
+        start = self.value(f"extractvalue {{ptr, i64}} {self.of(node.view)}, 0")
+        start = self.value(f"getelementptr i64, ptr {start}, i64 {self.of(node.first)}")
+        return arithmetic.pair(self, "{ptr, i64}", ("ptr", start), ("i64", self.of(node.count)))
+
     def place(self, node: form.Element | form.Field) -> str:
         """The address of an element or of a field."""
         if isinstance(node, form.Field):
