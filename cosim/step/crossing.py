@@ -19,6 +19,7 @@ from cosim.step.seen import (
     LEFT,
     MIDDLE,
     POINTS,
+    QUARTERS,
     RIGHT,
     copy_row,
     may_hide,
@@ -332,6 +333,8 @@ def first_crossing(a: Arrays, start: float, stop: float, window: float, differen
         if number == parts:
             for i in range(count):
                 points[FIRST_STACKED * width + 1 + i] = ends[ix.ENDS_HEADER + count + i]
+        elif parts == PARTS:
+            copy_row(points, width, FIRST_STACKED, QUARTERS + number - 1)
         depth = 0
         dips = 0
         splits = 0
