@@ -201,8 +201,10 @@ def between_turns(work: Reals, count: int, i: int) -> float:
     last = step * work[RIGHT * width + 1 + count + i]
     cubic = first + last - 2.0 * rise
     square = 3.0 * rise - 2.0 * first - last
+    if not (square * cubic < 0.0 and abs(square) < 3.0 * abs(cubic)):
+        return math.nan  # the middle between its turns lies outside
     inside = square * square - 3.0 * cubic * first
-    if not inside > 0.0 or cubic == 0.0:
+    if not inside > 0.0:
         return math.nan
     root = math.sqrt(inside)
     one = (-square - root) / (3.0 * cubic)
