@@ -25,7 +25,7 @@ from cosim.step.run import (
 from cosim.step.touched import lower_stage
 from cosim.step.triggered import fire
 from cosim.step.updates import PUBLISH_CAUSES, REACHED_TERMINATION, TIME_CAUSE
-from cosim.step.watched import above, memory_of, value
+from cosim.step.watched import RATE_SPACING, above, look, memory_of, value
 from cosim.step.witnesses import begin_watch, note
 from cosim.step.zeros import has_arrivals, note_zeros
 from cosim.system.history_buffer import AFTER_ARRIVAL
@@ -143,6 +143,7 @@ def handle_events(a: Arrays, t: float) -> int:
     elif code == 0:
         found = find_crossed(a)
         if found:
+            look(a, RATE_SPACING)
             fire(a, 0.0)
         note_zeros(a, 1 if found else 0)
     if code != 0:
