@@ -13,7 +13,8 @@ from typing import Any
 POINTER, WORD, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 WORDS: dict[str, list[Any]] = {
     **{"f": [REAL], "i": [WORD]},
-    **{"F": [POINTER, WORD], "I": [POINTER, WORD], "T": [POINTER, WORD, WORD]},
+    **{"F": [POINTER, WORD], "I": [POINTER, WORD]},
+    **{"M": [POINTER, WORD, WORD], "T": [POINTER, WORD, WORD]},
 }
 """Kinds of the words of an argument, by its letter in a signature."""
 SCALARS = "fi"

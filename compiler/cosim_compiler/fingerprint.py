@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 
-from cosim_compiler import foreign
+from cosim_compiler import foreign, tables
 from cosim_compiler.calls import BY_NAME, GROUP_AT, INDIRECT, STATUS, TOGETHER, is_call
 from cosim_compiler.convention import compounds
 from cosim_compiler.record import Record, functions_of, layout_digest, methods_of, rows_of
@@ -34,6 +34,8 @@ REPLACED: tuple[Any, ...] = (
     foreign.call_with_interval,
     *foreign.ARRAYS_AT,
     rows_of,
+    tables.as_table,
+    tables.zeros,
 )
 """The compiler puts something else in their place: what they say in Python does not count."""
 ATTRIBUTES = (BY_NAME,)

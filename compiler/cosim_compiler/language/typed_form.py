@@ -148,6 +148,22 @@ class ViewAt(Expression):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class AsTable(Expression):
+    """The elements of a view as rows by columns."""
+
+    view: Expression
+    rows: Expression
+    columns: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Zeros(Expression):
+    """An array of zeros that lives as long as the call of the function; its type knows the shape."""
+
+    name: str
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class MakeTuple(Expression):
     """A tuple of these values."""
 
@@ -472,7 +488,7 @@ def walk(*nodes: Expression | Statement) -> Iterator[Expression | Statement]:
 
 def is_pure(expression: Expression) -> bool:
     """Whether computing it twice, or not at all, changes nothing."""
-    return not any(isinstance(one, (Call, CallLinked, CallAddress, Let)) for one in walk(expression))
+    return not any(isinstance(one, (Call, CallLinked, CallAddress, Let, Zeros)) for one in walk(expression))
 
 
 def reads_elements(expression: Expression) -> bool:

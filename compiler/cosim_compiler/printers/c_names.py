@@ -81,7 +81,7 @@ class Types:
         if isinstance(type_, Number):
             return NUMBERS[type_]
         if isinstance(type_, View):
-            return VIEWS[type_]
+            return VIEWS[type_.of_any_shape]
         if isinstance(type_, Group):
             return f"const {self._group(type_)} *"
         if isinstance(type_, Record):
@@ -123,7 +123,7 @@ class Types:
         if isinstance(type_, Tuple):
             return f"t{''.join(map(self._letters, type_.items))}e"
         if isinstance(type_, View):
-            return {"reals": "R", "integers": "I", "matrix": "M", "table": "T"}[VIEWS[type_]]
+            return {"reals": "R", "integers": "I", "matrix": "M", "table": "T"}[VIEWS[type_.of_any_shape]]
         return LETTERS[type_] if isinstance(type_, Number) else f"G{type_.of.__name__}"
 
     def _group(self, type_: Group) -> str:

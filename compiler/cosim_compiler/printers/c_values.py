@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -233,6 +234,8 @@ class ValueWriter:
             kinds = enumerate(zip(given.items, wanted.items, strict=True))
             items = [self.converted(one, to, f"{held}._{i}") for i, (one, to) in kinds]
             return f"({self.types[wanted]}){{{', '.join(items)}}}"
+        if isinstance(wanted, View):  # of a shape that is not known here
+            return text
         if wanted is TRUTH:
             return f"({text} != 0)"
         if given is REAL:
@@ -310,6 +313,20 @@ class ValueWriter:
         columns = f", {node.columns}" if kind.axes == 2 else ""
         pointer = f"({NUMBERS[kind.item]} *)(intptr_t)({address})"
         return f"({self.types[kind]}){{{pointer}, {size}{columns}}}"
+
+    def _astable(self, node: form.AsTable) -> str:
+        view, rows, columns = self.in_order([node.view, node.rows, node.columns])
+        if not _is_term(view):
+            view = self.named(node.view.type, view)
+        return f"({self.types[node.type]}){{{view}.at, {rows}, {columns}}}"
+
+    def _zeros(self, node: form.Zeros) -> str:
+        kind = view_type(node)
+        assert kind.shape is not None
+        name, size = self.local[f"{node.name}.memory"], math.prod(kind.shape)
+        self.room.append(f"    {NUMBERS[kind.item]} {name}[{max(size, 1)}];")
+        self.line(f"for (int i = 0; i < {size}; i++) {name}[i] = 0;")
+        return f"({self.types[kind]}){{{name}, {', '.join(map(str, kind.shape))}}}"
 
     def _constantview(self, node: form.ConstantView) -> str:
         kind = view_type(node)
