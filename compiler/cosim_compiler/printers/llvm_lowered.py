@@ -17,7 +17,7 @@ from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import Expression, Function
 from cosim_compiler.language.types import NOTHING, Number, Tuple, Type, View, types_of
 from cosim_compiler.printers import llvm_arithmetic as arithmetic
-from cosim_compiler.printers.llvm import FunctionWriter, Module
+from cosim_compiler.printers.llvm import FunctionWriter, Module, add_functions
 from cosim_compiler.printers.llvm_types import STATUS as STATUS_TYPE
 from cosim_compiler.printers.llvm_types import llvm_type, returned
 from cosim_compiler.printers.llvm_values import ValueWriter
@@ -55,8 +55,7 @@ def lowered_text(function: types.FunctionType, signature: str, name: str) -> str
     program = Program(linked_by_name, groups_are_tuples=True)
     root = program.root(function, signature)
     module = Module()
-    for typed in program.functions:
-        module.functions.append(LoweredWriter(module, typed).text())
+    add_functions(module, [LoweredWriter(module, typed) for typed in program.functions])
     module.functions.append(_entry(module, name, root, signature))
     return module.text()
 
@@ -124,7 +123,7 @@ def _entry(module: Module, name: str, function: Function, signature: str) -> str
                 heads.append(f"{llvm_type(member)} {item}")
             items.append((llvm_type(member), item))
         value = arithmetic.pair(out, llvm_type(kind), *items) if isinstance(kind, Tuple) else items[0][1]
-        names.append(f"{llvm_type(kind)} {value}")
+        names += out.apart(kind, value)
     call = f"call {returned(function)} @{function.symbol}({', '.join(names)}) alwaysinline"
     status = answer = "0"
     if function.result is NOTHING and not function.raises:
