@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import platform
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
@@ -37,11 +38,11 @@ class Coder:
 
 
 def text_for_llvm(program: Program, entries: Iterable[Entry]) -> str:
-    """LLVM's text, for no machine in particular."""
+    """LLVM's text, for the processor of this computer."""
     module = llvm.module_of(program)
     for entry in entries:
         llvm_entries.add_entry(module, *entry)
-    return module.text()
+    return module.text(platform.machine())
 
 
 def text_in_c(program: Program, entries: Iterable[Entry]) -> str:

@@ -84,8 +84,9 @@ def object_of(text: str, passes: int = 1) -> bytes:
     llvm, machine = _llvm(), _processor()
     module = llvm.parse_assembly(text)
     module.verify()
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
     for _ in range(passes):
-        _run_passes(module)
+        _run_passes(module, vectors=True)
     found: bytes = machine.emit_object(module)
     return found
 
@@ -95,14 +96,16 @@ def optimized(text: str) -> str:
     llvm = _llvm()
     module = llvm.parse_assembly(text)
     module.verify()
-    _run_passes(module)
+    _run_passes(module, vectors=False)
     return re.sub(r"^(target|source_filename|; ModuleID).*\n", "", str(module), flags=re.MULTILINE)
 
 
-def _run_passes(module: Any) -> None:
+def _run_passes(module: Any, vectors: bool) -> None:
+    """Loops over vectors become instructions for vectors; they are short, so no turn is made of several."""
     llvm = _llvm()
     options = llvm.create_pipeline_tuning_options(speed_level=1)
-    options.loop_vectorization = options.slp_vectorization = False
+    options.loop_vectorization = vectors
+    options.slp_vectorization = options.loop_interleaving = False
     options.inlining_threshold = INLINED_BELOW
     builder = llvm.create_pass_builder(_processor(), options)
     builder.getModulePassManager().run(module, builder)

@@ -7,7 +7,7 @@ import os
 
 from cosim_compiler.language.typed_form import Function
 
-FIRST = 10
+FIRST = 11
 """Number of the first description; those before are the same in each module."""
 HEAD = (
     "!llvm.dbg.cu = !{!1}",

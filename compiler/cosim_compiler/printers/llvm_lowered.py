@@ -16,7 +16,7 @@ from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import group_type, view_type
 from cosim_compiler.language.types import COLUMNS_IN_GROUP, NOTHING
 from cosim_compiler.printers import llvm_arithmetic as arithmetic
-from cosim_compiler.printers.llvm import FunctionWriter, Module
+from cosim_compiler.printers.llvm import FunctionWriter, Module, add_functions
 from cosim_compiler.printers.llvm_entries import by_address
 from cosim_compiler.printers.llvm_types import STATUS as STATUS_TYPE
 from cosim_compiler.printers.llvm_types import llvm_type
@@ -60,7 +60,7 @@ def text_of(wanted: Sequence[tuple[types.FunctionType, str]]) -> str:
     program = Program(linked_by_name)
     roots = [program.root(function, signature) for function, signature in wanted]
     module = Module()
-    module.functions += [LoweredWriter(module, function).text() for function in program.functions]
+    add_functions(module, [LoweredWriter(module, function) for function in program.functions])
     for i, ((_, signature), root) in enumerate(zip(wanted, roots, strict=True)):
         module.functions.append(by_address(module, f"{PLACEHOLDER}_{i}", root, signature))
     return module.text()
