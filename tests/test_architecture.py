@@ -43,7 +43,7 @@ PUBLIC = {
 LAYERS = (
     (
         *("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
-        *("cosim.html_table", "cosim.walker", "cosim.rational"),
+        *("cosim.html_table", "cosim.walker", "cosim.rational", "cosim.functions"),
     ),
     ("cosim.errors", "cosim.misspelt"),
     ("cosim.attributes",),
@@ -74,7 +74,7 @@ COMPILER_LAYERS = (
     ),
     tuple(
         f"cosim_compiler.{name}"
-        for name in ("foreign", "checked_view", "collection", "llvm_text", "callback", "record")
+        for name in ("foreign", "tables", "checked_view", "collection", "llvm_text", "callback", "record")
     ),
     ("cosim_compiler.lowered_code", "cosim_compiler.fingerprint"),
     ("cosim_compiler.parts", "cosim_compiler.sources"),
