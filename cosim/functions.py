@@ -1,4 +1,4 @@
-"""Functions for kernel functions, beside those of `math`: ``from cosim.functions import clip, matmul, solve``.
+"""Functions for kernel functions beside those of `math`: ``from cosim.functions import clip, solve``.
 
 NumPy's names with NumPy's meaning; the page on the kernel language lists them.
 """

@@ -43,7 +43,7 @@ PUBLIC = {
 LAYERS = (
     (
         *("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
-        *("cosim.html_table", "cosim.walker", "cosim.rational", "cosim.shown"),
+        *("cosim.html_table", "cosim.walker", "cosim.rational", "cosim.shown", "cosim.functions"),
     ),
     ("cosim.errors", "cosim.misspelt"),
     ("cosim.attributes",),
@@ -73,7 +73,8 @@ COMPILER_LAYERS = (
         )
     ),
     tuple(
-        f"cosim_compiler.{name}" for name in ("foreign", "checked_view", "collection", "callback", "record")
+        f"cosim_compiler.{name}"
+        for name in ("foreign", "tables", "checked_view", "collection", "callback", "record")
     ),
     ("cosim_compiler.fingerprint",),
     ("cosim_compiler.sources",),

@@ -35,7 +35,7 @@ def total(v, by):
 REALS = ("0.0", "-0.0", "1.0", "-2.0", "0.5", "1e300", "-1e-310", "3.0", "2.5", "1e9")
 WHOLES = ("0", "1", "-1", "2", "7", "-4", "63", "64", "-9", "4611686018427387904", "1000003")
 OF_ONE = ("math.sin", "math.cos", "math.tanh", "math.atan", "abs", "-", "math.fabs", "math.expm1", "math.erf")
-FUNCTIONS = "from cosim_compiler.functions import clip, dot, interp, matmul, norm, sign, solve, transpose, where, zeros\n"
+FUNCTIONS = "from cosim_compiler.functions import *\n"
 TABLES = """\
     q, s, u = zeros((3, 3)), zeros((3, 3)), zeros(3)
     for row in range(3):
@@ -137,7 +137,7 @@ class Writer:
         if chance < 0.57:
             return f"a[{self.place()}]"
         if chance < 0.6:
-            return self.one(f"q[{self.place(3)}, {self.place(3)}]", f"u[{self.place(3)}]", f"s[1][{self.place(3)}]")
+            return f"{self.one(f'q[{self.place(3)}, ', 'u[', 's[1][')}{self.place(3)}]"
         if chance < 0.75:
             return self.one(*REALS)
         if chance < 0.9:

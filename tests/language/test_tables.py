@@ -20,6 +20,7 @@ from cosim.functions import clip, dot, interp, matmul, norm, sign, solve, transp
 from cosim_compiler.called import Called
 from cosim_compiler.code import BY_C, BY_LLVM, Coder
 from cosim_compiler.sources.kernel_rules import rule_faults
+from cosim_compiler.sources.run_source import run_source
 from cosim_compiler.tables import as_table
 
 CODERS = pytest.mark.parametrize("coder", [BY_LLVM, BY_C], ids=["llvm", "c"])
@@ -198,13 +199,25 @@ def test_an_argument_of_two_axes_is_flat_or_a_table() -> None:
     assert Turned.arguments["by_rows"][0].is_table is True
 
 
-@pytest.mark.parametrize("road", [{"COSIM_COMPILER": "plain"}, {"COSIM_DEBUG": "1"}, {"COSIM_COMPILER": "numba"}])
+PRINTED = """
+from test_tables import turned_state
+state = turned_state()
+print(state["part.y"].tolist(), state["part.z"].tolist())
+"""
+
+
+@pytest.mark.parametrize(
+    "road", [{"COSIM_COMPILER": "plain"}, {"COSIM_DEBUG": "1"}, {"COSIM_COMPILER": "numba"}]
+)
 def test_it_is_so_on_other_roads(road: dict[str, str]) -> None:
-    text = "from test_tables import turned_state; s = turned_state(); print(s['part.y'].tolist(), s['part.z'].tolist())"
     here = Path(__file__).parent
     path = os.pathsep.join([str(here), os.environ.get("PYTHONPATH", "")])
     run = subprocess.run(
-        [sys.executable, "-c", text], env={**os.environ, "PYTHONPATH": path, **road}, capture_output=True, text=True, check=False
+        [sys.executable, "-c", PRINTED],
+        env={**os.environ, "PYTHONPATH": path, **road},
+        capture_output=True,
+        text=True,
+        check=False,
     )
     assert run.stdout.strip() == "[-1.0, -1.0] [[4.0, 7.0], [1.0, 0.0]]", run.stderr
 
@@ -213,8 +226,6 @@ def refusal_of(body: str, **declared: Any) -> str:
     """What is said where a class with a kernel function of this text is made."""
     arguments = ", ".join(dict.fromkeys([*declared, "y"]))
     source = f"def law({arguments}):\n" + "".join(f"    {line}\n" for line in body.splitlines())
-    from cosim_compiler.sources.run_source import run_source
-
     names = {name: globals()[name] for name in ("matmul", "zeros", "clip")}
     law = run_source(source, names, label="law")["law"]
     members = {"y": cosim.output(shape=(2, 2)), **declared, "law": cosim.kernel(law), "__doc__": "Law: y."}
@@ -265,7 +276,7 @@ def a_part_returned() -> Any:
 @pytest.mark.parametrize(
     ("function", "said"),
     [
-        (made_in_a_loop, "make the array before the loop"),
+        (made_in_a_loop, "`zeros(2)` in a loop: make the array before it"),
         (returned, "`return own`: an array that a function makes ends with it"),
         (a_part_returned, "an array that a function makes ends with it"),
     ],

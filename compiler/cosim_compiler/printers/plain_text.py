@@ -134,5 +134,7 @@ def text_of(node: Expression) -> str:
         return f"{node.name}({', '.join(map(text_of, node.arguments))})"
     if isinstance(node, form.Call):
         return f"{node.function.author.__name__}({', '.join(map(text_of, node.arguments))})"
+    if isinstance(node, form.Zeros):
+        return f"zeros({form.view_type(node).shape})"
     inner = ", ".join(map(text_of, form.parts(node)))
     return f"{type(node).__name__.lower()}({inner})"
