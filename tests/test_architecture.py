@@ -53,7 +53,7 @@ LAYERS = (
     ("cosim.registration",),
     ("cosim.component",),
     ("cosim.contracts",),
-    ("cosim.step.layout", "cosim.step.arrays"),
+    ("cosim.step.layout", "cosim.step.records", "cosim.step.arrays"),
     ("cosim.system",),
     ("cosim.step",),
     ("cosim.simulation",),
