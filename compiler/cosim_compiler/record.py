@@ -169,6 +169,11 @@ def width_of(cls: type[Record]) -> int:
     return ctypes.sizeof(cls) // 8
 
 
+def place_in(cls: type[Record], field: str) -> int:
+    """Which of the numbers of a record a field is."""
+    return int(getattr(cls, field).offset) // 8
+
+
 def words_of(record: Record) -> list[int]:
     """A record of whole numbers as these."""
     return np.frombuffer(record, dtype=np.int64).tolist()

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.step.layout import CLOCK_HEADER, ENTRIES, ENTRIES_AT, FIRST_ENTRY
-from cosim.step.records import GivenTime, Grid, Handler, Result, Timing
+from cosim.step.layout import CLOCK_HEADER, ENTRIES, ENTRIES_AT, FIRST_ENTRY, WITNESS_MEMORY, WITNESSES
+from cosim.step.records import GivenTime, Grid, Handler, Result, Timing, Witness
 from cosim_compiler.calls import GROUP_AT
 from cosim_compiler.convention import compounds
 from cosim_compiler.foreign import integers_at, reals_at, table_at
@@ -73,6 +73,11 @@ class Arrays(NamedTuple):
     def timings(run):
         """Of each handler: when it comes."""
         return rows_of(Timing, run.clock, CLOCK_HEADER, run.program[ENTRIES])
+
+    @property
+    def witnesses(run):
+        """What is remembered of each witness, by their numbers."""
+        return rows_of(Witness, run.clock, run.program[WITNESS_MEMORY], run.program[WITNESSES])
 
     @property
     def grids(run):

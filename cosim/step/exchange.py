@@ -25,7 +25,7 @@ from cosim.step.run import (
 from cosim.step.touched import lower_stage
 from cosim.step.triggered import fire
 from cosim.step.updates import PUBLISH_CAUSES, REACHED_TERMINATION, TIME_CAUSE
-from cosim.step.watched import RATE_SPACING, above, look, memory_of, value
+from cosim.step.watched import RATE_SPACING, above, look, value
 from cosim.step.witnesses import begin_watch, note
 from cosim.step.zeros import has_arrivals, note_zeros
 from cosim.system.history_buffer import AFTER_ARRIVAL
@@ -71,7 +71,7 @@ def find_crossed(a: Arrays) -> bool:
     begin_watch(a)
     found = False
     for i in range(a.program[ix.WITNESSES]):
-        before = a.clock[memory_of(a, i) + ix.VALUE]
+        before = a.witnesses[i].value
         a.scratch[a.program[ix.BEFORE] + i] = before
         crossed = has_crossed(a, i, above(a, i, before), above(a, i, value(a, i)))
         a.places[a.program[ix.CROSSED] + i] = 1 if crossed else 0

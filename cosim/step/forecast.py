@@ -13,7 +13,7 @@ from cosim.step import layout as ix
 from cosim.step.arrays import Arrays
 from cosim.step.crossing import look_at, points_of
 from cosim.step.seen import QUARTERS
-from cosim.step.watched import above, level, memory_of, value
+from cosim.step.watched import above, level, value
 
 SETTLED = 4  # the point that has what `settle` finds; 0 is its working space
 CLOSER = 0.1  # of the step behind a time that did not come true: the next one has to be nearer than that
@@ -109,8 +109,8 @@ def foresee(a: Arrays, start: float, stop: float, aim: float) -> None:
     """Note when the witnesses may cross next, by the step that was kept and searched."""
     if forecast(a, start, stop, aim) != 0:
         for i in range(a.program[ix.WITNESSES]):
-            a.clock[memory_of(a, i) + ix.EXPECTED] = math.inf
-            a.clock[memory_of(a, i) + ix.DOUBT] = math.inf
+            a.witnesses[i].expected = math.inf
+            a.witnesses[i].doubt = math.inf
 
 
 def forecast(a: Arrays, start: float, stop: float, aim: float) -> int:
@@ -139,7 +139,7 @@ def forecast(a: Arrays, start: float, stop: float, aim: float) -> int:
     inside = QUARTERS * width + 1
     behind = (now - stop) / quarter
     for i in range(count):
-        memory = memory_of(a, i)
+        witness = a.witnesses[i]
         zero = 0.0
         guard = a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_GUARD]
         present = above(a, i, value(a, i))
@@ -147,7 +147,7 @@ def forecast(a: Arrays, start: float, stop: float, aim: float) -> int:
             zero = level(a, i)  # it is out on the other side: zero is zero again
         here = present + zero
         way = a.probe[ix.PROBE_WIDTH * i + ix.DIRECTION]
-        before = a.clock[memory + ix.EXPECTED]
+        before = witness.expected
         time = math.inf
         doubt = 0.0
         if (here > 0.0 and way % 2 == 1) or (here < 0.0 and way >= 2):
@@ -193,11 +193,11 @@ def forecast(a: Arrays, start: float, stop: float, aim: float) -> int:
                 time += aim
             if not doubt <= aim:
                 time = math.inf  # a step that ends in front of a zero is one that was not asked for
-            if now < before < math.inf and not doubt <= a.clock[memory + ix.DOUBT]:
+            if now < before < math.inf and not doubt <= witness.doubt:
                 time = before
-                doubt = a.clock[memory + ix.DOUBT]
+                doubt = witness.doubt
         if before <= now and (before == -math.inf or not time - now <= CLOSER * (now - start)):
             time = -math.inf
-        a.clock[memory + ix.EXPECTED] = time
-        a.clock[memory + ix.DOUBT] = doubt
+        witness.expected = time
+        witness.doubt = doubt
     return 0

@@ -45,7 +45,6 @@ from cosim.step.watched import (
     RATE_SPACING,
     direction_of,
     look,
-    memory_of,
     rates_along,
     value,
 )
@@ -196,24 +195,24 @@ def release(a: Arrays) -> int:
             kept += 1
             continue
         now = value(a, i)
-        memory = memory_of(a, i)
+        witness = a.witnesses[i]
         side = a.clock[at + SIDE]
         is_out = is_pushed and now * side > 0.0
-        a.clock[memory + ix.LEVEL] = 0.0 if is_out else now
-        a.clock[memory + ix.GUARD] = side if is_pushed and not is_out else 0.0
-        a.clock[memory + ix.BAND] = -1.0 if is_out else 0.0
-        a.clock[memory + ix.FIRED] = -math.inf
-        a.clock[memory + ix.REPEATS] = 0.0
+        witness.level = 0.0 if is_out else now
+        witness.guard = side if is_pushed and not is_out else 0.0
+        witness.band = -1.0 if is_out else 0.0
+        witness.fired = -math.inf
+        witness.repeats = 0.0
         tell(a, RELEASED, i, 0.0)
         if not strength >= 1.0:  # nor NaN
             continue
         look(a, RATE_SPACING)
         rate = a.scratch[a.program[ix.RATES_NOW] + i]
         if now * rate < 0.0 and direction_of(a, i) in (ix.BOTH, ix.RISING if rate > 0.0 else ix.FALLING):
-            a.clock[memory + ix.LEVEL] = 0.0
-            a.clock[memory + ix.BAND] = -1.0
+            witness.level = 0.0
+            witness.band = -1.0
         else:
-            a.clock[memory + ix.REPEATS] = LEAVING
+            witness.repeats = LEAVING
             for handler in a.handlers:
                 if handler.cause == TRIGGERED and handler.flag == i:
                     a.next_index[handler.number] = 1
@@ -228,15 +227,15 @@ def release(a: Arrays) -> int:
 def let_go(a: Arrays, i: int, why: int) -> None:
     """What is remembered of a witness that is not held any more because a variable was written."""
     tell(a, why, i, 0.0)
-    at = memory_of(a, i)
+    witness = a.witnesses[i]
     now = value(a, i)
     side = a.clock[hold_row(a, i) + SIDE]
     guard = side if now * side <= 0.0 else 0.0
-    a.clock[at + ix.LEVEL] = now * abs(guard)
-    a.clock[at + ix.GUARD] = guard
-    a.clock[at + ix.BAND] = 0.0 if guard != 0.0 else -1.0
-    a.clock[at + ix.FIRED] = -math.inf
-    a.clock[at + ix.REPEATS] = 0.0
+    witness.level = now * abs(guard)
+    witness.guard = guard
+    witness.band = 0.0 if guard != 0.0 else -1.0
+    witness.fired = -math.inf
+    witness.repeats = 0.0
 
 
 def is_switched_over(a: Arrays, i: int) -> bool:
@@ -318,10 +317,10 @@ def drop_moved(a: Arrays) -> None:
     kept = 0
     for j in range(count):
         i = held_at(a, j)
-        at = memory_of(a, i)
-        gone = value(a, i) != a.clock[at + ix.VALUE]
+        witness = a.witnesses[i]
+        gone = value(a, i) != witness.value
         if a.clock[hold_row(a, i) + KIND] == PUSHED:
-            gone = gone or a.scratch[a.program[ix.RATES_NOW] + i] != a.clock[at + ix.RATE]
+            gone = gone or a.scratch[a.program[ix.RATES_NOW] + i] != witness.rate
         if gone:
             let_go(a, i, RELEASED_BY_WRITE)
         else:
@@ -337,7 +336,7 @@ def note_held(a: Arrays) -> None:
         look(a, RATE_SPACING)
     for j in range(count):
         i = held_at(a, j)
-        a.clock[memory_of(a, i) + ix.RATE] = a.scratch[a.program[ix.RATES_NOW] + i]
+        a.witnesses[i].rate = a.scratch[a.program[ix.RATES_NOW] + i]
 
 
 # What handlers of a witness whose events do not end have done, for a hold
@@ -350,7 +349,7 @@ def candidate(a: Arrays, i: int) -> int:
 
 def is_endless(a: Arrays, i: int) -> bool:
     """Whether this event is the one at which a witness is to be held."""
-    return a.clock[memory_of(a, i) + ix.REPEATS] == MOST_REPEATS
+    return a.witnesses[i].repeats == MOST_REPEATS
 
 
 def begin_candidates(a: Arrays) -> None:
@@ -419,13 +418,13 @@ def hold(a: Arrays, i: int, side: float, sign: float) -> int:
     held = held_count(a)
     a.clock[a.program[ix.HOLDS] + ORDER + held] = float(i)
     a.clock[a.program[ix.HOLDS]] = float(held + 1)
-    memory = memory_of(a, i)
-    a.clock[memory + ix.LEVEL] = 0.0
-    a.clock[memory + ix.GUARD] = 0.0
-    a.clock[memory + ix.BAND] = -1.0
-    a.clock[memory + ix.FIRED] = -math.inf
-    a.clock[memory + ix.REPEATS] = 0.0
+    witness = a.witnesses[i]
+    witness.level = 0.0
+    witness.guard = 0.0
+    witness.band = -1.0
+    witness.fired = -math.inf
+    witness.repeats = 0.0
     for j in range(a.program[ix.WITNESSES]):
-        a.clock[memory_of(a, j) + ix.EXPECTED] = math.inf
+        a.witnesses[j].expected = math.inf
     tell(a, FOUND_HELD, i, 0.0)
     return 0

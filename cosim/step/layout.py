@@ -94,8 +94,6 @@ SAME_TIME = 1e-9  # of a host's step: a scheduled event that its end misses by t
     STATES_CHANGED,  # whether handlers have changed something in the last step or event
     CLOCK_HEADER,
 ) = range(7)
-# of the memory of a witness
-VALUE, LEVEL, GUARD, BAND, FIRED, REPEATS, RATE, EXPECTED, DOUBT, COLUMNS = range(10)
 
 # agenda
 INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, FIRST_ENTRY = range(5)

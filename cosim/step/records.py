@@ -63,6 +63,25 @@ class Timing(Record):
     comes: float  # next, s; NaN where the period is lost beside the time
 
 
+class Witness(Record):
+    """What is remembered of a witness; part of the State, in `clock`. See `witnesses` and `zeros`."""
+
+    value: float  # at the end of the last step
+    level: float  # what counts as zero
+    guard: float  # what leaving it means
+    band: float  # how close to it zero begins; -1: it does not lie at zero
+    fired: float  # when it triggered last
+    repeats: float  # how many events came close behind each other
+    rate: float  # when it triggered last, 1/s
+    expected: float  # when the next crossing is foreseen
+    doubt: float  # about that, s
+
+    def forget(witness):
+        """As at the beginning of a run."""
+        witness.value = witness.level = witness.guard = witness.band = 0.0
+        witness.fired = witness.repeats = witness.rate = witness.expected = witness.doubt = 0.0
+
+
 class Grid(Record):
     """``offset + index * period``, exactly: whole seconds and rests in the resolution; in `agenda`."""
 

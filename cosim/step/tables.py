@@ -28,13 +28,13 @@ from cosim.step.method import Method
 from cosim.step.pace import PACE_SIZE
 from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
 from cosim.step.reach import NO_REACH, reach_table
-from cosim.step.records import GivenTime, Grid, Handler, Result, Timing
+from cosim.step.records import GivenTime, Grid, Handler, Result, Timing, Witness
 from cosim.step.seen import POINTS as ROWS
 from cosim.system.list_variables import is_listed
 from cosim.system.schedule import Slot
 from cosim.system.system import BREAK_ORDER, System
 from cosim.system.timers import exact_time
-from cosim_compiler.record import width_of, words_of
+from cosim_compiler.record import place_in, width_of, words_of
 from cosim_compiler.sources.kernel_effects import always_assigned, effects_of
 
 Integers = NDArray[np.int64]
@@ -135,7 +135,7 @@ class Tables:
         self.numbers: Reals = np.array(self._numbers)
         each = 1 + width_of(Grid)
         self.agenda: Integers = np.zeros(layout.FIRST_ENTRY + each * len(self.handlers), dtype=np.int64)
-        remembered = self._integers[layout.WITNESS_MEMORY] + layout.COLUMNS * len(self.witnesses)
+        remembered = self._integers[layout.WITNESS_MEMORY] + width_of(Witness) * len(self.witnesses)
         kept = 0 if self.held is None else ORDER + len(self.witnesses) * (1 + self.held.width)
         self.clock: Reals = np.zeros(remembered + kept)
         self.scratch: Reals = np.zeros(max(1, self._room["scratch"]))
@@ -309,10 +309,11 @@ class Tables:
         self._table(layout.WITNESSES, rows)
         self._integers[layout.POLICY] = POLICIES.index(policy)
         self._integers[layout.WITNESS_MEMORY] = layout.CLOCK_HEADER + width_of(Timing) * len(self.handlers)
+        level_at = place_in(Witness, "level")
         self.indicators = {
             witness.path: (
                 witness.offset,
-                self._integers[layout.WITNESS_MEMORY] + layout.COLUMNS * i + layout.LEVEL,
+                self._integers[layout.WITNESS_MEMORY] + width_of(Witness) * i + level_at,
             )
             for i, witness in enumerate(witnesses)
         }
@@ -379,7 +380,7 @@ class Tables:
         """Rooms for held witnesses, where some may be held."""
         numbers, witnesses = self._integers, self.agenda_of.witnesses
         numbers[layout.CACHE] = self.system.new_cache().size
-        numbers[layout.HOLDS] = numbers[layout.WITNESS_MEMORY] + layout.COLUMNS * len(witnesses)
+        numbers[layout.HOLDS] = numbers[layout.WITNESS_MEMORY] + width_of(Witness) * len(witnesses)
         updating = [e for e in self.agenda_of.entries if e.handler.witness and e.handler.does != "publish"]
         if not updating:
             return None

@@ -19,7 +19,6 @@ from cosim.step.watched import (
     is_moved,
     level,
     look,
-    memory_of,
     value,
 )
 from cosim.step.zeros import (
@@ -45,7 +44,7 @@ LOST = 4.0  # of the rounding: a flight is a quarter as high as its time times t
 def forget_expected(a: Arrays) -> None:
     """Nothing that was foreseen can be relied on any more."""
     for i in range(a.program[ix.WITNESSES]):
-        a.clock[memory_of(a, i) + ix.EXPECTED] = math.inf
+        a.witnesses[i].expected = math.inf
 
 
 def note_located(a: Arrays, start: float, is_isolated: int) -> None:
@@ -62,7 +61,7 @@ def note_located(a: Arrays, start: float, is_isolated: int) -> None:
 
 def is_lost(a: Arrays, i: int, since: float) -> bool:
     """Whether a witness was no further from zero than rounding since its last event: it is pressed there."""
-    flown = since * abs(a.clock[memory_of(a, i) + ix.RATE])
+    flown = since * abs(a.witnesses[i].rate)
     if not is_near(a, i, flown / LOST, 0.0, largest_state(a)):
         return False
     measure_rounding(a)
@@ -77,18 +76,17 @@ def fire(a: Arrays, near_by: float) -> None:
     """
     now = a.clock[ix.TIME]
     for i in range(a.program[ix.WITNESSES]):
-        at = memory_of(a, i)
-        a.clock[at + ix.RATE] = a.scratch[a.program[ix.RATES_NOW] + i]
+        witness = a.witnesses[i]
+        witness.rate = a.scratch[a.program[ix.RATES_NOW] + i]
         if a.places[a.program[ix.CROSSED] + i] != 0:
-            a.clock[at + ix.EXPECTED] = math.inf
-            since = now - a.clock[at + ix.FIRED]
+            witness.expected = math.inf
+            since = now - witness.fired
             near = since <= near_by or is_lost(a, i, since)
-            a.clock[at + ix.REPEATS] = a.clock[at + ix.REPEATS] + 1.0 if near else 0.0
-            a.clock[at + ix.FIRED] = now
+            witness.repeats = witness.repeats + 1.0 if near else 0.0
+            witness.fired = now
     for handler in a.handlers:
-        witness = handler.flag
-        waits = handler.cause == TRIGGERED and witness >= 0
-        if waits and a.places[a.program[ix.CROSSED] + witness] != 0:
+        waits = handler.cause == TRIGGERED and handler.flag >= 0
+        if waits and a.places[a.program[ix.CROSSED] + handler.flag] != 0:
             a.next_index[handler.number] = 1
 
 
@@ -100,8 +98,8 @@ def jumps(a: Arrays) -> bool:
     drop_moved(a)
     largest = largest_state(a)
     for i in range(a.program[ix.WITNESSES]):
-        at = memory_of(a, i)
-        before = a.clock[at + ix.VALUE]
+        witness = a.witnesses[i]
+        before = witness.value
         now = value(a, i)
         a.scratch[a.program[ix.BEFORE] + i] = before
         a.places[a.program[ix.CROSSED] + i] = 0
@@ -117,8 +115,8 @@ def jumps(a: Arrays) -> bool:
             noise = rounding(a, i)
         is_zero = abs(now) <= noise
         way = direction_of(a, i)
-        guard = a.clock[at + ix.GUARD]
-        if a.clock[at + ix.BAND] >= 0.0 and a.clock[at + ix.LEVEL] == 0.0:
+        guard = witness.guard
+        if witness.band >= 0.0 and witness.level == 0.0:
             # written away from zero
             falls = guard > 0.0 and now < 0.0 and not is_zero
             rises = (guard < 0.0 or guard == EITHER) and now > 0.0 and not is_zero
@@ -130,11 +128,11 @@ def jumps(a: Arrays) -> bool:
             falls = way != ix.RISING and before > 0.0 and now <= 0.0
             rises = way != ix.FALLING and before < 0.0 and now >= 0.0
         if is_zero:
-            a.clock[at + ix.LEVEL] = 0.0
-            a.clock[at + ix.BAND] = noise
-            a.clock[at + ix.GUARD] = 0.0 if falls or rises else set_guard(a, i)
+            witness.level = 0.0
+            witness.band = noise
+            witness.guard = 0.0 if falls or rises else set_guard(a, i)
         else:
-            a.clock[at + ix.BAND] = NOT_AT_ZERO
+            witness.band = NOT_AT_ZERO
         a.places[a.program[ix.CROSSED] + i] = 1 if falls or rises else 0
         found = found or falls or rises
     if found:
@@ -202,47 +200,47 @@ def turned(a: Arrays) -> int:
     for i in range(a.program[ix.WITNESSES]):
         some = some or a.places[a.program[ix.FIRED_BY] + i] != 0
     for i in range(a.program[ix.WITNESSES]):
-        at = memory_of(a, i)
-        same = value(a, i) == a.clock[at + ix.VALUE]
-        same = same and a.scratch[a.program[ix.RATES_NOW] + i] == a.clock[at + ix.RATE]
+        witness = a.witnesses[i]
+        same = value(a, i) == witness.value
+        same = same and a.scratch[a.program[ix.RATES_NOW] + i] == witness.rate
         if not (some and same):
-            a.clock[at + ix.EXPECTED] = math.inf
+            witness.expected = math.inf
     for i in range(a.program[ix.WITNESSES]):
         if a.places[a.program[ix.FIRED_BY] + i] == 0:
             continue
-        at = memory_of(a, i)
-        rate = a.clock[at + ix.RATE]
+        witness = a.witnesses[i]
+        rate = witness.rate
         now = value(a, i)
         rate_now = a.scratch[a.program[ix.RATES_NOW] + i]
-        if a.clock[at + ix.REPEATS] == LEAVING:
-            a.clock[at + ix.LEVEL] = now
-            a.clock[at + ix.GUARD] = 0.0
-            a.clock[at + ix.BAND] = 0.0
-            a.clock[at + ix.FIRED] = -math.inf
-            a.clock[at + ix.REPEATS] = 0.0
+        if witness.repeats == LEAVING:
+            witness.level = now
+            witness.guard = 0.0
+            witness.band = 0.0
+            witness.fired = -math.inf
+            witness.repeats = 0.0
             continue
         side = 1.0 if rate < 0.0 else -1.0  # where it came from
         stops = abs(rate_now) <= STOPPED * abs(rate)
         is_turned = (stops or rate * rate_now <= 0.0) and rate != 0.0
         was_set = a.places[a.program[ix.WAS_SET] + i] != 0
-        guard = a.clock[at + ix.GUARD]
+        guard = witness.guard
         on_its_way = abs(guard) == 1.0 and rate_now * guard > 0.0
         if on_its_way or (abs(guard) == 1.0 and (moved or was_set)):
             # it has not come out since it was turned last: rates this small may have any sign
             side = guard
             is_turned = True
         noise = -1.0
-        if stops or a.clock[at + ix.BAND] >= 0.0 or now != a.clock[at + ix.VALUE]:
+        if stops or witness.band >= 0.0 or now != witness.value:
             if largest < 0.0:
                 largest = largest_state(a)
-            if stops or is_near(a, i, now, a.clock[at + ix.VALUE], largest):
+            if stops or is_near(a, i, now, witness.value, largest):
                 if not measured:
                     measure_rounding(a)
                     measured = True
                 noise = rounding(a, i)
         is_zero = abs(now) <= noise
         is_turned = is_turned and (now * side <= 0.0 or is_zero)
-        near = is_zero or abs(now) <= 2.0 * abs(a.clock[at + ix.VALUE])
+        near = is_zero or abs(now) <= 2.0 * abs(witness.value)
         # what is stopped by a switch, or by what was due at this instant anyhow, has not been turned
         one_way = was_set or (pushed if stops else moved or direction_of(a, i) != ix.BOTH or on_its_way)
         guarded = is_turned and near and one_way and not is_condition(a, i)
@@ -252,19 +250,19 @@ def turned(a: Arrays) -> int:
         is_set = is_zero and a.places[a.program[ix.WAS_SET] + i] == SET_BY_ANOTHER
         # above an infinite level nothing is a number
         rests = rests and math.isfinite(now)
-        a.clock[at + ix.LEVEL] = now if rests and not (is_zero and (stops or is_set)) else 0.0
-        a.clock[at + ix.GUARD] = side if guarded else side * PASSED if rests and not is_zero else 0.0
+        witness.level = now if rests and not (is_zero and (stops or is_set)) else 0.0
+        witness.guard = side if guarded else side * PASSED if rests and not is_zero else 0.0
         if is_set:
-            a.clock[at + ix.GUARD] = set_guard(a, i)
+            witness.guard = set_guard(a, i)
         # what flies off comes back exactly: with a band, flights as low as that would gain from falling below
         exact = rests and not stops and not is_set
-        a.clock[at + ix.BAND] = EXACT if exact else noise if rests or is_zero else NOT_AT_ZERO
-        if a.clock[at + ix.REPEATS] == MOST_REPEATS:
+        witness.band = EXACT if exact else noise if rests or is_zero else NOT_AT_ZERO
+        if witness.repeats == MOST_REPEATS:
             tell(a, ZENO if pushes_it(a, i) > 0.0 else CHATTERING, i, 0.0)
             if a.program[ix.POLICY] == ix.STOP_AT:
                 a.places[ix.WITNESS] = i
                 return FAILED_HOLD
-        if a.clock[at + ix.REPEATS] == MOST_REPEATS and can_hold(a):
+        if witness.repeats == MOST_REPEATS and can_hold(a):
             # where rounding decided about the last event, its push may point the wrong way
             sign = 1.0 if (rate_now - rate) * side >= 0.0 else -1.0
             code = hold(a, i, side, sign)

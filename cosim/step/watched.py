@@ -24,11 +24,6 @@ def value(a: Arrays, i: int) -> float:
     return a.c[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]]
 
 
-def memory_of(a: Arrays, i: int) -> int:
-    """Where in `clock` the memory of a witness starts."""
-    return a.program[ix.WITNESS_MEMORY] + ix.COLUMNS * i
-
-
 def direction_of(a: Arrays, i: int) -> int:
     """Which way it has to cross, whether it is held or not."""
     return a.program[a.program[ix.WITNESSES_AT] + ix.WITNESS_WIDTH * i]
