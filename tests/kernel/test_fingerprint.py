@@ -420,7 +420,7 @@ EDITS = {
     "a function": lambda space: space.update(inner=lambda x: x - 1.0),
     "a name of Python's own": lambda space: space.update(abs=lambda x: x + 5.0),
     "a name that is gone": lambda space: space.pop("GAIN"),
-    "a mark": lambda space: setattr(space["inner"], "__inline__", True),
+    "a mark": lambda space: setattr(space["inner"], "__by_name__", ("other", "f>f")),
     "the name that lowered code calls": lambda space: called_by_name("other", "f>f")(space["inner"]),
 }
 
