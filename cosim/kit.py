@@ -273,7 +273,9 @@ if TYPE_CHECKING:
     from cosim.walker import repeat_walk as repeat_walk
     from cosim.walker import walk as walk
     from cosim_compiler import foreign as foreign
+    from cosim_compiler.calls import data_of as data_of
     from cosim_compiler.calls import indirect_call as indirect_call
+    from cosim_compiler.calls import length_of as length_of
     from cosim_compiler.calls import name_of as name_of
     from cosim_compiler.calls import plain_address as plain_address
     from cosim_compiler.fingerprint import digest_of_module as digest_of_module
@@ -294,8 +296,6 @@ if TYPE_CHECKING:
     from cosim_compiler.native import is_plain as is_plain
     from cosim_compiler.native import lower as lower
     from cosim_compiler.native import release_address as release_address
-    from cosim_compiler.printers.llvm_lowered import data_of as data_of
-    from cosim_compiler.printers.llvm_lowered import length_of as length_of
     from cosim_compiler.record import rows_of as rows_of
     from cosim_compiler.silent import compiled as compiled
     from cosim_compiler.sources.kernel_rules import check_rules as check_rules

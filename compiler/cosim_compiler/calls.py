@@ -22,6 +22,8 @@ INDIRECT, STATUS, BY_NAME = "__indirect__", "__status_of__", "__by_name__"
 GROUP_AT, TOGETHER = "__group_at__", "__together__"
 """Of a function that finds the arrays of a named tuple by an address: the letter of the tuple. Of a function
 that others call by its symbol: those that are compiled together with it, and their signature."""
+PLACEHOLDER = "cosim_lowered_function"
+"""What the functions of a text are called, with their numbers behind, until they get their names."""
 plain_functions: dict[int, Callable[..., Any]] = {}
 last_errors: list[BaseException] = []
 
@@ -81,6 +83,16 @@ def compiled_together(functions: Iterable[Callable[..., Any]], signature: str) -
 def name_of(signature: str) -> str:
     """What in lowered code calls a function of this signature by its number."""
     return f"cosim_call_{signature.replace('>', '_')}"
+
+
+def data_of(array: str) -> str:
+    """Name of the function that finds the numbers of an array of a group."""
+    return f"cosim_data_{array}"
+
+
+def length_of(array: str) -> str:
+    """Name of the function that tells how many rows an array of a group has."""
+    return f"cosim_length_{array}"
 
 
 def is_call(function: types.FunctionType) -> bool:

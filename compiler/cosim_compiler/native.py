@@ -28,13 +28,12 @@ from typing import Any
 from cosim_compiler import units
 from cosim_compiler.callback import callback_of
 from cosim_compiler.called import Called
-from cosim_compiler.calls import plain_address, plain_functions
+from cosim_compiler.calls import PLACEHOLDER, plain_address, plain_functions
 from cosim_compiler.code import coder
 from cosim_compiler.convention import FOR_C
 from cosim_compiler.debugging import is_debugging
 from cosim_compiler.errors import ContractError
 from cosim_compiler.fingerprint import Names, names_in_reach
-from cosim_compiler.printers.llvm_lowered import PLACEHOLDER
 from cosim_compiler.road import PLAIN, C, road
 
 log = logging.getLogger("cosim.native")

@@ -24,11 +24,9 @@ from cosim_compiler import kernel_cache, machine, shipped
 from cosim_compiler.calls import TOGETHER
 from cosim_compiler.code import coder
 from cosim_compiler.convention import compounds, records, spelled
+from cosim_compiler.debugging import lines_are_shown
 from cosim_compiler.fingerprint import environment, fingerprint, is_replaced
 from cosim_compiler.held_interrupts import interrupts_held
-from cosim_compiler.language.program import Program
-from cosim_compiler.printers import llvm_lowered
-from cosim_compiler.printers.llvm_lines import are_shown
 from cosim_compiler.record import functions_of, methods_of
 from cosim_compiler.road import LLVM, road
 from cosim_compiler.shipped import TEXTS, UNITS
@@ -115,6 +113,8 @@ def compile_and_keep(function: types.FunctionType, signature: str) -> None:
 
 def lowered_text(wanted: Sequence[Wanted]) -> str:
     """LLVM's text of functions, for no machine; see `printers.llvm_lowered`."""
+    from cosim_compiler.printers import llvm_lowered  # where all is kept, the compiler is not imported
+
     digest = _digest(TEXTS, wanted)
     with _lock, interrupts_held():
         return _content(
@@ -164,11 +164,13 @@ def _content(kind: str, digest: str, make: Callable[[], bytes]) -> bytes:
 
 
 def _has_come(kind: str, digest: str) -> bool:
-    return road() == LLVM and not are_shown() and shipped.has(kind, digest)
+    return road() == LLVM and not lines_are_shown() and shipped.has(kind, digest)
 
 
 def _compiled(wanted: tuple[Wanted, ...], digest: str) -> bytes:
     """What is kept: what the functions raise, and the object file."""
+    from cosim_compiler.language.program import Program
+
     log.info("compiling: %s", wanted[0][0].__qualname__)
     own = {function for function, _ in wanted}
 
@@ -224,7 +226,7 @@ def _made_by() -> str:
 @functools.cache
 def _key(digest: str) -> str:
     """Under which something is kept on this computer: with LLVM or the C compiler, and the processor."""
-    made_with = road(), are_shown(), coder().machine.versions()
+    made_with = road(), lines_are_shown(), coder().machine.versions()
     return hashlib.sha256(f"{digest} {made_with}".encode()).hexdigest()[:32]
 
 

@@ -17,11 +17,12 @@ from random_programs import SIZE, random_program
 
 from cosim_compiler import machine
 from cosim_compiler.called import Called
+from cosim_compiler.calls import PLACEHOLDER
 from cosim_compiler.code import BY_LLVM, Coder
 from cosim_compiler.convention import SCALARS, address_of, prototype
 from cosim_compiler.errors import ContractError
 from cosim_compiler.language.program import Program
-from cosim_compiler.printers.llvm_lowered import PLACEHOLDER, text_of
+from cosim_compiler.printers.llvm_lowered import text_of
 from cosim_compiler.sources.run_source import run_source
 
 SIGNATURE = "ffiiFIT>f"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cosim_compiler.debugging import lines_are_shown
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import (
     Assign,
@@ -30,7 +31,7 @@ from cosim_compiler.language.typed_form import (
 from cosim_compiler.language.types import NOTHING
 from cosim_compiler.printers import llvm_arithmetic
 from cosim_compiler.printers.llvm_inlining import written_out
-from cosim_compiler.printers.llvm_lines import Lines, are_shown
+from cosim_compiler.printers.llvm_lines import Lines
 from cosim_compiler.printers.llvm_types import STATUS, llvm_type, returned, zero_of
 from cosim_compiler.printers.llvm_values import ValueWriter
 
@@ -42,7 +43,7 @@ class Module:
 
     def __init__(self) -> None:
         self.declared: dict[str, str] = {}
-        self.lines = Lines(are_shown())
+        self.lines = Lines(lines_are_shown())
         self.functions: list[str] = []
 
     def text(self, processor: str = "") -> str:

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import functools
-import os
-
 from cosim_compiler.language.typed_form import Function
 
 FIRST = 11
@@ -20,12 +17,6 @@ HEAD = (
     "!5 = !DISubroutineType(types: !6)",
     "!6 = !{null}",
 )
-
-
-@functools.cache
-def are_shown() -> bool:
-    """Whether the environment asks for lines when this process looks first."""
-    return os.environ.get("COSIM_LINES", "0") not in ("", "0")
 
 
 class Lines:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import types
 from collections.abc import Sequence
 
-from cosim_compiler.calls import BY_NAME, INDIRECT, STATUS, name_of
+from cosim_compiler.calls import BY_NAME, INDIRECT, PLACEHOLDER, STATUS, data_of, length_of, name_of
 from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import group_type, view_type
@@ -21,19 +21,7 @@ from cosim_compiler.printers.llvm_entries import by_address
 from cosim_compiler.printers.llvm_types import STATUS as STATUS_TYPE
 from cosim_compiler.printers.llvm_types import llvm_type
 
-PLACEHOLDER = "cosim_lowered_function"
-"""What the functions of a text are called, with their numbers behind, until they get their names."""
 STAYS = "nounwind willreturn memory(none)"
-
-
-def data_of(array: str) -> str:
-    """Name of the function that finds the numbers of an array of a group."""
-    return f"cosim_data_{array}"
-
-
-def length_of(array: str) -> str:
-    """Name of the function that tells how many rows an array of a group has."""
-    return f"cosim_length_{array}"
 
 
 def linked_by_name(function: types.FunctionType) -> tuple[str, str] | None:
