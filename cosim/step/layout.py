@@ -55,7 +55,7 @@ HOLD, TELL, STOP_AT = 0, 1, 2  # POLICY
 OPTIONAL_PARTS = (
     "updates", "publishes", "take_signals", "follow_updates", "realize_touched",
     "next_event_time", "schedule_periods", "start_agenda", "check_timers", "follow_parameters",
-    "look", "start_witnesses", "begin_watch", "trigger", "cross_by_jump", "turned",
+    "look", "start_witnesses", "begin_watch", "trigger", "cross_by_jump", "turned", "stay_on_guard",
     "measure_rounding", "start_zeros", "note_zeros", "note_written", "note_set", "fire_arrivals",
     "cross_at_rest",
     "release", "begin_candidates", "drop", "realize_held", "follow_holds", "drop_moved", "note_held", "hold",
