@@ -43,6 +43,7 @@ from cosim.step.watched import (
     LEAVING,
     MOST_REPEATS,
     RATE_SPACING,
+    REPORTED,
     direction_of,
     look,
     rates_along,
@@ -339,7 +340,7 @@ def note_held(a: Arrays) -> None:
         a.witnesses[i].rate = a.scratch[a.program[ix.RATES_NOW] + i]
 
 
-# What handlers of a witness whose events do not end have done, for a hold
+# What handlers of a witness have done, for a hold
 
 
 def candidate(a: Arrays, i: int) -> int:
@@ -348,14 +349,14 @@ def candidate(a: Arrays, i: int) -> int:
 
 
 def is_endless(a: Arrays, i: int) -> bool:
-    """Whether this event is the one at which a witness is to be held."""
-    return a.witnesses[i].repeats == MOST_REPEATS
+    """Whether a witness is to be held as soon as an event of it shows how."""
+    return MOST_REPEATS <= a.witnesses[i].repeats < REPORTED
 
 
 def begin_candidates(a: Arrays) -> None:
     """Handlers are about to run; FIRED_BY says of which witnesses."""
     for i in range(a.program[ix.WITNESSES]):
-        if a.places[a.program[ix.FIRED_BY] + i] != 0 and is_endless(a, i):
+        if a.places[a.program[ix.FIRED_BY] + i] != 0:
             for m in range(a.y.shape[0] + 1):
                 a.scratch[candidate(a, i) + m] = 0.0
 
@@ -364,12 +365,11 @@ def gathers(a: Arrays, handler: Handler) -> bool:
     """Whether what a handler writes says how its witness can be held."""
     if a.program[ix.CANDIDATES_WIDTH] == 0 or handler.cause != TRIGGERED or handler.is_private != 0:
         return False
-    i = handler.flag
-    return i >= 0 and handler.does != ix.PUBLISH and is_endless(a, i)
+    return handler.flag >= 0 and handler.does != ix.PUBLISH
 
 
 def note_result(a: Arrays, handler: Handler, result: Result, m: int, before: float, after: float) -> None:
-    """A handler of a witness whose events do not end has written a number."""
+    """A handler of a witness has written a number."""
     at = candidate(a, handler.flag)
     n = a.y.shape[0]
     array = result.array
@@ -394,26 +394,47 @@ def pushes_it(a: Arrays, i: int) -> float:
     return largest
 
 
-def hold(a: Arrays, i: int, side: float, sign: float) -> int:
-    """Hold a witness by what its handlers have done; 0 or a code."""
-    n = a.y.shape[0]
-    at = candidate(a, i)
+def note_push(a: Arrays, i: int, sign: float) -> None:
+    """Keep how handlers have pushed the state last, of the events in a row, where a hold will have it."""
     row = hold_row(a, i)
     largest = pushes_it(a, i)
-    count = int(a.scratch[at + n])
     if largest > 0.0:
+        n = a.y.shape[0]
         a.clock[row + KIND] = float(PUSHED)
         a.clock[row + SIZE] = float(n)
         for m in range(n):
-            a.clock[row + DATA + m] = sign * a.scratch[at + m] / largest
-    elif count > 0:
+            a.clock[row + DATA + m] = sign * a.scratch[candidate(a, i) + m] / largest
+    elif a.witnesses[i].repeats == 0.0:
+        a.clock[row + SIZE] = 0.0
+
+
+def is_pushed(a: Arrays, i: int, moves_on: int) -> bool:
+    """Whether a witness is held by a push: that of this event, else the last one where the state `moves_on`.
+
+    Handlers leave state and derivatives as they are where rounding lets a body that rests leave by itself.
+    """
+    if pushes_it(a, i) > 0.0:
+        return True
+    if moves_on == 0 or not can_hold(a):
+        return False
+    row = hold_row(a, i)
+    return a.clock[row + KIND] == PUSHED and a.clock[row + SIZE] > 0.0
+
+
+def hold(a: Arrays, i: int, side: float, moves_on: int) -> int:
+    """Hold a witness by what its handlers have done, see `is_pushed`; 0 or a code."""
+    n = a.y.shape[0]
+    at = candidate(a, i)
+    row = hold_row(a, i)
+    count = int(a.scratch[at + n])
+    if not is_pushed(a, i, moves_on):
         a.clock[row + KIND] = float(SWITCHED)
         a.clock[row + SIZE] = float(SWITCH_WIDTH * count)
         for m in range(SWITCH_WIDTH * count):
             a.clock[row + DATA + m] = a.scratch[at + n + 1 + m]
-    else:
-        a.places[ix.WITNESS] = i
-        return FAILED_LOOSE
+        if count == 0:
+            a.places[ix.WITNESS] = i
+            return FAILED_LOOSE
     a.clock[row + SIDE] = side
     held = held_count(a)
     a.clock[a.program[ix.HOLDS] + ORDER + held] = float(i)

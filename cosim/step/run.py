@@ -66,6 +66,7 @@ from cosim.step.triggered import (
     cross_by_jump,
     leave_out_pending,
     list_pending,
+    stay_on_guard,
     turned,
 )
 from cosim.step.updates import (
@@ -404,6 +405,8 @@ def start_step(a: Arrays) -> int:
     code = realized(a, ix.MOTION)
     if code == 0 and a.places[ix.CHANGED] != 0:
         code = follow_updates(a)
+    elif code == 0 and a.places[ix.HANDLED] != handled:
+        code = stay_on_guard(a)
     if code == 0 and a.places[ix.HANDLED] != handled:
         note_written(a)
     return failed if failed != 0 else code
@@ -435,7 +438,7 @@ def follow_updates(a: Arrays) -> int:
     if code == 0 and can_hold(a):
         code = drop(a)
     if code == 0:
-        code = turned(a)
+        code = turned(a, 1 if same else 0)
     return code
 
 

@@ -8,12 +8,20 @@ from cosim.step import layout as ix
 from cosim.step.arrays import Arrays
 from cosim.step.codes import FAILED_HOLD
 from cosim.step.event_log import CHATTERING, ZENO, tell
-from cosim.step.holds import can_hold, drop_moved, hold, is_held, pushes_it
+from cosim.step.holds import (
+    can_hold,
+    drop_moved,
+    hold,
+    is_endless,
+    is_held,
+    is_pushed,
+    note_push,
+)
 from cosim.step.updates import TRIGGERED
 from cosim.step.watched import (
     LEAVING,
-    MOST_REPEATS,
     RATE_SPACING,
+    REPORTED,
     direction_of,
     is_condition,
     is_moved,
@@ -185,8 +193,11 @@ def leave_out_pending(a: Arrays) -> None:
             a.places[a.program[ix.FIRED_BY] + handler.flag] = 1
 
 
-def turned(a: Arrays) -> int:
-    """Handlers of the witnesses in FIRED_BY have run; STARTING has the state before. 0 or a code."""
+def turned(a: Arrays, moves_on: int) -> int:
+    """Handlers of the witnesses in FIRED_BY have run; STARTING has the state before. 0 or a code.
+
+    With `moves_on` the derivatives are the same as before.
+    """
     if a.program[ix.WITNESSES] == 0:
         return 0
     look(a, RATE_SPACING)
@@ -224,7 +235,7 @@ def turned(a: Arrays) -> int:
         is_turned = (stops or rate * rate_now <= 0.0) and rate != 0.0
         was_set = a.places[a.program[ix.WAS_SET] + i] != 0
         guard = witness.guard
-        on_its_way = abs(guard) == 1.0 and rate_now * guard > 0.0
+        on_its_way = abs(guard) == 1.0 and (rate_now * guard > 0.0 or (moves_on != 0 and rate_now == 0.0))
         if on_its_way or (abs(guard) == 1.0 and (moved or was_set)):
             # it has not come out since it was turned last: rates this small may have any sign
             side = guard
@@ -257,15 +268,53 @@ def turned(a: Arrays) -> int:
         # what flies off comes back exactly: with a band, flights as low as that would gain from falling below
         exact = rests and not stops and not is_set
         witness.band = EXACT if exact else noise if rests or is_zero else NOT_AT_ZERO
-        if witness.repeats == MOST_REPEATS:
-            tell(a, ZENO if pushes_it(a, i) > 0.0 else CHATTERING, i, 0.0)
-            if a.program[ix.POLICY] == ix.STOP_AT:
-                a.places[ix.WITNESS] = i
-                return FAILED_HOLD
-        if witness.repeats == MOST_REPEATS and can_hold(a):
-            # where rounding decided about the last event, its push may point the wrong way
-            sign = 1.0 if (rate_now - rate) * side >= 0.0 else -1.0
-            code = hold(a, i, side, sign)
+        if can_hold(a):
+            # where rounding has decided about the event, its push may point the wrong way
+            note_push(a, i, 1.0 if (rate_now - rate) * side >= 0.0 else -1.0)
+        if not is_endless(a, i):
+            continue
+        tell(a, ZENO if is_pushed(a, i, moves_on) else CHATTERING, i, 0.0)
+        if a.program[ix.POLICY] == ix.STOP_AT:
+            a.places[ix.WITNESS] = i
+            return FAILED_HOLD
+        if not can_hold(a):
+            witness.repeats = REPORTED
+            continue
+        code = hold(a, i, side, moves_on)
+        if code != 0:
+            return code
+    return 0
+
+
+def has_fired_on_guard(a: Arrays, i: int) -> bool:
+    """Whether handlers have run of a witness that is on guard where it was turned round."""
+    fired = a.places[a.program[ix.FIRED_BY] + i] != 0
+    return fired and abs(a.witnesses[i].guard) == 1.0 and not is_condition(a, i)
+
+
+def stay_on_guard(a: Arrays) -> int:
+    """Handlers of witnesses have run and have changed nothing; 0 or a code.
+
+    One that was turned round, has not come out since and does not go back has not passed: rounding let it
+    come to where it was turned, and a handler that asks which way it goes was right to do nothing.
+    """
+    leave_out_pending(a)
+    asks = False
+    for i in range(a.program[ix.WITNESSES]):
+        asks = asks or has_fired_on_guard(a, i)
+    if not asks:
+        return 0
+    look(a, RATE_SPACING)
+    for i in range(a.program[ix.WITNESSES]):
+        witness = a.witnesses[i]
+        guard = witness.guard
+        if not has_fired_on_guard(a, i) or not a.scratch[a.program[ix.RATES_NOW] + i] * guard >= 0.0:
+            continue
+        witness.level = value(a, i)
+        witness.band = EXACT
+        if can_hold(a) and is_endless(a, i) and is_pushed(a, i, 1):
+            tell(a, ZENO, i, 0.0)
+            code = hold(a, i, guard, 1)
             if code != 0:
                 return code
     return 0

@@ -11,6 +11,7 @@ from cosim.walker import walk
 
 RATE_SPACING = 1e-6  # s
 MOST_REPEATS = 10  # that many in a row are chattering, or pile up at an instant
+REPORTED = 1e9  # in place of the number of repetitions: their finding is there, and nothing else is done
 LEAVING = -1.0  # in place of the number of repetitions: its handlers run because it is let go
 
 
