@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import ast
-import math
 import types
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from inspect import signature
 
+from cosim.component.argument import Argument as Argument
+from cosim.component.argument_types import types_of
 from cosim.component.attachment import Offer
 from cosim.component.declaration import Declaration
 from cosim.component.declarations import RING
 from cosim.component.kernel_function import KernelFunction
 from cosim.errors import ContractError, nearest
+from cosim_compiler.language.written_everywhere import unwritten_elements
 from cosim_compiler.sources.kernel_effects import (
     Effects,
     effects_of,
@@ -25,55 +26,10 @@ from cosim_compiler.sources.kernel_effects import (
 from cosim_compiler.sources.kernel_rules import rule_faults
 from cosim_compiler.sources.kernel_source import definition_of, where
 from cosim_compiler.sources.recursion import recursion_fault
-from cosim_compiler.sources.unwritten_results import unwritten_results
 
 NEGATIVE = 1 << 30
 """What `kernel_effects` takes a negative index for: nothing counts from the end."""
 STATES = {"position": "q", "speed": "u", "auxiliary": "z"}
-
-
-@dataclass(frozen=True)
-class Argument:
-    """One argument of a kernel function.
-
-    Attributes
-    ----------
-    name : str
-    role : str
-        "time", "side" or "smoothness" (what an update is told), "own" (a declared quantity), "derivative"
-        (of a state), "next" (of a state or discrete variable), "offered" (through an attachment),
-        "collected", "history", "ring", or "switch" (the parameter that turns the component off; the
-        function itself does not see it).
-    of : str
-        Name of the declaration: the quantity itself, the state, or the attachment.
-    slot : str
-        For "offered": the name at the provider.
-    shape : tuple of int
-    effect : str
-        "read", "write" or "add".
-    is_free : bool
-        Whether its size is that of what each instance was given; `shape` has a 0 then.
-    is_table : bool
-        Whether it arrives as rows by columns: it has two axes, and the function indexes it by both.
-    """
-
-    name: str
-    role: str
-    of: str
-    slot: str
-    shape: tuple[int, ...]
-    effect: str
-    is_free: bool = False
-    is_table: bool = False
-
-    @property
-    def is_number(self) -> bool:
-        """Scalars that are read arrive as numbers, everything else as a view."""
-        return self.shape == () and self.effect == "read"
-
-    @cached_property
-    def size(self) -> int:
-        return math.prod(self.shape)
 
 
 def known_names(declarations: Mapping[str, Declaration]) -> dict[str, Argument]:
@@ -222,10 +178,12 @@ def _faults_of_results(
     does_something = any(a.effect != "read" for a in found) or effects.passed_on or may_raise(function)
     if kernel.role in ("kernel", "update") and not does_something:
         return [f"{where(function)}: nothing that it computes stays; results are arguments: {shown}"]
-    return _unwritten_on_some_way(kernel, found)
+    return _unwritten_on_some_way(kernel, found, declarations)
 
 
-def _unwritten_on_some_way(kernel: KernelFunction, found: list[Argument]) -> list[str]:
+def _unwritten_on_some_way(
+    kernel: KernelFunction, found: list[Argument], declarations: Mapping[str, Declaration]
+) -> list[str]:
     """Results that keep on some way through the function what an earlier evaluation left.
 
     The slot of a check is memory to compute in: nothing else reads it.
@@ -239,7 +197,8 @@ def _unwritten_on_some_way(kernel: KernelFunction, found: list[Argument]) -> lis
         return []
     columns = {a.name: a.shape[1] for a in found if a.is_table}
     faults = []
-    for name, (index, line) in unwritten_results(kernel.function, sizes, columns).items():
+    unwritten = unwritten_elements(kernel.function, types_of(found, declarations), sizes)
+    for name, (index, line) in unwritten.items():
         place = ", ".join(map(str, divmod(index, columns[name]))) if name in columns else index
         faults.append(
             f"{where(kernel.function, line)}: {name}[{place}] may not have been written here, and would keep "

@@ -7,44 +7,14 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from cosim.component.argument_types import array_of
 from cosim.component.arguments import Argument
-from cosim.component.attachment import Attachment
-from cosim.component.declaration import Declaration
 from cosim.component.kernel_function import KernelFunction
 from cosim_compiler.checked_view import checked_view
 from cosim_compiler.debugging import is_debugging
 from cosim_compiler.sources.kernel_effects import returns_value
 from cosim_compiler.sources.run_source import run_source
 from cosim_compiler.tables import as_table
-
-OWN_ARRAYS = {
-    "parameter": "p",
-    "option": "p",
-    "position": "y",
-    "speed": "y",
-    "auxiliary": "y",
-    "discrete": "d",
-    "integer": "k",
-    "signal": "k",
-}
-
-
-def array_of(argument: Argument, declarations: dict[str, Declaration]) -> str:
-    """The array in which an argument lies: the same for all instances of a class."""
-    if argument.role == "time":
-        return "t"
-    if argument.role == "history":
-        return "h"
-    if argument.role == "ring":
-        return "k"
-    if argument.role == "switch":
-        return "p"
-    if argument.role == "own" and argument.of in declarations:
-        return OWN_ARRAYS.get(declarations[argument.of].kind, "c")
-    if argument.role == "offered":
-        kind: Attachment = declarations[argument.of].options["attachment"]
-        return kind.offered_names(argument.of)[argument.name].array
-    return "c"
 
 
 def columns(arguments: Sequence[Argument]) -> list[Argument]:

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from cosim.component.argument_types import types_of
 from cosim.component.component import Component
-from cosim.system.adapter import array_of
-from cosim_compiler.language.types import REAL, WHOLE, View
 from cosim_compiler.shown_code import code_in_c, typed_code
 
 
@@ -43,12 +42,5 @@ def kernel_code(cls: type[Component]) -> Iterator[KernelCode]:
         kernel = functions[name]
         if kernel.is_python:
             continue
-        kinds = []
-        for argument in arguments:
-            array = array_of(argument, cls.declarations)
-            if argument.role != "switch":
-                number = WHOLE if array == "k" else REAL
-                shape = argument.shape if argument.is_table else None
-                is_number = argument.is_number or array == "t"
-                kinds.append(number if is_number else View(number, 2 if shape else 1, shape))
+        kinds = types_of(arguments, cls.declarations)
         yield KernelCode(name, typed_code(kernel.function, kinds), code_in_c(kernel.function, kinds))

@@ -1,0 +1,315 @@
+"""Which elements of a result are not written on every way through a kernel function, by its typed form.
+
+Such an element keeps what an earlier evaluation left in the cache, outside of the State: a run that is
+resumed goes on with another value. Loops between constants are followed turn by turn, helpers with what they
+are given. Where that cannot be known (a place or a number of turns that is computed) an element counts as
+written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cosim_compiler.language import typed_form as form
+from cosim_compiler.language.known_values import value_of
+from cosim_compiler.language.tables import has_view
+from cosim_compiler.language.typed_form import Expression, Function, Statement, walk
+from cosim_compiler.language.types import View
+from cosim_compiler.sources.kernel_source import definition_of
+
+MOST_TURNS = 64
+"""Turns of a loop that are followed one by one; more count as one whose places are not known."""
+MOST_DEPTH = 12
+"""Helpers that call helpers."""
+
+Elements = frozenset[int]
+Written = dict[str, Elements]
+Turns = Sequence[tuple[int | None, tuple[Statement, ...]]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A view of some elements of a result: where it begins, and how many it has (None: not known).
+
+    `columns` is 0 where it has one axis.
+    """
+
+    result: str
+    first: int | None
+    size: int | None
+    columns: int = 0
+
+
+@dataclass
+class Ways:
+    """What is written where a function is left: for each way the line, and the elements of each result."""
+
+    exits: list[tuple[int, Written]] = field(default_factory=list)
+
+    def everywhere(self, result: str, all_elements: Elements) -> Elements:
+        """The elements of a result that are written on every way."""
+        found = all_elements
+        for _, written in self.exits:
+            found &= written[result]
+        return found
+
+
+def unwritten_results(function: Function, sizes: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """For each result with an element that is not written on some way: the least such element, and a line.
+
+    Parameters
+    ----------
+    function : Function
+    sizes : mapping of str to int
+        Of the results, by the names of the arguments.
+    """
+    names = [argument.arg for argument in definition_of(function.author).args.args]
+    parts = {}
+    for name, (variable, kind) in zip(names, function.parameters, strict=True):
+        if name in sizes:
+            columns = kind.shape[1] if isinstance(kind, View) and kind.axes == 2 and kind.shape else 0
+            parts[variable] = Part(name, 0, sizes[name], columns)
+    ways = _ways(function, parts, {}, sizes, 0)
+    found: dict[str, tuple[int, int]] = {}
+    for name, size in sizes.items():
+        for line, written in ways.exits:
+            missing = frozenset(range(size)) - written[name]
+            if missing:
+                found.setdefault(name, (min(missing), line))
+    return found
+
+
+def _ways(
+    function: Function, parts: dict[str, Part], known: dict[str, Any], sizes: Mapping[str, int], depth: int
+) -> Ways:
+    walker = _Walk(parts, known, sizes, depth)
+    end = walker.block(function.body, {name: frozenset() for name in sizes})
+    if end is not None:
+        tree = definition_of(function.author)
+        walker.ways.exits.append((tree.body[-1].end_lineno or tree.lineno, end))
+    return walker.ways
+
+
+class _Walk:
+    """Goes through a function with the elements that are written; None where nothing is reached."""
+
+    def __init__(
+        self, parts: dict[str, Part], known: dict[str, Any], sizes: Mapping[str, int], depth: int
+    ) -> None:
+        self.parts, self.known, self.sizes, self.depth = parts, known, sizes, depth
+        self.ways = Ways()
+        self.loops: list[tuple[list[Written], list[Written]]] = []  # where breaks and continues leave
+
+    def block(self, body: Iterable[Statement], written: Written | None) -> Written | None:
+        for statement in body:
+            if written is None:
+                return None
+            written = self.statement(statement, written)
+        return written
+
+    def statement(self, node: Statement, written: Written) -> Written | None:
+        if isinstance(node, form.If):
+            written = self.calls(node.condition, written)
+            value = self.value(node.condition)
+            if value is not None:
+                return self.block(node.body if value else node.orelse, written)
+            return self.branches(node, written)
+        if isinstance(node, form.For):
+            for bound in (node.first, node.last, node.step):
+                written = self.calls(bound, written)
+            return self.loop(node, self.turns(node), written)
+        if isinstance(node, form.While):
+            return self.loop(node, [(None, node.body)], self.calls(node.condition, written))
+        if isinstance(node, form.Once):
+            return self.loop(node, [(None, turn) for turn in node.turns], written)
+        if isinstance(node, (form.Break, form.Continue)):
+            if self.loops:
+                self.loops[-1][isinstance(node, form.Continue)].append(written)
+            return None
+        if isinstance(node, form.Raise):
+            return None
+        for part in form.parts(node):
+            written = self.calls(part, written)
+        if isinstance(node, form.Return):
+            self.ways.exits.append((node.line, written))
+            return None
+        if isinstance(node, form.Assign):
+            written = self.assign(node.name, node.value, written)
+        elif isinstance(node, form.Store) and isinstance(node.place, form.Element):
+            owner = self.part(node.place.view)
+            if owner is not None:
+                written = self.add(owner, tuple(map(self.value, node.place.indices)), written)
+        return written
+
+    def branches(self, node: form.If, written: Written) -> Written | None:
+        """Both of them; what is known behind is what both say."""
+        begin = dict(self.known), dict(self.parts)
+        yes = self.block(node.body, dict(written))
+        known, parts = self.known, self.parts
+        self.known, self.parts = begin
+        no = self.block(node.orelse, dict(written))
+        if no is None:
+            self.known, self.parts = known, parts
+        elif yes is not None:
+            self.known = {name: value for name, value in self.known.items() if known.get(name) == value}
+            self.parts = {name: self.parts.get(name, part) for name, part in {**parts, **self.parts}.items()}
+        return _both(yes, no)
+
+    # loops
+
+    def turns(self, node: form.For) -> Turns:
+        """The turns of a loop between constants: the value of its name, and what is done; else one."""
+        bounds = [self.value(bound) for bound in (node.first, node.last, node.step)]
+        if not all(type(bound) is int for bound in bounds) or bounds[2] == 0:
+            return [(None, node.body)]
+        values = range(*bounds)
+        return [(i, node.body) for i in values] if len(values) <= MOST_TURNS else [(None, node.body)]
+
+    def loop(
+        self, node: form.For | form.While | form.Once, turns: Turns, written: Written | None
+    ) -> Written | None:
+        broken: list[Written] = []
+        for value, body in turns:
+            if written is None:
+                break
+            self.forget(node)
+            if value is not None and isinstance(node, form.For):
+                self.known[node.name] = value
+            self.loops.append(([], []))
+            written = self.block(body, dict(written))
+            breaks, continues = self.loops.pop()
+            for other in continues:
+                written = _both(written, other)
+            broken += breaks
+        self.forget(node)
+        if written is not None:
+            written = self.block(node.orelse, written)
+        for other in broken:
+            written = _both(written, other)
+        return written
+
+    def forget(self, node: Statement) -> None:
+        """What a loop sets has no known value."""
+        for one in walk(node):
+            if isinstance(one, (form.Assign, form.For)):
+                self.known.pop(one.name, None)
+
+    # what is written
+
+    def assign(self, name: str, value: Expression, written: Written) -> Written:
+        """A name gets a value; a view that is not followed may be written to anywhere."""
+        part, known = self.part(value), self.value(value)
+        self.known.pop(name, None)
+        self.parts.pop(name, None)
+        if part is not None:
+            self.parts[name] = part
+            return written
+        if known is not None:
+            self.known[name] = known
+        return self.all_in(value, written) if has_view(value.type) else written
+
+    def add(self, part: Part, places: tuple[Any, ...], written: Written) -> Written:
+        """An element of a part is written; all of the result, where it is not known which."""
+        elements = frozenset(range(self.sizes[part.result]))
+        if part.first is not None and places and all(type(place) is int for place in places):
+            place: int | None = places[-1]
+            if len(places) == 2:
+                place = places[0] * part.columns + places[1] if min(places) >= 0 and part.columns else None
+            elif places[0] < 0:
+                place = None if part.size is None else places[0] + part.size
+            if place is not None:
+                elements = frozenset({part.first + place})
+        return {**written, part.result: written[part.result] | elements}
+
+    def part(self, node: Expression) -> Part | None:
+        """The elements of a result that an expression is a view of."""
+        if isinstance(node, form.Variable):
+            return self.parts.get(node.name)
+        if isinstance(node, form.Convert):
+            return self.part(node.operand)
+        if isinstance(node, form.Row):
+            table, index = self.part(node.view), self.value(node.index)
+            if table is None or not table.columns:
+                return table
+            is_known = table.first is not None and type(index) is int and index >= 0
+            first = (table.first or 0) + index * table.columns if is_known else None
+            return Part(table.result, first, table.columns)
+        if isinstance(node, form.Section):
+            return self.section(node)
+        if isinstance(node, form.AsTable) and (whole := self.part(node.view)) is not None:
+            columns = self.value(node.columns)
+            return Part(whole.result, whole.first if columns else None, whole.size, columns or 0)
+        return None
+
+    def section(self, node: form.Section) -> Part | None:
+        whole = self.part(node.view)
+        if whole is None:
+            return None
+        first = 0 if node.first is None else self.value(node.first)
+        last = whole.size if node.last is None else self.value(node.last)
+        if whole.first is None or type(first) is not int or first < 0:
+            return Part(whole.result, None, None)
+        size = last - first if type(last) is int and last >= 0 else None
+        return Part(whole.result, whole.first + first, size)
+
+    def calls(self, node: Any, written: Written) -> Written:
+        """What the calls in an expression write."""
+        for one in walk(node):
+            if isinstance(one, form.Let):
+                written = self.assign(one.name, one.value, written)
+            if isinstance(one, form.Call):
+                written = self.call(one, written)
+            elif isinstance(one, (form.CallLinked, form.CallAddress, form.MakeGroup)):
+                written = self.all_in(one, written)
+        return written
+
+    def call(self, node: form.Call, written: Written) -> Written:
+        given = [self.part(argument) for argument in node.arguments]
+        if self.depth > MOST_DEPTH:
+            return self.all_in(node, written)
+        parts: dict[str, Part] = {}
+        known: dict[str, Any] = {}
+        for (name, _), part, argument in zip(node.function.parameters, given, node.arguments, strict=True):
+            if part is not None:
+                if part.first is None:
+                    written = self.add(part, (), written)
+                parts[name] = part
+            elif has_view(argument.type):
+                written = self.all_in(argument, written)
+            elif (value := self.value(argument)) is not None:
+                known[name] = value
+        if not parts:
+            return written
+        ways = _ways(node.function, parts, known, self.sizes, self.depth + 1)
+        return {
+            name: before | ways.everywhere(name, frozenset(range(self.sizes[name])))
+            for name, before in written.items()
+        }
+
+    def all_in(self, node: Expression, written: Written) -> Written:
+        """All results that an expression mentions count as written."""
+        for one in walk(node):
+            part = self.parts.get(one.name) if isinstance(one, form.Variable) else None
+            if part is not None:
+                written = self.add(part, (), written)
+        return written
+
+    def value(self, node: Expression) -> Any:
+        """The value of an expression, where it is known; None of others."""
+        return value_of(node, self.known, self.length)
+
+    def length(self, node: form.Length) -> int | None:
+        part = self.part(node.view)
+        if part is None or part.size is None:
+            return None
+        if not part.columns:
+            return part.size
+        return part.columns if node.axis else part.size // part.columns
+
+
+def _both(one: Written | None, other: Written | None) -> Written | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return {name: elements & other[name] for name, elements in one.items()}
