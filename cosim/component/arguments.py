@@ -25,7 +25,7 @@ from cosim_compiler.sources.kernel_effects import (
 from cosim_compiler.sources.kernel_rules import rule_faults
 from cosim_compiler.sources.kernel_source import definition_of, where
 from cosim_compiler.sources.recursion import recursion_fault
-from cosim_compiler.sources.unwritten_results import unwritten_results
+from cosim_compiler.sources.unwritten_results import read_too_early, unwritten_results
 
 STATES = {"position": "q", "speed": "u", "auxiliary": "z"}
 
@@ -231,7 +231,12 @@ def _unwritten_on_some_way(kernel: KernelFunction, found: list[Argument]) -> lis
     }
     if not sizes or kernel.role == "check":
         return []
-    return [
+    early = [
+        f"{where(kernel.function, line)}: {name}[{index}] is read here before it is written, and has the "
+        f"value of an earlier evaluation: write {name}[{index}] = … first"
+        for name, (index, line) in read_too_early(kernel.function, sizes).items()
+    ]
+    return early or [
         f"{where(kernel.function, line)}: {name}[{index}] may not have been written here, and would keep the "
         f"value of an earlier evaluation: write {name}[{index}] = … before the branch or the loop"
         for name, (index, line) in unwritten_results(kernel.function, sizes).items()

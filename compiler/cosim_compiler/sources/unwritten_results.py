@@ -1,4 +1,4 @@
-"""Which elements of a result are not written on every way through a kernel function.
+"""Which elements of a result are not written on every way through a kernel function, or read before.
 
 Such an element keeps what an earlier evaluation left in the cache, outside of the State: a run that is
 resumed goes on with another value. Loops between constants are followed turn by turn, helpers with what they
@@ -46,6 +46,9 @@ class Ways:
     """What is written where a function is left: for each way the line, and the elements of each result."""
 
     exits: list[tuple[int, dict[str, Elements]]] = field(default_factory=list)
+    early: dict[str, tuple[int, int]] = field(
+        default_factory=dict
+    )  # elements that are read before, and where
 
     def everywhere(self, result: str, all_elements: Elements) -> Elements:
         """The elements of a result that are written on every way."""
@@ -64,7 +67,7 @@ def unwritten_results(function: types.FunctionType, sizes: Mapping[str, int]) ->
     sizes : mapping of str to int
         Of the results, by the names of the arguments.
     """
-    ways = _ways(function, {name: Part(name, 0, size) for name, size in sizes.items()}, sizes, 0)
+    ways = _ways_through(function, sizes)
     found: dict[str, tuple[int, int]] = {}
     for name, size in sizes.items():
         for line, written in ways.exits:
@@ -74,15 +77,32 @@ def unwritten_results(function: types.FunctionType, sizes: Mapping[str, int]) ->
     return found
 
 
+def read_too_early(function: types.FunctionType, sizes: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """For each result with an element that is read before it is written: the first such element, and a line.
+
+    ``y[0] += x`` reads, too. Parameters are those of `unwritten_results`.
+    """
+    return _ways_through(function, sizes).early
+
+
+def _ways_through(function: types.FunctionType, sizes: Mapping[str, int]) -> Ways:
+    parts = {name: Part(name, 0, size) for name, size in sizes.items()}
+    return _ways(function, parts, sizes, 0, {name: frozenset() for name in sizes})
+
+
 def _ways(
-    function: types.FunctionType, parts: Mapping[str, Part], sizes: Mapping[str, int], depth: int
+    function: types.FunctionType,
+    parts: Mapping[str, Part],
+    sizes: Mapping[str, int],
+    depth: int,
+    before: Mapping[str, Elements],
 ) -> Ways:
     tree = definition_of(function)
     constants = {
         name: value for name, value in environment(function).items() if isinstance(value, (int, tuple))
     }
     walk = _Walk(constants, environment(function), dict(parts), sizes, depth)
-    end = walk.block(tree.body, {name: frozenset() for name in sizes})
+    end = walk.block(tree.body, dict(before))
     if end is not None:
         walk.ways.exits.append((tree.body[-1].end_lineno or tree.lineno, end))
     return walk.ways
@@ -129,6 +149,8 @@ class _Walk:
                 self.loops[-1][isinstance(node, ast.Continue)].append(written)
             return None
         written = self.calls(node, written)
+        if isinstance(node, ast.AugAssign):
+            self.reads(node.target, written)
         if isinstance(node, ast.Return):
             self.ways.exits.append((node.lineno, written))
             return None
@@ -237,11 +259,24 @@ class _Walk:
         return Part(whole.result, begin, size)
 
     def calls(self, node: ast.AST, written: Written) -> Written:
-        """What the calls in a statement or an expression write."""
+        """What the calls in a statement or an expression write; what it reads is noted."""
         for call in ast.walk(node):
             if isinstance(call, ast.Call):
                 written = self.call(call, written)
+        for read in ast.walk(node):
+            if isinstance(read, ast.Subscript) and isinstance(read.ctx, ast.Load):
+                self.reads(read, written)
         return written
+
+    def reads(self, node: ast.expr, written: Written) -> None:
+        """Note an element that is not written yet, where it is known which one is read."""
+        part = self.part(node.value) if isinstance(node, ast.Subscript) else None
+        index = self.value(node.slice) if isinstance(node, ast.Subscript) else None
+        if part is None or part.first is None or type(index) is not int or index < 0:
+            return
+        place = part.first + index
+        if place < self.sizes[part.result] and place not in written[part.result]:
+            self.ways.early.setdefault(part.result, (place, node.lineno))
 
     def call(self, node: ast.Call, written: Written) -> Written:
         given = [self.part(a.value if isinstance(a, ast.Starred) else a) for a in node.args]
@@ -259,7 +294,9 @@ class _Walk:
                 if part.first is None:
                     written = self._all_of([part], written)
                 parts[name] = part
-        ways = _ways(function, parts, self.sizes, self.depth + 1)
+        ways = _ways(function, parts, self.sizes, self.depth + 1, written)
+        for name, (place, _) in ways.early.items():
+            self.ways.early.setdefault(name, (place, node.lineno))
         return {
             name: before | ways.everywhere(name, frozenset(range(self.sizes[name])))
             for name, before in written.items()
