@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 CHANGES = frozenset(
     [
-        *("append", "appendleft", "extend", "insert", "pop", "popitem", "popleft", "remove", "discard", "add"),
-        *("clear", "update", "setdefault", "sort", "reverse", "fill"),
+        *("append", "appendleft", "extend", "insert", "pop", "popitem", "popleft", "remove", "discard"),
+        *("add", "clear", "update", "setdefault", "sort", "reverse", "fill"),
     ]
 )
 """Methods of lists, dicts, sets and arrays that change them."""
