@@ -15,7 +15,7 @@ from cosim.component.declaration import Declaration
 from cosim.component.declarations import RING
 from cosim.component.kernel_function import KernelFunction
 from cosim.errors import ContractError, nearest
-from cosim_compiler.language.written_everywhere import unwritten_elements
+from cosim_compiler.language.written_everywhere import faults_of_results
 from cosim_compiler.sources.kernel_effects import (
     Effects,
     effects_of,
@@ -196,15 +196,22 @@ def _unwritten_on_some_way(
     if not sizes or kernel.role == "check":
         return []
     columns = {a.name: a.shape[1] for a in found if a.is_table}
-    faults = []
-    unwritten = unwritten_elements(kernel.function, types_of(found, declarations), sizes)
-    for name, (index, line) in unwritten.items():
+
+    def shown(name: str, index: int) -> str:
+        """An element, as the author writes it."""
         place = ", ".join(map(str, divmod(index, columns[name]))) if name in columns else index
-        faults.append(
-            f"{where(kernel.function, line)}: {name}[{place}] may not have been written here, and would keep "
-            f"the value of an earlier evaluation: write {name}[{place}] = … before the branch or the loop"
-        )
-    return faults
+        return f"{name}[{place}]"
+
+    early, unwritten = faults_of_results(kernel.function, types_of(found, declarations), sizes)
+    return [
+        f"{where(kernel.function, line)}: {shown(name, index)} is read here before it is written, and has "
+        f"the value of an earlier evaluation: write {shown(name, index)} = … first"
+        for name, (index, line) in early.items()
+    ] or [
+        f"{where(kernel.function, line)}: {shown(name, index)} may not have been written here, and would "
+        f"keep the value of an earlier evaluation: write {shown(name, index)} = … before the branch or the loop"
+        for name, (index, line) in unwritten.items()
+    ]
 
 
 def may_hold_result(argument: Argument, declarations: Mapping[str, Declaration]) -> bool:

@@ -14,6 +14,14 @@ from cosim_compiler.sources.kernel_source import definition_of, where
 if TYPE_CHECKING:
     Component = Any
 
+CHANGES = frozenset(
+    [
+        *("append", "appendleft", "extend", "insert", "pop", "popitem", "popleft", "remove", "discard"),
+        *("add", "clear", "update", "setdefault", "sort", "reverse", "fill"),
+    ]
+)
+"""Methods of lists, dicts, sets and arrays that change them."""
+
 
 def hidden_memories(cls: type[Component]) -> list[str]:
     """A sentence for each attribute of the part that a law or a handler in the body of a class assigns.
@@ -30,7 +38,19 @@ def hidden_memories(cls: type[Component]) -> list[str]:
             law, publishes = value.function, value.does == "publish"
         if law is not None and law.is_python and value is not None:
             faults += [_sentence(law.function, *found) for found in _assigned(law.function, publishes)]
+            faults += [_sentence_of_global(law.function, *found) for found in _rebound(law.function)]
     return faults
+
+
+def _rebound(function: types.FunctionType) -> Iterator[tuple[int, str]]:
+    """Line and name of each variable outside that is declared to be assigned."""
+    try:
+        tree = definition_of(function)
+    except ContractError:  # no source
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            yield from ((node.lineno, name) for name in node.names)
 
 
 def _assigned(function: types.FunctionType, publishes: bool) -> Iterator[tuple[int, str]]:
@@ -43,6 +63,11 @@ def _assigned(function: types.FunctionType, publishes: bool) -> Iterator[tuple[i
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setattr":
             if node.args and _is_self(node.args[0]):
                 yield node.lineno, ast.unparse(node.args[1]) if len(node.args) > 1 else "…"
+            continue
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not publishes:
+            held = node.func.value
+            if node.func.attr in CHANGES and isinstance(held, ast.Attribute) and _is_self(held.value):
+                yield node.lineno, held.attr
             continue
         if not isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             continue
@@ -60,6 +85,14 @@ def _is_self(node: ast.AST) -> bool:
     if isinstance(node, ast.Attribute) and node.attr == "__class__":
         return _is_self(node.value)
     return isinstance(node, ast.Name) and node.id == "self"
+
+
+def _sentence_of_global(function: types.FunctionType, line: int, name: str) -> str:
+    return (
+        f"{where(function, line)}: {name} is no part of the State, so the next run goes on from it, and no "
+        f"save holds it: declare {name} = cosim.discrete(), and write it in a handler: {name}_next[0] = …, "
+        f'or next_state["<part>.{name}"] = …'
+    )
 
 
 def _sentence(function: types.FunctionType, line: int, name: str) -> str:

@@ -1,4 +1,6 @@
-"""Which elements of a result are not written on every way through a kernel function, by its typed form.
+"""Which elements of a result are read before they are written, or not written on every way.
+
+Both are found in the typed form of a kernel function.
 
 Such an element keeps what an earlier evaluation left in the cache, outside of the State: a run that is
 resumed goes on with another value. Loops between constants are followed turn by turn, helpers with what they
@@ -47,6 +49,8 @@ class Ways:
     """What is written where a function is left: for each way the line, and the elements of each result."""
 
     exits: list[tuple[int, Written]] = field(default_factory=list)
+    early: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Of a result an element that is read before it is written, and the line."""
 
     def everywhere(self, result: str, all_elements: Elements) -> Elements:
         """The elements of a result that are written on every way."""
@@ -65,13 +69,7 @@ def unwritten_results(function: Function, sizes: Mapping[str, int]) -> dict[str,
     sizes : mapping of str to int
         Of the results, by the names of the arguments.
     """
-    names = [argument.arg for argument in definition_of(function.author).args.args]
-    parts = {}
-    for name, (variable, kind) in zip(names, function.parameters, strict=True):
-        if name in sizes:
-            columns = kind.shape[1] if isinstance(kind, View) and kind.axes == 2 and kind.shape else 0
-            parts[variable] = Part(name, 0, sizes[name], columns)
-    ways = _ways(function, parts, {}, sizes, 0)
+    ways = ways_through(function, sizes)
     found: dict[str, tuple[int, int]] = {}
     for name, size in sizes.items():
         for line, written in ways.exits:
@@ -81,11 +79,35 @@ def unwritten_results(function: Function, sizes: Mapping[str, int]) -> dict[str,
     return found
 
 
+def read_too_early(function: Function, sizes: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """For each result with an element that is read before it is written: the first such element, and a line.
+
+    ``y[0] += x`` reads, too. Parameters are those of `unwritten_results`.
+    """
+    return ways_through(function, sizes).early
+
+
+def ways_through(function: Function, sizes: Mapping[str, int]) -> Ways:
+    """What is written and read on each way; parameters are those of `unwritten_results`."""
+    names = [argument.arg for argument in definition_of(function.author).args.args]
+    parts = {}
+    for name, (variable, kind) in zip(names, function.parameters, strict=True):
+        if name in sizes:
+            columns = kind.shape[1] if isinstance(kind, View) and kind.axes == 2 and kind.shape else 0
+            parts[variable] = Part(name, 0, sizes[name], columns)
+    return _ways(function, parts, {}, sizes, 0, {name: frozenset() for name in sizes})
+
+
 def _ways(
-    function: Function, parts: dict[str, Part], known: dict[str, Any], sizes: Mapping[str, int], depth: int
+    function: Function,
+    parts: dict[str, Part],
+    known: dict[str, Any],
+    sizes: Mapping[str, int],
+    depth: int,
+    before: Written,
 ) -> Ways:
     walker = _Walk(parts, known, sizes, depth)
-    end = walker.block(function.body, {name: frozenset() for name in sizes})
+    end = walker.block(function.body, dict(before))
     if end is not None:
         tree = definition_of(function.author)
         walker.ways.exits.append((tree.body[-1].end_lineno or tree.lineno, end))
@@ -99,7 +121,7 @@ class _Walk:
         self, parts: dict[str, Part], known: dict[str, Any], sizes: Mapping[str, int], depth: int
     ) -> None:
         self.parts, self.known, self.sizes, self.depth = parts, known, sizes, depth
-        self.ways = Ways()
+        self.ways, self.line = Ways(), 0
         self.loops: list[tuple[list[Written], list[Written]]] = []  # where breaks and continues leave
 
     def block(self, body: Iterable[Statement], written: Written | None) -> Written | None:
@@ -110,6 +132,7 @@ class _Walk:
         return written
 
     def statement(self, node: Statement, written: Written) -> Written | None:
+        self.line = node.line
         if isinstance(node, form.If):
             written = self.calls(node.condition, written)
             value = self.value(node.condition)
@@ -130,7 +153,11 @@ class _Walk:
             return None
         if isinstance(node, form.Raise):
             return None
-        for part in form.parts(node):
+        if isinstance(node, form.Store):  # its place is not read
+            parts: Iterable[Any] = (node.value, *form.parts(node.place))
+        else:
+            parts = form.parts(node)
+        for part in parts:
             written = self.calls(part, written)
         if isinstance(node, form.Return):
             self.ways.exits.append((node.line, written))
@@ -212,16 +239,30 @@ class _Walk:
 
     def add(self, part: Part, places: tuple[Any, ...], written: Written) -> Written:
         """An element of a part is written; all of the result, where it is not known which."""
-        elements = frozenset(range(self.sizes[part.result]))
-        if part.first is not None and places and all(type(place) is int for place in places):
-            place: int | None = places[-1]
-            if len(places) == 2:
-                place = places[0] * part.columns + places[1] if min(places) >= 0 and part.columns else None
-            elif places[0] < 0:
-                place = None if part.size is None else places[0] + part.size
-            if place is not None:
-                elements = frozenset({part.first + place})
+        place = self.place(part, places)
+        elements = frozenset(range(self.sizes[part.result]) if place is None else {place})
         return {**written, part.result: written[part.result] | elements}
+
+    @staticmethod
+    def place(part: Part, places: tuple[Any, ...]) -> int | None:
+        """Which element of a result lies at these places of a part of it, where that is known."""
+        if part.first is None or not places or not all(type(place) is int for place in places):
+            return None
+        if len(places) == 2:
+            is_known = min(places) >= 0 and part.columns
+            return part.first + places[0] * part.columns + places[1] if is_known else None
+        if places[0] >= 0:
+            return int(part.first + places[0])
+        return None if part.size is None else int(part.first + places[0] + part.size)
+
+    def reads(self, node: form.Element, written: Written) -> None:
+        """Note an element that is not written yet, where it is known which one is read."""
+        part = self.part(node.view)
+        place = None if part is None else self.place(part, tuple(map(self.value, node.indices)))
+        if part is None or place is None or not 0 <= place < self.sizes[part.result]:
+            return
+        if place not in written[part.result]:
+            self.ways.early.setdefault(part.result, (place, self.line))
 
     def part(self, node: Expression) -> Part | None:
         """The elements of a result that an expression is a view of."""
@@ -255,8 +296,10 @@ class _Walk:
         return Part(whole.result, whole.first + first, size)
 
     def calls(self, node: Any, written: Written) -> Written:
-        """What the calls in an expression write."""
+        """What the calls in an expression write; what it reads is noted."""
         for one in walk(node):
+            if isinstance(one, form.Element):
+                self.reads(one, written)
             if isinstance(one, form.Let):
                 written = self.assign(one.name, one.value, written)
             if isinstance(one, form.Call):
@@ -282,7 +325,9 @@ class _Walk:
                 known[name] = value
         if not parts:
             return written
-        ways = _ways(node.function, parts, known, self.sizes, self.depth + 1)
+        ways = _ways(node.function, parts, known, self.sizes, self.depth + 1, written)
+        for name, (place, _) in ways.early.items():
+            self.ways.early.setdefault(name, (place, self.line))
         return {
             name: before | ways.everywhere(name, frozenset(range(self.sizes[name])))
             for name, before in written.items()
