@@ -208,8 +208,9 @@ def _unwritten_on_some_way(
         f"the value of an earlier evaluation: write {shown(name, index)} = … first"
         for name, (index, line) in early.items()
     ] or [
-        f"{where(kernel.function, line)}: {shown(name, index)} may not have been written here, and would "
-        f"keep the value of an earlier evaluation: write {shown(name, index)} = … before the branch or the loop"
+        f"{where(kernel.function, line)}: {shown(name, index)} may not have been written here, and "
+        f"would keep the value of an earlier evaluation: write {shown(name, index)} = … before the branch "
+        "or the loop"
         for name, (index, line) in unwritten.items()
     ]
 
