@@ -74,7 +74,10 @@ COMPILER_LAYERS = (
     ),
     tuple(
         f"cosim_compiler.{name}"
-        for name in ("foreign", "tables", "checked_view", "collection", "llvm_text", "callback", "record")
+        for name in (
+            *("foreign", "tables", "functions", "checked_view", "collection"),
+            *("llvm_text", "callback", "record"),
+        )
     ),
     ("cosim_compiler.lowered_code", "cosim_compiler.fingerprint"),
     ("cosim_compiler.parts", "cosim_compiler.sources"),

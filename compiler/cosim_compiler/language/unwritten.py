@@ -8,7 +8,7 @@ written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -44,9 +44,18 @@ class Part:
 
 @dataclass
 class Ways:
-    """What is written where a function is left: for each way the line, and the elements of each result."""
+    """What a function does on its ways.
+
+    Attributes
+    ----------
+    exits : list of (int, dict)
+        Where it is left: the line, and the elements of each result that are written.
+    early : dict of str to (int, int)
+        An element of a result that is read before it is written, and the line.
+    """
 
     exits: list[tuple[int, Written]] = field(default_factory=list)
+    early: dict[str, tuple[int, int]] = field(default_factory=dict)
 
     def everywhere(self, result: str, all_elements: Elements) -> Elements:
         """The elements of a result that are written on every way."""
@@ -65,13 +74,7 @@ def unwritten_results(function: Function, sizes: Mapping[str, int]) -> dict[str,
     sizes : mapping of str to int
         Of the results, by the names of the arguments.
     """
-    names = [argument.arg for argument in definition_of(function.author).args.args]
-    parts = {}
-    for name, (variable, kind) in zip(names, function.parameters, strict=True):
-        if name in sizes:
-            columns = kind.shape[1] if isinstance(kind, View) and kind.axes == 2 and kind.shape else 0
-            parts[variable] = Part(name, 0, sizes[name], columns)
-    ways = _ways(function, parts, {}, sizes, 0)
+    ways = _ways_of(function, sizes)
     found: dict[str, tuple[int, int]] = {}
     for name, size in sizes.items():
         for line, written in ways.exits:
@@ -81,15 +84,20 @@ def unwritten_results(function: Function, sizes: Mapping[str, int]) -> dict[str,
     return found
 
 
-def _ways(
-    function: Function, parts: dict[str, Part], known: dict[str, Any], sizes: Mapping[str, int], depth: int
-) -> Ways:
-    walker = _Walk(parts, known, sizes, depth)
-    end = walker.block(function.body, {name: frozenset() for name in sizes})
-    if end is not None:
-        tree = definition_of(function.author)
-        walker.ways.exits.append((tree.body[-1].end_lineno or tree.lineno, end))
-    return walker.ways
+def results_read_early(function: Function, sizes: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """For each result of which an element is read before it is written: the first one, and the line."""
+    return _ways_of(function, sizes).early
+
+
+def _ways_of(function: Function, sizes: Mapping[str, int]) -> Ways:
+    names = [argument.arg for argument in definition_of(function.author).args.args]
+    parts = {}
+    for name, (variable, kind) in zip(names, function.parameters, strict=True):
+        if name in sizes:
+            columns = kind.shape[1] if isinstance(kind, View) and kind.axes == 2 and kind.shape else 0
+            parts[variable] = Part(name, 0, sizes[name], columns)
+    walker = _Walk(parts, {}, sizes, 0)
+    return walker.through(function, {name: frozenset() for name in sizes})
 
 
 class _Walk:
@@ -100,7 +108,16 @@ class _Walk:
     ) -> None:
         self.parts, self.known, self.sizes, self.depth = parts, known, sizes, depth
         self.ways = Ways()
+        self.line = 0
         self.loops: list[tuple[list[Written], list[Written]]] = []  # where breaks and continues leave
+
+    def through(self, function: Function, written: Written) -> Ways:
+        """All ways through a function that begins with these elements written."""
+        end = self.block(function.body, written)
+        if end is not None:
+            tree = definition_of(function.author)
+            self.ways.exits.append((tree.body[-1].end_lineno or tree.lineno, end))
+        return self.ways
 
     def block(self, body: Iterable[Statement], written: Written | None) -> Written | None:
         for statement in body:
@@ -110,6 +127,7 @@ class _Walk:
         return written
 
     def statement(self, node: Statement, written: Written) -> Written | None:
+        self.line = node.line
         if isinstance(node, form.If):
             written = self.calls(node.condition, written)
             value = self.value(node.condition)
@@ -130,7 +148,7 @@ class _Walk:
             return None
         if isinstance(node, form.Raise):
             return None
-        for part in form.parts(node):
+        for part in _computed_in(node):
             written = self.calls(part, written)
         if isinstance(node, form.Return):
             self.ways.exits.append((node.line, written))
@@ -211,8 +229,11 @@ class _Walk:
         return self.all_in(value, written) if has_view(value.type) else written
 
     def add(self, part: Part, places: tuple[Any, ...], written: Written) -> Written:
-        """An element of a part is written; all of the result, where it is not known which."""
-        elements = frozenset(range(self.sizes[part.result]))
+        """An element of a part is written."""
+        return {**written, part.result: written[part.result] | self.places(part, places)}
+
+    def places(self, part: Part, places: tuple[Any, ...]) -> Elements:
+        """The element at a place of a part; all of the result, where it is not known which."""
         if part.first is not None and places and all(type(place) is int for place in places):
             place: int | None = places[-1]
             if len(places) == 2:
@@ -220,8 +241,8 @@ class _Walk:
             elif places[0] < 0:
                 place = None if part.size is None else places[0] + part.size
             if place is not None:
-                elements = frozenset({part.first + place})
-        return {**written, part.result: written[part.result] | elements}
+                return frozenset({part.first + place})
+        return frozenset(range(self.sizes[part.result]))
 
     def part(self, node: Expression) -> Part | None:
         """The elements of a result that an expression is a view of."""
@@ -259,6 +280,8 @@ class _Walk:
         for one in walk(node):
             if isinstance(one, form.Let):
                 written = self.assign(one.name, one.value, written)
+            if isinstance(one, form.Element):
+                self.read(one, written)
             if isinstance(one, form.Call):
                 written = self.call(one, written)
             elif isinstance(one, (form.CallLinked, form.CallAddress, form.MakeGroup)):
@@ -282,11 +305,23 @@ class _Walk:
                 known[name] = value
         if not parts:
             return written
-        ways = _ways(node.function, parts, known, self.sizes, self.depth + 1)
+        walker = _Walk(parts, known, self.sizes, self.depth + 1)
+        ways = walker.through(node.function, dict(written))
+        for name, (index, _) in ways.early.items():
+            self.ways.early.setdefault(name, (index, self.line))
         return {
             name: before | ways.everywhere(name, frozenset(range(self.sizes[name])))
             for name, before in written.items()
         }
+
+    def read(self, node: form.Element, written: Written) -> None:
+        """Note an element that is read, where it is known which, and that nothing has written it yet."""
+        part, places = self.part(node.view), tuple(map(self.value, node.indices))
+        if part is None or part.first is None or not all(type(place) is int for place in places):
+            return
+        elements = self.places(part, places)
+        if len(elements) == 1 and not elements <= written[part.result]:
+            self.ways.early.setdefault(part.result, (min(elements), self.line))
 
     def all_in(self, node: Expression, written: Written) -> Written:
         """All results that an expression mentions count as written."""
@@ -307,6 +342,15 @@ class _Walk:
         if not part.columns:
             return part.size
         return part.columns if node.axis else part.size // part.columns
+
+
+def _computed_in(node: Statement) -> Iterator[Expression]:
+    """The expressions of a statement, without the place that it writes to."""
+    for part in form.parts(node):
+        if isinstance(node, form.Store) and part is node.place:
+            yield from form.parts(part)
+        else:
+            yield part
 
 
 def _both(one: Written | None, other: Written | None) -> Written | None:

@@ -1,4 +1,4 @@
-"""Whether a kernel function writes its results on every way, kept from one process to the next."""
+"""Whether results of a kernel function follow from this evaluation alone; kept for other processes."""
 
 from __future__ import annotations
 
@@ -12,29 +12,41 @@ from cosim_compiler.errors import ContractError
 from cosim_compiler.fingerprint import fingerprint
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.types import Type
-from cosim_compiler.language.unwritten import unwritten_results
+from cosim_compiler.language.unwritten import results_read_early, unwritten_results
 from cosim_compiler.sources.clean_sources import is_known_clean, remember_clean
 from cosim_compiler.sources.kernel_source import source_of
 
+Found = dict[str, tuple[int, int]]
+"""An element of a result, and a line; by the name of the result."""
 
-def unwritten_elements(
+
+def left_over_elements(
     function: types.FunctionType, given: tuple[Type, ...], sizes: Mapping[str, int]
-) -> dict[str, tuple[int, int]]:
-    """As `unwritten.unwritten_results`, of a function for arguments of these types.
+) -> tuple[Found, Found]:
+    """Elements that keep what an earlier evaluation left: not written on every way; read before they are.
 
-    None of a function that is not of the language: whoever compiles it says why.
+    See `unwritten`. None of a function that is not of the language: whoever compiles it says why.
+
+    Parameters
+    ----------
+    function : function
+    given : tuple of Type
+        Of the arguments.
+    sizes : mapping of str to int
+        Of the results, by the names of the arguments.
     """
     source, key = (
         source_of(function),
         fingerprint(function, _reader(), repr(given), repr(sorted(sizes.items()))),
     )
     if is_known_clean(source, key):
-        return {}
+        return {}, {}
     try:
-        found = unwritten_results(Program().function(function, given), sizes)
+        typed = Program().function(function, given)
     except ContractError:
-        return {}
-    if not found:
+        return {}, {}
+    found = unwritten_results(typed, sizes), results_read_early(typed, sizes)
+    if not any(found):
         remember_clean(source, key)
     return found
 
