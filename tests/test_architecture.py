@@ -74,7 +74,7 @@ COMPILER_LAYERS = (
     ),
     tuple(
         f"cosim_compiler.{name}"
-        for name in ("foreign", "tables", "checked_view", "collection", "callback", "record")
+        for name in ("foreign", "tables", "functions", "checked_view", "collection", "callback", "record")
     ),
     ("cosim_compiler.fingerprint",),
     ("cosim_compiler.sources",),

@@ -15,7 +15,7 @@ from cosim.component.declaration import Declaration
 from cosim.component.declarations import RING
 from cosim.component.kernel_function import KernelFunction
 from cosim.errors import ContractError, nearest
-from cosim_compiler.language.written_everywhere import faults_of_results
+from cosim_compiler.language.written_everywhere import left_over_elements
 from cosim_compiler.sources.kernel_effects import (
     Effects,
     effects_of,
@@ -178,13 +178,13 @@ def _faults_of_results(
     does_something = any(a.effect != "read" for a in found) or effects.passed_on or may_raise(function)
     if kernel.role in ("kernel", "update") and not does_something:
         return [f"{where(function)}: nothing that it computes stays; results are arguments: {shown}"]
-    return _unwritten_on_some_way(kernel, found, declarations)
+    return _left_over(kernel, found, declarations)
 
 
-def _unwritten_on_some_way(
+def _left_over(
     kernel: KernelFunction, found: list[Argument], declarations: Mapping[str, Declaration]
 ) -> list[str]:
-    """Results that keep on some way through the function what an earlier evaluation left.
+    """Results that keep on some way through the function what an earlier evaluation left, or go on from it.
 
     The slot of a check is memory to compute in: nothing else reads it.
     """
@@ -196,22 +196,20 @@ def _unwritten_on_some_way(
     if not sizes or kernel.role == "check":
         return []
     columns = {a.name: a.shape[1] for a in found if a.is_table}
+    unwritten, early = left_over_elements(kernel.function, types_of(found, declarations), sizes)
 
     def shown(name: str, index: int) -> str:
-        """An element, as the author writes it."""
         place = ", ".join(map(str, divmod(index, columns[name]))) if name in columns else index
         return f"{name}[{place}]"
 
-    early, unwritten = faults_of_results(kernel.function, types_of(found, declarations), sizes)
     return [
-        f"{where(kernel.function, line)}: {shown(name, index)} is read here before it is written, and has "
-        f"the value of an earlier evaluation: write {shown(name, index)} = … first"
-        for name, (index, line) in early.items()
-    ] or [
-        f"{where(kernel.function, line)}: {shown(name, index)} may not have been written here, and "
-        f"would keep the value of an earlier evaluation: write {shown(name, index)} = … before the branch "
-        "or the loop"
-        for name, (index, line) in unwritten.items()
+        f"{where(kernel.function, line)}: {shown(name, i)} is read before it is written, and has the value "
+        f"of an earlier evaluation: write {shown(name, i)} = … first"
+        for name, (i, line) in early.items()
+    ] + [
+        f"{where(kernel.function, line)}: {shown(name, i)} may not have been written here, and would keep "
+        f"the value of an earlier evaluation: write {shown(name, i)} = … before the branch or the loop"
+        for name, (i, line) in unwritten.items()
     ]
 
 

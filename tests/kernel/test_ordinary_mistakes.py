@@ -261,7 +261,7 @@ def test_a_name_that_would_mean_two_things(declared):
     [
         ("y[0] = (z := x)", "a kernel function cannot use `:=`; give the name its value on a line before"),
         ("y[0] = np.random.rand()", "np.random.rand: a kernel function is pure; random numbers come from"),
-        ("y[0] = np.linalg.norm(x)", "np.linalg.norm cannot be compiled; use math"),
+        ("y[0] = np.linalg.norm(x)", "np.linalg.norm cannot be compiled; write norm(…): from cosim"),
         (
             "y[0] = scipy.special.jv(0, x)",
             "cannot be compiled; import it by name: from scipy.special import jv",

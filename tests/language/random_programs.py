@@ -113,6 +113,7 @@ class Writer:
             f"where({self.condition(1)}, {a}, {b})",
             f"interp({a}, (-1.0, 0.0, 0.5, 2.0), {self.one('a', f'({b}, {a}, 1.0, {self.leaf()})')})",
             f"norm({vector})",
+            f"{self.one('min', 'max')}({vector})",
             f"dot({vector}, {self.one('u', 'a[:3]', 'q[-1]')})",
         )
 

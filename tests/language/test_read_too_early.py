@@ -9,13 +9,13 @@ import pytest
 import cosim
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.types import REAL, View
-from cosim_compiler.language.unwritten import read_too_early
+from cosim_compiler.language.unwritten import results_read_early
 
 WIDE = 3
 
 
 def early(function: Any) -> dict[str, tuple[int, int]]:
-    return read_too_early(Program().function(function, (REAL, View(REAL))), {"y": WIDE})
+    return results_read_early(Program().function(function, (REAL, View(REAL))), {"y": WIDE})
 
 
 def added(x, y):
@@ -137,7 +137,8 @@ def grows(x, x_dot):
 
 def test_the_class_is_refused_with_the_line() -> None:
     with pytest.raises(
-        cosim.ContractError, match=r"test_read_too_early\.py:\d+: grows: x_dot\[0\] is read here"
+        cosim.ContractError,
+        match=r"test_read_too_early\.py:\d+: grows: x_dot\[0\] is read before it is written",
     ):
         type("Block", (cosim.Component,), {"x": cosim.auxiliary_state(), "grow": cosim.kernel(grows)})
 

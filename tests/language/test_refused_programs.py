@@ -233,7 +233,7 @@ CASES: dict[Any, str] = {
     place_beyond: "the tuple has 2 items",
     a_method: "a view has no 'sum'",
     numpy_function: "np.sin() is no function of the language",
-    a_step: "a view is contiguous, so its parts have no step: write x[first:last]",
+    a_step: "a view is contiguous, and its parts have no step: write x[first:last]",
     member_of_an_enum: "Mode.OPEN is no number: write Mode.OPEN.value",
     few_digits: "an array of float32 cannot be read: write numpy.asarray(…, float)",
     large: "9223372036854775808 does not fit into 64 bits: write 9.223372036854776e+18",

@@ -152,12 +152,14 @@ def _extreme(name: str) -> Read:
         if len(items) == 1 and isinstance(reader.typed(items[0], node).type, Tuple):
             held = reader.typed(items[0], node)
             return reader.let(held, lambda value: read(reader, parts_of(value), node))
+        if len(items) == 1 and _is_row(reader.typed(items[0], node).type):
+            return _of_elements(reader, reader.typed(items[0], node), name)
         found = _in_python(function, items)
         if found is not None:
             return found
         given = _numbers(reader, items, node)
         if len(given) < 2:
-            reader.refuse(node, f"write {name}(x, y), or {name}() of a tuple")
+            reader.refuse(node, f"write {name}(x, y), or {name}() of a tuple or a view")
         both = unify_all([value.type for value in given])
         both = WHOLE if both is TRUTH else both
         return functools.reduce(
@@ -166,6 +168,17 @@ def _extreme(name: str) -> Read:
         )
 
     return read
+
+
+def _is_row(type_: Type) -> bool:
+    return isinstance(type_, View) and type_.axes == 1
+
+
+def _of_elements(reader: Reading, view: Expression, name: str) -> Expression:
+    """The least or greatest element of a view."""
+    made = reader.program.function(getattr(special, "least" if name == "min" else "greatest"), (view.type,))
+    reader.function.raises = reader.function.raises or made.raises
+    return Call(made.result, made, (view,))
 
 
 READERS[min], READERS[max] = _extreme("min"), _extreme("max")

@@ -224,7 +224,10 @@ class ExpressionReader(OperatorReader):
         assert isinstance(value.type, View)
         if isinstance(node.slice, ast.Slice):
             if node.slice.step is not None:
-                self.refuse(node, "a view is contiguous, so its parts have no step: write x[first:last]")
+                self.refuse(
+                    node,
+                    "a view is contiguous, and its parts have no step: write x[first:last], or x[2 * i]",
+                )
             if value.type.axes != 1:
                 self.refuse(node, "write the row of a table, m[i], or an element, m[i, j]")
             first = None if node.slice.lower is None else self._index(node.slice.lower)

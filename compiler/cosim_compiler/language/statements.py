@@ -11,7 +11,7 @@ from cosim_compiler.fingerprint import environment
 from cosim_compiler.language.constants import NoNumberError, convert, made_tuple, parts_of, typed
 from cosim_compiler.language.expressions import ExpressionReader
 from cosim_compiler.language.lifetimes import Lifetimes, lifetimes_of
-from cosim_compiler.language.operators import OPERATORS
+from cosim_compiler.language.operators import OPERATORS, no_operator
 from cosim_compiler.language.reading import Functions
 from cosim_compiler.language.refusal import refuse
 from cosim_compiler.language.tables import has_view
@@ -136,7 +136,8 @@ class Reader(ExpressionReader):
         if self.result is not None and not ends(self.function.body):
             self.refuse(
                 self.tree.body[-1],
-                f"the function may end here, and returns {in_words(self.result)} elsewhere",
+                f"the function may end here, and returns {in_words(self.result)} elsewhere: "
+                "write return … here, too",
             )
         self.function.result = self.result or NOTHING
         if has_view(self.function.result) and any(
@@ -289,7 +290,7 @@ class Reader(ExpressionReader):
     def _augassign(self, node: ast.AugAssign) -> Sequence[Statement]:
         operator = OPERATORS.get(type(node.op))
         if operator is None:
-            self.refuse(node, "write x * x, or math.pow(x, y) for a real exponent")
+            self.refuse(node, no_operator(node.op))
         if isinstance(node.target, ast.Name):
             before = self.name(node.target)
             value = self.binary(operator, before, self.expression(node.value), node)

@@ -1,6 +1,4 @@
-"""Which elements of a result are read before they are written, or not written on every way.
-
-Both are found in the typed form of a kernel function.
+"""Which elements of a result are not written on every way through a kernel function, by its typed form.
 
 Such an element keeps what an earlier evaluation left in the cache, outside of the State: a run that is
 resumed goes on with another value. Loops between constants are followed turn by turn, helpers with what they
@@ -10,7 +8,7 @@ written.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -46,11 +44,18 @@ class Part:
 
 @dataclass
 class Ways:
-    """What is written where a function is left: for each way the line, and the elements of each result."""
+    """What a function does on its ways.
+
+    Attributes
+    ----------
+    exits : list of (int, dict)
+        Where it is left: the line, and the elements of each result that are written.
+    early : dict of str to (int, int)
+        An element of a result that is read before it is written, and the line.
+    """
 
     exits: list[tuple[int, Written]] = field(default_factory=list)
     early: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Of a result an element that is read before it is written, and the line."""
 
     def everywhere(self, result: str, all_elements: Elements) -> Elements:
         """The elements of a result that are written on every way."""
@@ -69,7 +74,7 @@ def unwritten_results(function: Function, sizes: Mapping[str, int]) -> dict[str,
     sizes : mapping of str to int
         Of the results, by the names of the arguments.
     """
-    ways = ways_through(function, sizes)
+    ways = _ways_of(function, sizes)
     found: dict[str, tuple[int, int]] = {}
     for name, size in sizes.items():
         for line, written in ways.exits:
@@ -79,39 +84,20 @@ def unwritten_results(function: Function, sizes: Mapping[str, int]) -> dict[str,
     return found
 
 
-def read_too_early(function: Function, sizes: Mapping[str, int]) -> dict[str, tuple[int, int]]:
-    """For each result with an element that is read before it is written: the first such element, and a line.
-
-    ``y[0] += x`` reads, too. Parameters are those of `unwritten_results`.
-    """
-    return ways_through(function, sizes).early
+def results_read_early(function: Function, sizes: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+    """For each result of which an element is read before it is written: the first one, and the line."""
+    return _ways_of(function, sizes).early
 
 
-def ways_through(function: Function, sizes: Mapping[str, int]) -> Ways:
-    """What is written and read on each way; parameters are those of `unwritten_results`."""
+def _ways_of(function: Function, sizes: Mapping[str, int]) -> Ways:
     names = [argument.arg for argument in definition_of(function.author).args.args]
     parts = {}
     for name, (variable, kind) in zip(names, function.parameters, strict=True):
         if name in sizes:
             columns = kind.shape[1] if isinstance(kind, View) and kind.axes == 2 and kind.shape else 0
             parts[variable] = Part(name, 0, sizes[name], columns)
-    return _ways(function, parts, {}, sizes, 0, {name: frozenset() for name in sizes})
-
-
-def _ways(
-    function: Function,
-    parts: dict[str, Part],
-    known: dict[str, Any],
-    sizes: Mapping[str, int],
-    depth: int,
-    before: Written,
-) -> Ways:
-    walker = _Walk(parts, known, sizes, depth)
-    end = walker.block(function.body, dict(before))
-    if end is not None:
-        tree = definition_of(function.author)
-        walker.ways.exits.append((tree.body[-1].end_lineno or tree.lineno, end))
-    return walker.ways
+    walker = _Walk(parts, {}, sizes, 0)
+    return walker.through(function, {name: frozenset() for name in sizes})
 
 
 class _Walk:
@@ -121,8 +107,17 @@ class _Walk:
         self, parts: dict[str, Part], known: dict[str, Any], sizes: Mapping[str, int], depth: int
     ) -> None:
         self.parts, self.known, self.sizes, self.depth = parts, known, sizes, depth
-        self.ways, self.line = Ways(), 0
+        self.ways = Ways()
+        self.line = 0
         self.loops: list[tuple[list[Written], list[Written]]] = []  # where breaks and continues leave
+
+    def through(self, function: Function, written: Written) -> Ways:
+        """All ways through a function that begins with these elements written."""
+        end = self.block(function.body, written)
+        if end is not None:
+            tree = definition_of(function.author)
+            self.ways.exits.append((tree.body[-1].end_lineno or tree.lineno, end))
+        return self.ways
 
     def block(self, body: Iterable[Statement], written: Written | None) -> Written | None:
         for statement in body:
@@ -153,11 +148,7 @@ class _Walk:
             return None
         if isinstance(node, form.Raise):
             return None
-        if isinstance(node, form.Store):  # its place is not read
-            parts: Iterable[Any] = (node.value, *form.parts(node.place))
-        else:
-            parts = form.parts(node)
-        for part in parts:
+        for part in _computed_in(node):
             written = self.calls(part, written)
         if isinstance(node, form.Return):
             self.ways.exits.append((node.line, written))
@@ -238,31 +229,20 @@ class _Walk:
         return self.all_in(value, written) if has_view(value.type) else written
 
     def add(self, part: Part, places: tuple[Any, ...], written: Written) -> Written:
-        """An element of a part is written; all of the result, where it is not known which."""
-        place = self.place(part, places)
-        elements = frozenset(range(self.sizes[part.result]) if place is None else {place})
-        return {**written, part.result: written[part.result] | elements}
+        """An element of a part is written."""
+        return {**written, part.result: written[part.result] | self.places(part, places)}
 
-    @staticmethod
-    def place(part: Part, places: tuple[Any, ...]) -> int | None:
-        """Which element of a result lies at these places of a part of it, where that is known."""
-        if part.first is None or not places or not all(type(place) is int for place in places):
-            return None
-        if len(places) == 2:
-            is_known = min(places) >= 0 and part.columns
-            return part.first + places[0] * part.columns + places[1] if is_known else None
-        if places[0] >= 0:
-            return int(part.first + places[0])
-        return None if part.size is None else int(part.first + places[0] + part.size)
-
-    def reads(self, node: form.Element, written: Written) -> None:
-        """Note an element that is not written yet, where it is known which one is read."""
-        part = self.part(node.view)
-        place = None if part is None else self.place(part, tuple(map(self.value, node.indices)))
-        if part is None or place is None or not 0 <= place < self.sizes[part.result]:
-            return
-        if place not in written[part.result]:
-            self.ways.early.setdefault(part.result, (place, self.line))
+    def places(self, part: Part, places: tuple[Any, ...]) -> Elements:
+        """The element at a place of a part; all of the result, where it is not known which."""
+        if part.first is not None and places and all(type(place) is int for place in places):
+            place: int | None = places[-1]
+            if len(places) == 2:
+                place = places[0] * part.columns + places[1] if min(places) >= 0 and part.columns else None
+            elif places[0] < 0:
+                place = None if part.size is None else places[0] + part.size
+            if place is not None:
+                return frozenset({part.first + place})
+        return frozenset(range(self.sizes[part.result]))
 
     def part(self, node: Expression) -> Part | None:
         """The elements of a result that an expression is a view of."""
@@ -296,12 +276,12 @@ class _Walk:
         return Part(whole.result, whole.first + first, size)
 
     def calls(self, node: Any, written: Written) -> Written:
-        """What the calls in an expression write; what it reads is noted."""
+        """What the calls in an expression write."""
         for one in walk(node):
-            if isinstance(one, form.Element):
-                self.reads(one, written)
             if isinstance(one, form.Let):
                 written = self.assign(one.name, one.value, written)
+            if isinstance(one, form.Element):
+                self.read(one, written)
             if isinstance(one, form.Call):
                 written = self.call(one, written)
             elif isinstance(one, (form.CallLinked, form.CallAddress, form.MakeGroup)):
@@ -325,13 +305,23 @@ class _Walk:
                 known[name] = value
         if not parts:
             return written
-        ways = _ways(node.function, parts, known, self.sizes, self.depth + 1, written)
-        for name, (place, _) in ways.early.items():
-            self.ways.early.setdefault(name, (place, self.line))
+        walker = _Walk(parts, known, self.sizes, self.depth + 1)
+        ways = walker.through(node.function, dict(written))
+        for name, (index, _) in ways.early.items():
+            self.ways.early.setdefault(name, (index, self.line))
         return {
             name: before | ways.everywhere(name, frozenset(range(self.sizes[name])))
             for name, before in written.items()
         }
+
+    def read(self, node: form.Element, written: Written) -> None:
+        """Note an element that is read, where it is known which, and that nothing has written it yet."""
+        part, places = self.part(node.view), tuple(map(self.value, node.indices))
+        if part is None or part.first is None or not all(type(place) is int for place in places):
+            return
+        elements = self.places(part, places)
+        if len(elements) == 1 and not elements <= written[part.result]:
+            self.ways.early.setdefault(part.result, (min(elements), self.line))
 
     def all_in(self, node: Expression, written: Written) -> Written:
         """All results that an expression mentions count as written."""
@@ -352,6 +342,15 @@ class _Walk:
         if not part.columns:
             return part.size
         return part.columns if node.axis else part.size // part.columns
+
+
+def _computed_in(node: Statement) -> Iterator[Expression]:
+    """The expressions of a statement, without the place that it writes to."""
+    for part in form.parts(node):
+        if isinstance(node, form.Store) and part is node.place:
+            yield from form.parts(part)
+        else:
+            yield part
 
 
 def _both(one: Written | None, other: Written | None) -> Written | None:

@@ -1,4 +1,4 @@
-"""Whether a kernel function writes its results on every way and reads none before; clean ones are kept."""
+"""Whether results of a kernel function follow from this evaluation alone; kept for other processes."""
 
 from __future__ import annotations
 
@@ -12,20 +12,28 @@ from cosim_compiler.errors import ContractError
 from cosim_compiler.fingerprint import fingerprint
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.types import Type
-from cosim_compiler.language.unwritten import read_too_early, unwritten_results
+from cosim_compiler.language.unwritten import results_read_early, unwritten_results
 from cosim_compiler.sources.clean_sources import is_known_clean, remember_clean
 from cosim_compiler.sources.kernel_source import source_of
 
-Faults = dict[str, tuple[int, int]]
-"""By the name of a result: an element, and a line."""
+Found = dict[str, tuple[int, int]]
+"""An element of a result, and a line; by the name of the result."""
 
 
-def faults_of_results(
+def left_over_elements(
     function: types.FunctionType, given: tuple[Type, ...], sizes: Mapping[str, int]
-) -> tuple[Faults, Faults]:
-    """What is read before it is written, and what is not written on every way: see `unwritten`.
+) -> tuple[Found, Found]:
+    """Elements that keep what an earlier evaluation left: not written on every way; read before they are.
 
-    Nothing of a function that is not of the language: whoever compiles it says why.
+    See `unwritten`. None of a function that is not of the language: whoever compiles it says why.
+
+    Parameters
+    ----------
+    function : function
+    given : tuple of Type
+        Of the arguments.
+    sizes : mapping of str to int
+        Of the results, by the names of the arguments.
     """
     source, key = (
         source_of(function),
@@ -37,7 +45,7 @@ def faults_of_results(
         typed = Program().function(function, given)
     except ContractError:
         return {}, {}
-    found = read_too_early(typed, sizes), unwritten_results(typed, sizes)
+    found = unwritten_results(typed, sizes), results_read_early(typed, sizes)
     if not any(found):
         remember_clean(source, key)
     return found

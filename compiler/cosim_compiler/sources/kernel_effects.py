@@ -170,7 +170,7 @@ class _Reading:
 
     def _call(self, node: ast.Call, line: int) -> None:
         helper = self.helpers.get(node.func.id) if isinstance(node.func, ast.Name) else None
-        if isinstance(node.func, ast.Attribute):  # math.…, which takes numbers
+        if isinstance(node.func, ast.Attribute) and _root_name(node.func) == "math":  # takes numbers
             self._computed_with(node.args, line)
         if isinstance(helper, types.FunctionType) and not is_recursive(helper):
             self._call_of_helper(effects_of(helper), node, line)
@@ -198,6 +198,10 @@ class _Reading:
             if isinstance(argument, ast.Name) and name in inner.as_numbers:
                 self.as_numbers.setdefault(passed, line)
             self.lines.setdefault(passed, line)
+
+
+def _root_name(node: ast.Attribute) -> str:
+    return node.value.id if isinstance(node.value, ast.Name) else ""
 
 
 def _name_behind(argument: ast.expr) -> str:
