@@ -20,6 +20,7 @@ import struct
 import sys
 import types
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -53,6 +54,7 @@ _digests_of_code: dict[int, tuple[types.CodeType, bytes]] = {}
 _names_in_code: dict[int, tuple[types.CodeType, tuple[str, ...]]] = {}
 _opaque: dict[int, tuple[Any, int]] = {}
 _digests: dict[types.FunctionType, tuple[bytes, Names]] = {}
+_own_parts: dict[types.FunctionType, tuple[_OwnPart, Names]] = {}
 _process = os.urandom(16)
 
 
@@ -165,8 +167,11 @@ class Names:
         self._cells = [cell for function in self.functions for cell in function.__closure__ or ()]
         named: dict[int, tuple[dict[str, Any], dict[str, None]]] = {}
         for function in self.functions:  # those of a module share its names: each is looked up once
-            _, names = named.setdefault(id(function.__globals__), (function.__globals__, {}))
-            names.update(dict.fromkeys(_names(function.__code__)))
+            spaces = [function.__globals__]
+            for space in spaces:
+                _, names = named.setdefault(id(space), (space, {}))
+                names.update(dict.fromkeys(_names(function.__code__)))
+                spaces += _modules_named(function, space, spaces)
         self._globals, self._absent = [], []
         for globals_, names in named.values():
             there = [name for name in names if name in globals_]
@@ -194,6 +199,16 @@ class Names:
             return all(map(operator.is_, self._objects(), self._seen))
         except KeyError:  # a name is gone
             return False
+
+
+def _modules_named(
+    function: types.FunctionType, space: dict[str, Any], known: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The names in modules of ours that a function mentions, where it may look up what it mentions, too."""
+    own = space is function.__globals__
+    found = environment(function).values() if own else map(space.get, _names(function.__code__))
+    modules = [m for m in found if isinstance(m, types.ModuleType) and not _is_library(m.__name__)]
+    return [vars(m) for m in dict.fromkeys(modules) if not any(vars(m) is space for space in known)]
 
 
 def _code_digest(code: types.CodeType) -> bytes:
@@ -276,16 +291,27 @@ class _Digest:
             self._named("library", function)
         else:
             self.functions.append(function)
-            self.put("function", _code_digest(function.__code__))
-            marks = {name: function.__dict__.get(name) for name in ATTRIBUTES}
-            if marks["__part__"]:
-                marks["__name__"] = function.__name__  # compiled code calls it by this symbol
-            self.feed((function.__defaults__, function.__kwdefaults__, tuple(marks.items())))
-            names = _names(function.__code__)
-            for name, value in environment(function).items():
-                self.put("name", name.encode())
-                self.feed(value, names)
-            self.put("end")
+            own = _own_part(function)
+            if own is None:
+                self._whole(function)
+            else:
+                self.put("function", own.digest)
+                for called in own.functions:
+                    self._function(called)
+                self.put("end")
+
+    def _whole(self, function: types.FunctionType) -> None:
+        """Feed what a function is made of."""
+        self.put("function", _code_digest(function.__code__))
+        marks = {name: function.__dict__.get(name) for name in ATTRIBUTES}
+        if marks["__part__"]:
+            marks["__name__"] = function.__name__  # compiled code calls it by this symbol
+        self.feed((function.__defaults__, function.__kwdefaults__, tuple(marks.items())))
+        names = _names(function.__code__)
+        for name, value in environment(function).items():
+            self.put("name", name.encode())
+            self.feed(value, names)
+        self.put("end")
 
     def _compound(self, value: Any, mentioned: Iterable[str]) -> None:
         kind = type(value)
@@ -386,13 +412,52 @@ class _Digest:
             self.put("opaque", _process + f"{os.getpid()} {number}".encode())
 
 
+@dataclass(frozen=True)
+class _OwnPart:
+    """What a function is made of, but for the functions that it names; they are listed in order."""
+
+    digest: bytes
+    functions: tuple[types.FunctionType, ...]
+
+
+class _OwnDigest(_Digest):
+    """Takes what one function is made of; others are put down as their number in a list."""
+
+    is_whole = True  # no function stands where its place in the list depends on an order that may change
+
+    def _function(self, function: types.FunctionType) -> None:
+        self.put("calls", str(len(self.functions)).encode())
+        self.functions.append(function)
+
+    def _apart(self, value: Any) -> bytes:
+        digest = _OwnDigest()
+        digest._around = list(self._around)
+        digest.feed(value)
+        self.is_whole = self.is_whole and digest.is_whole and not digest.functions
+        self.is_lasting = self.is_lasting and digest.is_lasting
+        return digest.hash.digest()
+
+
+def _own_part(function: types.FunctionType) -> _OwnPart | None:
+    """The part of a function that lasts while its names stand for the same objects; None where none does."""
+    known = _own_parts.get(function)
+    if known is not None and known[1].are_as_before():
+        return known[0]
+    digest = _OwnDigest()
+    digest._whole(function)
+    if not (digest.is_whole and digest.is_lasting):
+        _own_parts.pop(function, None)
+        return None
+    part = _OwnPart(digest.hash.digest(), tuple(digest.functions))
+    _own_parts[function] = part, Names([function])
+    return part
+
+
 def _keeps_its_value(value: Any) -> bool:
-    """Whether an object stays what it is: of tuples the members are looked at one by one."""
-    if isinstance(value, types.ModuleType):
-        return _is_library(value.__name__)
+    """Whether an object stays what it is: members of tuples and modules are looked at one by one."""
     if isinstance(value, type):
         return issubclass(value, (enum.Enum, tuple)) or _is_library(value.__module__)
-    return isinstance(value, (tuple, frozenset, types.BuiltinFunctionType, enum.Enum))
+    return isinstance(value, (tuple, frozenset, types.ModuleType, types.BuiltinFunctionType, enum.Enum))
 
 
 def _scalar_bytes(value: Any) -> bytes | None:
