@@ -23,13 +23,13 @@ OWN_ROADS = (OWN, C)
 
 @functools.cache
 def road() -> str:
-    """The one that the environment names when this process asks first; numba unless it names one.
+    """The one that the environment names when this process asks first; `own` unless it names one.
 
     Raises
     ------
     ContractError
     """
-    named = os.environ.get(VARIABLE, "") or NUMBA
+    named = os.environ.get(VARIABLE, "") or OWN
     if named not in ROADS:
         known = "; ".join(f"{name} ({what})" for name, what in ROADS.items())
         raise ContractError(f"{VARIABLE}={named}: there is no such compiler; there are {known}")
