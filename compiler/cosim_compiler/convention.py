@@ -16,7 +16,7 @@ POINTER, WORD, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
 ARRAY = [POINTER, POINTER, WORD, WORD, POINTER, WORD, WORD]
 ITEMS, DATA, SHAPE, STRIDES = 2, 4, 5, 6  # places in it
 TABLE = [POINTER, POINTER, WORD, WORD, POINTER, WORD, WORD, WORD, WORD]
-WORDS: dict[str, list[Any]] = {"f": [REAL], "i": [WORD], "F": ARRAY, "I": ARRAY, "T": TABLE}
+WORDS: dict[str, list[Any]] = {"f": [REAL], "i": [WORD], "F": ARRAY, "I": ARRAY, "T": TABLE, "M": TABLE}
 """Kinds of the words of an argument, by its letter in a signature."""
 ITEM_SIZE = 8
 SCALARS = "fi"
@@ -75,7 +75,14 @@ class Convention:
 OF_NUMBA = Convention(2, WORDS, DATA, SHAPE)
 OWN = Convention(
     1,
-    {"f": [REAL], "i": [WORD], "F": [POINTER, WORD], "I": [POINTER, WORD], "T": [POINTER, WORD, WORD]},
+    {
+        "f": [REAL],
+        "i": [WORD],
+        "F": [POINTER, WORD],
+        "I": [POINTER, WORD],
+        "M": [POINTER, WORD, WORD],
+        "T": [POINTER, WORD, WORD],
+    },
     data=0,
     shape=1,
 )
@@ -95,7 +102,7 @@ def words_of(letter: str, value: Any) -> tuple[Any, ...]:
     if letter in SCALARS:
         return (value,)
     size, data = value.size, address_of(value)
-    if letter == "T":
+    if letter in "MT":
         rows, columns = value.shape
         return None, None, size, ITEM_SIZE, data, rows, columns, ITEM_SIZE * columns, ITEM_SIZE
     return None, None, size, ITEM_SIZE, data, size, ITEM_SIZE

@@ -26,13 +26,15 @@ from typing import Any
 
 import numpy as np
 
-from cosim_compiler import foreign
+from cosim_compiler import foreign, tables
 from cosim_compiler.calls import BY_NAME, INDIRECT, STATUS, is_call
 
 REPLACED: tuple[Any, ...] = (
     foreign.call_with_array,
     foreign.call_with_interval,
     *foreign.ARRAYS_AT,
+    tables.as_table,
+    tables.zeros,
 )
 """The compiler puts something else in their place: what they say in Python does not count."""
 OF_PARTS = ("__part__", "__optional__", "__head__")

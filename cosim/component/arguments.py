@@ -27,6 +27,8 @@ from cosim_compiler.sources.kernel_source import definition_of, where
 from cosim_compiler.sources.recursion import recursion_fault
 from cosim_compiler.sources.unwritten_results import unwritten_results
 
+NEGATIVE = 1 << 30
+"""What `kernel_effects` takes a negative index for: nothing counts from the end."""
 STATES = {"position": "q", "speed": "u", "auxiliary": "z"}
 
 
@@ -51,6 +53,8 @@ class Argument:
         "read", "write" or "add".
     is_free : bool
         Whether its size is that of what each instance was given; `shape` has a 0 then.
+    is_table : bool
+        Whether it arrives as rows by columns: it has two axes, and the function indexes it by both.
     """
 
     name: str
@@ -60,6 +64,7 @@ class Argument:
     shape: tuple[int, ...]
     effect: str
     is_free: bool = False
+    is_table: bool = False
 
     @property
     def is_number(self) -> bool:
@@ -151,6 +156,7 @@ def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], own
             argument = _with_effect(kernel, known[name], declarations, effects)
             if not kernel.is_python:
                 _check_kind(argument, effects, function)
+            argument = _as_it_is_indexed(argument, effects, function)
             _check_index(argument, effects, function)
             found.append(argument)
         except ContractError as error:
@@ -231,11 +237,15 @@ def _unwritten_on_some_way(kernel: KernelFunction, found: list[Argument]) -> lis
     }
     if not sizes or kernel.role == "check":
         return []
-    return [
-        f"{where(kernel.function, line)}: {name}[{index}] may not have been written here, and would keep the "
-        f"value of an earlier evaluation: write {name}[{index}] = … before the branch or the loop"
-        for name, (index, line) in unwritten_results(kernel.function, sizes).items()
-    ]
+    columns = {a.name: a.shape[1] for a in found if a.is_table}
+    faults = []
+    for name, (index, line) in unwritten_results(kernel.function, sizes, columns).items():
+        place = ", ".join(map(str, divmod(index, columns[name]))) if name in columns else index
+        faults.append(
+            f"{where(kernel.function, line)}: {name}[{place}] may not have been written here, and would keep "
+            f"the value of an earlier evaluation: write {name}[{place}] = … before the branch or the loop"
+        )
+    return faults
 
 
 def may_hold_result(argument: Argument, declarations: Mapping[str, Declaration]) -> bool:
@@ -356,11 +366,44 @@ def _check_kind(argument: Argument, effects: Effects, function: types.FunctionTy
 def _check_index(argument: Argument, effects: Effects, function: types.FunctionType) -> None:
     """A constant index beyond the end would be an unchecked access in compiled code."""
     index, line = effects.indices.get(argument.name, (-1, 0))
-    if argument.role not in ("history", "ring") and not argument.is_free and index >= argument.size:
-        shown = "a negative index" if index >= 1 << 30 else f"[{index}]"
+    if argument.role in ("history", "ring") or argument.is_free:
+        return
+    count, what = (argument.shape[0], "rows") if argument.is_table else (argument.size, "elements")
+    if index >= count:
+        shown = "a negative index" if index >= NEGATIVE else f"[{index}]"
         raise ContractError(
-            f"{where(function, line)}: {argument.name} has {argument.size} elements, {shown} is outside"
+            f"{where(function, line)}: {argument.name} has {count} {what}, {shown} is outside"
         )
+    for name, place, line in effects.places:
+        if name == argument.name and argument.is_table and not _is_inside(place, argument.shape):
+            rows, columns = argument.shape
+            row, column = ("…" if i is None else i for i in place)
+            shown = "a negative index" if NEGATIVE in place else f"[{row}, {column}]"
+            raise ContractError(
+                f"{where(function, line)}: {name} has {rows} rows and {columns} columns, {shown} is outside"
+            )
+
+
+def _is_inside(place: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
+    """Whether each index that is known is less than the length of its axis."""
+    return all(i is None or i < length for i, length in zip(place, shape, strict=True))
+
+
+def _as_it_is_indexed(argument: Argument, effects: Effects, function: types.FunctionType) -> Argument:
+    """What has two axes is a table where it is indexed by both, flat elsewhere."""
+    if argument.name not in effects.tables:
+        return argument
+    if len(argument.shape) == 2 and not argument.is_free:
+        return replace(argument, is_table=True)
+    line = next((line for name, _, line in effects.places if name == argument.name), 0)
+    if line and (argument.shape or not argument.is_number):
+        what, remedy = "one axis", f"write {argument.name}[i]"
+        if argument.is_free:
+            what, remedy = "a shape that each part brings", f"write {argument.name}[i * columns + j]"
+        elif len(argument.shape) > 2:
+            what, remedy = f"{len(argument.shape)} axes", f"write {argument.name}[i], row by row"
+        raise ContractError(f"{where(function, line)}: {argument.name} has {what}: {remedy}")
+    return argument
 
 
 def _accumulates(argument: Argument, declaration: Declaration | None) -> bool:

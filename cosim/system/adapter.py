@@ -15,6 +15,7 @@ from cosim_compiler.checked_view import checked_view
 from cosim_compiler.debugging import is_debugging
 from cosim_compiler.sources.kernel_effects import returns_value
 from cosim_compiler.sources.run_source import run_source
+from cosim_compiler.tables import as_table
 
 OWN_ARRAYS = {
     "parameter": "p",
@@ -80,7 +81,12 @@ def block_function(
     key = (cls, name)
     if key not in _adapters:
         kernel.function.__dict__["__inline__"] = True
-        namespace = {"_kernel": kernel.function, "_checked": checked_view, "__name__": "cosim.system.adapter"}
+        namespace = {
+            "_kernel": kernel.function,
+            "_checked": checked_view,
+            "_as_table": as_table,
+            "__name__": "cosim.system.adapter",
+        }
         block = _written(cls, kernel, arguments, namespace)
         block.__qualname__ = block.__name__ = f"{cls.__name__}_{name}"
         block.__dict__["__row__"] = row_width(kernel, arguments)
@@ -115,6 +121,8 @@ def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
             call.append(f"{array}[{at}]")
             continue
         view = f"{array}[{at}:{at} + {size_of[argument.name]}]"
+        if argument.is_table:
+            view = f"_as_table({view}, {argument.shape[0]}, {argument.shape[1]})"
         is_checked, is_read = is_debugging() and not kernel.is_python, argument.effect == "read"
         call.append(f"_checked({view}, {argument.name!r}, {is_read})" if is_checked else view)
     result = condition = refused = ""
@@ -166,7 +174,7 @@ def python_block(
     cls: type, kernel: KernelFunction, arguments: Sequence[Argument], instances: list[Any]
 ) -> Callable[..., None]:
     """The block of a plain-Python method; the last integer of a row is the index of its instance."""
-    namespace: dict[str, Any] = {"_kernel": kernel.function, "_instances": instances}
+    namespace: dict[str, Any] = {"_kernel": kernel.function, "_as_table": as_table, "_instances": instances}
     block = _written(cls, kernel, arguments, namespace)
     functools.update_wrapper(block, kernel.function)
     return block

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from cosim.component.component import Component
 from cosim.system.adapter import array_of
+from cosim_compiler.language.types import REAL, WHOLE, View
 from cosim_compiler.shown_code import code_in_c, typed_code
 
 
@@ -42,10 +43,12 @@ def kernel_code(cls: type[Component]) -> Iterator[KernelCode]:
         kernel = functions[name]
         if kernel.is_python:
             continue
-        letters = ""
+        kinds = []
         for argument in arguments:
             array = array_of(argument, cls.declarations)
             if argument.role != "switch":
+                number = WHOLE if array == "k" else REAL
+                shape = argument.shape if argument.is_table else None
                 is_number = argument.is_number or array == "t"
-                letters += {False: "FI", True: "fi"}[is_number][array == "k"]
-        yield KernelCode(name, typed_code(kernel.function, letters), code_in_c(kernel.function, letters))
+                kinds.append(number if is_number else View(number, 2 if shape else 1, shape))
+        yield KernelCode(name, typed_code(kernel.function, kinds), code_in_c(kernel.function, kinds))

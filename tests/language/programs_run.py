@@ -27,6 +27,7 @@ CALLS = 4
 """With so many arguments is each program called."""
 MOST_WHOLE = 2**63
 INTERESTING = (0.0, -0.0, 1.0, -1.0, 2.5, math.inf, -math.inf, math.nan, 1e-320, 1e18, -7.25)
+RAISED = ("no", "too much", "Singular matrix")
 Outcome = tuple[Any, ...]
 
 
@@ -63,7 +64,7 @@ def in_plain_python(kernel: Any, given: list[Any]) -> Outcome | None:
         with np.errstate(all="ignore"):
             result: Any = ("returns", float(kernel(*given)))
     except (ValueError, ArithmeticError) as error:
-        if str(error) not in ("no", "too much"):
+        if str(error) not in RAISED:
             return None
         result = ("raises", type(error).__name__, str(error))
     except MemoryError:  # a whole number of some gigabytes

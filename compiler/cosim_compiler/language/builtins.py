@@ -212,6 +212,8 @@ def _len(reader: Reading, items: list[Expression], node: ast.Call) -> Expression
         return known(len(value.type.items))
     if not isinstance(value.type, (View, RecordRows)):
         reader.refuse(node, f"{in_words(value.type)} has no length")
+    if isinstance(value.type, View) and value.type.shape is not None:
+        return known(value.type.shape[0])
     return Length(WHOLE, value)
 
 

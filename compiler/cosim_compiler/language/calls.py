@@ -11,7 +11,7 @@ from cosim_compiler import foreign
 from cosim_compiler.calls import GROUP_AT, INDIRECT
 from cosim_compiler.calls import STATUS as STATUS_MARK
 from cosim_compiler.convention import compounds
-from cosim_compiler.language.builtins import READERS
+from cosim_compiler.language import builtins, tables
 from cosim_compiler.language.constants import convert, known, made_tuple, parts_of
 from cosim_compiler.language.reading import Reading
 from cosim_compiler.language.typed_form import (
@@ -43,6 +43,7 @@ from cosim_compiler.language.types import (
 )
 from cosim_compiler.sources.kernel_source import definition_of
 
+READERS = {**builtins.READERS, **tables.READERS}
 FOREIGN_LETTERS: dict[Any, str] = {foreign.call_with_array: "iiiii", foreign.call_with_interval: "iffiiiii"}
 """What C functions are given behind their address."""
 
@@ -61,14 +62,14 @@ def call_of(reader: Reading, node: ast.Call) -> Expression:
 
 
 def _call(reader: Reading, function: object, items: list[Expression], node: ast.Call) -> Expression:
-    if isinstance(function, types.FunctionType):
-        return _of_function(reader, function, items, node)
-    if node.keywords:
-        reader.refuse(node, "write the arguments in their order, without names")
     try:
         read = READERS.get(function)
     except TypeError:  # it has no hash
         read = None
+    if read is None and isinstance(function, types.FunctionType):
+        return _of_function(reader, function, items, node)
+    if node.keywords:
+        reader.refuse(node, "write the arguments in their order, without names")
     if read is not None:
         return read(reader, items, node)
     if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):

@@ -87,7 +87,11 @@ class ExpressionReader(OperatorReader):
         fields = getattr(value.type.of, "_fields", ()) if isinstance(value.type, Tuple) else ()
         if node.attr in fields:
             return self._item(value, fields.index(node.attr))
+        if isinstance(value.type, View) and node.attr == "ndim":
+            return known(value.type.axes)
         if isinstance(value.type, View) and node.attr == "shape":
+            if value.type.shape is not None:
+                return known(value.type.shape)
             return made_tuple([Length(WHOLE, value, axis) for axis in range(value.type.axes)])
         if isinstance(value.type, View) and node.attr == "size":
             sizes: list[Expression] = [Length(WHOLE, value, axis) for axis in range(value.type.axes)]
@@ -220,9 +224,10 @@ class ExpressionReader(OperatorReader):
                 self.refuse(node, "write the row of a table, m[i], or an element, m[i, j]")
             first = None if node.slice.lower is None else self._index(node.slice.lower)
             last = None if node.slice.upper is None else self._index(node.slice.upper)
-            return Section(value.type, value, first, last)
+            return Section(value.type.of_any_shape, value, first, last)
         if value.type.axes == 2 and not isinstance(node.slice, ast.Tuple):
-            return Row(View(value.type.item), value, self._index(node.slice))
+            columns = None if value.type.shape is None else value.type.shape[1:]
+            return Row(View(value.type.item, 1, columns), value, self._index(node.slice))
         return self._element(value, node)
 
     def place(self, node: ast.Subscript | ast.Attribute) -> Element | Field:

@@ -77,6 +77,9 @@ class OperatorReader:
     def new_name(self, type_: Type) -> str:
         raise NotImplementedError
 
+    def is_in_loop(self, node: ast.AST) -> bool:
+        raise NotImplementedError
+
     def let(self, value: Expression, build: Callable[[Expression], Expression]) -> Expression:
         """What `build` makes of a value that it may read several times, or in part."""
         if is_pure(value):

@@ -50,6 +50,12 @@ class Reading(Protocol):
     def binary(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:
         """The value of an operator."""
 
+    def new_name(self, type_: Type) -> str:
+        """A variable that no name of the author's stands for."""
+
+    def is_in_loop(self, node: ast.AST) -> bool:
+        """Whether an expression is computed in each turn of a loop."""
+
     def let(self, value: Expression, build: Callable[[Expression], Expression]) -> Expression:
         """What is made of a value that may be read several times."""
 

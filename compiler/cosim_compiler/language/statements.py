@@ -14,6 +14,7 @@ from cosim_compiler.language.lifetimes import Lifetimes, lifetimes_of
 from cosim_compiler.language.operators import OPERATORS
 from cosim_compiler.language.reading import Functions
 from cosim_compiler.language.refusal import refuse
+from cosim_compiler.language.tables import has_view
 from cosim_compiler.language.typed_form import (
     ONE,
     ZERO,
@@ -41,8 +42,10 @@ from cosim_compiler.language.typed_form import (
     Unary,
     Variable,
     While,
+    Zeros,
     ends,
     is_constant,
+    walk,
 )
 from cosim_compiler.language.typed_form import parts as form_parts
 from cosim_compiler.language.types import (
@@ -136,6 +139,10 @@ class Reader(ExpressionReader):
                 f"the function may end here, and returns {in_words(self.result)} elsewhere",
             )
         self.function.result = self.result or NOTHING
+        if has_view(self.function.result) and any(
+            isinstance(one, Zeros) for one in walk(*self.function.body)
+        ):
+            self.refuse(None, "its arrays end with it, so it returns no view: write into an argument")
         self.function.variables = self.variables
 
     def refuse(self, node: ast.AST | None, sentence: str) -> NoReturn:
@@ -181,6 +188,11 @@ class Reader(ExpressionReader):
         name = f"held.{self.made}"
         self.variables[name] = type_
         return name
+
+    def is_in_loop(self, node: ast.AST) -> bool:
+        """Whether an expression is computed in each turn of a loop."""
+        loops = (one for one in ast.walk(self.tree) if isinstance(one, (ast.For, ast.While)))
+        return any(one is node for loop in loops for one in ast.walk(loop))
 
     def line(self, node: ast.AST) -> int:
         return getattr(node, "lineno", 0)

@@ -139,6 +139,22 @@ class ViewAt(Expression):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class AsTable(Expression):
+    """The elements of a view as rows by columns."""
+
+    view: Expression
+    rows: Expression
+    columns: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Zeros(Expression):
+    """An array of zeros that lives as long as the call of the function; its type knows the shape."""
+
+    name: str
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class MakeTuple(Expression):
     """A tuple of these values."""
 
@@ -468,12 +484,12 @@ def walk(*nodes: Expression | Statement) -> Iterator[Expression | Statement]:
 
 def is_pure(expression: Expression) -> bool:
     """Whether computing it twice, or not at all, changes nothing."""
-    return not any(isinstance(one, (Call, CallLinked, CallAddress, Let)) for one in walk(expression))
+    return not any(isinstance(one, (Call, CallLinked, CallAddress, Let, Zeros)) for one in walk(expression))
 
 
 def reads_elements(expression: Expression) -> bool:
-    """Whether its value depends on what lies in views, and has no name of its own yet."""
-    return is_pure(expression) and any(isinstance(one, (Element, Field)) for one in walk(expression))
+    """Whether its value depends on what lies in views."""
+    return any(isinstance(one, (Element, Field)) for one in walk(expression))
 
 
 def view_type(expression: Expression) -> View:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import struct
 from collections import Counter
 from collections.abc import Sequence
@@ -17,6 +18,7 @@ from cosim_compiler.language.types import (
     Record,
     Tuple,
     Type,
+    View,
     types_of,
 )
 from cosim_compiler.printers import llvm_arithmetic as arithmetic
@@ -123,6 +125,8 @@ class ValueWriter:
     def converted(self, given: Type, wanted: Type, text: str) -> str:
         """A value as one of another type."""
         if given == wanted:
+            return text
+        if isinstance(wanted, View):  # of a shape that is not known here
             return text
         if isinstance(given, Tuple) and isinstance(wanted, Tuple):
             kinds = zip(given.items, wanted.items, strict=True)
@@ -294,6 +298,19 @@ class ValueWriter:
         if view_type(node).axes == 1:
             return arithmetic.pair(self, "{ptr, i64}", ("ptr", start), size)
         return arithmetic.pair(self, "{ptr, i64, i64}", ("ptr", start), size, ("i64", str(node.columns)))
+
+    def _astable(self, node: form.AsTable) -> str:
+        start = self.value(f"extractvalue {{ptr, i64}} {self.of(node.view)}, 0")
+        lengths = [("i64", self.of(length)) for length in (node.rows, node.columns)]
+        return arithmetic.pair(self, "{ptr, i64, i64}", ("ptr", start), *lengths)
+
+    def _zeros(self, node: form.Zeros) -> str:
+        view = view_type(node)
+        assert view.shape is not None
+        memory = f"[{math.prod(view.shape)} x {llvm_type(view.item)}]"
+        room = self.room(memory)
+        self.line(f"store {memory} zeroinitializer, ptr {room}")
+        return arithmetic.pair(self, llvm_type(view), ("ptr", room), *(("i64", str(n)) for n in view.shape))
 
     def _constantview(self, node: form.ConstantView) -> str:
         view = view_type(node)

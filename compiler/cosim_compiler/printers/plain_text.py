@@ -16,7 +16,8 @@ def type_name(type_: Type) -> str:
     if isinstance(type_, Number):
         return NUMBERS[type_.name]
     if isinstance(type_, View):
-        return f"{'view' if type_.axes == 1 else 'table'} of {NUMBERS[type_.item.name]}"
+        size = "" if type_.shape is None else f" {' by '.join(map(str, type_.shape))}"
+        return f"{'view' if type_.axes == 1 else 'table'}{size} of {NUMBERS[type_.item.name]}"
     if isinstance(type_, Group):
         return f"group {type_.of.__name__}"
     if isinstance(type_, Record):

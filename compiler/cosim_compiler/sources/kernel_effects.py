@@ -34,6 +34,10 @@ class Effects:
         Arguments that it computes with as if they were numbers, with the line of the first.
     passed_on : frozenset of str
         Arguments that it hands to what is not known here.
+    tables : frozenset of str
+        Arguments that it, or a helper, indexes by row and column.
+    places : tuple of (str, (int or None, int or None), int)
+        Rows and columns by which it indexes arguments itself, None where one is computed, with the line.
     """
 
     arguments: tuple[str, ...]
@@ -45,6 +49,8 @@ class Effects:
     subscripts: dict[str, int] = field(default_factory=dict)
     as_numbers: dict[str, int] = field(default_factory=dict)
     passed_on: frozenset[str] = frozenset()
+    tables: frozenset[str] = frozenset()
+    places: tuple[tuple[str, tuple[int | None, int | None], int], ...] = ()
 
 
 READ = (
@@ -79,6 +85,8 @@ def effects_of(function: types.FunctionType) -> Effects:
         {n: line for n, line in found.subscripts.items() if n not in found.rebinds},
         {n: line for n, line in found.as_numbers.items() if n not in found.rebinds},
         frozenset(found.passed_on),
+        frozenset(found.tables),
+        tuple(found.places),
     )
 
 
@@ -90,6 +98,8 @@ class _Reading:
         self.writes: set[str] = set()
         self.adds: set[str] = set()
         self.passed_on: set[str] = set()
+        self.tables: set[str] = set()
+        self.places: list[tuple[str, tuple[int | None, int | None], int]] = []
         self.rebinds: dict[str, int] = {}
         self.lines: dict[str, int] = {}
         self.indices: dict[str, tuple[int, int]] = {}
@@ -125,6 +135,10 @@ class _Reading:
         if name not in self.arguments:
             return
         self.subscripts.setdefault(name, line)
+        if isinstance(index, ast.Tuple) and len(index.elts) == 2:
+            self.tables.add(name)
+            row, column = map(_constant_index, index.elts)
+            self.places.append((name, (row, column), line))
         constant = _constant_index(index)
         if constant is not None and constant > self.indices.get(name, (-1, 0))[0]:
             self.indices[name] = (constant, line)
@@ -138,10 +152,11 @@ class _Reading:
                 self.indices[name] = (index, line)
 
     def _store(self, names: set[str], target: ast.expr, line: int) -> None:
-        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-            if target.value.id in self.arguments:
-                names.add(target.value.id)
-                self.lines.setdefault(target.value.id, line)
+        if isinstance(target, ast.Subscript):
+            owner = _name_behind(target.value)
+            if owner in self.arguments:
+                names.add(owner)
+                self.lines.setdefault(owner, line)
         elif isinstance(target, ast.Name) and target.id in self.arguments:
             self.rebinds.setdefault(target.id, line)
         elif isinstance(target, (ast.Tuple, ast.List)):
@@ -176,6 +191,8 @@ class _Reading:
                 self.adds.add(passed)
             if name in inner.passed_on:
                 self.passed_on.add(passed)
+            if name in inner.tables and isinstance(argument, ast.Name):
+                self.tables.add(passed)
             if isinstance(argument, ast.Name) and name in inner.subscripts:
                 self.subscripts.setdefault(passed, line)
             if isinstance(argument, ast.Name) and name in inner.as_numbers:

@@ -27,6 +27,7 @@ from cosim_compiler.sources.kernel_source import (
     source_of,
     where,
 )
+from cosim_compiler.sources.own_arrays import faults_of_arrays
 from cosim_compiler.sources.recursion import recursion_fault
 
 FORBIDDEN: dict[type[ast.AST], str] = {
@@ -146,6 +147,7 @@ class _Checked:
             body = body[1:]  # the docstring
         for statement in body:
             yield from self._of(statement)
+        yield from faults_of_arrays(self.tree, self.globals)
         for line, name in names_without_value(body, self.arguments, self.local):
             yield line, f"'{name}' may have no value here: give it one before the branch or the loop"
 
@@ -232,7 +234,9 @@ class _Checked:
             yield f"'{base.id}' belongs to the module, {shown} is no number: {PURE}"
         elif isinstance(base, ast.Name) and base.id not in self.local:
             yield from self._of_name(base.id, False)
-        elif node.attr in ("size", "shape", "ndim"):
+        elif node.attr in ("shape", "ndim") and shown == f"{getattr(base, 'id', '')}.{node.attr}":
+            return
+        elif node.attr == "size":
             yield f"{shown} cannot be compiled; write len(…)"
         else:
             yield f"{shown} cannot be compiled: numbers, tuples and views have no methods here"

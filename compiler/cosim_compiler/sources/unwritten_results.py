@@ -34,11 +34,15 @@ Elements = frozenset[int]
 
 @dataclass(frozen=True)
 class Part:
-    """A view of some elements of a result: where it begins, and how many it has (None: not known)."""
+    """A view of some elements of a result: where it begins, and how many it has (None: not known).
+
+    `columns` is 0 where it has one axis.
+    """
 
     result: str
     first: int | None
     size: int | None
+    columns: int = 0
 
 
 @dataclass
@@ -55,7 +59,9 @@ class Ways:
         return found
 
 
-def unwritten_results(function: types.FunctionType, sizes: Mapping[str, int]) -> dict[str, tuple[int, int]]:
+def unwritten_results(
+    function: types.FunctionType, sizes: Mapping[str, int], columns: Mapping[str, int] | None = None
+) -> dict[str, tuple[int, int]]:
     """For each result with an element that is not written on some way: the least such element, and a line.
 
     Parameters
@@ -63,8 +69,11 @@ def unwritten_results(function: types.FunctionType, sizes: Mapping[str, int]) ->
     function : function
     sizes : mapping of str to int
         Of the results, by the names of the arguments.
+    columns : mapping of str to int, optional
+        Of those that are tables.
     """
-    ways = _ways(function, {name: Part(name, 0, size) for name, size in sizes.items()}, sizes, 0)
+    parts = {name: Part(name, 0, size, (columns or {}).get(name, 0)) for name, size in sizes.items()}
+    ways = _ways(function, parts, sizes, 0)
     found: dict[str, tuple[int, int]] = {}
     for name, size in sizes.items():
         for line, written in ways.exits:
@@ -193,8 +202,10 @@ class _Walk:
 
     def store(self, target: ast.expr, source: ast.expr | None, written: Written) -> Written:
         if isinstance(target, (ast.Tuple, ast.List)):
-            for element in target.elts:
-                written = self.store(element, None, written)
+            values = None if source is None else self.value(source)
+            known = values if isinstance(values, tuple) and len(values) == len(target.elts) else ()
+            for i, element in enumerate(target.elts):
+                written = self.store(element, ast.Constant(known[i]) if known else None, written)
         elif isinstance(target, ast.Name):
             self.constants.pop(target.id, None)
             part = None if source is None else self.part(source)
@@ -214,6 +225,8 @@ class _Walk:
         """An element of a part is written; all of the result, where it is not known which."""
         size = self.sizes[part.result]
         elements = frozenset(range(size))
+        if part.columns and isinstance(index, tuple) and len(index) == 2:
+            index = index[0] * part.columns + index[1] if min(index) >= 0 else None
         if part.first is not None and type(index) is int:
             place = index + (part.size or 0 if index < 0 and part.size is not None else 0)
             if index >= 0 or part.size is not None:
@@ -224,17 +237,26 @@ class _Walk:
         """The elements of a result that an expression is a view of."""
         if isinstance(node, ast.Name):
             return self.parts.get(node.id)
-        if not (isinstance(node, ast.Subscript) and isinstance(node.slice, ast.Slice)):
+        if not isinstance(node, ast.Subscript):
             return None
         whole = self.part(node.value)
         if whole is None:
             return None
+        if not isinstance(node.slice, ast.Slice):
+            return self.row(whole, self.value(node.slice)) if whole.columns else None
         first = 0 if node.slice.lower is None else self.value(node.slice.lower)
         last = whole.size if node.slice.upper is None else self.value(node.slice.upper)
         is_known = type(first) is int and first >= 0 and whole.first is not None
         begin = whole.first + first if is_known and whole.first is not None else None
         size = last - first if is_known and type(last) is int and last >= 0 else None
         return Part(whole.result, begin, size)
+
+    @staticmethod
+    def row(table: Part, index: Any) -> Part:
+        """A row of a table."""
+        if table.first is None or type(index) is not int or index < 0:
+            return Part(table.result, None, table.columns)
+        return Part(table.result, table.first + index * table.columns, table.columns)
 
     def calls(self, node: ast.AST, written: Written) -> Written:
         """What the calls in a statement or an expression write."""
@@ -285,13 +307,22 @@ class _Walk:
         if isinstance(node, ast.UnaryOp) and isinstance(node.op, (ast.USub, ast.Not)):
             value = self.value(node.operand)
             return None if value is None else (not value if isinstance(node.op, ast.Not) else -value)
+        if isinstance(node, ast.Attribute) and node.attr in ("ndim", "shape"):
+            part = self.part(node.value)
+            if part is None or (node.attr == "shape" and part.size is None):
+                return None
+            if node.attr == "ndim":
+                return 2 if part.columns else 1
+            return ((part.size or 0) // part.columns, part.columns) if part.columns else (part.size,)
         if isinstance(node, ast.BinOp):
             return self._operation(node.op, node.left, node.right)
         if isinstance(node, ast.Compare) and len(node.ops) == 1:
             return self._operation(node.ops[0], node.left, node.comparators[0])
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "len":
             part = self.part(node.args[0]) if len(node.args) == 1 else None
-            return None if part is None else part.size
+            if part is None or part.size is None:
+                return None
+            return part.size // part.columns if part.columns else part.size
         return None
 
     def _operation(self, sign: ast.AST, left: ast.expr, right: ast.expr) -> Any:

@@ -12,7 +12,7 @@ import warnings
 from collections.abc import Callable, Iterator
 from typing import Any
 
-from cosim_compiler import foreign, lowered_code
+from cosim_compiler import foreign, lowered_code, tables
 from cosim_compiler.calls import BY_NAME, INDIRECT, STATUS, name_of
 from cosim_compiler.collection import without_collection
 from cosim_compiler.fingerprint import REPLACED, environment, fingerprint
@@ -151,7 +151,11 @@ def lifted_with(
 
 
 def _in_place_of(function: types.FunctionType) -> Any:
-    """What stands in place of a function of `cosim_compiler.foreign`."""
+    """What stands in place of a function of `cosim_compiler.foreign`, or of `cosim_compiler.tables`."""
+    if function is tables.as_table:
+        return intrinsics.as_table()
+    if function is tables.zeros:
+        return intrinsics.zeros()
     if function in foreign.ARRAYS_AT:
         return intrinsics.array_at(*foreign.ARRAYS_AT[function])
     return intrinsics.foreign_calls()[function is foreign.call_with_interval]

@@ -24,6 +24,7 @@ def numba_type(letter: str) -> Any:
         "v": nb.void,
         "F": nb.Array(nb.float64, 1, "C"),
         "I": nb.Array(nb.int64, 1, "C"),
+        "M": nb.Array(nb.float64, 2, "C"),
         "T": nb.Array(nb.int64, 2, "C"),
     }[letter]
 
@@ -115,6 +116,60 @@ def array_at(letter: str, columns: int) -> Any:
         return kind(nb.int64, nb.int64), generate
 
     return array_at
+
+
+@functools.cache
+def as_table() -> Any:
+    """Numba intrinsic in place of `tables.as_table`; NumPy's own reshape calls what no native library has."""
+    from numba import types as nb
+    from numba.extending import intrinsic
+    from numba.np import arrayobj
+
+    @intrinsic
+    def as_table(typing_context, view, rows, columns):
+        table = nb.Array(view.dtype, 2, "C")
+
+        def generate(context, builder, signature, values):
+            given = context.make_array(view)(context, builder, values[0])
+            made = context.make_array(table)(context, builder)
+            item = context.get_constant(nb.intp, 8)
+            strides = [builder.mul(item, values[2]), item]
+            arrayobj.populate_array(made, given.data, values[1:], strides, item, None)
+            return made._getvalue()
+
+        return table(view, nb.int64, nb.int64), generate
+
+    return as_table
+
+
+@functools.cache
+def zeros() -> Any:
+    """Numba intrinsic in place of `tables.zeros`: memory of the frame, which ends with the function."""
+    from llvmlite import ir
+    from numba import types as nb
+    from numba.core import cgutils
+    from numba.extending import intrinsic
+    from numba.np import arrayobj
+
+    @intrinsic
+    def zeros(typing_context, shape):
+        axes = shape.count if isinstance(shape, nb.UniTuple) else 1
+        made = nb.Array(nb.float64, axes, "C")
+
+        def generate(context, builder, signature, values):
+            array = context.make_array(made)(context, builder)
+            item = context.get_constant(nb.intp, 8)
+            lengths = [values[0]] if axes == 1 else cgutils.unpack_tuple(builder, values[0], axes)
+            count = functools.reduce(builder.mul, lengths)
+            data = builder.alloca(ir.DoubleType(), count)
+            cgutils.memset(builder, data, builder.mul(count, item), 0)
+            strides = [item] if axes == 1 else [builder.mul(item, lengths[1]), item]
+            arrayobj.populate_array(array, data, lengths, strides, item, None)
+            return array._getvalue()
+
+        return made(nb.UniTuple(nb.int64, axes) if axes > 1 else nb.int64), generate
+
+    return zeros
 
 
 @functools.cache
