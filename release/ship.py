@@ -1,7 +1,7 @@
 """Compile what belongs to no model into the package that is installed here: ``python release/ship.py``.
 
-Needs the package with its dependencies, and a C compiler that links. See `shipping`. What the same sources
-and packages gave before is found again.
+Needs the package with its dependencies; see `ship_units`. With ``COSIM_COMPILER=numba`` it makes what numba
+finds, and needs a C compiler that links; see `shipping`. What was compiled before is found again.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ os.environ["NUMBA_DISABLE_JIT"] = "1"  # asking must compile nothing
 
 import shipping
 
-from cosim_compiler import kernel_cache, shipped, shipped_texts
+from cosim_compiler import kernel_cache, shipped, shipped_texts, shipped_units
+from cosim_compiler.road import NUMBA, road
 
 ROOT = Path(__file__).parents[1]
 PATHS = shipped.PATH, shipped_texts.PATH
@@ -38,6 +39,7 @@ def digest_of_all(root: Path = ROOT) -> str:
 def make() -> None:
     """Make the library, and say what it is."""
     import corpus
+    import ship_units
 
     began, shown = time.perf_counter(), sys.stdout.isatty()
     with shipping.collected() as wanted:
@@ -48,14 +50,21 @@ def make() -> None:
         if shown:
             print(f"\r{done} of {of}", end="", flush=True)
 
-    counts = shipping.make_library(wanted, *PATHS, progress=progress)
-    for path, count in zip(PATHS, counts, strict=True):
+    paths: tuple[Path, ...] = (shipped_units.PATH,)
+    if road() == NUMBA:
+        paths, counts = PATHS, shipping.make_library(wanted, *PATHS, progress=progress)
+    else:
+        counts = (ship_units.make_units(wanted, *paths, progress=progress),)
+    for path, count in zip(paths, counts, strict=True):
         print(f"\r{path}: {count} functions, {path.stat().st_size // 1024} kB")
     print(f"{time.perf_counter() - began:.0f} s")
 
 
 def main() -> None:
-    """Find the library, or make and keep it."""
+    """Make the units; find numba's library, or make and keep it."""
+    if road() != NUMBA:
+        make()
+        return
     digest = digest_of_all()
     kept = kernel_cache.kept(digest)
     if kept is None:

@@ -68,7 +68,7 @@ COMPILER_LAYERS = (
     tuple(
         f"cosim_compiler.{name}"
         for name in (
-            *("errors", "nearest", "debugging", "helper_process", "kernel_cache"),
+            *("errors", "nearest", "debugging", "helper_process", "kernel_cache", "shipped_units"),
             *("calls", "convention", "road", "machine", "c_machine", "held_interrupts"),
         )
     ),

@@ -42,7 +42,7 @@ ATTRIBUTES = ("__inline__", "__part__", BY_NAME)
 """Marks of a function that change how it is compiled."""
 LIBRARIES = sys.stdlib_module_names | {"numpy", "numba", "llvmlite"}
 """What these contain follows from their versions."""
-OF_OWN = ("c_machine.py", "called.py", "code.py", "machine.py", "road.py", "units.py")
+OF_OWN = ("c_machine.py", "called.py", "code.py", "machine.py", "road.py", "shipped_units.py", "units.py")
 """Modules of the compiler of the kernel language: nothing that numba makes depends on them."""
 HAS_DOCSTRING = 0x4000000
 """The flag of a code object, from Python 3.14 on."""

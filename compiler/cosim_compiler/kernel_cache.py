@@ -118,11 +118,21 @@ def kept(digest: str) -> bytes | None:
     except OSError as error:
         _complain("%s is compiled again: %s", path, error.strerror)
         return None
-    content = data[CHECKSUM:]
-    if not _is_own(status) or data[:CHECKSUM] != _checksum(digest, content):
+    content = checked(digest, data) if _is_own(status) else None
+    if content is None:
         _complain("%s is compiled again: %s", path, "damaged, or open to other users")
-        return None
     return content
+
+
+def sealed(digest: str, content: bytes) -> bytes:
+    """The bytes of an entry: what is kept behind its checksum."""
+    return _checksum(digest, content) + content
+
+
+def checked(digest: str, data: bytes) -> bytes | None:
+    """What is kept in an entry, or None where its checksum does not fit."""
+    content = data[CHECKSUM:]
+    return content if data[:CHECKSUM] == _checksum(digest, content) else None
 
 
 def has(digest: str) -> bool:
@@ -180,7 +190,7 @@ def keep(digest: str, content: bytes) -> None:
     path = root / digest
     part = root / f".part-{digest}-{os.getpid()}-{threading.get_ident()}"
     try:
-        _write(part, _checksum(digest, content) + content)
+        _write(part, sealed(digest, content))
         part.replace(path)
     except OSError as error:
         _complain("%s is not kept: %s; " + REMEDY, path, error.strerror)

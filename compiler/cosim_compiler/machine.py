@@ -12,6 +12,8 @@ INLINED_BELOW = 225
 """Cost up to which LLVM inlines a function; its own default."""
 OF_CODE = 3
 """Level at which machine code is chosen."""
+PLAINEST = {"x86_64": "x86-64", "AMD64": "x86-64"}
+"""What LLVM calls the plainest processor of a kind; ``generic`` where nothing is named."""
 
 
 @functools.cache
@@ -38,6 +40,14 @@ def _processor() -> Any:
 
 
 @functools.cache
+def _plainest() -> Any:
+    """What makes code for every processor of this platform."""
+    llvm = _llvm()
+    name = PLAINEST.get(platform.machine(), "generic")
+    return llvm.Target.from_default_triple().create_target_machine(cpu=name, opt=OF_CODE, jit=True)
+
+
+@functools.cache
 def versions() -> str:
     """What machine code depends on besides the text: LLVM and the processor."""
     import llvmlite
@@ -47,8 +57,8 @@ def versions() -> str:
     return repr((llvmlite.__version__, sys.platform, platform.machine(), llvm.get_host_cpu_name(), features))
 
 
-def object_of(text: str, passes: int = 1) -> bytes:
-    """The object file of a module for this processor.
+def object_of(text: str, passes: int = 1, is_for_all: bool = False) -> bytes:
+    """The object file of a module.
 
     Parameters
     ----------
@@ -56,13 +66,15 @@ def object_of(text: str, passes: int = 1) -> bytes:
         LLVM's text; operations on reals are neither reordered nor joined.
     passes : int
         How often LLVM's passes run: twice where loops have to be written out before tuples can be told apart.
+    is_for_all : bool
+        Whether it is for every processor of this platform, not for this one.
     """
-    llvm, machine = _llvm(), _processor()
+    llvm, machine = _llvm(), _plainest() if is_for_all else _processor()
     module = llvm.parse_assembly(text)
     module.verify()
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     for _ in range(passes):
-        _run_passes(module, vectors=True)
+        _run_passes(module, machine, vectors=True)
     found: bytes = machine.emit_object(module)
     return found
 
@@ -72,18 +84,18 @@ def optimized(text: str) -> str:
     llvm = _llvm()
     module = llvm.parse_assembly(text)
     module.verify()
-    _run_passes(module, vectors=False)
+    _run_passes(module, _processor(), vectors=False)
     return re.sub(r"^(target|source_filename|; ModuleID).*\n", "", str(module), flags=re.MULTILINE)
 
 
-def _run_passes(module: Any, vectors: bool) -> None:
+def _run_passes(module: Any, machine: Any, vectors: bool) -> None:
     """Loops over vectors become instructions for vectors; they are short, so no turn is made of several."""
     llvm = _llvm()
     options = llvm.create_pipeline_tuning_options(speed_level=1)
     options.loop_vectorization = vectors
     options.slp_vectorization = options.loop_interleaving = False
     options.inlining_threshold = INLINED_BELOW
-    builder = llvm.create_pass_builder(_processor(), options)
+    builder = llvm.create_pass_builder(machine, options)
     builder.getModulePassManager().run(module, builder)
 
 

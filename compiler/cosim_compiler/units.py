@@ -15,12 +15,12 @@ import logging
 import sys
 import threading
 import types
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cosim_compiler import kernel_cache, machine
+from cosim_compiler import kernel_cache, machine, shipped_units
 from cosim_compiler.calls import TOGETHER
 from cosim_compiler.code import coder
 from cosim_compiler.convention import records, spelled
@@ -38,7 +38,10 @@ Wanted = tuple[types.FunctionType, str]
 Failure = tuple[type[BaseException], tuple[Any, ...]]
 HEADER_END = b"\0"
 MADE_BY = ("*.py", "language/*.py", "printers/*.py")
-NOT_MADE_BY = ("native.py", "shipped.py", "shipped_texts.py", "lowered_code.py", "ahead.py")
+NOT_MADE_BY = (
+    *("native.py", "ahead.py", "kernel_cache.py", "shipped_units.py"),
+    *("shipped.py", "shipped_texts.py", "lowered_code.py"),
+)
 
 _loaded: dict[str, Unit] = {}
 _lock = threading.RLock()
@@ -90,7 +93,7 @@ def unit_of(function: types.FunctionType, signature: str) -> tuple[Unit, int]:
 def is_at_hand(function: types.FunctionType, signature: str) -> bool:
     """Whether a function can be had without compiling it."""
     digest = _digest(_roots(function, signature)[0])
-    return digest in _loaded or kernel_cache.has(digest)
+    return digest in _loaded or shipped_units.has(digest) or kernel_cache.has(_here(digest))
 
 
 def one_of_each(wanted: Iterable[Wanted]) -> list[Wanted]:
@@ -106,23 +109,44 @@ def one_of_each(wanted: Iterable[Wanted]) -> list[Wanted]:
 
 def lowered_text(function: types.FunctionType, signature: str, name: str) -> str:
     """LLVM's text of a function in which others are called by names, kept; see `printers.llvm_lowered`."""
-    digest = _joined((("text", fingerprint(function), spelled(signature), name),))
-    kept = kernel_cache.kept(digest)
+    digest = digest_of_text(function, signature, name)
+    kept = shipped_units.kept(digest) or kernel_cache.kept(_here(digest))
     if kept is not None:
         return kept.decode()
-    with _lock, interrupts_held():
-        text = machine.optimized(llvm_lowered.lowered_text(function, signature, name))
-    kernel_cache.keep(digest, text.encode())
+    text = text_anew(function, signature, name)
+    kernel_cache.keep(_here(digest), text.encode())
     return text
+
+
+def digest_of_text(function: types.FunctionType, signature: str, name: str) -> str:
+    """Of all that the text of a function is made from."""
+    return _joined((("text", fingerprint(function), spelled(signature), name),))
+
+
+def text_anew(function: types.FunctionType, signature: str, name: str) -> str:
+    """The text of a function, compiled."""
+    with _lock, interrupts_held():
+        return machine.optimized(llvm_lowered.lowered_text(function, signature, name))
+
+
+def digest_of_unit(function: types.FunctionType, signature: str) -> str:
+    """Of all that the unit which a function belongs to is made from."""
+    return _digest(_roots(function, signature)[0])
+
+
+def unit_for_all(function: types.FunctionType, signature: str) -> bytes:
+    """The unit that a function belongs to, compiled for the plainest processor of this platform."""
+    wanted, _ = _roots(function, signature)
+    return _compiled(wanted, _digest(wanted), functools.partial(machine.object_of, is_for_all=True))
 
 
 def compile_and_keep(function: types.FunctionType, signature: str) -> None:
     """Compile what another process will load."""
     wanted, _ = _roots(function, signature)
     digest = _digest(wanted)
-    with kernel_cache.alone(digest):
-        if not kernel_cache.has(digest):
-            kernel_cache.keep(digest, _compiled(wanted, digest))
+    with kernel_cache.alone(_here(digest)):
+        if not kernel_cache.has(_here(digest)):
+            kernel_cache.keep(_here(digest), _compiled(wanted, digest, coder().code))
 
 
 def _roots(function: types.FunctionType, signature: str) -> tuple[tuple[Wanted, ...], int]:
@@ -142,21 +166,26 @@ def _unit(wanted: tuple[Wanted, ...]) -> Unit:
         if digest not in _loaded:
             for part in _linked_parts(wanted):
                 unit_of(part, part.__dict__["__part__"])
-            content = kernel_cache.kept(digest)
-            if content is None:
-                with kernel_cache.alone(digest):  # two processes do not compile the same
-                    content = kernel_cache.kept(digest)
-                    if content is None:
-                        content = _compiled(wanted, digest)
-                        kernel_cache.keep(digest, content)
-            header, _, code = content.partition(HEADER_END)
+            header, _, code = _content(wanted, digest).partition(HEADER_END)
             coder().machine.load(code)
             _loaded[digest] = Unit(digest, tuple(map(_failure, json.loads(header))))
     return _loaded[digest]
 
 
-def _compiled(wanted: tuple[Wanted, ...], digest: str) -> bytes:
-    """What is kept: what the functions raise, and the object file."""
+def _content(wanted: tuple[Wanted, ...], digest: str) -> bytes:
+    """What came with the package, or is kept, or is compiled now."""
+    content = shipped_units.kept(digest) or kernel_cache.kept(_here(digest))
+    if content is None:
+        with kernel_cache.alone(_here(digest)):  # two processes do not compile the same
+            content = kernel_cache.kept(_here(digest))
+            if content is None:
+                content = _compiled(wanted, digest, coder().code)
+                kernel_cache.keep(_here(digest), content)
+    return content
+
+
+def _compiled(wanted: tuple[Wanted, ...], digest: str, code_of: Callable[[str, int], bytes]) -> bytes:
+    """What is kept: what the functions raise, and the object file that `code_of` makes of a text."""
     log.info("compiling: %s", wanted[0][0].__qualname__)
     own = {function for function, _ in wanted}
 
@@ -175,7 +204,7 @@ def _compiled(wanted: tuple[Wanted, ...], digest: str) -> bytes:
     ]
     is_small = len(wanted) == 1
     passes = 2 if is_small and any(function.picks for function in program.functions) else 1
-    code: bytes = coder().code(coder().text(program, entries), passes)
+    code = code_of(coder().text(program, entries), passes)
     header = json.dumps([_told(*failure) for failure in program.failures]).encode()
     log.info("compiled %s", wanted[0][0].__qualname__)
     return header + HEADER_END + code
@@ -201,13 +230,19 @@ def _failure(told: Sequence[Any]) -> Failure:
 
 @functools.cache
 def _versions() -> str:
-    """What code depends on besides the functions: Python, LLVM, the processor, and what makes it here."""
+    """What code depends on besides the functions: Python, and what makes it here."""
     here = Path(__file__).parent
     made_by = hashlib.sha256()
     for path in sorted(path for pattern in MADE_BY for path in here.glob(pattern)):
         if path.name not in NOT_MADE_BY:
             made_by.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return repr((road(), are_shown(), sys.version, coder().machine.versions(), made_by.hexdigest()))
+    return repr((road(), are_shown(), sys.version_info[:2], made_by.hexdigest()))
+
+
+@functools.cache
+def _here(digest: str) -> str:
+    """Under which code is kept: that of one computer does not run on each other one."""
+    return hashlib.sha256(f"{coder().machine.versions()} {digest}".encode()).hexdigest()[:32]
 
 
 def _digest(wanted: tuple[Wanted, ...]) -> str:

@@ -21,15 +21,21 @@ def faults_of_arrays(tree: ast.FunctionDef, names: Mapping[str, Any]) -> Iterato
     inside = {id(node) for loop in loops for node in ast.walk(loop)}
     for node in made:
         if id(node) in inside:
-            yield node.lineno, (
-                f"`{ast.unparse(node)}` in a loop: make the array before the loop, and set its elements in here"
+            yield (
+                node.lineno,
+                (
+                    f"`{ast.unparse(node)}` in a loop: make the array before the loop, and set its elements in here"
+                ),
             )
     arrays = set(_names_of(tree, {id(node) for node in made}))
     for node in ast.walk(tree):
         if isinstance(node, ast.Return) and node.value is not None and _leaves(node.value, arrays, made):
-            yield node.lineno, (
-                f"`{ast.unparse(node)}`: an array that a function makes ends with it: "
-                "hand one in as an argument, and write into it"
+            yield (
+                node.lineno,
+                (
+                    f"`{ast.unparse(node)}`: an array that a function makes ends with it: "
+                    "hand one in as an argument, and write into it"
+                ),
             )
 
 
@@ -48,7 +54,9 @@ def _names_of(tree: ast.AST, made: set[int]) -> Iterator[str]:
 def _leaves(value: ast.expr, arrays: set[str], made: list[ast.Call]) -> bool:
     """Whether the array itself, or a part of it, is what is returned; an element is a number."""
     if isinstance(value, (ast.Tuple, ast.IfExp)):
-        return any(_leaves(one, arrays, made) for one in ast.iter_child_nodes(value) if isinstance(one, ast.expr))
+        return any(
+            _leaves(one, arrays, made) for one in ast.iter_child_nodes(value) if isinstance(one, ast.expr)
+        )
     if isinstance(value, ast.Subscript):
         return isinstance(value.slice, ast.Slice) and _leaves(value.value, arrays, made)
     return value in made or (isinstance(value, ast.Name) and value.id in arrays)
