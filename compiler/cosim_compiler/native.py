@@ -9,12 +9,10 @@ that it reaches by global name, under a signature of letters:
 ``v`` nothing (result)    ``T`` int64[:, ::1]
 ==== =================== ==== =================
 
-``_nrt=False`` makes the compiler refuse every allocation, so compiled code is free of Python.
-With ``NUMBA_DISABLE_JIT=1`` functions run as they are, with the same results to the last bit when
-authors follow the rules for kernel functions.
-
-``COSIM_COMPILER=own`` takes the compiler of the kernel language (`language`, `printers`, `units`) in place of
-numba; what is compiled is the same, and so is what it computes.
+The compiler of the kernel language (`language`, `printers`, `units`) makes machine code, or with
+``COSIM_COMPILER=numba`` numba does, of the same functions, which compute the same. With ``COSIM_PLAIN=1``
+functions run as they are, with the same results to the last bit when authors follow the rules for kernel
+functions.
 """
 
 from __future__ import annotations
@@ -95,7 +93,7 @@ def _ask(function: Any, signature: str, form: str = "here") -> None:
 def _checked(function: Any) -> types.FunctionType:
     """The function, where it can be compiled."""
     if is_plain():
-        raise ContractError("nothing is compiled here: the compiler is missing, or off (NUMBA_DISABLE_JIT)")
+        raise ContractError("nothing is compiled here: the compiler is missing, or off (COSIM_PLAIN)")
     if not isinstance(function, types.FunctionType):
         raise ContractError(f"{function!r} is no plain function, so it cannot be compiled")
     return function
