@@ -1,0 +1,139 @@
+"""Units that came with the package: found by what they are made from, each checked, with the same bits."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cosim_compiler import kernel_cache, machine, native, shipped, units
+from cosim_compiler.road import LLVM, road
+
+pytestmark = pytest.mark.skipif(
+    native.is_plain() or road() != LLVM, reason="what ships is LLVM's, and nothing is compiled here"
+)
+VALUES = np.array([1.0, 1e-17, -3.0, 1e300, 0.1])
+
+
+def halved(x):
+    return 0.5 * x
+
+
+def of(factor: float) -> Callable[..., Any]:
+    """A function that no other test has compiled."""
+
+    def summed(values, first):
+        total = 0.0
+        for value in values[first:]:
+            total += halved(value) * factor
+        return total
+
+    return summed
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """Where archives are looked for; nothing is kept anywhere else."""
+    monkeypatch.setattr(shipped, "FOLDER", tmp_path / "shipped")
+    monkeypatch.setattr(kernel_cache, "kept", lambda key: None)
+    monkeypatch.setattr(kernel_cache, "has", lambda key: False)
+    monkeypatch.setattr(kernel_cache, "keep", lambda key, content: None)
+    shipped._archive.cache_clear()
+    yield tmp_path / "shipped"
+    shipped._archive.cache_clear()
+
+
+def ship(function: Any, signature: str) -> Path:
+    """Compile a unit for any processor of this platform, and ship it alone."""
+    code = (
+        "import os, sys, json\n"
+        "from cosim_compiler import machine, units\n"
+        "print(machine.is_for_others(), machine.plainest_processor() in machine.versions())"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        env={**os.environ, machine.PLAINEST: "1"},
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert done.stdout.split() == ["True", "True"]
+    wanted = ((function, signature),)
+    digest = units._digest_of_unit(wanted)
+    path = shipped.write(shipped.UNITS, {digest: units._compiled(wanted, digest)})
+    shipped._archive.cache_clear()
+    return path
+
+
+def compiles_nothing(*_: Any) -> bytes:
+    raise AssertionError("this came with the package")
+
+
+def test_what_came_is_not_compiled(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    function = of(1.1)
+    assert not units.is_at_hand(function, "Fi>f")
+    ship(function, "Fi>f")
+    monkeypatch.setattr(units, "_compiled", compiles_nothing)
+    assert units.is_at_hand(function, "Fi>f")
+    found = native.compile_function(function, "Fi>f")
+    for first in (0, 1, 5, -2):
+        assert found(VALUES, first) == function(VALUES, first)
+    with pytest.raises(AssertionError, match="this came"):  # another number, another function
+        native.compile_function(of(1.2), "Fi>f")
+
+
+def test_texts_lie_in_an_archive_of_their_own(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    function = of(1.3)
+    here = native.lower({"summed": (function, "Fi>f")})
+    shipped.write(shipped.TEXTS, {units._digest(shipped.TEXTS, ((function, "Fi>f"),)): b"define f"})
+    shipped._archive.cache_clear()
+    assert native.lower({"summed": (function, "Fi>f")}) == "define f" != here
+    assert not units.is_at_hand(function, "Fi>f")
+
+
+@pytest.mark.parametrize("damage", ["content", "short", "empty"])
+def test_what_is_damaged_is_compiled(folder: Path, caplog: pytest.LogCaptureFixture, damage: str) -> None:
+    function = of({"content": 2.0, "short": 3.0, "empty": 4.0}[damage])
+    path = ship(function, "Fi>f")
+    data = bytearray(path.read_bytes())
+    if damage == "content":
+        data[len(data) // 2] ^= 1
+    elif damage == "short":
+        del data[-20:]
+    else:
+        data.clear()
+    path.write_bytes(data)
+    shipped._archive.cache_clear()
+    with caplog.at_level(logging.WARNING, "cosim.native"):
+        found = native.compile_function(function, "Fi>f")
+    assert found(VALUES, 0) == function(VALUES, 0)
+    assert "install the package again" in caplog.text
+
+
+def test_all_can_be_left_aside(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    function = of(1.4)
+    ship(function, "Fi>f")
+    assert units.is_at_hand(function, "Fi>f")
+    monkeypatch.setenv("COSIM_NO_SHIPPED", "1")
+    shipped._archive.cache_clear()
+    assert not units.is_at_hand(function, "Fi>f")
+
+
+def test_digests_do_not_name_the_processor_and_keys_do(monkeypatch: pytest.MonkeyPatch) -> None:
+    digest, key = units._digest_of_unit(((halved, "f>f"),)), units._key.__wrapped__("digest")
+    monkeypatch.setattr(machine, "versions", lambda: "another one")
+    assert units._digest_of_unit(((halved, "f>f"),)) == digest
+    assert units._key.__wrapped__("digest") != key
+
+
+def test_an_archive_of_nothing_has_nothing(folder: Path) -> None:
+    shipped.write(shipped.UNITS, {})
+    shipped._archive.cache_clear()
+    assert not shipped.has(shipped.UNITS, "0" * 32)
