@@ -97,7 +97,10 @@ def _rows_property(field: str, rows: Rows) -> property:
     return property(read)
 
 
-class Record(ctypes.Structure, metaclass=_RecordType):
+_Structure: Any = ctypes.Structure
+
+
+class Record(_Structure, metaclass=_RecordType):
     """Base of all records; see the module.
 
     Attributes
@@ -176,7 +179,8 @@ def place_in(cls: type[Record], field: str) -> int:
 
 def words_of(record: Record) -> list[int]:
     """A record of whole numbers as these."""
-    return np.frombuffer(record, dtype=np.int64).tolist()
+    words: list[int] = np.frombuffer(record, dtype=np.int64).tolist()
+    return words
 
 
 def layout_digest(cls: type[Record]) -> str:
