@@ -21,12 +21,14 @@ many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; t
 data in files     `data_file` and `text`: options that are no choices
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind
-attributes        `ClosedAttributes`: unknown ones are an error; `is_made`, `refuse_attribute`
+attributes        `ClosedAttributes`: unknown ones are an error; `FixedAttributes`: all are;
+                  `is_made`, `refuse_attribute`
 times             `rational_time`, `common_resolution`, `tick_time`, `periodic_time` and `exact_quantity`:
                   times that are rational numbers, so that what meets on paper is one double
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
                   `seconds`: a time that may be text; `check_callable`: a function, or nothing;
-                  `check_ending`: the ending of a file
+                  `check_ending`: the ending of a file; `check_choice`, `check_whole`; `shown`: a
+                  value in messages
 commands          `commands` and `CommandParser`: which there are, what they read
 packages          `late_names`: an ``__init__`` that imports a name when it is asked for
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
@@ -37,7 +39,9 @@ text              units (`parse_unit`, `unit_product`, `conversion`), patterns (
 TYPE_CHECKING = False  # as in `cosim`
 
 if TYPE_CHECKING:
+    from cosim.attributes import AbstractClosedAttributes as AbstractClosedAttributes
     from cosim.attributes import ClosedAttributes as ClosedAttributes
+    from cosim.attributes import FixedAttributes as FixedAttributes
     from cosim.attributes import is_made as is_made
     from cosim.attributes import refuse_attribute as refuse_attribute
     from cosim.command_line.command_entries import commands as commands
@@ -134,8 +138,10 @@ if TYPE_CHECKING:
     from cosim.matching import is_pattern as is_pattern
     from cosim.matching import matches as matches
     from cosim.options import check_callable as check_callable
+    from cosim.options import check_choice as check_choice
     from cosim.options import check_ending as check_ending
     from cosim.options import check_options as check_options
+    from cosim.options import check_whole as check_whole
     from cosim.options import option_names as option_names
     from cosim.options import options_checked as options_checked
     from cosim.options import seconds as seconds
@@ -151,6 +157,7 @@ if TYPE_CHECKING:
     from cosim.registration.plugin_record import PluginRecord as PluginRecord
     from cosim.registration.registry import Registry as Registry
     from cosim.registration.registry import use_registry as use_registry
+    from cosim.shown import shown as shown
     from cosim.simulation.bound_step import BoundStep as BoundStep
     from cosim.simulation.chosen_integrator import DEFAULT as DEFAULT
     from cosim.simulation.chosen_integrator import chosen_integrator as chosen_integrator
@@ -221,6 +228,7 @@ if TYPE_CHECKING:
     from cosim.step.run import finish as finish
     from cosim.step.run import initialize as initialize
     from cosim.step.sliding_field import sliding_field as sliding_field
+    from cosim.step.tables import POLICIES as POLICIES
     from cosim.step.tables import Tables as Tables
     from cosim.step.touched import lower_stage as lower_stage
     from cosim.step.whole_way import whole_way as whole_way

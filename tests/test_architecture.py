@@ -43,7 +43,7 @@ PUBLIC = {
 LAYERS = (
     (
         *("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
-        *("cosim.html_table", "cosim.walker", "cosim.rational", "cosim.functions"),
+        *("cosim.html_table", "cosim.walker", "cosim.rational", "cosim.shown", "cosim.functions"),
     ),
     ("cosim.errors", "cosim.misspelt"),
     ("cosim.attributes",),

@@ -279,6 +279,13 @@ class Component(AbstractClosedAttributes):
             for name in filter(None, (kernel.when, kernel.unless)):
                 if name not in cls.conditions and not cls._is_derivative(name) and not cls._is_state(name):
                     cls._check_name(name, "option", f"{kernel.name}() is switched by '{name}'")
+        for declared in cls.declarations.values():
+            if declared.kind == "history":
+                for said, name in (("of", declared.options["of"]), ("kept for", declared.options["keep"])):
+                    cls._check_name(name, "quantity", f"the history '{declared.name}' is {said} '{name}'")
+            if isinstance(declared.invalidates, str):
+                what = f"{declared.name} invalidates '{declared.invalidates}'"
+                cls._check_name(declared.invalidates, "option", what)
         for handler in cls.handlers.values():
             for value in (handler.period, handler.offset):
                 if isinstance(value, str):
@@ -310,7 +317,7 @@ class Component(AbstractClosedAttributes):
 
     @classmethod
     def _check_name(cls, name: str, kind: str, what: str, at: str = "") -> None:
-        known = [n for n, d in cls.declarations.items() if d.kind == kind]
+        known = [n for n, d in cls.declarations.items() if kind in (d.kind, "quantity")]
         if name not in known:
             near = nearest(name, known)
             hint = f"; nearest: '{near}'" if near else ""

@@ -19,6 +19,7 @@ from cosim.step.seen import (
     LEFT,
     MIDDLE,
     POINTS,
+    QUARTERS,
     RIGHT,
     copy_row,
     may_hide,
@@ -200,8 +201,10 @@ def between_turns(work: Reals, count: int, i: int) -> float:
     last = step * work[RIGHT * width + 1 + count + i]
     cubic = first + last - 2.0 * rise
     square = 3.0 * rise - 2.0 * first - last
+    if not (square * cubic < 0.0 and abs(square) < 3.0 * abs(cubic)):
+        return math.nan  # the middle between its turns lies outside
     inside = square * square - 3.0 * cubic * first
-    if not inside > 0.0 or cubic == 0.0:
+    if not inside > 0.0:
         return math.nan
     root = math.sqrt(inside)
     one = (-square - root) / (3.0 * cubic)
@@ -332,6 +335,8 @@ def first_crossing(a: Arrays, start: float, stop: float, window: float, differen
         if number == parts:
             for i in range(count):
                 points[FIRST_STACKED * width + 1 + i] = ends[ix.ENDS_HEADER + count + i]
+        elif parts == PARTS:
+            copy_row(points, width, FIRST_STACKED, QUARTERS + number - 1)
         depth = 0
         dips = 0
         splits = 0

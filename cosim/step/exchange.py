@@ -25,7 +25,7 @@ from cosim.step.run import (
 from cosim.step.touched import lower_stage
 from cosim.step.triggered import fire
 from cosim.step.updates import PUBLISH_CAUSES, REACHED_TERMINATION, TIME_CAUSE
-from cosim.step.watched import above, memory_of, value
+from cosim.step.watched import RATE_SPACING, above, look, memory_of, value
 from cosim.step.witnesses import begin_watch, note
 from cosim.step.zeros import has_arrivals, note_zeros
 from cosim.system.history_buffer import AFTER_ARRIVAL
@@ -46,12 +46,17 @@ def note_length(a: Arrays, t: float) -> None:
         a.numbers[ix.MEETING] = ix.SAME_TIME * (t - a.clock[ix.COMPLETED])
 
 
-def up_to_rounding(a: Arrays, t: float) -> float:
-    """The last scheduled time that a host which stands at `t` cannot tell from it, else `t`.
+def resolution(a: Arrays, t: float) -> float:
+    """How close to `t` a host cannot tell times from it, s.
 
     Hosts compute their own times, and their solvers refuse steps of the last few bits.
     """
-    limit = t + max(a.numbers[ix.MEETING], 1e-14 * max(1.0, abs(t)))
+    return max(a.numbers[ix.MEETING], 1e-14 * max(1.0, abs(t)))
+
+
+def up_to_rounding(a: Arrays, t: float) -> float:
+    """The last scheduled time that a host which stands at `t` cannot tell from it, else `t`."""
+    limit = t + resolution(a, t)
     latest = t
     for entry in range(a.program[ix.ENTRIES]):
         if a.program[row_of(a, entry) + ix.SCHEDULE] != 0:
@@ -143,7 +148,8 @@ def handle_events(a: Arrays, t: float) -> int:
     elif code == 0:
         found = find_crossed(a)
         if found:
-            fire(a, 0.0)
+            look(a, RATE_SPACING)
+            fire(a, resolution(a, t))  # the last flights of a ball, however the host steps
         note_zeros(a, 1 if found else 0)
     if code != 0:
         return code

@@ -76,8 +76,8 @@ def fire(a: Arrays, near_by: float) -> None:
     """Witnesses have crossed: handlers that wait for them are pending, repetitions are counted.
 
     An event within `near_by` of the last one, s, repeats it, as does one behind a flight lost in rounding.
+    RATES_NOW has the rates of the witnesses (`look`).
     """
-    look(a, RATE_SPACING)
     now = a.clock[ix.TIME]
     for i in range(a.program[ix.WITNESSES]):
         at = memory_of(a, i)
@@ -161,6 +161,7 @@ def cross_by_jump(a: Arrays) -> int:
     """Fire the witnesses that crossed because a variable was written; whether there are some."""
     if not jumps(a):
         return 0
+    look(a, RATE_SPACING)
     fire(a, 0.0)
     return 1
 

@@ -68,8 +68,16 @@ def rates_along(
 ) -> None:
     """How fast the witnesses change along the solution through a state of now, into `scratch`; else NaN.
 
-    Central differences: the curvature of the solution drops out. ``c[0:n]`` is the derivative of `y`.
+    Central differences, where a rate is not declared: the curvature of the solution drops out. ``c[0:n]`` is
+    the derivative of `y`.
     """
+    missing = False
+    for i in range(a.program[ix.WITNESSES]):
+        missing = missing or a.probe[ix.PROBE_WIDTH * i + ix.RATE_AT] < 0
+    if not missing:
+        for i in range(a.program[ix.WITNESSES]):
+            a.scratch[out + i] = c[a.probe[ix.PROBE_WIDTH * i + ix.RATE_AT]]
+        return
     _, found = probed(a)
     copy_cache(a, c, found)
     later = a.clock[ix.TIME] + spacing

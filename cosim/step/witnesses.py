@@ -42,6 +42,7 @@ from cosim.step.seen import (
 )
 from cosim.step.triggered import fire, note_located
 from cosim.step.watched import (
+    RATE_SPACING,
     above,
     direction_of,
     is_condition,
@@ -216,6 +217,7 @@ def trigger(a: Arrays, start: float) -> int:
             return FAILED_ACCURACY
         if located:
             note_located(a, start, 0)
+            look(a, RATE_SPACING)
     else:
         code = complete(a) if a.settings[IS_CUBIC] == 0.0 else 0
         if code != 0:
@@ -382,6 +384,7 @@ def largest_shift(a: Arrays, wanted: int) -> float:
 def go_to(a: Arrays, length: float) -> int:
     """Take the step again so that it ends just past the crossing; CROSSED then says which have. 0 or a code.
 
+    The rates of the witnesses there are in RATES_NOW, as `look` finds them.
     Dense output and a step of the method itself may differ about the zero: then it is bracketed on steps.
     """
     count = a.program[ix.WITNESSES]
@@ -400,6 +403,7 @@ def go_to(a: Arrays, length: float) -> int:
     if stop - time <= NEARLY * length:
         time = stop  # the step ends there already
     latest = before  # at which not all have crossed
+    spacing = min(RATE_SPACING, 1e-3 * (stop - before))
     compare_with_low(a, there)
     earliest = math.inf if is_missing(a, wanted, there) else stop
     missing = False
@@ -414,7 +418,7 @@ def go_to(a: Arrays, length: float) -> int:
             latest = time
         else:
             earliest = time
-        look(a, min(1e-6, 1e-3 * (stop - before)))
+        look(a, spacing)
         shift = largest_shift(a, wanted)
         if time >= stop or (not missing and (shift >= -length or earliest - latest <= length)):
             break
@@ -428,9 +432,12 @@ def go_to(a: Arrays, length: float) -> int:
             break
         time = min(guess, stop)
         a.scratch[a.program[ix.ENDS] + ix.WINDOW_START] = max(time - length, before)
-    if missing and earliest < math.inf:
+    is_redone = missing and earliest < math.inf
+    if is_redone:
         code = redo(a, earliest)
         if code != 0:
             return code
+    if is_redone or spacing < RATE_SPACING:
+        look(a, RATE_SPACING)
     compare_with_low(a, wanted)
     return 0

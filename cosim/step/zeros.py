@@ -161,6 +161,7 @@ def start_zeros(a: Arrays) -> None:
 def note_zeros(a: Arrays, located: int) -> None:
     """At the end of a step: which witnesses lie at zero. Where `located`, those in CROSSED have triggered."""
     largest = largest_state(a)
+    far = NEAR * max(largest, abs(a.clock[ix.TIME]))
     measured = False
     seen = False
     for i in range(a.program[ix.WITNESSES]):
@@ -168,6 +169,8 @@ def note_zeros(a: Arrays, located: int) -> None:
         band = a.clock[at + ix.BAND]
         now = value(a, i) - a.clock[at + ix.LEVEL]
         before = a.scratch[a.program[ix.BEFORE] + i] - a.clock[at + ix.LEVEL]
+        if band < 0.0 and located == 0 and abs(now) > far and abs(now) > NEAR * abs(before):
+            continue  # it is not near zero: most are not
         crossed = located != 0 and a.places[a.program[ix.CROSSED] + i] != 0
         if crossed and abs(a.clock[at + ix.GUARD]) == ARRIVED:
             a.clock[at + ix.GUARD] = 0.0

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 
 import pytest
-from method_digests import FILE, Digests, digests_of, digests_of_all, methods, written_digests
+from method_digests import Digests, digests_of, digests_of_all, methods, written_digests
 from oracle_data import written_outcomes
 from test_oracle import OF_THIS_PLATFORM
 
 SEEDS = list(written_outcomes())
 NORMAL = 15
 """Of the seeds, in every run."""
-WRITTEN = pytest.mark.skipif(not FILE.exists(), reason="write_methods.py has not been run yet")
 
 
 def differing(expected: Digests, found: Digests) -> list[str]:
@@ -26,20 +25,17 @@ def test_methods_differ_and_repeat() -> None:
     assert len(set(one.values())) > len(methods()) / 2
 
 
-@WRITTEN
 def test_all_systems_are_there_with_all_methods() -> None:
     assert list(written_digests()) == SEEDS
     assert all(tuple(digests) == methods() for digests in written_digests().values())
 
 
-@WRITTEN
 @OF_THIS_PLATFORM
 @pytest.mark.parametrize("seed", SEEDS[:NORMAL])
 def test_written_digests(seed: int) -> None:
     assert not differing(written_digests()[seed], digests_of(seed))
 
 
-@WRITTEN
 @OF_THIS_PLATFORM
 @pytest.mark.thorough
 def test_all_written_digests() -> None:
