@@ -15,7 +15,7 @@ from cosim.component.declaration import Declaration
 from cosim.component.declarations import RING
 from cosim.component.kernel_function import KernelFunction
 from cosim.errors import ContractError, nearest
-from cosim_compiler.language.written_everywhere import left_over_elements
+from cosim_compiler.language.verdict import verdict_on
 from cosim_compiler.sources.kernel_effects import (
     Effects,
     effects_of,
@@ -79,7 +79,9 @@ def switch_argument(name: str) -> Argument:
     return Argument(name, "switch", name, name, (), "read")
 
 
-def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], owner: str) -> list[Argument]:
+def resolve(
+    kernel: KernelFunction, declarations: Mapping[str, Declaration], owner: str, is_saved: bool = True
+) -> list[Argument]:
     """What each argument means; `ContractError` with all that breaks a rule, one fault a line."""
     function = kernel.function
     if not kernel.is_python and (recursion := recursion_fault(function)):
@@ -120,6 +122,8 @@ def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], own
     faults += (
         [] if faults or kernel.is_python else _faults_of_results(kernel, found, effects, declarations, known)
     )
+    if not faults and not kernel.is_python:
+        faults += _faults_of_elements(kernel, found, declarations, is_saved)
     if faults:
         raise ContractError("\n".join(faults))
     return found
@@ -178,39 +182,55 @@ def _faults_of_results(
     does_something = any(a.effect != "read" for a in found) or effects.passed_on or may_raise(function)
     if kernel.role in ("kernel", "update") and not does_something:
         return [f"{where(function)}: nothing that it computes stays; results are arguments: {shown}"]
-    return _left_over(kernel, found, declarations)
+    return []
 
 
-def _left_over(
-    kernel: KernelFunction, found: list[Argument], declarations: Mapping[str, Declaration]
+def _faults_of_elements(
+    kernel: KernelFunction, found: list[Argument], declarations: Mapping[str, Declaration], is_saved: bool
 ) -> list[str]:
-    """Results that keep on some way through the function what an earlier evaluation left, or go on from it.
+    """Places that views do not have; results that keep, or go on from, what an earlier evaluation left.
 
     The slot of a check is memory to compute in: nothing else reads it.
     """
-    sizes = {
-        a.name: a.size
-        for a in found
-        if a.effect == "write" and a.role in ("derivative", "own") and not a.is_free
+    views = {a.name: a for a in found if not (a.is_number or a.is_free or a.role in ("history", "ring"))}
+    sizes = {name: a.size for name, a in views.items() if a.role not in ("time", "side", "smoothness")}
+    is_result = is_saved and kernel.role != "check"
+    results = {
+        name: size
+        for name, size in sizes.items()
+        if is_result and views[name].effect == "write" and views[name].role in ("derivative", "own")
     }
-    if not sizes or kernel.role == "check":
-        return []
-    columns = {a.name: a.shape[1] for a in found if a.is_table}
-    unwritten, early = left_over_elements(kernel.function, types_of(found, declarations), sizes)
+    verdict = verdict_on(kernel.function, types_of(found, declarations), results, sizes)
 
     def shown(name: str, index: int) -> str:
-        place = ", ".join(map(str, divmod(index, columns[name]))) if name in columns else index
-        return f"{name}[{place}]"
+        a = views[name]
+        return f"{name}[{', '.join(map(str, divmod(index, a.shape[1]))) if a.is_table else index}]"
+
+    def at(line: int) -> str:
+        return where(kernel.function, line)
 
     return [
-        f"{where(kernel.function, line)}: {shown(name, i)} is read before it is written, and has the value "
-        f"of an earlier evaluation: write {shown(name, i)} = … first"
-        for name, (i, line) in early.items()
-    ] + [
-        f"{where(kernel.function, line)}: {shown(name, i)} may not have been written here, and would keep "
-        f"the value of an earlier evaluation: write {shown(name, i)} = … before the branch or the loop"
-        for name, (i, line) in unwritten.items()
+        *(f"{at(one.line)}: {_outside(views[name], one.place)}" for name, one in verdict.outside.items()),
+        *(
+            f"{at(line)}: {shown(name, i)} is read before it is written, and has the value of an earlier "
+            f"evaluation: write {shown(name, i)} = … first"
+            for name, (i, line) in verdict.early.items()
+        ),
+        *(
+            f"{at(line)}: {shown(name, i)} may not have been written here, and would keep the value of an "
+            f"earlier evaluation: write {shown(name, i)} = … before the branch or the loop"
+            for name, (i, line) in verdict.unwritten.items()
+        ),
     ]
+
+
+def _outside(argument: Argument, place: tuple[int, ...]) -> str:
+    """That an argument has no such place."""
+    count = f"{argument.shape[0]} rows" if argument.is_table else f"{argument.size} elements"
+    if len(place) == 2:
+        count = f"{argument.shape[0]} rows and {argument.shape[1]} columns"
+    shown = "a negative index" if min(place) < 0 else f"[{', '.join(map(str, place))}]"
+    return f"{argument.name} has {count}, {shown} is outside"
 
 
 def may_hold_result(argument: Argument, declarations: Mapping[str, Declaration]) -> bool:

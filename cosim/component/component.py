@@ -205,7 +205,7 @@ class Component(AbstractClosedAttributes):
         handlers = {n: h.function for n, h in cls.handlers.items() if not h.function.is_python}
         for name, kernel in {**cls.kernels, **handlers}.items():
             try:
-                cls.arguments[name] = resolve(kernel, cls.declarations, cls.__name__)
+                cls.arguments[name] = resolve(kernel, cls.declarations, cls.__name__, not cls.not_saved)
             except ContractError as error:
                 faults += str(error).splitlines()
                 continue

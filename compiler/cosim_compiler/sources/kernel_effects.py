@@ -8,7 +8,6 @@ import types
 from dataclasses import dataclass, field
 
 from cosim_compiler.fingerprint import environment
-from cosim_compiler.sources.kernel_loops import loop_indices
 from cosim_compiler.sources.kernel_source import definition_of, statements
 from cosim_compiler.sources.recursion import is_recursive
 
@@ -27,7 +26,7 @@ class Effects:
     lines : dict of str to int
         Where it first stores into an argument.
     indices : dict of str to (int, int)
-        The largest index of an argument that is constant or that of a loop, with the line.
+        The largest constant index of an argument, with the line.
     subscripts : dict of str to int
         Arguments that it takes elements of, with the line of the first.
     as_numbers : dict of str to int
@@ -74,7 +73,6 @@ def effects_of(function: types.FunctionType) -> Effects:
     for node in ast.walk(ast.Module(tree.body, [])):
         if isinstance(node, READ):
             found.read(node)
-    found.read_loops(tree)
     return Effects(
         found.arguments,
         frozenset(found.writes),
@@ -142,14 +140,6 @@ class _Reading:
         constant = _constant_index(index)
         if constant is not None and constant > self.indices.get(name, (-1, 0))[0]:
             self.indices[name] = (constant, line)
-
-    def read_loops(self, tree: ast.AST) -> None:
-        """The greatest indices that loops reach; a negative one counts as too large."""
-        constants = {n: v for n, v in self.helpers.items() if n not in self.arguments}
-        for name, least, greatest, line in loop_indices(tree, constants):
-            index = 1 << 30 if least < 0 else greatest
-            if name in self.arguments and index > self.indices.get(name, (-1, 0))[0]:
-                self.indices[name] = (index, line)
 
     def _store(self, names: set[str], target: ast.expr, line: int) -> None:
         if isinstance(target, ast.Subscript):
