@@ -67,7 +67,8 @@ def _assigned(function: types.FunctionType, publishes: bool) -> Iterator[tuple[i
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not publishes:
             held = node.func.value
             if node.func.attr in CHANGES and isinstance(held, ast.Attribute) and _is_self(held.value):
-                yield node.lineno, held.attr
+                if held.attr != "__dict__":
+                    yield node.lineno, held.attr
             continue
         if not isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             continue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import cosim
 from cosim.component.declaration import Declaration
@@ -68,6 +69,37 @@ def observed_system(measure: Any) -> cosim.System:
             given[declaration.name] = _in_unit(model, path, declaration)
     model.add(type(measure), "measure", **given)
     return model.build()
+
+
+_systems: WeakKeyDictionary[type, cosim.System] = WeakKeyDictionary()
+
+
+def system_of(case: Any) -> cosim.System:
+    """The system of `observed_system` with what a test class makes: built once, since it is never changed.
+
+    A part that may remember something (it is Python, or stands for what is outside) is made anew each time.
+
+    Parameters
+    ----------
+    case : class with `make`
+    """
+    if case not in _systems:
+        part = case.make()
+        system = observed_system(part)
+        if part.not_saved or _is_python(part):
+            return system
+        _systems[case] = system
+    return _systems[case]
+
+
+def forget_system(case: Any) -> None:
+    """Have the part of a test class made anew the next time."""
+    _systems.pop(case, None)
+
+
+def _is_python(part: Any) -> bool:
+    functions = [*part.kernels.values(), *(handler.function for handler in part.handlers.values())]
+    return any(function.is_python for function in functions)
 
 
 def _in_unit(model: cosim.Model, path: str, source: Declaration) -> str:
