@@ -37,7 +37,7 @@ def observed_system(measure: Any) -> cosim.System:
 
     Its sources become signals of the part ``swing``, in the unit that they declare, its bodies the part
     ``body``, which spins and falls, its coordinates the joint ``joint`` of that body. Bodies are there only
-    if it asks for them.
+    if it asks for them, or collects what parts have.
     Optional sources whose unit follows from another quantity are left open.
 
     Parameters
@@ -48,7 +48,8 @@ def observed_system(measure: Any) -> cosim.System:
     model.add(Swing, "swing")
     given = dict(measure.values.given)
     attachments = [d for d in type(measure).declarations.values() if d.kind == "attachment"]
-    if any(d.options["provides"] != "source" for d in attachments):
+    collects = any(d.kind == "collect" for d in type(measure).declarations.values())
+    if collects or any(d.options["provides"] != "source" for d in attachments):
         model.add("mechanics.ground", "ground")
         inertia: Any = (0.4, 0.5, 0.8)
         model.add("mechanics.rigid_body", "body", mass=2.0, center_of_mass=(0.1, 0.0, -0.2), inertia=inertia)
