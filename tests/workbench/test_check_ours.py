@@ -11,9 +11,11 @@ from cosim.testing.kit_run import KitRun
     [
         ("mechanics.coordinate_stop", "test_has_an_effect"),
         ("mechanics.energy", "test_has_an_effect"),
+        ("mechanics.rigid_body", "test_has_an_effect"),
         ("mechanics.speed_coupler", "test_forces_do_no_work"),
         ("mechanics.constant_speed", "test_forces_do_no_work"),
         ("mechanics.lock", "test_forces_do_no_work"),
+        ("mechanics.rolling_disc", "test_frame_indifferent"),
     ],
 )
 def test_it_passes_or_says_why_not(id: str, check: str) -> None:
