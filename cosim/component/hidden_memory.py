@@ -66,8 +66,9 @@ def _assigned(function: types.FunctionType, publishes: bool) -> Iterator[tuple[i
             continue
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not publishes:
             held = node.func.value
-            if node.func.attr in CHANGES and isinstance(held, ast.Attribute) and _is_self(held.value):
-                yield node.lineno, held.attr
+            is_own = isinstance(held, ast.Attribute) and _is_self(held.value)
+            if is_own and node.func.attr in CHANGES and (name := held.attr) != "__dict__":  # type: ignore
+                yield node.lineno, name
             continue
         if not isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             continue
