@@ -42,6 +42,7 @@ from __future__ import annotations
     STARTING, STARTING_K,
     FAILED_FROM, FAILED_FROM_K, FAILED_C, TIMERS, DUE, WAITING,
     PROBED_Y, PROBED_C, INNER_C, KEPT_WORK, LEVELS, ENDS, POINTS, RATES_NOW, BEFORE,
+    RATES_BEFORE,
     LOW, NOW, FIRED_BY, CROSSED, TWIN_C, CANDIDATES, CANDIDATES_WIDTH,
     WINDOW, LOCATED_BEFORE, LOCATED_AFTER, DURATION, PACE, TOLD, MARKS, STACK, ROUNDING, WAS_SET, WAS_PUSHED,
     PAST, PAST_AT, FOUND, FOUND_AT, FOUND_BEFORE,
@@ -49,7 +50,7 @@ from __future__ import annotations
     SWAPPED, TOLD_OF_WITNESSES,
     SHARES, WRITERS, WRITTEN_BY, REPORTED_WRITERS,  # variables that two handlers of one instant may write
     HEADER,
-) = range(136)  # fmt: skip
+) = range(137)  # fmt: skip
 HOLD, TELL, STOP_AT = 0, 1, 2  # POLICY
 # program: handlers and what belongs to them are `records`
 UNRESTRICTED, DISCRETE, PUBLISH = 1, 2, 3  # DOES
@@ -123,8 +124,9 @@ HALTED = 2  # UPDATES_DONE: before them a delayed jump has to arrive
     HALTS,  # whether a step ends before the delayed jump that arrives at its end: the host has an event mode
     GOES_ON,  # whether another step follows at once, so that blocks of PAST may wait
     HAS_BANDS,  # whether a witness counts as zero in a band in this step
+    ENDS_KNOWN,  # whether witnesses at both ends of the step are at hand: now, and in BEFORE
     PLACES_HEADER,
-) = range(38)  # fmt: skip
+) = range(39)  # fmt: skip
 # STAGE: what is evaluated; DERIVATIVES: all of the motion but the blocks of PAST that wait
 RESTORED, NOTHING, INSTANCE, DERIVATIVES, MOTION, REPORT = -1, 0, 1, 2, 3, 4
 NO_ROWS, AT_EVENTS, AT_STEPS, ON_GRID, ON_GRID_ALONE = 0, 1, 2, 3, 4  # RECORDING

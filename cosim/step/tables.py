@@ -53,6 +53,7 @@ COPIES_OF_INTEGERS = (
 OF_WITNESSES = (
     layout.RATES_NOW,
     layout.BEFORE,
+    layout.RATES_BEFORE,
     layout.LOW,
     layout.NOW,
     layout.LOCATED_BEFORE,

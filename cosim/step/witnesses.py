@@ -160,6 +160,9 @@ def begin_watch(a: Arrays) -> None:
             witness.guard = 0.0
         guard = witness.guard
         a.scratch[a.program[ix.BEFORE] + i] = now
+        rate = declared_rate(a, i)
+        if rate >= 0:
+            a.scratch[a.program[ix.RATES_BEFORE] + i] = a.c[rate]
         row = a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i
         a.scratch[row + ix.LEVEL_ZERO] = witness.level
         a.scratch[row + ix.LEVEL_GUARD] = 0.0 if abs(guard) == PASSED else guard
@@ -219,9 +222,13 @@ def trigger(a: Arrays, start: float) -> int:
             return code
         for m in range(a.work.shape[0]):
             a.scratch[a.program[ix.KEPT_WORK] + m] = a.work[m]
+        # with what holds a witness, or remembers, values computed at an end again may be others
+        remembers = held_count(a) > 0 or a.program[ix.RINGS] > 0 or a.program[ix.REMEMBERS] != 0
+        a.places[ix.ENDS_KNOWN] = 1 if a.work[STEP_START] == start and not remembers else 0
         found = search(a, a.work[STEP_START], stop, length)
         if found == FOUND and is_noise(a):
             found = search(a, a.work[STEP_START], stop, length)
+        a.places[ix.ENDS_KNOWN] = 0
         if found < 0:
             return -found
         located = False
