@@ -30,8 +30,7 @@ def sign(x):
 
 def clip(x, low, high):
     """The number from low to high that is nearest to x: `high` where they are exchanged, NaN of NaN."""
-    at_least = x if x >= low or math.isnan(x) else low
-    return at_least if at_least <= high or math.isnan(at_least) else high
+    return min(max(x, low), high) if low == low and high == high else math.nan
 
 
 def interp(x, xp, fp):

@@ -80,9 +80,17 @@ def switch_argument(name: str) -> Argument:
 
 
 def resolve(
-    kernel: KernelFunction, declarations: Mapping[str, Declaration], owner: str, is_saved: bool = True
+    kernel: KernelFunction,
+    declarations: Mapping[str, Declaration],
+    owner: str,
+    is_saved: bool = True,
+    tables: frozenset[str] = frozenset(),
 ) -> list[Argument]:
-    """What each argument means; `ContractError` with all that breaks a rule, one fault a line."""
+    """What each argument means; `ContractError` with all that breaks a rule, one fault a line.
+
+    `tables` are arguments that arrive by rows and columns in any case: a kink is computed from some lines of
+    a function alone.
+    """
     function = kernel.function
     if not kernel.is_python and (recursion := recursion_fault(function)):
         raise ContractError(recursion)
@@ -114,7 +122,7 @@ def resolve(
             argument = _with_effect(kernel, known[name], declarations, effects)
             if not kernel.is_python:
                 _check_kind(argument, effects, function)
-            argument = _as_it_is_indexed(argument, effects, function)
+            argument = _as_it_is_indexed(argument, effects, tables, function)
             _check_index(argument, effects, function)
             found.append(argument)
         except ContractError as error:
@@ -374,9 +382,11 @@ def _is_inside(place: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
     return all(i is None or i < length for i, length in zip(place, shape, strict=True))
 
 
-def _as_it_is_indexed(argument: Argument, effects: Effects, function: types.FunctionType) -> Argument:
+def _as_it_is_indexed(
+    argument: Argument, effects: Effects, tables: frozenset[str], function: types.FunctionType
+) -> Argument:
     """What has two axes is a table where it is indexed by both, flat elsewhere."""
-    if argument.name not in effects.tables:
+    if argument.name not in effects.tables | tables:
         return argument
     if len(argument.shape) == 2 and not argument.is_free:
         return replace(argument, is_table=True)

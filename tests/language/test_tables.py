@@ -17,6 +17,7 @@ from test_edges_of_numbers import is_same
 
 import cosim
 from cosim.functions import clip, dot, interp, matmul, norm, sign, solve, transpose, where, zeros
+from cosim.kit import missed_kinks
 from cosim_compiler.called import Called
 from cosim_compiler.code import BY_C, BY_LLVM, Coder
 from cosim_compiler.sources.kernel_rules import rule_faults
@@ -180,6 +181,37 @@ class Turned(cosim.Component):
         for i in range(2):
             for j in range(2):
                 z[i, j] = turn[j, i] * x[i] + row[j]
+
+
+class WithKinks(cosim.Component):
+    """Law: x' = max(P x, 0.2) - |P' x|, with kinks."""
+
+    P = cosim.parameter(shape=(2, 2), default=[[0.0, 1.0], [0.5, 0.0]])
+    x = cosim.auxiliary_state(shape=2, start=[1.0, -0.5])
+
+    @cosim.kernel
+    def law(t, P, x, x_dot):
+        row, turned, y = P[0], zeros((2, 2)), zeros(2)
+        transpose(P, turned)
+        matmul(turned, x, y)
+        for i in range(2):
+            x_dot[i] = max(row[1] * x[i], 0.2) + math.cos(3.0 * t)
+            x_dot[i] -= abs(y[i])
+
+
+def test_kinks_are_computed_from_tables_and_those_of_own_arrays_are_known_to_be_missed() -> None:
+    assert len(WithKinks.kink_functions) == 2
+    (missed,) = missed_kinks(WithKinks.kernels, WithKinks.arguments, WithKinks.declarations)
+    assert missed == f"law:{WithKinks.kernels['law'].function.__code__.co_firstlineno + 7}"
+    model = cosim.Model("kinks")
+    model.add(WithKinks, "part")
+    ends = []
+    for accuracy in (1e-6, 1e-9):
+        simulator = cosim.Simulator(model.build(), accuracy=accuracy)
+        simulator.initialize()
+        simulator.advance_to(2.0)
+        ends.append(np.asarray(simulator.state["part.x"]))
+    assert np.allclose(*ends, rtol=0.0, atol=1e-5)
 
 
 def turned_state() -> cosim.State:

@@ -23,11 +23,17 @@ def faults_of_arrays(tree: ast.FunctionDef, names: Mapping[str, Any]) -> Iterato
         if id(node) in inside:
             shown = ast.unparse(node)
             yield node.lineno, f"`{shown}` in a loop: make the array before it, and set its elements in here"
-    arrays = set(_names_of(tree, {id(node) for node in made}))
+    arrays = arrays_made(tree, names)
     for one in ast.walk(tree):
         if isinstance(one, ast.Return) and one.value is not None and _leaves(one.value, arrays, made):
             shown = f"`{ast.unparse(one)}`: an array that a function makes ends with it"
             yield one.lineno, f"{shown}: hand one in as an argument, and write into it"
+
+
+def arrays_made(tree: ast.AST, names: Mapping[str, Any]) -> set[str]:
+    """Names that are given an array that is made in these statements."""
+    made = {id(node) for node in ast.walk(tree) if isinstance(node, ast.Call) and _makes(node, names)}
+    return set(_names_of(tree, made)) if made else set()
 
 
 def _makes(node: ast.Call, names: Mapping[str, Any]) -> bool:
@@ -36,10 +42,18 @@ def _makes(node: ast.Call, names: Mapping[str, Any]) -> bool:
 
 def _names_of(tree: ast.AST, made: set[int]) -> Iterator[str]:
     """Names that are given an array that is made here, or a part of one."""
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Assign) and any(id(one) in made for one in ast.walk(node.value)):
-            for target in node.targets:
-                yield from (name.id for name in ast.walk(target) if isinstance(name, ast.Name))
+    for node in (one for one in ast.walk(tree) if isinstance(one, ast.Assign)):
+        for target in node.targets:
+            for one, value in _pairs(target, node.value):
+                if any(id(inner) in made for inner in ast.walk(value)):
+                    yield from (name.id for name in ast.walk(one) if isinstance(name, ast.Name))
+
+
+def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
+    """What is given which value: item by item, where both are tuples."""
+    if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
+        return list(zip(target.elts, value.elts, strict=True))
+    return [(target, value)]
 
 
 def _leaves(value: ast.expr, arrays: set[str], made: list[ast.Call]) -> bool:
