@@ -113,8 +113,8 @@ class Simulator(ClosedAttributes, SimulatedSystem):
 
     def __reduce__(self) -> Any:
         raise TypeError(
-            "a Simulator is not pickled: pickle its system and simulator.state, and make another with them, or "
-            "write simulator.state.to_bytes()"
+            "a Simulator is not pickled: pickle its system and simulator.state, and make another with "
+            "them, or write simulator.state.to_bytes()"
         )
 
     def __repr__(self) -> str:

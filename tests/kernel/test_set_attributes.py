@@ -420,7 +420,7 @@ def test_what_has_no_attributes_to_set_says_so():
     from cosim_fmu import TimedInputs
 
     with pytest.raises(
-        AttributeNameError, match="TimedInputs has no attribute 'zz' to set. Nothing of it can"
+        AttributeNameError, match="TimedInputs has no attribute 'zz' to set. Nothing of"
     ):
         TimedInputs({}).zz = 1
 
