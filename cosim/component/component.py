@@ -184,7 +184,9 @@ class Component(AbstractClosedAttributes):
     @classmethod
     def _check_class_attribute(cls, name: str, value: Any) -> None:
         """Refuse laws and declarations that come when the class is made already: nothing would read them."""
-        if isinstance(value, (Declaration, KernelFunction, Handler)) and "declarations" in vars(cls):
+        is_law = isinstance(value, (Declaration, KernelFunction, Handler))
+        is_declared = isinstance(vars(cls).get(name), Declaration)
+        if (is_law or is_declared) and "declarations" in vars(cls):
             raise ContractError(
                 f"{cls.__name__}.{name}: the class is made already, and nothing would read this: write it "
                 "into the class, or derive a class that has it"
