@@ -19,6 +19,7 @@ from cosim_compiler.sources.run_source import run_source
 
 HEAD = '''\
 import cosim
+from cosim.functions import matmul, norm, zeros
 GAINS = {"a": 1.0}
 LIST = [1.0, 2.0]
 WORDS = ("a", "b")
@@ -112,6 +113,10 @@ MISTAKES = [
     ("v_dot[0] = x @ x", "there is no `@`; write matmul(a, b, out), or dot(a, b) of vectors"),
     ("v_dot[0] = gains.sum()", "gains.sum cannot be compiled; write a loop"),
     ("v_dot[0] = table.T[0, 1]", "write transpose(a, out): from cosim.functions import transpose"),
+    ("m = zeros((2, 2))\nv_dot[0] = norm(m)", "`norm(m)`: norm() does not take a table of 2 by 2"),
+    ("matmul(table, gains, table)\nv_dot[0] = x", "table may be read only"),
+    ("m = zeros((2, 2))\nmatmul(m, m, x_dot)\nv_dot[0] = x", "matmul() does not take a table of 2 by 2"),
+    ("m = zeros(n)\nv_dot[0] = m[0]", "`zeros(n)`: the lengths of an array are constants: write zeros(3)"),
     # what Python has and kernel functions have not
     ("y = [x, v]\nv_dot[0] = y[0]", "cannot use a list; small vectors are tuples: (x, y, z)"),
     ("y = {'a': x}\nv_dot[0] = y['a']", "cannot use a dict; write names, or a tuple and its places"),

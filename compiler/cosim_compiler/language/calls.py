@@ -7,10 +7,11 @@ import types
 from collections.abc import Sequence
 from typing import Any
 
-from cosim_compiler import foreign
+from cosim_compiler import foreign, functions
 from cosim_compiler.calls import GROUP_AT, INDIRECT, TOGETHER
 from cosim_compiler.calls import STATUS as STATUS_MARK
 from cosim_compiler.convention import compounds
+from cosim_compiler.errors import ContractError
 from cosim_compiler.language import builtins, tables
 from cosim_compiler.language.constants import convert, known, made_tuple, parts_of
 from cosim_compiler.language.reading import Reading
@@ -22,6 +23,7 @@ from cosim_compiler.language.typed_form import (
     CallAddress,
     CallLinked,
     Expression,
+    Function,
     GroupAt,
     Known,
     MakeGroup,
@@ -96,7 +98,7 @@ def call_of_function(
 ) -> Expression:
     """The call of a helper with arguments in its order."""
     given = [reader.typed(item, node) for item in items]
-    made = reader.program.function(function, tuple(value.type for value in given))
+    made = _made(reader, function, given, node)
     reader.function.raises = reader.function.raises or made.raises
     return Call(made.result, made, tuple(given))
 
@@ -141,6 +143,22 @@ def _of_function(
                 node, f"{function.__name__}() is given nothing: a helper that returns nothing has no value"
             )
     return call_of_function(reader, function, given, node)
+
+
+def _made(
+    reader: Reading, function: types.FunctionType, given: Sequence[Expression], node: ast.AST
+) -> Function:
+    """The typed form of a helper; what one of ours does not take is a mistake of the line that calls it."""
+    kinds = tuple(value.type for value in given)
+    is_ours = function.__module__ == functions.__name__ != reader.function.author.__module__
+    try:
+        return reader.program.function(function, kinds)
+    except ContractError:
+        if not is_ours:
+            raise
+    meaning = (function.__doc__ or "").split("\n")[0]
+    taken = ", ".join(map(in_words, kinds))
+    reader.refuse(node, f"{function.__name__}() does not take {taken}: {meaning}")
 
 
 def _packed(reader: Reading, items: Sequence[Expression], node: ast.AST) -> Expression:
