@@ -9,7 +9,7 @@
                 solution, error, second error, way and slope for stiffness, extra stages), each row being its
                 count and then pairs *(stage, coefficient)*
 ``work``        after the vectors that all methods have: a derivative for each stage, for the end of the
-                step, and for each extra stage
+                step, and for each extra stage; then what `state_sizes` were at the start
 =============== ===========================================================================
 """
 
@@ -31,6 +31,11 @@ from cosim.kit import (
 
 TABLEAU_HEADER = 12
 STAGES, SAME, HAS_ERROR, HAS_SECOND, DEGREE, DENSE_AT, ROWS_AT, EXTRA, ORDER, NOTICES, BOUNDARY = range(11)
+
+
+def kept_at(tableau, n):
+    """Where in `work` the sizes of the states are kept as they were at the start of the step."""
+    return WORK_HEADER + (4 + int(tableau[STAGES]) + int(tableau[EXTRA])) * n
 
 
 def combine(tableau, row, k, n, out):
