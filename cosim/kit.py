@@ -89,6 +89,7 @@ if TYPE_CHECKING:
     from cosim.contracts.method_layout import FAILED_BLOCK as FAILED_BLOCK
     from cosim.contracts.method_layout import FAILED_TIME as FAILED_TIME
     from cosim.contracts.method_layout import FIXED as FIXED
+    from cosim.contracts.method_layout import HOLDS as HOLDS
     from cosim.contracts.method_layout import INITIAL as INITIAL
     from cosim.contracts.method_layout import INNER_FIRST as INNER_FIRST
     from cosim.contracts.method_layout import INNER_LAST as INNER_LAST
@@ -106,6 +107,7 @@ if TYPE_CHECKING:
     from cosim.contracts.method_layout import OWN as OWN
     from cosim.contracts.method_layout import REASON as REASON
     from cosim.contracts.method_layout import REJECTIONS as REJECTIONS
+    from cosim.contracts.method_layout import RETURNED as RETURNED
     from cosim.contracts.method_layout import SETTINGS_HEADER as SETTINGS_HEADER
     from cosim.contracts.method_layout import SLOTS_HEADER as SLOTS_HEADER
     from cosim.contracts.method_layout import SMALLEST as SMALLEST
@@ -117,6 +119,7 @@ if TYPE_CHECKING:
     from cosim.contracts.method_layout import STIFF_MISSES as STIFF_MISSES
     from cosim.contracts.method_layout import STIFF_TIME as STIFF_TIME
     from cosim.contracts.method_layout import TUNE_SIGNATURE as TUNE_SIGNATURE
+    from cosim.contracts.method_layout import USUAL_ERROR as USUAL_ERROR
     from cosim.contracts.method_layout import WORK_HEADER as WORK_HEADER
     from cosim.contracts.method_layout import WORST as WORST
     from cosim.contracts.method_layout import own_slots as own_slots

@@ -22,6 +22,7 @@ from cosim.contracts.tolerances import (
     Tolerance,
     accuracy_fault,
     accuracy_of_step,
+    held_sizes,
     tolerance_problems,
     tolerances,
 )
@@ -66,7 +67,8 @@ class Integrator(MadeFromOptions):
         Where `accuracy` alone is not meant: a number, or numbers by group of states (``q``, ``u``, ``z``)
         and by path (``"engine"``, ``"engine.q"``, ``"wheel*.u"``). A relative tolerance is that of one step,
         and so is `accuracy` beside it. Without one it is `step_accuracy`. The absolute tolerance is a
-        thousandth of the relative one, in the units of the states, unless given.
+        thousandth of the relative one times the largest value that the state has had in the run, or its
+        ``nominal``, unless given.
 
     Attributes
     ----------
@@ -162,6 +164,13 @@ class Integrator(MadeFromOptions):
         given = (self.relative_tolerance, self.absolute_tolerance)
         least = self.least_absolute_tolerance(system)
         return tolerances(type(self).__name__, system, self.step_accuracy, *given, least)
+
+    def held_sizes(self, system: System) -> Vector:
+        """The size that each state's absolute tolerance is held to (0: it follows its largest value so far).
+
+        It follows where neither a user has given one nor the author of the component a ``nominal``.
+        """
+        return held_sizes(type(self).__name__, system, self.relative_tolerance, self.absolute_tolerance)
 
     def least_absolute_tolerance(self, system: System) -> float:
         """What an absolute tolerance that is not given is not below, in the units of the states."""

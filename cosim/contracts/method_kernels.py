@@ -54,8 +54,8 @@ def method_settings(integrator: Integrator, system: System, error_order: int) ->
     head[layout.FIXED], head[layout.INITIAL] = integrator.fixed_step or 0.0, integrator.initial_step or 0.0
     head[layout.IS_CUBIC] = integrator.capabilities.cubic_until_completed
     head[layout.STEP_ACCURACY] = integrator.step_accuracy
-    least = integrator.least_absolute_tolerance(system)
-    return np.concatenate([head, relative, absolute, integrator.share_of_step, [least]])
+    share, least = integrator.share_of_step, [integrator.least_absolute_tolerance(system)]
+    return np.concatenate([head, relative, absolute, share, least, integrator.held_sizes(system)])
 
 
 def method_slots(system: System, extra: list[int]) -> NDArray[np.int64]:
@@ -63,6 +63,7 @@ def method_slots(system: System, extra: list[int]) -> NDArray[np.int64]:
     errors, smooth = slots_named(system, STEP_ERROR), slots_named(system, SMOOTH_UNTIL)
     kinks = slots_named(system, SIDE_OF_KINK) if system.ny else []
     head = [*system.projection.tolist(), *system.inner_range, len(errors), len(smooth), len(kinks)]
+    head.append(int(getattr(system, "holds_witnesses", False)))
     return np.array([*head, *errors, *smooth, *kinks, *extra], dtype=np.int64)
 
 

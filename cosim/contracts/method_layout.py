@@ -22,7 +22,9 @@ one gets a copy of `y` and `c` that it may overwrite.
                  estimate (the exponent of the step in it), 5 first step (0: chosen), 6 whether dense output
                  that is not completed is a cubic, 7 accuracy of one step, then the relative and the absolute
                  tolerances, `n` numbers each, then the two numbers by which the accuracy of one step
-                 follows (`cosim.contracts.tolerances.accuracy_of_step`) and the least absolute tolerance
+                 follows (`cosim.contracts.tolerances.accuracy_of_step`) and the least absolute tolerance,
+                 then for each state the size that its absolute tolerance is held to (0: it follows the
+                 largest value so far)
 ``memory``       part of the State: 0 next step (0: not initialized), 1 error of the last step
                  relative to the tolerance (0: none), then what the method needs
 ``work``         the header below, then the state at the start and at the end of the step and a spare vector,
@@ -30,8 +32,8 @@ one gets a copy of `y` and `c` that it may overwrite.
 ``slots``        0 … 10 the corrections of the system (`cosim.step.projection`), 11 and 12 first and last row
                  of what a derivative needs inside a step (the cache has to be complete at the ends of steps
                  alone), 13 how many slots report an error, 14 how many report until when they are
-                 smooth, 15 how many change their sign at a kink; then their offsets in the cache; then what
-                 the method needs
+                 smooth, 15 how many change their sign at a kink, 16 whether witnesses are held (the rates
+                 of a held one are differences); then the offsets in the cache; then what the method needs
 ================ ==========================================================================
 """
 
@@ -73,11 +75,16 @@ STIFF_HITS, STIFF_MISSES, STIFF_TIME = 11, 12, 13
 JACOBIANS, FACTORIZATIONS, NEWTON_FAILURES = 14, 15, 16
 WORST = 17  # of implicit methods: the state with the largest error or correction (-1: none)
 OWN = 18  # from here on six numbers of the method's own
-WORK_HEADER = 24
+RETURNED = 24  # 1 + the state that has grown back from below its tolerance (0: none); the Step reports it
+USUAL_ERROR = (
+    25  # of an attempt that was too large, or of an implicit method: in tolerances of states of size 1
+)
+WORK_HEADER = 26
 
 INNER_FIRST, INNER_LAST = 11, 12
 ERROR_SLOTS, SMOOTH_SLOTS, KINK_SLOTS = 13, 14, 15
-SLOTS_HEADER = 16
+HOLDS = 16
+SLOTS_HEADER = 17
 
 
 def own_slots(slots):

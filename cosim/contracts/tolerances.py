@@ -54,7 +54,8 @@ def tolerances(
 ) -> tuple[Vector, Vector]:
     """The relative and the absolute tolerance of every continuous state.
 
-    The error of a state in one step is held below ``max(absolute, relative * |y|)``.
+    The error of a state in one step is held below ``max(absolute, relative * |y|)``. Where `held_sizes`
+    says so the absolute one is that of a size of 1, and follows the largest value of the state in a run.
 
     Parameters
     ----------
@@ -66,8 +67,8 @@ def tolerances(
     relative, absolute : float or mapping of str to float, optional
         One number, or numbers by group (``q``, ``u``, ``z``) and by path: a part (``"engine"``), a variable
         (``"engine.q"``) or a pattern (``"wheel*.u"``). Groups count first, then paths in the order given. A
-        relative tolerance of 0 leaves the absolute one, which is in the units of the states and 1e-3 of the
-        relative one, and `least`, unless given.
+        relative tolerance of 0 leaves the absolute one, which is 1e-3 of the relative one times the
+        ``nominal`` of the state (1 unless declared), and `least`, unless given.
     least : float
         What an absolute tolerance that is not given is not below.
 
@@ -82,11 +83,36 @@ def tolerances(
     """
     problems: list[Problem] = []
     rtol = _spread(where, "relative_tolerance", system, relative, np.full(system.ny, accuracy), problems)
-    scaled = np.maximum(SCALE * np.where(rtol > 0.0, rtol, accuracy), least)
-    atol = _spread(where, "absolute_tolerance", system, absolute, scaled, problems)
+    sizes = declared_sizes(system)
+    scaled = SCALE * np.where(rtol > 0.0, rtol, accuracy) * np.where(sizes > 0.0, sizes, 1.0)
+    usual = np.maximum(scaled, least)
+    atol = _spread(where, "absolute_tolerance", system, absolute, usual, problems)
     if problems:
         raise ModelError(problems)
     return rtol, atol
+
+
+def declared_sizes(system: System) -> Vector:
+    """The ``nominal`` of every continuous state, 0 where its author has declared none."""
+    sizes = np.zeros(system.ny)
+    for variable in _states(system):
+        sizes[variable.slot.offset : variable.slot.offset + variable.slot.size] = variable.nominal or 0.0
+    return sizes
+
+
+def held_sizes(where: str, system: System, relative: Tolerance | None, absolute: Tolerance | None) -> Vector:
+    """The size that each state's absolute tolerance is held to (0: it follows its largest value so far).
+
+    It is held where a user has given it, where a ``nominal`` is declared, and where a relative tolerance of 0
+    leaves the absolute one alone.
+    """
+    problems: list[Problem] = []
+    given = _spread(where, "absolute_tolerance", system, absolute, np.zeros(system.ny), problems)
+    rtol = _spread(where, "relative_tolerance", system, relative, np.ones(system.ny), problems)
+    if problems:
+        raise ModelError(problems)
+    sizes = declared_sizes(system)
+    return np.where((sizes == 0.0) & ((given != 0.0) | (rtol == 0.0)), 1.0, sizes)
 
 
 def tolerance_problems(where: str, name: str, given: Tolerance | None) -> list[Problem]:
@@ -115,7 +141,7 @@ def _spread(
     sizes = {"q": system.nq, "u": system.nu, "z": system.nz}
     for key in [k for k in given if k in GROUPS]:
         result[starts[key] : starts[key] + sizes[key]] = given[key]
-    states = [v for v in system.variables.values() if v.slot.array == "y"]
+    states = _states(system)
     for key in [k for k in given if k not in GROUPS]:
         fitting = [v for v in states if _fits(key, v.path)]
         for variable in fitting:
@@ -128,6 +154,10 @@ def _spread(
                 Problem(where, f"{name} names {key!r}, which is no group (q, u, z), part or state.{hint}")
             )
     return result
+
+
+def _states(system: System) -> list[Any]:
+    return [v for v in system.variables.values() if v.slot.array == "y"]
 
 
 def _fits(key: str, path: str) -> bool:

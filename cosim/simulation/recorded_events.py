@@ -29,6 +29,11 @@ NO_VALUE = (
     "is not a number (NaN): it does not fire while that is so. Where that is not meant, look for a division "
     "by zero, and for a root or a logarithm of what is not positive"
 )
+GREW_BACK = (
+    "had fallen below its absolute tolerance and has grown back: below it no digit is right, so when it "
+    "comes back is not right either. Give an absolute_tolerance that is less than its smallest value, or "
+    "make its logarithm the state"
+)
 OF_HISTORIES = {
     log.NOT_SMOOTH: (
         "not smooth",
@@ -66,6 +71,8 @@ class RecordReader:
         if kind in OF_HISTORIES:
             word, text = OF_HISTORIES[kind]
             return Finding(time, word, self._histories[number], text)
+        if kind == log.GREW_BACK:
+            return Finding(time, "grew back", self._variable(number), GREW_BACK)
         if kind == log.OVERWRITTEN:
             later, earlier = (self._entries[n].path for n in divmod(number, len(self._entries)))
             path = self._variable(int(record[log.FINDING_VALUE]))

@@ -30,7 +30,9 @@ def set_accuracy(a: Arrays, accuracy: float) -> int:
     least = a.settings[share + 2]
     at = SETTINGS_HEADER + a.y.shape[0]
     for i in range(a.program[ix.ABSOLUTE]):
-        a.settings[at + a.program[a.program[ix.ABSOLUTE_AT] + i]] = max(SCALE * step, least)
+        m = a.program[a.program[ix.ABSOLUTE_AT] + i]
+        held = a.settings[share + 3 + m]
+        a.settings[at + m] = max(SCALE * step * (held if held > 0.0 else 1.0), least)
     if a.program[ix.TUNE] != 0:
         call_tune(a.program[ix.TUNE], (a.settings, a.coefficients[: a.program[ix.COEFFICIENTS]]))
     if a.program[ix.TUNE] != 0 and a.program[ix.HELD_COEFFICIENTS] != 0:

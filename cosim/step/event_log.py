@@ -24,6 +24,7 @@ NOT_A_NUMBER = -11  # of a witness; its value is when
 OVERWRITTEN = (
     -12
 )  # two handlers in one number, the later one times all and the earlier one; of which variable
+GREW_BACK = -13  # of a state, by its index
 DRAIN_LOG, DRAIN_ROWS = -1, -2
 
 

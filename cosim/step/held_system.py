@@ -22,6 +22,8 @@ class HeldSystem:
         Those of the system, with the blocks of a derivative once more and what holds witnesses at the end.
     """
 
+    holds_witnesses = True
+
     def __init__(self, system: System, table: Integers, ints: Integers) -> None:
         self._system, self.table, self.ints = system, table, ints
         self.derivative_range = self.inner_range = (len(system.table), len(table))

@@ -78,7 +78,7 @@ def prepared(integrator: Integrator, system: Any) -> Method:
     memory = integrator.memory_size(system.ny)
     if kernels is None:
         settings = method_settings(integrator, system, integrator.order)
-        slots = np.array([*system.projection.tolist(), *system.inner_range, 0, 0, 0], dtype=np.int64)
+        slots = np.array([*system.projection.tolist(), *system.inner_range, 0, 0, 0, 0], dtype=np.int64)
         work = np.zeros(method_layout.WORK_HEADER + 3 * system.ny)
         return Method(integrator, np.zeros(1), settings, slots, memory, work, [])
     return Method(

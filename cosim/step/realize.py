@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from cosim.contracts.method_layout import BLOCK_FAILED as STEP_BLOCK_FAILED
-from cosim.contracts.method_layout import END, FAILED_BLOCK, IS_CUBIC, SLOTS_HEADER
+from cosim.contracts.method_layout import END, FAILED_BLOCK, IS_CUBIC, RETURNED, SLOTS_HEADER
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, Integers, Reals
 from cosim.step.assembling import meet_constraints
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.codes import FAILED_CONSTRAINTS, FAILED_STEP
 from cosim.step.evaluation import probed, walk_here
+from cosim.step.event_log import GREW_BACK, tell
 from cosim.step.holds import (
     METHOD,
     has_held_derivatives,
@@ -186,6 +187,9 @@ def step(a: Arrays, t_stop: float) -> int:
         return method_failed(a, code)
     a.clock[ix.TIME] = a.work[END]
     a.places[ix.STAGE] = ix.MOTION
+    if a.work[RETURNED] != 0.0:
+        tell(a, GREW_BACK, int(a.work[RETURNED]) - 1, 0.0)
+        a.work[RETURNED] = 0.0
     note_derivatives(a, held)
     return complete(a) if completes_at_once(a) else 0
 

@@ -44,13 +44,14 @@ from cosim_integrators.implicit.layout import (
     V_IMAGINARY,
     V_SLOPE,
     V_START,
-    V_WEIGHT,
     family_vectors,
+    sizes_in,
     vector,
 )
 from cosim_integrators.implicit.matrices import make_matrices
-from cosim_integrators.implicit.newton import set_weights, size_of_error, solve_stage
+from cosim_integrators.implicit.newton import set_weights, size_of_attempt, size_of_error, solve_stage
 from cosim_integrators.kit.begin import write_first_step
+from cosim_integrators.kit.size_layout import LARGEST
 
 HIGHEST = METHOD_AT
 GAMMA, ALPHA, CONSTANT = METHOD_AT + 1, METHOD_AT + 7, METHOD_AT + 13
@@ -95,6 +96,11 @@ def change_entry(i, j, ratio):
 def order_in(memory):
     """The order; what was put back may hold any number, and differences are kept up to the highest order."""
     return int(min(max(memory[ORDER], 1.0), float(DIFFERENCES - 3)))
+
+
+def order_of_next(settings, memory):
+    """The exponent of the step in the error of the next step."""
+    return order_in(memory) + 1.0 if memory[LAST] > 0.0 else 2.0
 
 
 def load_differences(step, work, memory, n):
@@ -150,7 +156,7 @@ def attempt_differences(
         predicted[m] = total
         base[m] = total - past / method[ALPHA + order]
         y[m] = total
-    set_weights(y, method, settings, vector(work, V_WEIGHT, n))
+    set_weights(y, step, method, settings, memory, work)
     work[RATE] = 0.0
     work[ITERATIONS] = 0.0
     status = solve_stage(
@@ -164,7 +170,7 @@ def attempt_differences(
         error[m] = method[CONSTANT + order] * (y[m] - base[m])
     work[ESTIMATE] = 0.0
     if settings[FIXED] == 0.0:
-        size = size_of_error(error, vector(work, V_START, n), y, method, settings, work)
+        size = size_of_attempt(t, step, error, y, c, order + 1.0, method, settings, memory, work)
         work[ESTIMATE] = size
         work[FACTOR] = safety(work) * math.pow(max(size, 1e-10), -1.0 / (order + 1.0))
     return OK
@@ -225,7 +231,8 @@ def best_order(order, y, differences, method, settings, memory, work):
             # the next difference is the error constant's factor: D^(k + 1) for order k
             for m in range(n):
                 error[m] = method[CONSTANT + other] * differences[(other + 1) * n + m]
-            size = size_of_error(error, y, y, method, settings, work)
+            sizes = sizes_in(memory, method, n)
+            size = size_of_error(error, y, y, method, settings, sizes, work)
             factor = math.pow(max(size, 1e-10), -1.0 / (other + 1.0))
             if factor > best:
                 best = factor
@@ -266,7 +273,7 @@ def polynomial(order, differences, work, n):
                 part[m] += powers[q] * differences[i * n + m]
 
 
-backward_step = new_step(attempt_differences, accept_differences)
+backward_step = new_step(attempt_differences, accept_differences, order_of_next)
 redo_backward_step = new_redo(attempt_differences, accept_differences)
 
 
@@ -279,8 +286,10 @@ def restart_backward_steps(
     )
     if settings[FIXED] != 0.0 or y.shape[0] == 0:
         return code
-    known = memory[NEXT_STEP]
-    code = write_first_step(table, ints, first, last, t, y, p, d, k, h, c, settings, memory, work)
+    n = y.shape[0]
+    longest = memory[NEXT_STEP]
+    known = sizes_in(memory, method, n)[LARGEST * n : LARGEST * n + n]
+    code = write_first_step(table, ints, first, last, t, y, p, d, k, h, c, known, settings, memory, work)
     if code == DONE:
-        memory[NEXT_STEP] = min(known, memory[NEXT_STEP])
+        memory[NEXT_STEP] = min(longest, memory[NEXT_STEP])
     return code

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from cosim_integrators.implicit.layout import AGE, CONVERGENCE, LAST, METHOD_AT, ORDER
+from cosim_integrators.implicit.layout import AGE, CONVERGENCE, LAST, METHOD_AT, ORDER, sizes_in
 from cosim_integrators.kit.begin import begin_steps, restart_steps
+from cosim_integrators.kit.state_sizes import begin_sizes
 
 
 def begin_implicit_steps(
     table, ints, first, last, t, y, p, d, k, h, c, method, settings, memory, work, slots
 ):
-    """As `begin_steps`; nothing is known of the convergence of Newton's method."""
+    """As `begin_steps`; nothing is known of Newton's convergence, nor of the sizes of the states."""
     code = begin_steps(table, ints, first, last, t, y, p, d, k, h, c, method, settings, memory, work, slots)
     memory[CONVERGENCE] = 1.0
+    n = y.shape[0]
+    begin_sizes(settings, sizes_in(memory, method, n), n)
     return code
 
 

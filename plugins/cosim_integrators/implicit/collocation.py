@@ -27,6 +27,7 @@ from cosim_integrators.implicit.driver import new_redo, new_step, remembered
 from cosim_integrators.implicit.layout import (
     AGE,
     BAD_NUMBER,
+    CONVERGENCE,
     DEGREE,
     ESTIMATE,
     FACTOR,
@@ -35,6 +36,7 @@ from cosim_integrators.implicit.layout import (
     LAST,
     METHOD_AT,
     MORE,
+    NEWTON,
     OK,
     RATE,
     REFRESH,
@@ -44,15 +46,22 @@ from cosim_integrators.implicit.layout import (
     V_DENSE,
     V_ERROR,
     V_IMAGINARY,
+    V_LOOSE,
     V_RIGHT,
     V_SLOPE,
     V_START,
-    V_WEIGHT,
     family_vectors,
     vector,
 )
 from cosim_integrators.implicit.matrices import make_matrices, solve_pair, solve_real
-from cosim_integrators.implicit.newton import begin_iteration, judge, set_weights, size_of_error
+from cosim_integrators.implicit.newton import (
+    begin_iteration,
+    is_refined,
+    judge,
+    own_size,
+    set_weights,
+    size_of_attempt,
+)
 
 STAGES, REAL, SHIFT, RE, IM, EXPONENT = range(METHOD_AT, METHOD_AT + 6)
 NODES, TRANSFORM, INVERSE = METHOD_AT + 6, METHOD_AT + 9, METHOD_AT + 18
@@ -112,8 +121,7 @@ def attempt_collocation(
     if status != OK:
         return status
     start = vector(work, V_START, n)
-    weight = vector(work, V_WEIGHT, n)
-    set_weights(start, method, settings, weight)
+    set_weights(start, step, method, settings, memory, work)
     z = family_vectors(work, 0, stages, n)
     w = family_vectors(work, stages, stages, n)
     f = family_vectors(work, 2 * stages, stages, n)
@@ -124,27 +132,33 @@ def attempt_collocation(
     work[ITERATIONS] = 0.0
     work[RATE] = 0.0
     previous = 0.0
+    previous_own = math.inf
     rate = 0.0
     verdict = 0
+    own = vector(work, V_RIGHT, n)
     for iteration in range(1, most + 1):
         status = evaluate_stages(
             table, ints, first, last, t, y, p, d, k, h, c, t_end, method, work, start, z, f
         )
         if status != OK:
             return status
-        size = correct(step, method, work, lu, pattern, w, f, z, weight, n)
+        size = correct(step, method, work, lu, pattern, w, f, z, own, n)
         if size - size != 0.0:
             work[FAILED_TIME] = t_end
             return BAD_NUMBER
         work[ITERATIONS] += 1.0
-        verdict = judge(iteration, most, size, previous, rate, method, memory, work)
+        if verdict == 0:
+            verdict = judge(iteration, most, size, previous, rate, method, memory, work)
         if verdict < 0:
             return verdict
         for i in range(stages * n):
             w[i] += z[i]
         transformed(method, TRANSFORM, w, n, z)
         if verdict == 1:
-            break
+            size_own = own_size(own, work)
+            if is_refined(size_own, previous_own, memory[CONVERGENCE], method[NEWTON]):
+                break
+            previous_own = size_own
         rate = size / previous if iteration > 1 else 0.0
         previous = size
     if verdict != 1:
@@ -182,8 +196,12 @@ def evaluate_stages(table, ints, first, last, t, y, p, d, k, h, c, t_end, method
     return OK
 
 
-def correct(step, method, work, lu, pattern, w, f, z, weight, n):
-    """Newton's correction of the transformed unknowns `w` into `z`; its size in tolerances."""
+def correct(step, method, work, lu, pattern, w, f, z, own, n):
+    """Newton's correction of the transformed unknowns `w` into `z`; its size in tolerances.
+
+    Of each state the largest correction goes into `own`.
+    """
+    loose = vector(work, V_LOOSE, n)
     stages = int(method[STAGES])
     transformed(method, INVERSE, f, n, z)
     pair = stages - 2
@@ -201,9 +219,12 @@ def correct(step, method, work, lu, pattern, w, f, z, weight, n):
         im[m] -= (method[IM] * a + method[RE] * b) / step
     solve_pair(lu, pattern, re, im)
     size = 0.0
+    for m in range(n):
+        own[m] = 0.0
     for i in range(stages):
         for m in range(n):
-            correction = abs(z[i * n + m]) * weight[m]
+            own[m] = larger(own[m], abs(z[i * n + m]))
+            correction = abs(z[i * n + m]) * loose[m]
             if correction > size or correction != correction:
                 size = larger(size, correction)
                 work[WORST] = float(m)
@@ -246,9 +267,11 @@ def estimate(
     error = vector(work, V_ERROR, n)
     part = vector(work, V_IMAGINARY, n)
     end = vector(work, V_RIGHT, n)
+    slope = family_vectors(work, 3 * stages - 1, 1, n)  # at the last stage
+    step = t_end - t
     for m in range(n):
         end[m] = y[m]
-    size = size_of_error(error, start, end, method, settings, work)
+    size = size_of_attempt(t, step, error, end, slope, method[EXPONENT], method, settings, memory, work)
     if size >= 1.0 and (memory[LAST] == 0.0 or work[REJECTED] != 0.0):
         for m in range(n):
             y[m] = start[m] + error[m]
@@ -257,7 +280,9 @@ def estimate(
             for m in range(n):
                 error[m] = c[m] + part[m]
             solve_real(lu, pattern, error)
-            size = size_of_error(error, start, end, method, settings, work)
+            size = size_of_attempt(
+                t, step, error, end, slope, method[EXPONENT], method, settings, memory, work
+            )
         for m in range(n):
             y[m] = end[m]
     work[ESTIMATE] = size

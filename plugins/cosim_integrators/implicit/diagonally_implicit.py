@@ -39,7 +39,7 @@ from cosim_integrators.implicit.layout import (
     vector,
 )
 from cosim_integrators.implicit.matrices import make_matrices, solve_real
-from cosim_integrators.implicit.newton import set_weights, size_of_error, solve_stage
+from cosim_integrators.implicit.newton import set_weights, size_of_attempt, solve_stage
 from cosim_integrators.kit.step_control import next_step
 
 STAGES, GAMMA, EXPONENT, WEIGHTED, PARTS = range(METHOD_AT, METHOD_AT + 5)
@@ -64,7 +64,7 @@ def attempt_stages(
     slope = vector(work, V_SLOPE, n)
     base = vector(work, V_BASE, n)
     derivatives = family_vectors(work, 0, stages, n)
-    set_weights(start, method, settings, vector(work, V_WEIGHT, n))
+    set_weights(start, step, method, settings, memory, work)
     work[RATE] = 0.0
     work[ITERATIONS] = 0.0
     # The last stage of the step before is the derivative that belongs to its equation: another evaluation
@@ -94,7 +94,7 @@ def attempt_stages(
             derivatives[i * n + m] = (y[m] - base[m]) / weighted
     work[ESTIMATE] = 0.0
     if settings[FIXED] == 0.0:
-        estimate_from_stages(y, step, method, settings, memory, work, matrices, pattern)
+        estimate_from_stages(t, y, c, step, method, settings, memory, work, matrices, pattern)
     return OK
 
 
@@ -111,7 +111,7 @@ def carried_on(n, step, work, memory):
     return same
 
 
-def estimate_from_stages(y, step, method, settings, memory, work, matrices, pattern):
+def estimate_from_stages(t, y, c, step, method, settings, memory, work, matrices, pattern):
     """The error of the step, filtered by the matrix so that stiff parts do not blow it up.
 
     Without weights: that of the trapezoidal rule, h^3 y''' / 12, from the derivatives at three points; where
@@ -138,7 +138,7 @@ def estimate_from_stages(y, step, method, settings, memory, work, matrices, patt
                 total = 0.5 * step * change
         error[m] = total / (method[GAMMA] * step)
     solve_real(matrices, pattern, error)
-    size = size_of_error(error, vector(work, V_START, n), y, method, settings, work)
+    size = size_of_attempt(t, step, error, y, c, method[EXPONENT], method, settings, memory, work)
     work[ESTIMATE] = size
     if size > 0.0:
         work[FACTOR] = SAFETY * math.pow(size, -1.0 / method[EXPONENT])

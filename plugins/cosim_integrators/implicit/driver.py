@@ -25,6 +25,7 @@ from cosim.kit import (
     FAILED_BLOCK,
     FAILED_TIME,
     FIXED,
+    HOLDS,
     INNER_FIRST,
     INNER_LAST,
     KINK_SLOTS,
@@ -39,9 +40,11 @@ from cosim.kit import (
     NOT_MET,
     REASON,
     REJECTIONS,
+    RETURNED,
     SMALLEST,
     START,
     STEPS,
+    USUAL_ERROR,
     WORST,
     larger,
     own_slots,
@@ -57,23 +60,37 @@ from cosim_integrators.implicit.layout import (
     ESTIMATE,
     FACTOR,
     FACTORED,
+    HISTORY,
+    HISTORY_AT,
     OK,
     P_ENTRIES,
     REJECTED,
     V_END,
     V_ERROR,
+    V_RIGHT,
     V_SLOPE,
     V_SPARE,
     V_START,
     matrices_size,
     own_at,
+    sizes_in,
     vector,
 )
-from cosim_integrators.implicit.matrices import check_matrices
+from cosim_integrators.implicit.matrices import check_matrices, solve_real
 from cosim_integrators.implicit.newton import size_of_error
 from cosim_integrators.kit.error_norm import slot_error
 from cosim_integrators.kit.kinks import AT_START, MOST_CUTS, find_kink, note_kinks
+from cosim_integrators.kit.rounding import (
+    LONGER,
+    count_step,
+    is_measured_again,
+    may_be_rounding,
+    measure_rounding,
+    note_noise,
+    take_size_1,
+)
 from cosim_integrators.kit.start_of_step import go_back, remember_start
+from cosim_integrators.kit.state_sizes import follow_sizes, have_news
 from cosim_integrators.kit.step_control import (
     LARGEST_GROWTH,
     LARGEST_SHRINK,
@@ -86,6 +103,7 @@ from cosim_integrators.kit.step_control import (
 )
 
 SHRINK_NOT_FINITE = 0.25
+OF_STEP = 4.0  # a step, in parts of what its matrix makes of a derivative, at most
 
 
 def refresh(table, ints, first, last, t, y, p, d, k, h, c, settings, memory, work, matrices, pattern):
@@ -118,13 +136,14 @@ def finish(table, ints, first, last, t_end, y, p, d, k, h, c, work):
     return OK if total == 0.0 else BAD_NUMBER
 
 
-def correct_end(table, ints, t_end, y, p, d, k, h, c, method, settings, work, slots):
+def correct_end(table, ints, t_end, y, p, d, k, h, c, method, settings, memory, work, slots):
     """Take out of the error of a step what the corrections of its end have taken out."""
     n = y.shape[0]
     error = vector(work, V_ERROR, n)
     before = work[ESTIMATE]
     project_error(table, ints, t_end, y, p, d, k, h, c, error, vector(work, V_END, n), slots)
-    size = size_of_error(error, vector(work, V_START, n), y, method, settings, work)
+    sizes = sizes_in(memory, method, n)
+    size = size_of_error(error, vector(work, V_START, n), y, method, settings, sizes, work)
     work[ESTIMATE] = size
     if 0.0 < size < before:
         growth = math.pow(before / size, 1.0 / settings[ERROR_ORDER])
@@ -149,7 +168,34 @@ def remembered(step, ideal, proposal):
     return ideal
 
 
-def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callable[..., Any]:
+def implicit_rounding(
+    table, ints, first, last, t, y, p, d, k, h, c, step, method, settings, memory, work, matrices, pattern
+):
+    """Measure what rounding gives the states in a step from `t` of this length; whether a floor has risen.
+
+    The matrix of the step says what noise in derivatives becomes: so positions get that of speeds, and stiff
+    states lose theirs. Afterwards `y` is the start.
+    """
+    n = y.shape[0]
+    noise = vector(work, V_ERROR, n)
+    measure_rounding(
+        table, ints, first, last, t, y, p, d, k, h, c, vector(work, V_START, n), vector(work, V_SLOPE, n),
+        noise, vector(work, V_RIGHT, n), work,
+    )  # fmt: skip
+    solve_real(matrices, pattern, noise)
+    for m in range(n):
+        noise[m] = OF_STEP * abs(noise[m]) / step
+    return note_noise(LONGER * step, noise, settings, sizes_in(memory, method, n))
+
+
+def error_order(settings, memory):
+    """The exponent of the step in the error of the next step."""
+    return settings[ERROR_ORDER]
+
+
+def new_step(
+    attempt: Callable[..., Any], accept: Callable[..., Any], order_of: Callable[..., Any] = error_order
+) -> Callable[..., Any]:
     """The kernel function that takes one accepted step of a family of methods."""
 
     def implicit_step(
@@ -171,9 +217,19 @@ def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
         work[REJECTED] = 0.0
         if remember_start(t, y, c, work, vector(work, V_SLOPE, n)) != 0:
             return NOT_FINITE
+        sizes = sizes_in(memory, method, n)
+        measures = False
         for m in range(memory.shape[0]):
             saved[m] = memory[m]
         check_matrices(memory, matrices, pattern)
+        if controlled and (slots[HOLDS] != 0 or have_news(y, sizes)):
+            returned = follow_sizes(t, y, c, ideal, order_of(settings, memory), settings, sizes)
+            if returned >= 0:
+                work[RETURNED] = returned + 1.0
+            if slots[HOLDS] != 0:
+                take_size_1(ideal, settings, sizes, n)
+        if controlled:
+            measures = is_measured_again(ideal, sizes, n)
         start = vector(work, V_START, n)
         end = vector(work, V_END, n)
         slope = vector(work, V_SLOPE, n)
@@ -205,6 +261,13 @@ def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
                     matrices, pattern,
                 )  # fmt: skip
                 error = work[ESTIMATE]
+            if measures and status == OK:
+                measures = False
+                implicit_rounding(
+                    table, ints, begin, behind, t, y, p, d, k, h, c, step, method, settings, memory, work,
+                    matrices, pattern,
+                )  # fmt: skip
+                continue
             kink = math.nan
             if (
                 status == OK
@@ -213,8 +276,8 @@ def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
                 and finish(table, ints, first, last, t_end, y, p, d, k, h, c, work) == OK
             ):
                 kink, size = find_kink(
-                    table, ints, first, last, t, t_end, y, p, d, k, h, c, slope, smallest, settings, work,
-                    slots, size,
+                    table, ints, first, last, t, t_end, y, p, d, k, h, c, slope, smallest, settings,
+                    sizes[:n], work, slots, size,
                 )  # fmt: skip
                 for m in range(n):
                     y[m] = end[m]
@@ -225,7 +288,9 @@ def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
                 if status == OK:
                     if controlled:
                         if slots[NORMALIZE] != slots[END_OF_CORRECTIONS]:
-                            correct_end(table, ints, t_end, y, p, d, k, h, c, method, settings, work, slots)
+                            correct_end(
+                                table, ints, t_end, y, p, d, k, h, c, method, settings, memory, work, slots
+                            )
                             error = work[ESTIMATE]
                         reported = slot_error(c, settings, slots)
                         if reported > 1.0:
@@ -236,7 +301,7 @@ def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
                             break
                         kink, size = find_kink(
                             table, ints, first, last, t, t_end, y, p, d, k, h, c, slope, smallest, settings,
-                            work, slots, size,
+                            sizes[:n], work, slots, size,
                         )  # fmt: skip
                         if not kink < t_end:
                             break
@@ -247,6 +312,14 @@ def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
                 for m in range(n):
                     y[m] = start[m]
                 continue
+            if controlled and status == OK and may_be_rounding(error, work[USUAL_ERROR], sizes, n):
+                risen = implicit_rounding(
+                    table, ints, begin, behind, t, y, p, d, k, h, c, step, method, settings, memory, work,
+                    matrices, pattern,
+                )  # fmt: skip
+                if risen:
+                    work[REJECTIONS] += 1.0
+                    continue
             if status <= 0:
                 factor = min(SAFETY, max(LARGEST_SHRINK, work[FACTOR]))
                 if status == BAD_NUMBER or error != error:
@@ -263,6 +336,14 @@ def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
                 if ideal < step:
                     work[REJECTIONS] += 1.0
                     work[REJECTED] = 1.0
+            if (
+                controlled
+                and status == OK
+                and ideal < smallest
+                and work[USUAL_ERROR] <= 1.0 < error < math.inf
+            ):
+                take_size_1(step, settings, sizes, n)
+                ideal = step
             if status > 0 or (ideal < step and (not controlled or ideal < smallest)):
                 for m in range(memory.shape[0]):
                     memory[m] = saved[m]
@@ -277,6 +358,8 @@ def new_step(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
         work[STEPS] += 1.0
         work[REASON] = float(end_reason(t_end, target, t_stop, longest, limit, settings[LARGEST]))
         work[ESTIMATE] = error
+        if controlled:
+            count_step(error, sizes, n)
         memory[NEXT_STEP] = accept(t, t_end, ideal, y, c, method, settings, memory, work)
         work[DENSE_READY] = 0.0
         return DONE
@@ -309,7 +392,8 @@ def new_redo(attempt: Callable[..., Any], accept: Callable[..., Any]) -> Callabl
         size = memory.shape[0]
         for m in range(size):
             saved[size + m] = memory[m]
-        for m in range(size - pattern[P_ENTRIES]):  # the Jacobian stays: it was good enough for this step
+        # the Jacobian stays: it was good enough for this step; so do the sizes of the states
+        for m in range(HISTORY_AT + int(method[HISTORY]) * n):
             memory[m] = saved[m]
         memory[FACTORED] = saved[size + FACTORED]
         memory[AGE] = 1.0

@@ -51,12 +51,11 @@ from cosim_integrators.implicit.layout import (
     V_SHIFT,
     V_SLOPE,
     V_START,
-    V_WEIGHT,
     family_vectors,
     vector,
 )
 from cosim_integrators.implicit.matrices import make_matrices, solve_real
-from cosim_integrators.implicit.newton import set_weights, size_of_error, solve_stage
+from cosim_integrators.implicit.newton import set_weights, size_of_attempt, solve_stage
 
 SIZE_Q, SIZE_U, THETA, OF_U, OF_Z, ERROR_Q = (METHOD_AT + i for i in (0, 1, 2, 3, 7, 11))
 ALPHA_M, ALPHA_F, GAMMA, CONSTANT = range(4)
@@ -80,7 +79,7 @@ def attempt_alpha(
     base = vector(work, V_BASE, n)
     f0 = family_vectors(work, 0, 1, n)
     f1 = family_vectors(work, 1, 1, n)
-    set_weights(start, method, settings, vector(work, V_WEIGHT, n))
+    set_weights(start, step, method, settings, memory, work)
     if memory[LAST] == 0.0:
         # matrices of another diagonal
         memory[FACTORED] = 0.0
@@ -104,7 +103,7 @@ def attempt_alpha(
         f1[m] = shift[m] * (y[m] - base[m]) / step
     work[ESTIMATE] = 0.0
     if settings[FIXED] == 0.0:
-        estimate_alpha(y, step, method, settings, memory, work, matrices, pattern)
+        estimate_alpha(t, y, c, step, method, settings, memory, work, matrices, pattern)
     return OK
 
 
@@ -173,7 +172,7 @@ def second_derivatives(table, ints, first, last, t, y, p, d, k, h, c, step, meth
     return OK
 
 
-def estimate_alpha(y, step, method, settings, memory, work, matrices, pattern):
+def estimate_alpha(t, y, c, step, method, settings, memory, work, matrices, pattern):
     """The error of the step, filtered by the matrix so that stiff parts do not blow it up.
 
     It is a constant times h^3 y''', from the derivatives at three points; where nothing is known of the past
@@ -195,7 +194,8 @@ def estimate_alpha(y, step, method, settings, memory, work, matrices, pattern):
             total = 2.0 * constant * step * step * step * (change / step - before) / (step + past)
         error[m] = total * shift[m] / step
     solve_real(matrices, pattern, error)
-    size = size_of_error(error, vector(work, V_START, n), y, method, settings, work)
+    order = EXPONENT if past > 0.0 else 2.0
+    size = size_of_attempt(t, step, error, y, c, order, method, settings, memory, work)
     work[ESTIMATE] = size
     if size > 0.0:
         work[FACTOR] = SAFETY * math.pow(size, -1.0 / EXPONENT)

@@ -24,6 +24,7 @@ from cosim_integrators.implicit.pattern import jacobian_pattern
 from cosim_integrators.implicit.sparse_solver import SparseSolver
 from cosim_integrators.implicit.tuning import tune
 from cosim_integrators.kit import CompiledIntegrator
+from cosim_integrators.kit.size_layout import sizes_size
 
 HAIRER_WANNER = """
 @book{hairer1996,
@@ -104,8 +105,9 @@ class ImplicitIntegrator(CompiledIntegrator):
         return self.method
 
     def memory_size(self, ny: int) -> int:
-        """Header, history and the entries of the Jacobian, as many as the system has."""
-        return layout.HISTORY_AT + self.history * ny + int(self._pattern[layout.P_ENTRIES])
+        """Header, history, sizes of the states, and entries of the Jacobian, as many as the system has."""
+        entries = int(self._pattern[layout.P_ENTRIES])
+        return layout.HISTORY_AT + self.history * ny + sizes_size(ny) + entries
 
     def work_size(self, ny: int) -> int:
         """Vectors, matrices, and the memory twice."""

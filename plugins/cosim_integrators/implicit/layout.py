@@ -8,7 +8,8 @@
                  size of a correction that may be all rounding when it no longer shrinks, 6 how many more
                  iterations there are where the step cannot be shortened; from METHOD_AT on the numbers of
                  the method
-``memory``       a header, the history of the method, the entries of the Jacobian
+``memory``       a header, the history of the method, the sizes of the states
+                 (`cosim_integrators.kit.state_sizes`), the entries of the Jacobian
 ``work``         after the three common vectors: vectors for all implicit methods, those of the family,
                  the matrices, what the memory was at the start of the step and (for a step that is taken
                  again) at its end
@@ -48,7 +49,8 @@ REJECTED = OWN + 5  # whether this step was rejected before
 V_START, V_END, V_SPARE, V_SLOPE, V_WEIGHT, V_ERROR, V_RIGHT, V_IMAGINARY, V_BASE = range(9)
 V_DENSE = 9  # five of them
 V_SHIFT = 14  # of Newton's real matrix, relative to that of the method; 1 unless groups of states differ
-V_FAMILY = 15
+V_LOOSE = 15  # 1 / tolerance as `V_WEIGHT`, of states of size 1
+V_FAMILY = 16
 COMMON_VECTORS = 3
 
 # pattern
@@ -70,6 +72,11 @@ def family_vectors(work, index, count, n):
     """`count` vectors of the family, one after the other, from that index on."""
     at = WORK_HEADER + (V_FAMILY + index) * n
     return work[at : at + count * n]
+
+
+def sizes_in(memory, method, n):
+    """The sizes of the states; what follows them, too."""
+    return memory[HISTORY_AT + int(method[HISTORY]) * n :]
 
 
 def matrices_size(pattern):

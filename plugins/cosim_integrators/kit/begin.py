@@ -15,17 +15,24 @@ from cosim.kit import (
     INITIAL,
     LARGEST,
     LAST_ERROR,
+    MEMORY_HEADER,
     NEXT_STEP,
     NORMALIZE,
+    RETURNED,
     SMALLEST,
     START,
+    WORK_HEADER,
     project,
 )
 from cosim_integrators.kit.first_step import choose_first_step
+from cosim_integrators.kit.state_sizes import begin_sizes
 
 
-def write_first_step(table, ints, first, last, t, y, p, d, k, h, c, settings, memory, work):
-    """The next step, given or chosen by `choose_first_step`, into the memory; DONE or BLOCK_FAILED."""
+def write_first_step(table, ints, first, last, t, y, p, d, k, h, c, known, settings, memory, work):
+    """The next step, given or chosen by `choose_first_step`, into the memory; DONE or BLOCK_FAILED.
+
+    `known` are the largest values that the states have had.
+    """
     if settings[FIXED] != 0.0:
         memory[NEXT_STEP] = settings[FIXED]
         return DONE
@@ -35,7 +42,7 @@ def write_first_step(table, ints, first, last, t, y, p, d, k, h, c, settings, me
     if y.shape[0] == 0:
         memory[NEXT_STEP] = settings[LARGEST]
         return DONE
-    status = choose_first_step(table, ints, first, last, t, y, p, d, k, h, c, settings, work)
+    status = choose_first_step(table, ints, first, last, t, y, p, d, k, h, c, known, settings, work)
     if status != 0:
         work[FAILED_BLOCK] = float(status - 1)
         work[FAILED_TIME] = t
@@ -50,7 +57,24 @@ def begin_steps(table, ints, first, last, t, y, p, d, k, h, c, coefficients, set
     for m in range(memory.shape[0]):
         memory[m] = 0.0
     work[START] = math.nan
-    return write_first_step(table, ints, first, last, t, y, p, d, k, h, c, settings, memory, work)
+    work[RETURNED] = 0.0
+    n = y.shape[0]
+    known = work[WORK_HEADER + 2 * n : WORK_HEADER + 3 * n]
+    for m in range(n):
+        known[m] = 0.0
+    return write_first_step(table, ints, first, last, t, y, p, d, k, h, c, known, settings, memory, work)
+
+
+def begin_explicit_steps(
+    table, ints, first, last, t, y, p, d, k, h, c, coefficients, settings, memory, work, slots
+):
+    """As `begin_steps`; with error control nothing is known of the sizes of the states."""
+    code = begin_steps(
+        table, ints, first, last, t, y, p, d, k, h, c, coefficients, settings, memory, work, slots
+    )
+    if settings[FIXED] == 0.0:
+        begin_sizes(settings, memory[MEMORY_HEADER:], y.shape[0])
+    return code
 
 
 def restart_steps(table, ints, first, last, t, y, p, d, k, h, c, coefficients, settings, memory, work, slots):

@@ -12,11 +12,13 @@ import numpy as np
 from cosim import ContractError, SimulationError, registry
 from cosim.kit import Capabilities, StepCode, Vector, compiled, slots_named
 from cosim.kit import method_layout as layout
+from cosim_integrators.kit.begin import begin_explicit_steps
 from cosim_integrators.kit.butcher_tableau import ButcherTableau
 from cosim_integrators.kit.compiled_integrator import CompiledIntegrator
 from cosim_integrators.kit.dense_output import explicit_dense_output
 from cosim_integrators.kit.explicit_stages import DEGREE, complete_explicit_step
 from cosim_integrators.kit.explicit_step import explicit_step, redo_explicit_step
+from cosim_integrators.kit.size_layout import sizes_size
 from cosim_integrators.kit.stiffness import HITS
 
 if TYPE_CHECKING:
@@ -53,6 +55,7 @@ class ExplicitRungeKutta(CompiledIntegrator):
     """
 
     tableau: ClassVar[ButcherTableau]
+    begin_function = begin_explicit_steps
     step_function = explicit_step
     redo_function = redo_explicit_step
     dense_function = explicit_dense_output
@@ -94,9 +97,13 @@ class ExplicitRungeKutta(CompiledIntegrator):
         return self.tableau.coefficients
 
     def work_size(self, ny: int) -> int:
-        """Derivatives of all stages and of the end of the step, and what dense output keeps."""
+        """Derivatives of the stages and at the end of the step, what dense output keeps, sizes of states."""
         kept = 3 if self.tableau.coefficients[DEGREE] == 0.0 else 1
-        return (self.tableau.stages + 1 + self.tableau.extra + kept) * ny
+        return (self.tableau.stages + 1 + self.tableau.extra + kept) * ny + sizes_size(ny)
+
+    def memory_size(self, ny: int) -> int:
+        """With error control the sizes of the states, too."""
+        return super().memory_size(ny) + (sizes_size(ny) if self.fixed_step is None else 0)
 
     def extra_slots(self, system: System) -> list[int]:
         """Where histories are, for steps that look into themselves; see `cosim_integrators.kit.own_past`."""

@@ -10,7 +10,8 @@
                 count and then pairs *(stage, coefficient)*
 ``work``        in the header, whether what dense output keeps of the step is there; after the vectors that
                 all methods have: a derivative for each stage, for the end of the step, and for each extra
-                stage; then what dense output keeps, three vectors, or one where it is no cubic
+                stage; then what dense output keeps, three vectors, or one where it is no cubic; then what
+                `state_sizes` were at the start
 =============== ===========================================================================
 """
 
@@ -34,6 +35,12 @@ from cosim.kit import (
 TABLEAU_HEADER = 12
 LINE_READY = OWN
 STAGES, SAME, HAS_ERROR, HAS_SECOND, DEGREE, DENSE_AT, ROWS_AT, EXTRA, ORDER, NOTICES, BOUNDARY = range(11)
+
+
+def kept_at(tableau, n):
+    """Where in `work` the sizes of the states are kept as they were at the start of the step."""
+    of_dense_output = 3 if tableau[DEGREE] == 0.0 else 1
+    return WORK_HEADER + (4 + int(tableau[STAGES]) + int(tableau[EXTRA]) + of_dense_output) * n
 
 
 def combine(tableau, row, k, n, out):

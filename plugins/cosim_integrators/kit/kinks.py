@@ -84,13 +84,13 @@ def first_zero(low, high, work, slots):
     return low + share * (high - low)
 
 
-def size_of_kink(t, t_end, y, c, slope, settings, work):
+def size_of_kink(t, t_end, y, c, slope, settings, floors, work):
     """How much a derivative changes over a step, times its length, in tolerances; keeps it at the end."""
     n = y.shape[0]
     spare = work[WORK_HEADER + 2 * n : WORK_HEADER + 3 * n]
     for m in range(n):
         spare[m] = (t_end - t) * (c[m] - slope[m])
-    size = weighted_error(spare, work[WORK_HEADER : WORK_HEADER + n], y, settings)
+    size = weighted_error(spare, work[WORK_HEADER : WORK_HEADER + n], y, settings, floors)
     for m in range(n):
         spare[m] = c[m]
     return size
@@ -105,7 +105,7 @@ def cubic_inside(at, t, t_end, n, slope, last_slope, work, out):
 
 
 def jump_between(
-    table, ints, first, last, t, t_end, low, high, y, p, d, k, h, c, slope, settings, work, slots
+    table, ints, first, last, t, t_end, low, high, y, p, d, k, h, c, slope, settings, floors, work, slots
 ):
     """As `size_of_kink`, of the change between two times inside the step."""
     n = y.shape[0]
@@ -123,7 +123,7 @@ def jump_between(
             change[m] = c[m] if looks == 0 else (t_end - t) * (c[m] - change[m])
     for m in range(n):
         y[m] = end[m]
-    return weighted_error(change, start, y, settings)
+    return weighted_error(change, start, y, settings, floors)
 
 
 def approach(t, kink, ideal):
@@ -135,8 +135,9 @@ def approach(t, kink, ideal):
 
 
 def find_kink(
-    table, ints, first, last, t, t_end, y, p, d, k, h, c, slope, smallest, settings, work, slots, known_size
-):
+    table, ints, first, last, t, t_end, y, p, d, k, h, c, slope, smallest, settings, floors, work, slots,
+    known_size,
+):  # fmt: skip
     """Where a step has to end for the sake of a kink, just behind it (NaN: nowhere), and the kink's size.
 
     State and cache are those of the end on entry, and on return where the step stays. `slope` is the
@@ -150,7 +151,7 @@ def find_kink(
     end = work[WORK_HEADER + n : WORK_HEADER + 2 * n]
     last_slope = work[WORK_HEADER + 2 * n : WORK_HEADER + 3 * n]
     step = t_end - t
-    change = size_of_kink(t, t_end, y, c, slope, settings, work)
+    change = size_of_kink(t, t_end, y, c, slope, settings, floors, work)
     size = max(known_size, change)
     move_kinks(work, slots, BEHIND)
     begin = kinks_at(work, slots, AT_START)
@@ -191,8 +192,9 @@ def find_kink(
     if known_size == 0.0 and high < t_end:
         size = max(size, change * step / (t_end - high))
         jump = jump_between(
-            table, ints, first, last, t, t_end, low, high, y, p, d, k, h, c, slope, settings, work, slots
-        )
+            table, ints, first, last, t, t_end, low, high, y, p, d, k, h, c, slope, settings, floors, work,
+            slots,
+        )  # fmt: skip
         if jump > MOST_OF_CHANGE * change:
             size = math.inf
     is_near = (

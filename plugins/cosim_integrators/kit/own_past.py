@@ -110,7 +110,7 @@ def has_full_history(k, slots):
     return full > 0
 
 
-def settle_step(table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, settings, work, slots):
+def settle_step(table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, settings, floors, work, slots):
     """Take a step again, with its own dense output as the past, until it does not change.
 
     Returns 0, 1 + the index of a failed block, -1 when something is not finite, or `UNSETTLED`.
@@ -140,7 +140,7 @@ def settle_step(table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, s
             return status
         for m in range(n):
             spare[m] = y[m] - spare[m]
-        change = weighted_error(spare, start, y, settings)
+        change = weighted_error(spare, start, y, settings, floors)
         if change <= close:
             return 0
         if not change < before:
