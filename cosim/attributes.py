@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from inspect import Signature, signature
 from typing import Any, ClassVar
 
-from cosim.errors import AttributeNameError, ContractError
+from cosim.errors import AttributeNameError, ContractError, nearest
 from cosim.misspelt import misspelt_functions
 
 IS_MADE = "_is_made"
@@ -47,6 +47,13 @@ def settable_names(thing: Any) -> list[str]:
         n for base in cls.__mro__ for n, v in vars(base).items() if isinstance(v, property) and v.fset
     ]
     return sorted({n for n in (*vars(thing), *properties) if not n.startswith("_")})
+
+
+def public_names(thing: Any) -> list[str]:
+    """Public attributes, methods left out."""
+    cls = type(thing)
+    names = {*vars(thing), *(n for base in cls.__mro__ for n, v in vars(base).items() if not callable(v))}
+    return sorted(name for name in names if not name.startswith("_"))
 
 
 @functools.cache
@@ -96,12 +103,14 @@ class Made(type):
     def __signature__(cls) -> Signature:
         """What a call takes: what the class says (``call_signature``), else what its constructor takes."""
         for base in cls.__mro__:
-            if "call_signature" in vars(base):
-                said: Signature = vars(base)["call_signature"]
+            body = vars(base)
+            if "call_signature" in body:
+                said: Signature = body["call_signature"]
                 return said
-            if "__init__" in vars(base) and base is not object:
-                constructor = signature(vars(base)["__init__"])
-                return Signature([*constructor.parameters.values()][1:])
+            constructor = body.get("__init__") or body.get("__new__")
+            if constructor is not None and base is not object:
+                taken = signature(getattr(constructor, "__func__", constructor))
+                return Signature([*taken.parameters.values()][1:])
         return Signature()
 
     def __setattr__(cls, name: str, value: Any) -> None:
@@ -152,9 +161,38 @@ class ClosedAttributes(metaclass=Made):
             check_attribute(self, name)
         object.__setattr__(self, name, value)
 
+    def __delattr__(self, name: str) -> None:
+        if is_made(self) and not name.startswith("_"):
+            if not hasattr(self, name):
+                refuse_attribute(self, name, settable_names(self))
+            refuse_attribute(self, name, [], "it cannot be deleted: set another value, or make another")
+        object.__delattr__(self, name)
+
 
 class AbstractClosedAttributes(ClosedAttributes, metaclass=MadeAbstract):
     """The same for abstract base classes."""
+
+
+class FixedAttributes(AbstractClosedAttributes):
+    """Base of what is not changed once it is made: no public attribute can be set.
+
+    Attributes
+    ----------
+    instead : str
+        Of a subclass: what to do in place of setting one.
+    """
+
+    instead: ClassVar[str] = "make another"
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if is_made(self) and not name.startswith("_"):
+            if hasattr(self, name):
+                hint = self.attribute_hints.get(name, self.instead)
+                refuse_attribute(self, name, [], f"it cannot be set: {hint}")
+            near = nearest(name, public_names(self))
+            meant = f" Nearest: {near}." if near else ""
+            refuse_attribute(self, name, [], f"no such attribute.{meant} Nothing can be set: {self.instead}")
+        object.__setattr__(self, name, value)
 
 
 class MadeFromOptions(AbstractClosedAttributes):

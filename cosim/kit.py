@@ -4,7 +4,7 @@ Authors of components do not need it. It is as stable as the contract version sa
 
 ================= ==========================================================================================
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
-                  its address, `lower` its text for other processors (with `entry_point`);
+                  its address, `lower` its text for other processors (with `data_of`, `length_of`);
                   `keep` and `kept`: what is costly to make, by the digest of what it is made of;
                   `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures;
@@ -21,12 +21,14 @@ many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; t
 data in files     `data_file` and `text`: options that are no choices
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind
-attributes        `ClosedAttributes`: unknown ones are an error; `is_made`, `refuse_attribute`
+attributes        `ClosedAttributes`: unknown ones are an error; `FixedAttributes`: all are;
+                  `is_made`, `refuse_attribute`
 times             `rational_time`, `common_resolution`, `tick_time`, `periodic_time` and `exact_quantity`:
                   times that are rational numbers, so that what meets on paper is one double
 options           `options_checked`, `check_options`, `option_names`: unknown ones are an `OptionError`;
                   `seconds`: a time that may be text; `check_callable`: a function, or nothing;
-                  `check_ending`: the ending of a file
+                  `check_ending`: the ending of a file; `check_choice`, `check_whole`; `shown`: a
+                  value in messages
 commands          `commands` and `CommandParser`: which there are, what they read
 packages          `late_names`: an ``__init__`` that imports a name when it is asked for
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
@@ -37,7 +39,9 @@ text              units (`parse_unit`, `unit_product`, `conversion`), patterns (
 TYPE_CHECKING = False  # as in `cosim`
 
 if TYPE_CHECKING:
+    from cosim.attributes import AbstractClosedAttributes as AbstractClosedAttributes
     from cosim.attributes import ClosedAttributes as ClosedAttributes
+    from cosim.attributes import FixedAttributes as FixedAttributes
     from cosim.attributes import is_made as is_made
     from cosim.attributes import refuse_attribute as refuse_attribute
     from cosim.command_line.command_entries import commands as commands
@@ -134,8 +138,10 @@ if TYPE_CHECKING:
     from cosim.matching import is_pattern as is_pattern
     from cosim.matching import matches as matches
     from cosim.options import check_callable as check_callable
+    from cosim.options import check_choice as check_choice
     from cosim.options import check_ending as check_ending
     from cosim.options import check_options as check_options
+    from cosim.options import check_whole as check_whole
     from cosim.options import option_names as option_names
     from cosim.options import options_checked as options_checked
     from cosim.options import seconds as seconds
@@ -151,6 +157,7 @@ if TYPE_CHECKING:
     from cosim.registration.plugin_record import PluginRecord as PluginRecord
     from cosim.registration.registry import Registry as Registry
     from cosim.registration.registry import use_registry as use_registry
+    from cosim.shown import shown as shown
     from cosim.simulation.bound_step import BoundStep as BoundStep
     from cosim.simulation.chosen_integrator import DEFAULT as DEFAULT
     from cosim.simulation.chosen_integrator import chosen_integrator as chosen_integrator
@@ -179,7 +186,6 @@ if TYPE_CHECKING:
     from cosim.step.arrays import CONSTANT as CONSTANT
     from cosim.step.arrays import ENTRY_SIGNATURE as ENTRY_SIGNATURE
     from cosim.step.arrays import LENGTH as LENGTH
-    from cosim.step.arrays import PARTS as PARTS
     from cosim.step.arrays import ROLES as ROLES
     from cosim.step.arrays import SCRATCH as SCRATCH
     from cosim.step.arrays import STATE as STATE
@@ -217,10 +223,12 @@ if TYPE_CHECKING:
     from cosim.step.recording import SLACK as SLACK
     from cosim.step.recording import VALUES as VALUES
     from cosim.step.recording import record_now as record_now
+    from cosim.step.records import Handler as Handler
     from cosim.step.run import advance as advance
     from cosim.step.run import finish as finish
     from cosim.step.run import initialize as initialize
     from cosim.step.sliding_field import sliding_field as sliding_field
+    from cosim.step.tables import POLICIES as POLICIES
     from cosim.step.tables import Tables as Tables
     from cosim.step.touched import lower_stage as lower_stage
     from cosim.step.whole_way import whole_way as whole_way
@@ -265,7 +273,9 @@ if TYPE_CHECKING:
     from cosim.walker import repeat_walk as repeat_walk
     from cosim.walker import walk as walk
     from cosim_compiler import foreign as foreign
+    from cosim_compiler.calls import data_of as data_of
     from cosim_compiler.calls import indirect_call as indirect_call
+    from cosim_compiler.calls import length_of as length_of
     from cosim_compiler.calls import name_of as name_of
     from cosim_compiler.calls import plain_address as plain_address
     from cosim_compiler.fingerprint import digest_of_module as digest_of_module
@@ -279,19 +289,18 @@ if TYPE_CHECKING:
     from cosim_compiler.helper_process import kill_with_parent as kill_with_parent
     from cosim_compiler.kernel_cache import keep as keep
     from cosim_compiler.kernel_cache import kept as kept
-    from cosim_compiler.llvm_text import without_strings as without_strings
-    from cosim_compiler.lowered_code import entry_point as entry_point
+    from cosim_compiler.machine import plainest_processor as plainest_processor
     from cosim_compiler.native import c_address as c_address
     from cosim_compiler.native import compile_function as compile_function
     from cosim_compiler.native import function_address as function_address
     from cosim_compiler.native import is_plain as is_plain
     from cosim_compiler.native import lower as lower
     from cosim_compiler.native import release_address as release_address
+    from cosim_compiler.record import rows_of as rows_of
     from cosim_compiler.silent import compiled as compiled
     from cosim_compiler.sources.kernel_rules import check_rules as check_rules
     from cosim_compiler.sources.kernel_sides import nearer_side as nearer_side
     from cosim_compiler.sources.run_source import run_source as run_source
-    from cosim_compiler.with_numba.fresh import part_name as part_name
 
     step_layout = layout
 else:

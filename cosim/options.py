@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, ParamSpec, TypeVar
 
 from cosim.errors import CosimError, ModelError, OptionError, UnitError
+from cosim.shown import shown
 from cosim.units import parse_quantity
 
 P = ParamSpec("P")
@@ -78,7 +79,7 @@ def check_callable(value: object, name: str, called_with: str) -> None:
     cosim.errors.ModelError: progress: is 5, needs a function: it is called with the time, s
     """
     if value is not None and not callable(value):
-        raise ModelError.of(name, f"is {value!r}, needs a function: it is called with {called_with}")
+        raise ModelError.of(name, f"is {shown(value)}, needs a function: it is called with {called_with}")
 
 
 def seconds(value: float | str, name: str) -> float:
@@ -90,14 +91,27 @@ def seconds(value: float | str, name: str) -> float:
     (0.002, 3.0)
     """
     if isinstance(value, bool):
-        raise ModelError.of(name, f"is {value!r}, needs a time: 2.0 (s), or text with a unit, '2 ms'")
+        raise ModelError.of(name, f"is {shown(value)}, needs a time: 2.0 (s), or text with a unit, '2 ms'")
     try:
         return parse_quantity(value, "s") if isinstance(value, str) else float(value)
     except (UnitError, TypeError, ValueError) as error:
         told = f" ({error})" if isinstance(error, UnitError) else ""
         raise ModelError.of(
-            name, f"is {value!r}, needs a time: 2.0 (s), or text with a unit, '2 ms'{told}"
+            name, f"is {shown(value)}, needs a time: 2.0 (s), or text with a unit, '2 ms'{told}"
         ) from None
+
+
+def check_choice(value: Any, name: str, choices: Iterable[str]) -> None:
+    """`ModelError` unless a value is one of these words."""
+    choices = list(choices)
+    if value not in choices:
+        raise ModelError.of(name, f"is {shown(value)}, needs one of {', '.join(map(repr, choices))}")
+
+
+def check_whole(value: Any, name: str, least: int) -> None:
+    """`ModelError` unless a value is a whole number, and so much at least."""
+    if isinstance(value, bool) or not isinstance(value, int) or value < least:
+        raise ModelError.of(name, f"is {shown(value)}, needs a whole number, {least} at least")
 
 
 def check_ending(path: Path, *endings: str) -> None:

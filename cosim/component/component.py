@@ -79,6 +79,8 @@ class Component(AbstractClosedAttributes):
         Of a subclass: whether a State from before an event can be put back in the same process.
     contract_kit : str
         Of the base class of a kind: the kit that checks what is of this kind, ``module:Class``.
+    tried_with : dict of str to object
+        Of a subclass: parameters with which ``cosim check`` tries it, where its defaults do nothing.
     open_units : tuple of str
         Of a subclass: names that take the unit of what they are connected to where their declarations
         have none, as inputs and outputs do.
@@ -111,6 +113,7 @@ class Component(AbstractClosedAttributes):
     elementwise: ClassVar[bool] = False
     announces_kinks: ClassVar[bool] = False
     conditions: ClassVar[dict[str, Callable[[Any], bool]]] = {}
+    tried_with: ClassVar[Mapping[str, Any]] = {}
     open_units: ClassVar[tuple[str, ...]] = ()
     takes_more: ClassVar[bool] = False
     made_by: ClassVar[type[Component] | None] = None
@@ -133,7 +136,8 @@ class Component(AbstractClosedAttributes):
             raise ContractError("\n".join(faults))
         cls.kink_functions = kinks_of(cls.kernels, cls.arguments, cls.declarations)
         for name, kink in cls.kink_functions.items():
-            cls.arguments[name] = resolve(kink, cls.declarations, cls.__name__)
+            tables = frozenset(a.name for a in cls.arguments[kink.kink_of] if a.is_table)
+            cls.arguments[name] = resolve(kink, cls.declarations, cls.__name__, tables=tables)
         check_rule_names(cls.declarations, known_names(cls.declarations), cls.__name__)
         cls._check_writers()
         cls._check_names()
@@ -180,7 +184,9 @@ class Component(AbstractClosedAttributes):
     @classmethod
     def _check_class_attribute(cls, name: str, value: Any) -> None:
         """Refuse laws and declarations that come when the class is made already: nothing would read them."""
-        if isinstance(value, (Declaration, KernelFunction, Handler)) and "declarations" in vars(cls):
+        is_law = isinstance(value, (Declaration, KernelFunction, Handler))
+        is_declared = isinstance(vars(cls).get(name), Declaration)
+        if (is_law or is_declared) and "declarations" in vars(cls):
             raise ContractError(
                 f"{cls.__name__}.{name}: the class is made already, and nothing would read this: write it "
                 "into the class, or derive a class that has it"
@@ -205,7 +211,7 @@ class Component(AbstractClosedAttributes):
         handlers = {n: h.function for n, h in cls.handlers.items() if not h.function.is_python}
         for name, kernel in {**cls.kernels, **handlers}.items():
             try:
-                cls.arguments[name] = resolve(kernel, cls.declarations, cls.__name__)
+                cls.arguments[name] = resolve(kernel, cls.declarations, cls.__name__, not cls.not_saved)
             except ContractError as error:
                 faults += str(error).splitlines()
                 continue
@@ -279,6 +285,13 @@ class Component(AbstractClosedAttributes):
             for name in filter(None, (kernel.when, kernel.unless)):
                 if name not in cls.conditions and not cls._is_derivative(name) and not cls._is_state(name):
                     cls._check_name(name, "option", f"{kernel.name}() is switched by '{name}'")
+        for declared in cls.declarations.values():
+            if declared.kind == "history":
+                for said, name in (("of", declared.options["of"]), ("kept for", declared.options["keep"])):
+                    cls._check_name(name, "quantity", f"the history '{declared.name}' is {said} '{name}'")
+            if isinstance(declared.invalidates, str):
+                what = f"{declared.name} invalidates '{declared.invalidates}'"
+                cls._check_name(declared.invalidates, "option", what)
         for handler in cls.handlers.values():
             for value in (handler.period, handler.offset):
                 if isinstance(value, str):
@@ -310,7 +323,7 @@ class Component(AbstractClosedAttributes):
 
     @classmethod
     def _check_name(cls, name: str, kind: str, what: str, at: str = "") -> None:
-        known = [n for n, d in cls.declarations.items() if d.kind == kind]
+        known = [n for n, d in cls.declarations.items() if kind in (d.kind, "quantity")]
         if name not in known:
             near = nearest(name, known)
             hint = f"; nearest: '{near}'" if near else ""

@@ -16,6 +16,7 @@ from cosim.component.class_line import class_line
 from cosim.component.declaration import Declaration
 from cosim.errors import ContractError, UnitError
 from cosim.options import options_checked
+from cosim.shown import shown
 from cosim.stage import Stage
 from cosim.units import parse_quantity, parse_unit
 
@@ -36,13 +37,42 @@ def _free_length(shape: Shape) -> tuple[str, ...]:
 
 
 def _axes(shape: Shape) -> tuple[int | str, ...]:
-    return shape if isinstance(shape, tuple) else (shape,)
+    """The axes of a shape; `ContractError` unless each is a number of elements or a name."""
+    axes = shape if isinstance(shape, tuple) else (shape,)
+    for axis in axes:
+        is_name = isinstance(axis, str) and axis.partition("+")[0].isidentifier()
+        is_number = isinstance(axis, int) and not isinstance(axis, bool) and axis >= 0
+        if not is_name and not is_number:
+            raise ContractError(
+                f"{class_line()}: shape is {shown(shape)}, "
+                "needs numbers of elements, or names: 3, (2, 2), 'order'"
+            )
+    return axes
+
+
+def _check_dtype(dtype: Any, what: str) -> None:
+    if dtype not in (float, int, bool):
+        given = getattr(dtype, "__name__", repr(dtype))
+        raise ContractError(f"{class_line()}: {what}: dtype is {given}, needs float, int or bool")
+
+
+def _check_bounds(**bounds: Any) -> None:
+    """Refuse bounds that are no numbers."""
+    for name, bound in bounds.items():
+        if bound is None:
+            continue
+        if isinstance(bound, bool) or not isinstance(bound, (int, float)) or math.isnan(bound):
+            raise ContractError(
+                f"{class_line()}: {name} is {shown(bound)}, needs a number in the declared unit"
+            )
 
 
 def _units(unit: str | Sequence[str] | None, shape: Shape = ()) -> tuple[str, ...]:
     """One unit, or one for each element; `ContractError` names the line of the class that gives them."""
-    if unit is None or "{" in unit:
+    if unit is None or (isinstance(unit, str) and "{" in unit):
         return ("1",)
+    if not isinstance(unit, (str, list, tuple)):
+        raise ContractError(f"{class_line()}: unit is {shown(unit)}, needs text, 'N/m', or a list of texts")
     units = (unit,) if isinstance(unit, str) else tuple(unit)
     size = math.prod(_shape(shape))
     if len(units) not in (1, size):
@@ -144,8 +174,10 @@ def parameter(
         given = (unit, minimum, maximum, convert, above, None if dtype is float else dtype)
         _check_choices(choices, default, any(one is not None for one in given))
         unit, minimum, maximum, dtype = "1", 1, len(choices), int
-    if dtype not in (float, int, bool):
-        raise ContractError(f"parameter: dtype is {dtype!r}, needs float, int or bool")
+    _check_dtype(dtype, "parameter")
+    _check_bounds(minimum=minimum, maximum=maximum, above=above)
+    if above is not None and minimum is not None:
+        raise ContractError(f"{class_line()}: give minimum or above, not both")
     if above is not None:
         minimum = sys.float_info.min if above == 0.0 else math.nextafter(above, math.inf)
     if minimum is not None and maximum is not None and minimum > maximum:
@@ -246,6 +278,7 @@ def auxiliary_state(
     With `minimum` smaller values are refused where it is set; integration is not checked. A `diagnostic`
     (an energy that is added up) is shown by an FMU where it is asked for.
     """
+    _check_bounds(minimum=minimum)
     return _declared(
         "auxiliary",
         unit,
@@ -284,6 +317,9 @@ def discrete(
     diagnostic : bool
         An FMU shows it where it is asked for.
     """
+    _check_dtype(dtype, "discrete")
+    if not isinstance(invalidates, (Stage, str)):
+        raise ContractError(f"{class_line()}: discrete: invalidates is {shown(invalidates)}, needs a Stage")
     kind = "discrete" if dtype is float else "integer"
     return _declared(
         kind,
@@ -449,12 +485,21 @@ def option(
         text = description or "unit; found from what is given or connected where it is empty"
         options = {"choices": None, "text": True, "unit_of": unit_of}
         return Declaration("option", start="", description=text, options=options)
+    if not isinstance(default, (bool, int, float, str)):
+        raise ContractError(
+            f"{class_line()}: option({shown(default)}): needs True or False, a number or a word"
+        )
     if isinstance(default, str) and (choices is None or default not in choices):
-        raise ContractError(f"option({default!r}): text needs choices=(…) that it is one of")
+        raise ContractError(
+            f"{class_line()}: option({shown(default)}): text needs choices=(…) that it is one of"
+        )
     exchanged = dict(in_model_exchange or {})
     for choice in (*exchanged, *exchanged.values()):
         if choice not in (choices or ()):
-            raise ContractError(f"option({default!r}): in_model_exchange: {choice!r} is none of the choices")
+            raise ContractError(
+                f"{class_line()}: option({shown(default)}): in_model_exchange: {choice!r} is none of "
+                "the choices"
+            )
     offered = {"choices": choices, "in_model_exchange": exchanged}
     return Declaration("option", start=default, description=description, options=offered)
 
@@ -475,5 +520,5 @@ def _nominal(nominal: float | None) -> float | None:
     if nominal is None:
         return None
     if isinstance(nominal, bool) or not isinstance(nominal, (int, float)) or not 0.0 < nominal < math.inf:
-        raise ContractError(f"nominal is {nominal!r}, needs a finite number greater than 0")
+        raise ContractError(f"nominal is {shown(nominal)}, needs a finite number greater than 0")
     return float(nominal)

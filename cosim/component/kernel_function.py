@@ -5,17 +5,21 @@ from __future__ import annotations
 import functools
 import math
 import types
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field, fields
 from fractions import Fraction
 from functools import cached_property
 from inspect import signature
+from numbers import Real
 from typing import Any, cast
+
+import numpy as np
 
 from cosim.cause import EventCause
 from cosim.component.class_line import class_line
-from cosim.errors import ContractError, UnitError
-from cosim.options import options_checked
+from cosim.errors import ContractError, ModelError, UnitError
+from cosim.options import options_checked, seconds
+from cosim.shown import shown
 from cosim.stage import Stage
 from cosim.units import exact_quantity
 from cosim_compiler.sources.kernel_effects import returns_condition
@@ -24,6 +28,15 @@ from cosim_compiler.sources.kernel_source import where
 KINDS = ("unrestricted", "discrete", "publish")
 UPDATES_AT = ("end", "inside", "ahead", "between")
 MOST_COVERS = 10
+ROLES = {
+    "kernel": "a kernel function",
+    "check": "a check of parameters",
+    "witness": "a witness",
+    "rate": "the rate of a witness",
+    "update": "an auto-update",
+    "handler": "a handler",
+    "side": "the side of a kink",
+}
 DIRECTIONS = {"rising": (False, True), "falling": (True, False), "both": (True, True)}
 
 
@@ -175,13 +188,17 @@ def kernel(
     ...     def order(lower, upper):
     ...         return 1.0 if lower > upper else 0.0
     """
-    if isinstance(refuses, str):
+    if isinstance(refuses, str) or not all(isinstance(text, str) and text.strip() for text in refuses):
         raise ContractError(f"{class_line()}: kernel: refuses is a list of sentences")
+    if not isinstance(refuses, tuple) and not refuses:
+        raise ContractError(f"{class_line()}: kernel: refuses is empty: write a sentence, or leave it out")
     if refuses:
         sentences = tuple(refuses)
         return lambda f: KernelFunction(_plain(f), "check", when=when, unless=unless, refuses=sentences)
     if stage is not None and not isinstance(stage, (str, Stage)):
-        raise ContractError(f"{class_line()}: kernel: stage is {stage!r}, needs a Stage, as in Stage.REPORT")
+        raise ContractError(
+            f"{class_line()}: kernel: stage is {shown(stage)}, needs a Stage, as in Stage.REPORT"
+        )
     if function is None:
         return lambda f: KernelFunction(_plain(f), stage=stage, when=when, unless=unless)
     return KernelFunction(_plain(function))
@@ -223,7 +240,10 @@ def update(
 
 @options_checked
 def witness(
-    function: Callable[..., Any] | None = None, *, direction: str = "both", shortest_pulse: float = math.inf
+    function: Callable[..., Any] | None = None,
+    *,
+    direction: str = "both",
+    shortest_pulse: float | str = math.inf,
 ) -> Any:
     """Mark a kernel function that returns a number whose change of sign is an event, or a condition.
 
@@ -234,7 +254,7 @@ def witness(
     ----------
     direction : str
         "rising" (negative to not negative), "falling" (positive to not positive) or "both".
-    shortest_pulse : float, s, > 0
+    shortest_pulse : float, s, or str with a unit, > 0
         How long the witness stays on the other side of zero at least, when it goes there and comes back. No
         pulse that long is missed where events are isolated (with an accuracy), whatever the steps.
     """
@@ -242,11 +262,15 @@ def witness(
         raise ContractError(
             f"{class_line()}: witness: direction '{direction}', needs one of {', '.join(DIRECTIONS)}"
         )
-    if not shortest_pulse > 0.0:
+    try:
+        shortest = seconds(shortest_pulse, "shortest_pulse")
+    except ModelError as error:
+        raise ContractError(f"{class_line()}: witness: {error}") from error
+    if not shortest > 0.0:
         raise ContractError(
             f"{class_line()}: witness: shortest_pulse is {shortest_pulse} s, needs more than 0"
         )
-    options: dict[str, Any] = {"direction": direction, "shortest_pulse": float(shortest_pulse)}
+    options: dict[str, Any] = {"direction": direction, "shortest_pulse": shortest}
     if function is None:
         return lambda f: KernelFunction(_plain(f), role="witness", **options)
     return KernelFunction(_plain(function), role="witness", **options)
@@ -287,7 +311,7 @@ def on(trigger: Any, *, does: str) -> Callable[[Any], Handler]:
             return Handler(wrapped, EventCause.SCHEDULED, does, timer=trigger)
         raise ContractError(
             f"{wrapped.function.__qualname__}: cosim.on() needs an EventCause, a witness, signal or timer "
-            f"of the same class, not {trigger!r}"
+            f"of the same class, not {described(trigger)}"
         )
 
     return decorate
@@ -319,7 +343,9 @@ def every(
 def at(times: float | str | Sequence[float | str], *, does: str) -> Callable[[Any], Handler]:
     """Declare events at a time or a list of times: numbers in s, or text with a unit (``"20 ms"``)."""
     _check_kind(does)
-    listed = [times] if isinstance(times, str | int | float | Fraction) else list(times)
+    listed = list(times) if isinstance(times, Iterable) and not isinstance(times, str) else [times]
+    if any(is_no_time(time) for time in listed):
+        raise ContractError(f"{class_line()}: cosim.at({described(times)}): needs a time or a list of times")
     try:
         ordered = tuple(
             sorted(float(exact_quantity(t, "s")) if isinstance(t, str) else float(t) for t in listed)
@@ -337,17 +363,31 @@ def _seconds(given: float | str | Fraction, name: str) -> Fraction | str:
     """Seconds, or the name of a parameter."""
     if isinstance(given, str) and given.isidentifier():
         return given
+    if is_no_time(given):
+        raise ContractError(
+            f"{class_line()}: cosim.every: {name} is {described(given)}, needs a time in s, text with a unit "
+            "or the name of a parameter"
+        )
     try:
         return exact_quantity(given, "s")
     except UnitError as error:
         raise ContractError(f"{class_line()}: cosim.every: {name}: {error}") from error
 
 
+def is_no_time(given: Any) -> bool:
+    """Whether it is neither a number nor text."""
+    return isinstance(given, (bool, np.bool_)) or not isinstance(given, (str, Real))
+
+
 def _handler_function(function: Any) -> KernelFunction:
-    if isinstance(function, KernelFunction):
-        function.role = "handler"
-        return function
+    if isinstance(function, KernelFunction) and _is_bare(function):
+        function = function.function  # @cosim.kernel below the decorator of a handler says nothing more
     return KernelFunction(_plain(function), role="handler")
+
+
+def _is_bare(kernel: KernelFunction) -> bool:
+    """Whether it was marked as a kernel function and nothing more."""
+    return all(getattr(kernel, f.name) == f.default for f in fields(kernel) if f.name != "function")
 
 
 def _check_kind(does: str) -> None:
@@ -364,9 +404,34 @@ def _plain(function: Any) -> types.FunctionType:
             f"{at}{covers[0]} stands below the decorator of cosim: leave it out; what is compiled is the "
             "plain function"
         )
+    if isinstance(function, (KernelFunction, Handler)):
+        raise ContractError(
+            f"{where(_innermost(function))}: this is {described(function)} already: write one decorator of "
+            "cosim above each function"
+        )
     if not isinstance(function, types.FunctionType):
-        raise ContractError(f"{class_line()}: a kernel function is a plain function, not {function!r}")
+        raise ContractError(
+            f"{class_line()}: what stands below the decorator is {described(function)}, needs a plain "
+            "function: def force(…)"
+        )
     return function
+
+
+def _innermost(value: KernelFunction | Handler) -> types.FunctionType:
+    return _innermost(value.function) if isinstance(value, Handler) else value.function
+
+
+def described(value: Any) -> str:
+    """What something is that was given in place of something else, in words for messages."""
+    if isinstance(value, Handler):
+        return f"a handler ({_innermost(value).__name__})"
+    if isinstance(value, KernelFunction):
+        return f"{ROLES[value.role]} ({value.function.__name__})"
+    if isinstance(value, (staticmethod, classmethod, property, functools.partial)):
+        return f"a {type(value).__name__}"
+    if hasattr(value, "kind") and hasattr(value, "declared_at"):
+        return f"{value.name or 'a declaration'} ({value.kind})"
+    return shown(value)
 
 
 def takes_self(function: types.FunctionType) -> bool:

@@ -8,7 +8,8 @@ from inspect import Parameter, signature
 from typing import TYPE_CHECKING, Any
 
 from cosim.component.arguments import known_names, may_hold_result
-from cosim.component.kernel_function import Handler, KernelFunction, takes_self, uncovered
+from cosim.component.declaration import Declaration
+from cosim.component.kernel_function import Handler, KernelFunction, described, takes_self, uncovered
 from cosim.errors import ContractError, nearest
 from cosim_compiler.sources.kernel_effects import effects_of
 from cosim_compiler.sources.kernel_source import where
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 def uncalled_functions(cls: type[Component]) -> list[str]:
     """A sentence for each function in a class body that is written like a law and that nothing calls."""
     faults = []
-    for name, value in vars(cls).items():
+    for name, value in _own_and_mixed_in(cls):
         covers, function = uncovered(value)
         if isinstance(function, (KernelFunction, Handler)):
             if covers:
@@ -33,7 +34,27 @@ def uncalled_functions(cls: type[Component]) -> list[str]:
                 )
             elif name not in cls.plain_methods and not _is_called(cls, name) and _is_law(cls, function):
                 faults.append(_misnamed(cls, name, function))
+        elif name in cls.plain_methods and value is not None and not isinstance(value, Declaration):
+            faults.append(
+                f"{cls.__qualname__}: {name} is {described(value)}, and nothing calls it: write a kernel "
+                f"function, def {name}(…) below @cosim.kernel, or a plain method, def {name}(self, …)"
+            )
     return faults
+
+
+def _own_and_mixed_in(cls: type[Component]) -> Iterator[tuple[str, Any]]:
+    """Names and values of a class body, and of those bases that are no components themselves."""
+    checked, seen = _checked_bases(cls), set[str]()
+    for base in cls.__mro__:
+        if base not in checked:
+            yield from ((name, value) for name, value in vars(base).items() if name not in seen)
+            seen |= vars(base).keys()
+
+
+def _checked_bases(cls: type[Component]) -> set[type]:
+    """Bases that are components, which were checked when they were made, and those of `Component`."""
+    components = [base for base in cls.__mro__ if hasattr(base, "plain_methods")]
+    return {*components[1:], *components[-1].__mro__}
 
 
 def _covered(function: Any, name: str, covers: list[str]) -> str:
@@ -77,8 +98,8 @@ def _written(function: types.FunctionType) -> frozenset[str]:
 
 
 def _is_called(cls: type[Component], name: str) -> bool:
-    """Whether a base has it, or another function of the class or of its bases names it."""
-    if name.startswith("_") or any(name in vars(base) for base in cls.__mro__[1:]):
+    """Whether a component that is a base has it, or another function of the class or its bases names it."""
+    if name.startswith("_") or any(name in vars(base) for base in _checked_bases(cls)):
         return True
     return any(name in names for base in cls.__mro__ for names in _names_in(base, name))
 

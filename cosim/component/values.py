@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 from cosim.component.declaration import Declaration
 from cosim.errors import ContractError, CosimError, ModelError, Problem, nearest
+from cosim.shown import shown
 from cosim.unit_text import coherent
 from cosim.units import parse_quantity, parse_unit, unit_of_quantity
 
@@ -215,13 +216,13 @@ def _read_shaped(declaration: Declaration, value: Any) -> NDArray[np.float64]:
     flat: NDArray[np.float64] = np.ascontiguousarray(array, dtype=np.float64).reshape(-1)
     _check_bounds(declaration, flat)
     if declaration.dtype is bool and np.any((flat != 0.0) & (flat != 1.0)):
-        raise ValueError(f"{value!r} is no switch, needs 1 (True) or 0 (False)")
+        raise ValueError(f"{shown(value)} is no switch, needs 1 (True) or 0 (False)")
     if (declaration.kind == "integer" or declaration.dtype is int) and (
         np.any(flat != np.floor(flat)) or np.any(np.abs(flat) > 2.0**53)
     ):
         if words_of(declaration):
             raise ValueError(_needs_word(declaration, repr(value)))
-        raise ValueError(f"{name} is {value!r}, needs an integer (at most 2**53)")
+        raise ValueError(f"{name} is {shown(value)}, needs an integer (at most 2**53)")
     return flat.reshape(array.shape) if declaration.free_length else flat
 
 
@@ -249,7 +250,7 @@ def _as_array(declaration: Declaration, value: Any) -> NDArray[np.float64]:
         if isinstance(item, bool) and words:
             raise ValueError(_needs_word(declaration, repr(item)))
         if isinstance(item, bool) and not is_whole:
-            raise ValueError(f"{declaration.name} is {item!r}, needs a number")
+            raise ValueError(f"{declaration.name} is {shown(item)}, needs a number")
         return float(item)
 
     if isinstance(value, np.ndarray) and value.dtype.kind in "fiub":
@@ -269,7 +270,7 @@ def _as_array(declaration: Declaration, value: Any) -> NDArray[np.float64]:
     except (TypeError, ValueError) as error:
         if isinstance(error, CosimError) or words:
             raise
-        raise ValueError(f"{declaration.name} is {value!r}, needs {_expected(declaration)}") from error
+        raise ValueError(f"{declaration.name} is {shown(value)}, needs {_expected(declaration)}") from error
 
 
 def _check_bounds(declaration: Declaration, flat: NDArray[np.float64]) -> None:
@@ -308,18 +309,20 @@ def _needs_word(declaration: Declaration, given: str, at: str = "") -> str:
 def _read_option(declaration: Declaration, value: Any) -> Any:
     choices = declaration.options.get("choices")
     if choices is not None and value not in choices:
-        raise ValueError(f"{declaration.name} is {value!r}, needs one of {', '.join(map(repr, choices))}")
+        raise ValueError(
+            f"{declaration.name} is {shown(value)}, needs one of {', '.join(map(repr, choices))}"
+        )
     if "unit_of" in declaration.options and isinstance(value, str):
         parse_unit(value)
     if choices is None and type(value) is not type(declaration.start):
-        raise ValueError(f"{declaration.name} is {value!r}, needs {type(declaration.start).__name__}")
+        raise ValueError(f"{declaration.name} is {shown(value)}, needs {type(declaration.start).__name__}")
     return value
 
 
 def _read_attachment(name: str, value: Any) -> Any:
     if value is None or isinstance(value, str) or hasattr(value, "declarations"):
         return value
-    raise ValueError(f"{name} is {value!r}, needs a part or its name")
+    raise ValueError(f"{name} is {shown(value)}, needs a part or its name")
 
 
 def _expected(declaration: Declaration) -> str:

@@ -5,15 +5,16 @@ from __future__ import annotations
 import argparse
 import functools
 import re
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any, ClassVar
 
+from cosim.attributes import AbstractClosedAttributes
 from cosim.errors import ContractError
 from cosim.registration.kinds import plugin_kind
 
 
 @plugin_kind("command")
-class Command(ABC):
+class Command(AbstractClosedAttributes):
     """A verb of the command line: ``cosim <name> …``.
 
     A plugin registers the class under ``<plugin>.<verb>``. The

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+from cosim.attributes import FixedAttributes
 from cosim.contracts.ensemble_result import EnsembleResult
 from cosim.contracts.integrator import Integrator
 from cosim.registration.kinds import plugin_kind
@@ -21,7 +22,7 @@ CHOSEN = "ensembles.batch"
 
 
 @plugin_kind("ensemble")
-class Ensemble:
+class Ensemble(FixedAttributes):
     """Many runs of one system that differ in parameters, start values or inputs.
 
     In threads, on all processors: many States over one System in compiled code, which holds no lock. Systems
@@ -85,6 +86,8 @@ class Ensemble:
     >>> result["last(decay.level)"].round(4).tolist()
     [1.0, 0.3679, 0.1353]
     """
+
+    instead = "make another ensemble with it"
 
     system: System
     threads: int

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from os import PathLike
 from typing import Any
@@ -10,10 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.attributes import FixedAttributes
 from cosim.contracts.failed_run import FailedRun
 
 
-class EnsembleResult(ABC):
+class EnsembleResult(FixedAttributes):
     """Arrays over runs; made by `Ensemble.run`.
 
     Attributes

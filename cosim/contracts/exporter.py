@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from cosim.attributes import AbstractClosedAttributes
 from cosim.errors import Problem
 from cosim.registration.kinds import plugin_kind
 
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
 
 
 @plugin_kind("exporter")
-class Exporter(ABC):
+class Exporter(AbstractClosedAttributes):
     r"""Writes a model in a form that runs outside of this process.
 
     A plugin registers the class; it is instantiated without arguments. `Model.export_fmu` calls it.

@@ -26,6 +26,7 @@ from cosim.contracts.tolerances import (
     tolerances,
 )
 from cosim.errors import ModelError, Problem
+from cosim.options import seconds
 from cosim.registration.kinds import plugin_kind
 
 if TYPE_CHECKING:
@@ -95,14 +96,18 @@ class Integrator(MadeFromOptions):
         self,
         *,
         accuracy: float | None = None,
-        initial_step: float | None = None,
-        minimum_step: float = 0.0,
-        maximum_step: float = math.inf,
-        fixed_step: float | None = None,
+        initial_step: float | str | None = None,
+        minimum_step: float | str = 0.0,
+        maximum_step: float | str = math.inf,
+        fixed_step: float | str | None = None,
         relative_tolerance: Tolerance | None = None,
         absolute_tolerance: Tolerance | None = None,
     ) -> None:
         name = type(self).__name__
+        initial_step = None if initial_step is None else seconds(initial_step, "initial_step")
+        fixed_step = None if fixed_step is None else seconds(fixed_step, "fixed_step")
+        minimum_step = seconds(minimum_step, "minimum_step")
+        maximum_step = seconds(maximum_step, "maximum_step")
         problems = _problems(
             name,
             {"initial_step": initial_step, "fixed_step": fixed_step},
@@ -125,9 +130,8 @@ class Integrator(MadeFromOptions):
         if problems:
             raise ModelError(problems)
         self.accuracy = min(DEFAULT_ACCURACY if accuracy is None else float(accuracy), LOOSEST_ACCURACY)
-        self.initial_step = None if initial_step is None else float(initial_step)
-        self.minimum_step, self.maximum_step = float(minimum_step), float(maximum_step)
-        self.fixed_step = None if fixed_step is None else float(fixed_step)
+        self.initial_step, self.fixed_step = initial_step, fixed_step
+        self.minimum_step, self.maximum_step = minimum_step, maximum_step
         self.relative_tolerance, self.absolute_tolerance = relative_tolerance, absolute_tolerance
 
     def with_accuracy(self, accuracy: float) -> Self:

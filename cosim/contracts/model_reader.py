@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from cosim.attributes import AbstractClosedAttributes
 from cosim.errors import ContractError
 from cosim.registration.kinds import plugin_kind
 
@@ -14,7 +15,7 @@ if TYPE_CHECKING:
 
 
 @plugin_kind("model_reader")
-class ModelReader(ABC):
+class ModelReader(AbstractClosedAttributes):
     r"""Makes a `Model` of a file; `Model.from_file` finds it by the ending of the name.
 
     A plugin registers the class; it is instantiated without

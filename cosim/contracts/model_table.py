@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Callable, Collection, Mapping
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from cosim.attributes import AbstractClosedAttributes
 from cosim.component.component import Component
 from cosim.errors import ContractError
 from cosim.registration.kinds import plugin_kind
@@ -24,7 +25,7 @@ FORMS = ("entries", "rows", "table")
 
 
 @plugin_kind("model_table")
-class ModelTable(ABC):
+class ModelTable(AbstractClosedAttributes):
     """Turns the entries of one table of a model file (``[elements.mount_left]``) into parts of a model.
 
     A plugin registers the class; it is instantiated without

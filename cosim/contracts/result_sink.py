@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from cosim.attributes import AbstractClosedAttributes
 from cosim.errors import CosimError
 from cosim.registration.kinds import plugin_kind
 
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @plugin_kind("result_sink")
-class ResultSink(ABC):
+class ResultSink(AbstractClosedAttributes):
     r"""Writes a `Result` to a file.
 
     A plugin registers the class; it is instantiated without

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import TYPE_CHECKING, Any
+
+from cosim.attributes import AbstractClosedAttributes
 
 if TYPE_CHECKING:
     Result = Any
 
 
-class ResultStream(ABC):
+class ResultStream(AbstractClosedAttributes):
     """Takes the rows of a run piece by piece; a `ResultSink` that can do so makes one.
 
     What has been appended is safe when the process is killed.

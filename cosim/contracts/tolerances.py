@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.errors import ModelError, Problem, nearest
+from cosim.shown import shown
 
 if TYPE_CHECKING:
     System = Any
@@ -40,7 +41,7 @@ def accuracy_fault(accuracy: Any, loosest: float = LOOSEST_ACCURACY) -> str:
     number = isinstance(accuracy, (int, float, np.number)) and not isinstance(accuracy, bool)
     if number and 0.0 < accuracy <= loosest:
         return ""
-    return f"is {accuracy!r}, needs a number above 0 and at most {loosest:g}: 1e-6 for six digits"
+    return f"is {shown(accuracy)}, needs a number above 0 and at most {loosest:g}: 1e-6 for six digits"
 
 
 def tolerances(
@@ -98,7 +99,7 @@ def tolerance_problems(where: str, name: str, given: Tolerance | None) -> list[P
         label = f"{name}[{key!r}]" if key else name
         number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         if not number or not 0.0 <= value < math.inf or (value == 0.0 and name != "relative_tolerance"):
-            found.append(Problem(where, f"{label} is {value!r}, must be a positive number."))
+            found.append(Problem(where, f"{label} is {shown(value)}, must be a positive number."))
     return found
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
+from cosim.attributes import FixedAttributes
 from cosim.registration.kinds import plugin_kind
 from cosim.registration.registry import registry
 
@@ -19,7 +20,7 @@ CHOSEN = "workbench.second_opinion"
 
 
 @plugin_kind("verification")
-class Verification(ABC):
+class Verification(FixedAttributes):
     """A run beside others of the same model that ought to be the same.
 
     Attributes

@@ -22,6 +22,7 @@ from cosim.model.typed_names import complete_in_ipython
 from cosim.options import check_options, option_names, options_checked
 from cosim.registration.kinds import declared_kinds, kinds_of
 from cosim.registration.registry import registry
+from cosim.shown import shown
 from cosim.system.connection import Connection
 from cosim_compiler.collection import without_collection
 
@@ -95,7 +96,7 @@ class Model(ClosedAttributes):
 
     def __init__(self, name: str, **settings: Any) -> None:
         if not isinstance(name, str) or not name.strip():
-            raise ModelError.of("model", f"its name is {name!r}, needs text")
+            raise ModelError.of("model", f"its name is {shown(name)}, needs text")
         self.name = name
         self.settings = settings
         self.parts: dict[str, Component] = {}
@@ -130,7 +131,7 @@ class Model(ClosedAttributes):
             No such kind.
         """
         if not isinstance(name, str):
-            raise ModelError.of("name", f"is {name!r}, needs text")
+            raise ModelError.of("name", f"is {shown(name)}, needs text")
         if not NAME.match(name):
             raise ModelError.of(
                 name, f"'{name}' is no name: letters, digits and underscores, one of A to Z or a to z first"
@@ -192,7 +193,7 @@ class Model(ClosedAttributes):
         path = source.name if isinstance(source, Component) else source
         for end in (path, target):
             if not isinstance(end, str):
-                raise ModelError.of("connect", f"an end is {end!r}, needs a path such as 'part.input'")
+                raise ModelError.of("connect", f"an end is {shown(end)}, needs a path such as 'part.input'")
         if not target:
             first, _, second = (end.strip() for end in path.replace("→", "->").partition("->"))
             example = f'connect("{first}", "{second or "part.input"}")'
@@ -204,6 +205,10 @@ class Model(ClosedAttributes):
 
     def set_start(self, path: str, value: Any) -> None:
         """Value that a parameter, state or input has in the default State of the system."""
+        if not isinstance(path, str):
+            raise ModelError.of(
+                "set_start", f"is for {shown(path)}, needs the path of a variable: 'part.name'"
+            )
         self.starts[path] = value
 
     def build(self) -> System:
@@ -290,7 +295,8 @@ class Model(ClosedAttributes):
             try:
                 system.write(state, path, value)
             except CosimError as error:
-                problems.append(Problem(f"starts: {path}", str(error)))
+                told = str(error).removeprefix(f"{path}: ")
+                problems.append(Problem(f"starts: {path}", told))
         if problems:
             raise ModelError(problems)
 
@@ -526,7 +532,7 @@ def _plain(value: Any) -> Any:
     """Numbers, text, lists and dictionaries only."""
     if isinstance(value, Component):
         if not value.name:
-            raise CosimError(f"{value!r} is not part of a model")
+            raise CosimError(f"{shown(value)} is not part of a model")
         return value.name
     if isinstance(value, (np.ndarray, np.generic)):
         return value.tolist()

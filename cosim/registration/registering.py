@@ -8,6 +8,7 @@ from collections.abc import Callable
 from cosim.errors import PluginError
 from cosim.registration.kinds import declared_kinds, kinds_of
 from cosim.registration.plugin_record import Entry, Refusal
+from cosim.shown import shown
 
 
 class Registrations:
@@ -36,7 +37,7 @@ class Registrations:
                 f"such as '{plugin}.{_snake_case(getattr(cls, '__name__', 'name'))}'"
             )
         if not isinstance(cls, type):
-            raise self._error(f"{name}: {cls!r} is not a class; register the class itself")
+            raise self._error(f"{name}: {shown(cls)} is not a class; register the class itself")
         if not kinds_of(cls):
             bases = ", ".join(sorted(_public(base) for base in declared_kinds().values()))
             raise self._error(f"{name}: {cls.__qualname__} derives from no kind. There are: {bases}")

@@ -11,6 +11,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Protocol
 
+from cosim.attributes import FixedAttributes
 from cosim.errors import CosimError, StateError
 from cosim.options import seconds
 from cosim.system.state import State
@@ -29,7 +30,7 @@ class HasBytes(Protocol):
 log = logging.getLogger("cosim.simulation")
 
 
-class Checkpoint:
+class Checkpoint(FixedAttributes):
     """Writes the State to a file at the end of a step, whenever so much time has passed.
 
     The file is replaced at once when the new one is whole, so that it can be read whenever a run dies.

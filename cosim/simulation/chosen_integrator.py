@@ -10,6 +10,7 @@ from cosim.contracts.integrator import Integrator
 from cosim.contracts.tolerances import LOOSEST_WINDOW, accuracy_fault
 from cosim.errors import ModelError
 from cosim.options import check_options, option_names, seconds
+from cosim.shown import shown
 from cosim.step.projection import END_OF_CORRECTIONS, PREPARE
 from cosim.system.system import System
 
@@ -47,9 +48,9 @@ def made_integrator(
     is_class = isinstance(found, type) and issubclass(found, Integrator)
     if not (is_class or isinstance(found, Integrator)):
         needs = f"an id, such as '{DEFAULT}', or an Integrator"
-        raise ModelError.of("integrator", f"is {integrator!r}, needs {needs}")
+        raise ModelError.of("integrator", f"is {shown(integrator)}, needs {needs}")
     if accuracy is not None and (isinstance(accuracy, bool) or not isinstance(accuracy, numbers.Real)):
-        raise ModelError.of("accuracy", f"is {accuracy!r}, needs a number, such as 1e-6")
+        raise ModelError.of("accuracy", f"is {shown(accuracy)}, needs a number, such as 1e-6")
     if is_class:
         if options:
             check_options(found.__name__, options, option_names(found))

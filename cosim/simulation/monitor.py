@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from cosim.errors import SimulationError
+from cosim.shown import shown
 from cosim.simulation.status import DID_NOTHING, EventStatus, Severity
 from cosim.system.state import State
 
@@ -30,7 +31,7 @@ def call_monitor(state: State, monitor: Monitor) -> EventStatus:
         if moved:
             raise SimulationError(time, "a monitor cannot change time")
         if answer is not None and not isinstance(answer, EventStatus):
-            raise SimulationError(time, f"must return None or an EventStatus, not {answer!r}")
+            raise SimulationError(time, f"must return None or an EventStatus, not {shown(answer)}")
     except Exception as error:
         text = error.reason if isinstance(error, SimulationError) else f"{type(error).__name__}: {error}"
         failure = SimulationError(time, f"monitor: {text}")

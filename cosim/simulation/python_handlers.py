@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosim.errors import SimulationError
+from cosim.shown import shown
 from cosim.simulation.status import EventStatus, Severity
 from cosim.stage import Stage
 from cosim.step import layout
@@ -90,7 +91,8 @@ class PythonHandlers:
                 answer = function(self._parts[entry.part], state)
             if answer is not None and not isinstance(answer, EventStatus):
                 raise SimulationError(
-                    state.time, f"{entry.path}: a handler must return None or an EventStatus, not {answer!r}"
+                    state.time,
+                    f"{entry.path}: a handler must return None or an EventStatus, not {shown(answer)}",
                 )
         except BaseException as error:
             text = error.reason if isinstance(error, SimulationError) else f"{type(error).__name__}: {error}"

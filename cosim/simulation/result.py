@@ -12,6 +12,7 @@ from typing import Any, overload
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from cosim.attributes import FixedAttributes
 from cosim.errors import LookUpError, ModelError, Problem
 from cosim.html_table import html_table
 from cosim.matching import is_pattern, matches
@@ -23,7 +24,7 @@ EVENT_PICTURE, EVENT_TABLE = "workbench.event_plot", "workbench.event_table"
 """Ids of the result sinks behind the methods of `Result`."""
 
 
-class Result:
+class Result(FixedAttributes):
     """Signals over time, with their units, the events and the statistics of the run.
 
     Signals are numbers, true or false, or text: arrays of float64, of bool, or of objects that are `str`.
@@ -61,6 +62,8 @@ class Result:
     >>> result.select("energy.*").names
     ['energy.kinetic']
     """
+
+    instead = "make another, cosim.Result(time, signals, units)"
 
     def __init__(
         self,
@@ -153,6 +156,9 @@ class Result:
             raise ModelError.of("result", f"[{times.start}:{times.stop}:{times.step}]: two times, no step")
         first = -math.inf if times.start is None else seconds(times.start, "start of the slice")
         last = math.inf if times.stop is None else seconds(times.stop, "end of the slice")
+        for end, name in ((first, "start"), (last, "end")):
+            if math.isnan(end):
+                raise ModelError.of(f"{name} of the slice", "is nan, needs a time")
         rounding = 1e-15 * float(np.abs(self.time).max(initial=0.0))  # 6 * 0.1 is not 0.6
         first, last = first - rounding, last + rounding
         within = (self.time >= first) & (self.time <= last)

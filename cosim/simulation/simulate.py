@@ -13,6 +13,7 @@ from cosim.contracts.result_stream import ResultStream
 from cosim.errors import LookUpError, ModelError, Problem, SimulationError
 from cosim.matching import is_pattern, matches
 from cosim.options import check_callable, check_options, option_names, seconds
+from cosim.shown import shown
 from cosim.simulation.checkpoint import Checkpoint
 from cosim.simulation.chosen_integrator import DEFAULT, integrator_options, made_integrator
 from cosim.simulation.interrupt import interrupt_between_steps, uninterrupted
@@ -76,12 +77,12 @@ def check_signals(patterns: Any) -> None:
         return
     needs = "needs a list of paths or patterns: ['engine.z', 'mount.*']"
     if isinstance(patterns, bytes) or not isinstance(patterns, Iterable):
-        raise ModelError.of("signals", f"is {patterns!r}, {needs}")
+        raise ModelError.of("signals", f"is {shown(patterns)}, {needs}")
     if isinstance(patterns, Iterator):
         return
     wrong = [pattern for pattern in patterns if not isinstance(pattern, str)]
     if wrong:
-        raise ModelError.of("signals", f"{wrong[0]!r} is no text, {needs}")
+        raise ModelError.of("signals", f"{shown(wrong[0])} is no text, {needs}")
 
 
 def _default_signals(system: System) -> list[str]:
@@ -238,8 +239,8 @@ def simulate(
     interval = (until - origin) / POINTS
     if output_interval is not None:
         interval = seconds(output_interval, "output_interval")
-    if not interval > 0.0:
-        raise SimulationError(start, f"output interval is {interval} s, needs more than 0")
+    if not 0.0 < interval < math.inf:
+        raise SimulationError(start, f"output interval is {interval} s, needs a finite time, more than 0")
     if (until - start) / interval > MOST_POINTS:
         points = (until - start) / interval
         raise ModelError.of(

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim.contracts.integrator import Integrator
-from cosim.errors import SimulationError, StateError
+from cosim.errors import ModelError, SimulationError, StateError
+from cosim.shown import shown
 from cosim.simulation.bound_step import BoundStep
 from cosim.simulation.chosen_integrator import chosen_integrator
 from cosim.simulation.event_log import EventLog
@@ -83,6 +85,8 @@ class SimulatedSystem:
             self._bind(state)
 
     def _of_this_system(self, state: State) -> State:
+        if not isinstance(state, State):
+            raise ModelError.of("state", f"is {shown(state)}, needs a State: system.default_state()")
         if state.system is not self._system and state.system.digest != self._system.digest:
             raise StateError("this State belongs to another system: its parts, connections or options differ")
         return state
@@ -145,10 +149,12 @@ class SimulatedSystem:
     def statistics(self) -> Statistics:
         """Counts since `initialize` or `reset_statistics`."""
         now, counts = self._integrator.statistics, self._step.statistics()
-        counts.integrator_steps = now.steps - self._origin.steps
-        counts.rejections = now.rejections - self._origin.rejections
-        counts.evaluations = now.evaluations - self._origin.evaluations + counts.realizations
-        return counts
+        return replace(
+            counts,
+            integrator_steps=now.steps - self._origin.steps,
+            rejections=now.rejections - self._origin.rejections,
+            evaluations=now.evaluations - self._origin.evaluations + counts.realizations,
+        )
 
     def reset_statistics(self) -> None:
         """Forget the counts, and where the actual real-time rate is measured from."""

@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
+from numbers import Real
 from typing import Any, ClassVar
 
 from cosim.attributes import ClosedAttributes
 from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, SimulationError
 from cosim.html_table import html_table
-from cosim.options import check_options, option_names, seconds
+from cosim.options import check_callable, check_choice, check_options, check_whole, option_names, seconds
+from cosim.shown import shown
 from cosim.simulation.chosen_integrator import integrator_options
 from cosim.simulation.event_record import Finding
 from cosim.simulation.failures import NO_ACCURACY
@@ -102,14 +104,18 @@ class Simulator(ClosedAttributes, SimulatedSystem):
         if options:
             known = [name for name in option_names(Simulator) if name not in ("system", "state")]
             check_options(type(self).__name__, options, [*known, *integrator_options(integrator)])
-        if endless_events not in POLICIES:
-            raise ModelError.of(
-                "endless_events", f"is {endless_events!r}, needs one of {', '.join(map(repr, POLICIES))}"
-            )
+        check_choice(endless_events, "endless_events", POLICIES)
+        check_whole(event_limit, "event_limit", 0)
         check_system(system, type(self).__name__)
         super().__init__(system, state, endless_events, event_limit)
         self.final_time = final_time
         self.reset_integrator(integrator, accuracy=accuracy, **options)
+
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a Simulator is not pickled: pickle its system and simulator.state, and make another with "
+            "them, or write simulator.state.to_bytes()"
+        )
 
     def __repr__(self) -> str:
         at = f"at t = {self._state.time:.9g} s" if self._state is not None else "without a State"
@@ -144,6 +150,7 @@ class Simulator(ClosedAttributes, SimulatedSystem):
 
     def set_monitor(self, monitor: Monitor) -> None:
         """Have a function called at the end of every step, after all publishes."""
+        check_callable(monitor, "monitor", "the State")
         self._steps.monitor = monitor
 
     def clear_monitor(self) -> None:
@@ -157,6 +164,9 @@ class Simulator(ClosedAttributes, SimulatedSystem):
 
     @target_realtime_rate.setter
     def target_realtime_rate(self, rate: float) -> None:
+        if isinstance(rate, bool) or not isinstance(rate, Real) or math.isnan(rate):
+            text = f"is {shown(rate)}, needs a number of simulated seconds for each second; 0 for no limit"
+            raise ModelError.of("target_realtime_rate", text)
         self._steps.pace.target = max(0.0, float(rate))
 
     @property

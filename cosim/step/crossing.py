@@ -12,7 +12,7 @@ import math
 from cosim.contracts.method_layout import END as STEP_END
 from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, Reals, part
+from cosim.step.arrays import Arrays, Reals
 from cosim.step.evaluation import probed
 from cosim.step.realize import interpolate
 from cosim.step.seen import (
@@ -79,7 +79,6 @@ def copy_end(a: Arrays, c: Reals, at_start: bool) -> None:
             c[rate] = a.scratch[a.program[ix.RATES_BEFORE] + i] if at_start else a.c[rate]
 
 
-@part("Afi>i")
 def look_at(a: Arrays, t: float, at: int) -> int:
     """The witnesses at a time of the last step, into a point; 0 or 1 + the index of a failed block."""
     y, c = probed(a)
@@ -102,7 +101,6 @@ def look_at(a: Arrays, t: float, at: int) -> int:
     return status
 
 
-@part("Affi>i")
 def look_with_rates(a: Arrays, t: float, step: float, at: int) -> int:
     """As `look_at`, with their rates; a rate that is not declared is a difference over `step`."""
     count = a.program[ix.WITNESSES]
@@ -144,7 +142,6 @@ def turns(left: float, right: float, left_rate: float, right_rate: float) -> int
     return 0
 
 
-@part("Aiiff>i")
 def search_extremum(a: Arrays, i: int, turn: int, difference: float, shortest: float) -> int:
     """Follow a dip of witness `i` between LEFT and RIGHT; 1 when it passes zero, at the time left in MIDDLE.
 
@@ -277,7 +274,6 @@ def first_guess(a: Arrays, points: Reals) -> float:
     return first
 
 
-@part("Af>i")
 def narrow(a: Arrays, window: float) -> int:
     """Shrink LEFT … RIGHT around the first crossing between them to `window`: the ITP method.
 
@@ -323,7 +319,6 @@ def narrow(a: Arrays, window: float) -> int:
     return 0
 
 
-@part("Affffi>i")
 def first_crossing(a: Arrays, start: float, stop: float, window: float, difference: float, parts: int) -> int:
     """The first crossing between `start` and `stop`; FOUND leaves its window in ENDS, else minus a status.
 

@@ -18,6 +18,7 @@ from cosim.component.kernel_function import UPDATES_AT, KernelFunction
 from cosim.component.set_attribute import BUILT
 from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
+from cosim.shown import shown
 from cosim.stage import Stage
 from cosim.system import adapter, copies
 from cosim.system.connection import Connection
@@ -406,7 +407,7 @@ class Assembly:
         path = value.name if isinstance(value, Component) else str(value)
         if isinstance(value, Component) and self.parts_by_name.get(path) is not value:
             raise ModelError.of(
-                "", f"{attachment} is {value!r}, which is not part of this model: add it first"
+                "", f"{attachment} is {shown(value)}, which is not part of this model: add it first"
             )
         return path
 

@@ -15,12 +15,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim import walker
+from cosim.attributes import FixedAttributes
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
 from cosim.component.kinks import SIDE_OF_KINK
 from cosim.component.values import read_numbers
 from cosim.errors import LookUpError, ModelError, SimulationError, StageError, StateError
 from cosim.html_table import html_table
+from cosim.shown import shown
 from cosim.stage import Stage
 from cosim.system import state_bytes
 from cosim.system.assembly import Assembly
@@ -64,7 +66,7 @@ def check_system(given: object, where: str) -> None:
         raise ModelError.of(where, f"needs a System, not a {word}: write {build}")
 
 
-class System:
+class System(FixedAttributes):
     """An assembled model: what the States of it look like and how they are computed.
 
     Made by `Model.build`. Nothing of it changes afterwards; only States do.
@@ -93,6 +95,8 @@ class System:
     solver : DynamicsSolver or None
         The one that made their blocks.
     """
+
+    instead = "change the model and build it again; what changes in a run is written to a State"
 
     def __init__(self, assembly: Assembly, model: Model | None = None) -> None:
         self.assembly = assembly
@@ -360,6 +364,8 @@ class System:
 
     def signal(self, path: str) -> Signal:
         """What a path stands for; `LookUpError` with the nearest name."""
+        if not isinstance(path, str):
+            raise LookUpError("signal", shown(path), (), "Signals have names: 'part.name'.")
         found = self._signals.get(path)
         if found is None:
             if len(self._signals) >= KEPT_SIGNALS:

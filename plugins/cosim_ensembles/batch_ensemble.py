@@ -13,10 +13,11 @@ import numpy as np
 
 import cosim
 from cosim import CosimError, Integrator, ModelError, Stage, State, System
-from cosim.kit import check_callable, chosen_integrator, end_of_run
+from cosim.kit import POLICIES, check_callable, check_choice, check_whole, chosen_integrator, end_of_run
 from cosim_ensembles.batch_result import BatchResult
 from cosim_ensembles.block import Block
 from cosim_ensembles.changes import Changes
+from cosim_ensembles.chunks import Job
 from cosim_ensembles.compiled_runs import CompiledRuns
 from cosim_ensembles.in_executor import run_in_executor
 from cosim_ensembles.own_processes import OwnProcesses
@@ -56,9 +57,9 @@ class BatchEnsemble(cosim.Ensemble):
         **options: Any,
     ) -> None:
         self.system, until = system, end_of_run(until)
-        self.threads = available_processors() if threads is None else int(threads)
-        if self.threads < 1:
-            raise ModelError.of("threads", f"is {threads}, needs 1 at least")
+        self.threads = available_processors() if threads is None else threads
+        check_whole(self.threads, "threads", 1)
+        check_choice(endless_events, "endless_events", POLICIES)
         self._settings = {
             **{"until": until, "integrator": integrator, "accuracy": accuracy},
             **{"output_interval": output_interval, "reduce": reduce, "endless_events": endless_events},
@@ -71,7 +72,7 @@ class BatchEnsemble(cosim.Ensemble):
         self.start, self.columns, self.units = self.plan.start, self.plan.columns, self.plan.units()
         self.in_python = python_parts(system, integrator_of_all)
         self._runs: list[CompiledRuns | SimulatorRuns] = []
-        self.job: Any = None  # what an executor was sent last
+        self._job: Job | None = None  # what an executor was sent last
 
     def _integrator(self) -> Integrator:
         """An integrator of its own for each thread."""
@@ -79,6 +80,12 @@ class BatchEnsemble(cosim.Ensemble):
         if isinstance(wanted, Integrator):
             return wanted.with_accuracy(wanted.accuracy)
         return chosen_integrator(wanted, self.system, self._settings["accuracy"], dict(self._options))
+
+    def job_for(self, executor: Executor) -> Job:
+        """What is sent to the workers of an executor: once."""
+        if self._job is None or self._job.executor is not executor:
+            self._job = Job(self, executor)
+        return self._job
 
     def __reduce__(self) -> Any:
         return _unpickled, (self.system, self._settings, self.plan.start)

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim import CosimError, ModelError, Problem, State, StateError, System
-from cosim.kit import Arrays, Declaration
+from cosim.kit import Arrays, Declaration, shown
 
 
 class Changes:
@@ -58,7 +58,12 @@ class Changes:
             places += [(array, slot.offset + i) for i in range(slot.size)]
             columns.append(flat)
         lengths = {path: len(given) for path, given in self.given.items()}
+        if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
+            problems.append(Problem("count", f"is {shown(count)}, needs a whole number of runs"))
+            count = None
         self.runs = max(lengths.values(), default=1 if count is None else count)
+        if count is not None and count != self.runs:
+            problems.append(Problem("count", f"is {count}, and {self.runs} values are given: leave it out"))
         for path, length in lengths.items():
             if length != self.runs:
                 problems.append(

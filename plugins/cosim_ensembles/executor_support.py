@@ -6,10 +6,11 @@ from concurrent.futures import BrokenExecutor, CancelledError, Executor
 from typing import Any
 
 from cosim import plugin_kind
+from cosim.kit import AbstractClosedAttributes
 
 
 @plugin_kind("executor_support")
-class ExecutorSupport:
+class ExecutorSupport(AbstractClosedAttributes):
     """How many workers an executor has, what is sent to each of them once, what its errors mean.
 
     As it stands it serves executors of the standard library, and whatever keeps to `concurrent.futures`. For

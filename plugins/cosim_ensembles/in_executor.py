@@ -11,7 +11,7 @@ import numpy as np
 from cosim.kit import FailedRun, codes
 from cosim_ensembles.block import Block
 from cosim_ensembles.changes import Changes
-from cosim_ensembles.chunks import Job, do_in_chunks
+from cosim_ensembles.chunks import do_in_chunks
 
 Ensemble = Any
 """`cosim_ensembles.batch_ensemble.BatchEnsemble`, which imports this."""
@@ -32,8 +32,7 @@ def run_in_executor(
     Results are written by number, so each run counts once. Values over time that go to `parts` are written
     by the workers, and do not come here. `take` gets a span and the block of its runs, as `vars`.
     """
-    if ensemble.job is None or ensemble.job.executor is not executor:
-        ensemble.job = Job(ensemble, executor)
+    job = ensemble.job_for(executor)
 
     def given(first: int, last: int) -> tuple[Any, ...]:
         values = {path: column[first:last] for path, column in changes.given.items()}
@@ -50,4 +49,4 @@ def run_in_executor(
         return progress is None or progress(int((block.codes >= 0).sum()), block.runs) is not False
 
     most = None if block.series is not None else ensemble.plan.most_runs
-    return not do_in_chunks(ensemble.job, block.runs, given, take, fail, goes_on, chunk, most)
+    return not do_in_chunks(job, block.runs, given, take, fail, goes_on, chunk, most)

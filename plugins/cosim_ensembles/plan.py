@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim import ModelError, State, StateError, System
-from cosim.kit import MOST_POINTS, POINTS, SLACK, choose_signals, shortest_interval
+from cosim.kit import MOST_POINTS, POINTS, SLACK, choose_signals, seconds, shortest_interval
 from cosim_ensembles.reduction import Reduction, read_reductions
 
 MOST_NUMBERS = 2**21
@@ -45,7 +45,7 @@ class Plan:
         system: System,
         until: float,
         accuracy: float,
-        output_interval: float | None,
+        output_interval: float | str | None,
         signals: Sequence[str] | None,
         reduce: Sequence[Any] | Mapping[str, Any] | None,
         state: State | None,
@@ -59,9 +59,11 @@ class Plan:
         self.begin, self.until = self.start.time, float(until)
         if not (math.isfinite(self.until) and self.until > self.begin):
             raise ModelError.of("until", f"is {until} s, needs a time after the start, {self.begin:g} s")
-        self.interval = (
-            (self.until - self.begin) / POINTS if output_interval is None else float(output_interval)
-        )
+        self.interval = (self.until - self.begin) / POINTS
+        if output_interval is not None:
+            self.interval = seconds(output_interval, "output_interval")
+        if math.isinf(self.interval):
+            raise ModelError.of("output interval", f"is {self.interval:g} s, needs a finite time")
         shortest = shortest_interval(self.begin, self.until)
         if not shortest <= self.interval or (self.until - self.begin) / self.interval > MOST_POINTS:
             raise ModelError.of(

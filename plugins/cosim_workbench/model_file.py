@@ -165,7 +165,7 @@ class ModelFile:
             for problem in error.problems:
                 table, _, path = problem.where.partition(": ")
                 if table == "starts":
-                    self._add(self.file.place(("starts",), path), "starts", problem.text)
+                    self._add(self.file.place(("starts",), path), f"starts: {path}", problem.text)
                 else:
                     self._add(*self._place(problem.where), problem.text)
             self.check()

@@ -322,3 +322,55 @@ def test_fmi3_in_whole_steps_and_in_pieces(tmp_path: Path) -> None:
         )
         assert found["swing.angle"][-1] == pytest.approx(here["swing.angle"], abs=1e-7)
         assert found["sampler.total"][-1] == pytest.approx(here["sampler.total"], abs=1e-7)
+
+
+class Bouncing(cosim.Component):
+    """A ball on a floor, whose bounces pile up."""
+
+    height = cosim.position(unit="m")
+    speed = cosim.speed(unit="m/s", start=-1e-5)
+    bounces = cosim.discrete(dtype=int)
+
+    @cosim.kernel
+    def derivatives(speed, height_dot, speed_dot):
+        height_dot[0] = speed
+        speed_dot[0] = -9.81
+
+    @cosim.witness(direction="falling")
+    def floor(height):
+        return height
+
+    @cosim.on(floor, does="unrestricted")
+    def bounce(speed, bounces, height_next, speed_next, bounces_next):
+        height_next[0] = 0.0
+        speed_next[0] = -0.8 * speed if speed < 0.0 else speed
+        bounces_next[0] = bounces + 1
+
+
+@pytest.mark.parametrize("version", [2, 3])
+def test_bounces_that_pile_up_end_a_foreign_host_with_the_name_of_the_witness(
+    version: int, tmp_path: Path, capfd: pytest.CaptureFixture[str]
+) -> None:
+    """CVODE begins anew behind each event, with the shortest of steps: it would never get on."""
+    import fmpy
+
+    model = cosim.Model("ball")
+    model.add(Bouncing, "ball")
+    file = export_native(model, tmp_path / "ball.fmu", fmi=version)
+    steps = []
+
+    def goes_on(time: float, recorder: object) -> bool:
+        steps.append(time)
+        return len(steps) < 60_000
+
+    with pytest.raises(Exception, match="DiscreteStates failed with status 3"):
+        fmpy.simulate_fmu(
+            str(file),
+            fmi_type="ModelExchange",
+            solver="CVode",
+            stop_time=1.0,
+            output_interval=0.01,
+            step_finished=goes_on,
+        )
+    assert "The events of a witness do not end: ball.floor" in "".join(capfd.readouterr())
+    assert steps[-1] < 0.1

@@ -54,6 +54,57 @@ def test_steps_keep_the_accuracy_and_land(method) -> None:
 
 
 @pytest.mark.parametrize("method", ALL)
+@pytest.mark.parametrize("units", [1, 2, 4, 17])
+def test_targets_a_few_units_in_the_last_place_apart(method, units) -> None:
+    """No library begins for a time that it cannot tell from the present one."""
+    integrator, state = started(method, accuracy=1e-8)
+    for target in (0.1 + 0.2, 1.0, 4.7):
+        go_to(integrator, state, target)
+        for _ in range(3):
+            start = state.time, state.y.copy()
+            target = target + units * math.ulp(target)
+            go_to(integrator, state, target)
+            assert state.time == target
+            out = np.zeros(state.y.size)
+            integrator.interpolate(math.nextafter(target, 0.0), out)
+            assert np.allclose(out, start[1], rtol=0.0, atol=1e-13)
+        assert np.abs(state.y - exact(target)).max() < 1e-6
+    assert integrator.statistics.steps < 1000
+
+
+def test_ends_that_are_sums_of_doubles_meet_exact_ticks() -> None:
+    """An end that is one unit behind the tick of a timer."""
+
+    class Ticking(cosim.Component):
+        """An oscillator beside a timer."""
+
+        x = cosim.auxiliary_state(start=1.0)
+        v = cosim.auxiliary_state()
+        n = cosim.discrete()
+
+        @cosim.kernel
+        def derivatives(x, v, x_dot, v_dot):
+            x_dot[0] = v
+            v_dot[0] = -x
+
+        @cosim.every(0.1, does="discrete")
+        def tick(n, n_next):
+            n_next[0] = n + 1
+
+    model = cosim.Model("m")
+    model.add(Ticking, "p")
+    system = model.build()
+    until = 0.0
+    for count in range(1, 50):
+        until += 0.1
+        result = cosim.simulate(
+            system, until=until, integrator="integrators.scipy_lsoda", signals=["p.n", "p.x"]
+        )
+        assert result["p.n"][-1] in (count, count + 1)
+        assert result["p.x"][-1] == pytest.approx(math.cos(until), abs=1e-5)
+
+
+@pytest.mark.parametrize("method", ALL)
 def test_dense_output_and_a_step_taken_again(method) -> None:
     integrator, state = started(method, accuracy=1e-7)
     for _ in range(12):

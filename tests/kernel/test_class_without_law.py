@@ -2,13 +2,12 @@
 
 import functools
 
-import numba
 import pytest
 
 import cosim
 from cosim.misspelt import edits, is_misspelt
 from cosim_integrators.kit import ExplicitRungeKutta
-from cosim_mechanics import Constraint, Force, ForceElement, Joint, coordinate
+from cosim_mechanics import Constraint, Force, ForceElement, Joint, Multibody, coordinate
 
 
 def logged(function):
@@ -60,7 +59,10 @@ def hide(decorator):
             "staticmethod stands below the decorator of cosim",
         ),
         (lambda: of_force(cosim.kernel(functools.partial(pull))), "partial stands below"),
-        (lambda: of_force(cosim.kernel(print)), "a kernel function is a plain function, not <built-in"),
+        (
+            lambda: of_force(cosim.kernel(print)),
+            "what stands below the decorator is the function print, needs a plain function",
+        ),
         (
             lambda: of_force(staticmethod(pull)),
             "staticmethod keeps force from being called: write @cosim.kernel in",
@@ -81,15 +83,24 @@ def test_a_force_whose_function_is_hidden_or_misnamed_is_refused_where_its_class
         make()
 
 
-@pytest.mark.skipif(not hasattr(numba.njit(pull), "py_func"), reason="numba is switched off")
+class Dispatcher:
+    """As numba's: what it compiled lies in `py_func`."""
+
+    def __init__(self, function):
+        self.py_func = function
+
+    def __call__(self, *arguments):
+        return self.py_func(*arguments)
+
+
 @pytest.mark.parametrize(
     ("make", "text"),
     [
-        (lambda: of_force(numba.njit(pull)), "numba's CPUDispatcher keeps force from being called"),
-        (lambda: of_force(numba.njit(pull), "pulls"), "nothing calls pulls: write @cosim.kernel above it"),
+        (lambda: of_force(Dispatcher(pull)), "Dispatcher keeps force from being called"),
+        (lambda: of_force(Dispatcher(pull), "pulls"), "nothing calls pulls: write @cosim.kernel above it"),
         (
-            lambda: of_force(cosim.kernel(numba.njit(pull))),
-            "CPUDispatcher stands below the decorator of cosim",
+            lambda: of_force(cosim.kernel(Dispatcher(pull))),
+            "Dispatcher stands below the decorator of cosim",
         ),
     ],
 )
@@ -227,6 +238,150 @@ def test_handlers(law, text):
         type("Counter", (cosim.Component,), {"n": cosim.discrete(), "tick": law})
 
 
+def first(height):
+    return height
+
+
+@pytest.mark.parametrize(
+    ("make", "is_now"),
+    [
+        (lambda: cosim.witness(cosim.kernel(first)), "a kernel function"),
+        (lambda: cosim.witness(direction="falling")(cosim.kernel(first)), "a kernel function"),
+        (lambda: cosim.kernel(cosim.witness(first)), "a witness"),
+        (lambda: cosim.kernel(cosim.kernel(first)), "a kernel function"),
+        (lambda: cosim.update(cosim.kernel(first)), "a kernel function"),
+        (lambda: cosim.witness(first).rate(cosim.kernel(first)), "a kernel function"),
+        (lambda: cosim.kernel(cosim.every(0.1, does="discrete")(first)), "a handler"),
+        (lambda: cosim.every(0.2, does="discrete")(cosim.every(0.1, does="discrete")(first)), "a handler"),
+        (lambda: cosim.every(0.2, does="discrete")(cosim.witness(first)), "a witness"),
+        (lambda: cosim.every(0.2, does="discrete")(cosim.update(first)), "an auto-update"),
+        (
+            lambda: cosim.on(cosim.EventCause.INITIALIZATION, does="publish")(cosim.witness(first)),
+            "a witness",
+        ),
+    ],
+)
+def test_two_decorators_of_ours_on_one_function(make, is_now):
+    with pytest.raises(cosim.ContractError) as caught:
+        make()
+    text = str(caught.value)
+    assert f"this is {is_now} (first) already: write one decorator of cosim above each function" in text
+    assert "test_class_without_law.py:" in text
+    assert "KernelFunction(" not in text
+
+
+def test_a_bare_kernel_decorator_below_that_of_a_handler_says_nothing_more():
+    inner = cosim.kernel(first)
+    handler = cosim.every(0.1, does="discrete")(inner)
+    assert (handler.function.role, inner.role) == ("handler", "kernel")
+
+
+@pytest.mark.parametrize(
+    ("make", "text"),
+    [
+        (lambda: cosim.kernel(3), "what stands below the decorator is 3, needs a plain function"),
+        (lambda: cosim.kernel(Force), "is the class Force, needs a plain function"),
+        (lambda: cosim.on(cosim.kernel(first), does="publish")(count), r"not a kernel function \(first\)"),
+        (lambda: cosim.on(first, does="publish")(count), "not the function first"),
+        (lambda: cosim.on(cosim.discrete(), does="publish")(count), r"not a declaration \(discrete\)"),
+        (lambda: cosim.every(True, does="discrete"), "period is True, needs a time in s"),
+        (lambda: cosim.every([1], does="discrete"), r"period is \[1\], needs a time in s"),
+        (lambda: cosim.every(1, offset=None, does="discrete"), "offset is None, needs a time in s"),
+        (lambda: cosim.at(True, does="discrete"), r"cosim\.at\(True\): needs a time or a list"),
+        (lambda: cosim.at(first, does="discrete"), r"cosim\.at\(the function first\): needs a time"),
+        (lambda: cosim.kernel(refuses=[]), "refuses is empty"),
+        (lambda: cosim.kernel(refuses=[""]), "refuses is a list of sentences"),
+        (lambda: cosim.witness(shortest_pulse="1 kg"), "shortest_pulse: is '1 kg', needs a time"),
+    ],
+)
+def test_what_a_decorator_is_given_in_place_of_what_it_needs(make, text):
+    with pytest.raises(cosim.ContractError, match=text) as caught:
+        make()
+    assert " at 0x" not in str(caught.value)
+
+
+def test_a_shortest_pulse_may_have_a_unit():
+    assert cosim.witness(shortest_pulse="2 ms")(first).shortest_pulse == 0.002
+
+
+class Callable:
+    """Called like a function."""
+
+    def __call__(self, q, k, tau):
+        tau[0] -= k * q
+
+
+@pytest.mark.parametrize(
+    ("law", "text"),
+    [
+        (3, "Pull: force is 3, and nothing calls it: write a kernel function, def force"),
+        (Callable(), "force is an object of class Callable, and nothing calls it"),
+        (Callable, "force is the class Callable, and nothing calls it"),
+        ([pull], "and nothing calls it"),
+    ],
+)
+def test_a_law_that_is_no_function(law, text):
+    with pytest.raises(cosim.ContractError, match=text):
+        of_force(law)
+
+
+def mixed(function, name="force", first=True):
+    """A class of forces whose law stands in a class that is no component."""
+    mixin = type("Mixin", (), {name: function})
+    body = {"coordinate": coordinate(), "k": cosim.parameter(default=2.0)}
+    return type("Pull", (mixin, Force) if first else (Force, mixin), body)
+
+
+@pytest.mark.parametrize("first", [True, False])
+@pytest.mark.parametrize("law", [cosim.kernel(pull), pull_self])
+def test_a_law_from_a_class_that_is_no_component_is_called(law, first):
+    model = Multibody("m", gravity=(0, 0, 0))
+    joint = model.joint("slider", child=model.body("b", mass=1.0, inertia=(1, 1, 1)), q=1.0)
+    model.add(mixed(law, first=first), "pull", coordinate=joint)
+    state = model.build().default_state().realize()
+    assert state.y_dot[1] == -2.0
+
+
+@pytest.mark.parametrize(
+    ("law", "name", "text"),
+    [
+        (staticmethod(pull), "force", "staticmethod keeps force from being called"),
+        (pull_self, "forec", "nothing calls forec: Pull calls energy, force; name it force"),
+        (pull, "force_of", "nothing calls force_of: write @cosim.kernel above it"),
+        (3, "force", "force is 3, and nothing calls it"),
+    ],
+)
+def test_a_law_that_nothing_calls_in_a_class_that_is_no_component(law, name, text):
+    with pytest.raises(cosim.ContractError, match=text):
+        mixed(law, name)
+
+
+@pytest.mark.parametrize(
+    ("declare", "text"),
+    [
+        (lambda: cosim.discrete(dtype=str), "dtype is str, needs float, int or bool"),
+        (lambda: cosim.discrete(invalidates=3), "invalidates is 3, needs a Stage"),
+        (lambda: cosim.discrete(invalidates="zz"), "it invalidates 'zz', which is no option"),
+        (lambda: cosim.parameter(shape=-1), "shape is -1, needs numbers of elements, or names"),
+        (lambda: cosim.parameter(shape=2.0), "shape is 2.0, needs"),
+        (lambda: cosim.parameter(shape=True), "shape is True, needs"),
+        (lambda: cosim.parameter(minimum=float("nan")), "minimum is nan, needs a number"),
+        (lambda: cosim.parameter(maximum="1 N"), "maximum is '1 N', needs a number in the declared unit"),
+        (lambda: cosim.parameter(minimum=0.0, above=0.0), "give minimum or above, not both"),
+        (lambda: cosim.option([1, 2]), r"option\(\[1, 2\]\): needs True or False"),
+        (lambda: cosim.input(unit=3), "unit is 3, needs text"),
+        (
+            lambda: cosim.history(of="nothing", keep="n"),
+            "the history 'it' is of 'nothing', which is no quantity",
+        ),
+        (lambda: cosim.history(of="n", keep="nothing"), "the history 'it' is kept for 'nothing'"),
+    ],
+)
+def test_a_declaration_that_declares_nothing(declare, text):
+    with pytest.raises(cosim.ContractError, match=text):
+        type("Odd", (cosim.Component,), {"n": cosim.discrete(), "it": declare()})
+
+
 def test_decorators_below_a_handler_and_a_witness():
     with pytest.raises(cosim.ContractError, match="a decorator stands below the decorator of cosim"):
         cosim.every(0.1, does="discrete")(logged(count))
@@ -243,6 +398,11 @@ def test_decorators_below_a_handler_and_a_witness():
         (cosim.MasterAlgorithm, "initialise", "MasterAlgorithm calls initialize"),
         (cosim.Participant, "intialize", "Participant calls initialize"),
         (cosim.Participant, "serialise", "Participant calls serialize"),
+        (cosim.Exporter, "exprot", "Exporter calls export"),
+        (cosim.ResultSink, "wriet", "ResultSink calls write"),
+        (cosim.ModelReader, "raed", "ModelReader calls read"),
+        (cosim.ModelTable, "add_parts", "ModelTable calls add_part"),
+        (cosim.Command, "configrue", "Command calls configure"),
     ],
 )
 def test_integrators_algorithms_and_participants(base, name, text):

@@ -15,6 +15,8 @@ from how_many import many
 
 import cosim
 from cosim.rational import compare_fractions, nearest_time, periodic_time, rational_time, tick_time
+from cosim.step.records import Grid
+from cosim_compiler.record import layout_of, width_of
 
 LARGEST = (1 << 63) - 1
 
@@ -364,13 +366,14 @@ def test_damaged_grids_are_refused() -> None:
     data, places = simulator.state.to_bytes(), cosim.kit.step_layout
     agenda = simulator.state.agenda
     grid = places.FIRST_ENTRY + 1
+    column = {name: offset // 8 for name, offset, _ in layout_of(Grid)}
     for place, value in [
-        (grid + places.RESOLUTION, 0),
-        (grid + places.RESOLUTION, -10),
-        (grid + places.PERIOD_REST, 10),
-        (grid + places.OFFSET_REST, -1),
-        (grid + places.PERIOD_WHOLE, LARGEST),
-        (grid + places.OFFSET_WHOLE, LARGEST),
+        (grid + column["resolution"], 0),
+        (grid + column["resolution"], -10),
+        (grid + column["period_rest"], 10),
+        (grid + column["offset_rest"], -1),
+        (grid + column["period_whole"], LARGEST),
+        (grid + column["offset_whole"], LARGEST),
         (places.FIRST_ENTRY, LARGEST),
         (places.FIRST_ENTRY, 3),
     ]:
@@ -379,7 +382,7 @@ def test_damaged_grids_are_refused() -> None:
         damaged = simulator.system.state_from_bytes(state.to_bytes())
         with pytest.raises(cosim.StateError, match="damaged"):
             cosim.Simulator(simulator.system, damaged, accuracy=1e-6)
-    assert agenda.size == grid + places.GRID_WIDTH
+    assert agenda.size == grid + width_of(Grid)
 
 
 # order, over many ticks

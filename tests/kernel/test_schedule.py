@@ -309,7 +309,7 @@ def test_where_a_step_ends_everything_is_computed(method):
     for everywhere in (False, True):
         system = late_follower().build()
         if everywhere:
-            system.inner_range = system.derivative_range
+            vars(system)["inner_range"] = system.derivative_range
         fixed = {"fixed_step": 0.01} if method == "runge_kutta_4" else {}
         simulator = cosim.Simulator(system, integrator=f"integrators.{method}", accuracy=1e-6, **fixed)
         simulator.initialize()

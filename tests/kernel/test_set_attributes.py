@@ -1,12 +1,16 @@
 """What is set on a part, a model or a simulator before it is built is what runs, or an error."""
 
+import inspect
 import math
+import pickle
 
 import numpy as np
 import pytest
 
 import cosim
 from cosim.errors import AttributeNameError
+from cosim_integrators.kit import ButcherTableau
+from cosim_workbench.studies import Study
 
 
 class Mass(cosim.Component):
@@ -242,6 +246,183 @@ def test_models_simulators_integrators_and_states_take_no_unknown_names(make, na
         setattr(thing, name, 1.0)
 
 
+@pytest.mark.parametrize(
+    ("make", "name", "text"),
+    [
+        (
+            lambda: model_of(Mass()).build(),
+            "anything",
+            "System.anything: no such attribute. Nothing can be set",
+        ),
+        (lambda: model_of(Mass()).build(), "input", "no such attribute. Nearest: inputs. Nothing can be set"),
+        (lambda: model_of(Mass()).build(), "ny", "it cannot be set: change the model and build it again"),
+        (
+            lambda: model_of(Mass()).simulate(until=0.1),
+            "tme",
+            "no such attribute. Nearest: time. Nothing can",
+        ),
+        (lambda: model_of(Mass()).simulate(until=0.1), "time", r"make another, cosim\.Result\(time, signals"),
+        (
+            lambda: cosim.Ensemble(model_of(Mass()).build(), until=1.0),
+            "threads",
+            "make another ensemble with it",
+        ),
+        (lambda: cosim.Ensemble(model_of(Mass()).build(), until=1.0), "untli", "no such attribute"),
+        (
+            lambda: cosim.Ensemble(model_of(Mass()).build(), until=1.0).run(count=1),
+            "time",
+            "BatchResult.time: it cannot be set",
+        ),
+        (lambda: Study(model_of(Mass()), {"k.stiffness": "1..2:2"}, until=1.0), "sed", "Nearest: seeds"),
+        (
+            lambda: ButcherTableau(order=1, a=[[]], b=[1.0], c=[0.0]),
+            "order",
+            "ButcherTableau.order: it cannot be set: make another",
+        ),
+    ],
+)
+def test_what_is_never_changed_takes_no_attributes(make, name, text):
+    thing = make()
+    with pytest.raises(AttributeNameError, match=text):
+        setattr(thing, name, 1.0)
+
+
+@pytest.mark.parametrize(
+    ("make", "name"),
+    [
+        (Mass, "stiffness"),
+        (lambda: cosim.Model("m"), "name"),
+        (lambda: model_of(Mass()).build(), "ny"),
+        (lambda: cosim.Result([0.0], {}), "time"),
+        (lambda: cosim.Simulator(model_of(Mass()).build()).integrator, "accuracy"),
+    ],
+)
+def test_nothing_is_deleted(make, name):
+    thing = make()
+    before = getattr(thing, name)
+    with pytest.raises(
+        AttributeNameError, match=rf"{name}: it cannot be deleted: set another value, or make"
+    ):
+        delattr(thing, name)
+    assert getattr(thing, name) is before
+    with pytest.raises(AttributeNameError):
+        del thing.nothing_at_all
+
+
+def test_counts_of_a_simulator_are_not_set():
+    simulator = cosim.Simulator(model_of(Mass()).build())
+    with pytest.raises(AttributeError):
+        simulator.statistics.steps = 3
+
+
+def test_what_is_never_changed_goes_to_other_processes_and_stays_so():
+    result = pickle.loads(pickle.dumps(model_of(Mass()).simulate(until=0.1)))
+    with pytest.raises(AttributeNameError, match="it cannot be set"):
+        result.time = 1.0
+    assert list(inspect.signature(cosim.Ensemble).parameters)[:2] == ["system", "until"]
+    assert list(inspect.signature(cosim.Result).parameters)[:2] == ["time", "signals"]
+
+
+@pytest.mark.parametrize(
+    ("path", "value", "text"),
+    [
+        ("k.x", "abc", r"^starts: k\.x: 'abc' is no quantity"),
+        ("k.x", math.nan, r"^starts: k\.x: x is nan"),
+        ("k.x", object(), r"^starts: k\.x: x is an object of class object, needs one number \[m\]"),
+        ("k.pull", 1.0, r"^starts: k\.pull: it is computed"),
+        ("kk.x", 1.0, r"^starts: kk\.x: no part 'kk'\. Nearest: k\."),
+    ],
+)
+def test_a_wrong_start_has_its_path_once(path, value, text):
+    model = model_of(Mass())
+    model.set_start(path, value)
+    with pytest.raises(cosim.ModelError, match=text) as caught:
+        model.build()
+    assert str(caught.value).count(path) == 1
+
+
+@pytest.mark.parametrize("path", [3, None, ["k.x"], ("k", "x")])
+def test_what_is_no_path(path):
+    model = model_of(Mass())
+    state = model.build().default_state()
+    with pytest.raises(cosim.ModelError, match="set_start: is for .* needs the path of a variable"):
+        model.set_start(path, 1.0)
+    with pytest.raises(cosim.LookUpError, match="Signals have names"):
+        state[path]
+    with pytest.raises(cosim.LookUpError, match="Signals have names"):
+        state[path] = 1.0
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"event_limit": -1}, "event_limit: is -1, needs a whole number, 0 at least"),
+        ({"event_limit": math.nan}, "event_limit: is nan, needs a whole number"),
+        ({"event_limit": True}, "event_limit: is True, needs a whole number"),
+        ({"state": 3}, "state: is 3, needs a State"),
+        ({"maximum_step": None}, "maximum_step: is None, needs a time"),
+        ({"minimum_step": "x"}, "minimum_step: is 'x', needs a time"),
+        ({"output_interval": math.inf}, "output interval is inf s, needs a finite time, more than 0"),
+    ],
+)
+def test_settings_of_a_run_that_are_none(settings, text):
+    with pytest.raises((cosim.ModelError, cosim.SimulationError), match=text):
+        model_of(Mass()).simulate(until=0.1, **settings)
+
+
+@pytest.mark.parametrize(
+    ("settings", "text"),
+    [
+        ({"threads": 1.5}, "threads: is 1.5, needs a whole number, 1 at least"),
+        ({"threads": True}, "threads: is True, needs a whole number"),
+        ({"threads": 0}, "threads: is 0, needs a whole number"),
+        ({"endless_events": "never"}, "endless_events: is 'never', needs one of 'hold'"),
+        ({"output_interval": math.inf}, "output interval: is inf s, needs a finite time"),
+        ({"output_interval": "1 kg"}, "output_interval: is '1 kg', needs a time"),
+    ],
+)
+def test_settings_of_an_ensemble_that_are_none(settings, text):
+    with pytest.raises(cosim.ModelError, match=text):
+        cosim.Ensemble(model_of(Mass()).build(), until=0.1, **settings)
+
+
+@pytest.mark.parametrize(
+    ("given", "text"),
+    [
+        ({"count": 1.5}, "count: is 1.5, needs a whole number"),
+        ({"count": True}, "count: is True, needs a whole number"),
+        ({"count": 0}, "there is no run"),
+        ({"values": {"k.stiffness": [1.0, 2.0]}, "count": 3}, "count: is 3, and 2 values are given"),
+    ],
+)
+def test_how_many_runs_an_ensemble_has(given, text):
+    ensemble = cosim.Ensemble(model_of(Mass()).build(), until=0.1, output_interval="50 ms")
+    assert ensemble.run(count=1).time.tolist() == [0.0, 0.05, 0.1]
+    with pytest.raises(cosim.ModelError, match=text):
+        ensemble.run(**given)
+
+
+@pytest.mark.parametrize("rate", [math.nan, True, "2", None])
+def test_a_real_time_rate_is_a_number(rate):
+    simulator = cosim.Simulator(model_of(Mass()).build())
+    with pytest.raises(cosim.ModelError, match="target_realtime_rate: is .* needs a number"):
+        simulator.target_realtime_rate = rate
+    with pytest.raises(cosim.ModelError, match="monitor: is 3, needs a function"):
+        simulator.set_monitor(3)
+
+
+def test_a_simulator_says_what_to_pickle():
+    with pytest.raises(TypeError, match="a Simulator is not pickled: pickle its system and simulator.state"):
+        pickle.dumps(cosim.Simulator(model_of(Mass()).build()))
+
+
+def test_what_has_no_attributes_to_set_says_so():
+    from cosim_fmu import TimedInputs
+
+    with pytest.raises(AttributeNameError, match="TimedInputs has no attribute 'zz' to set. Nothing of"):
+        TimedInputs({}).zz = 1
+
+
 def test_what_a_simulator_has_takes_effect():
     simulator = cosim.Simulator(model_of(Mass()).build(), accuracy=1e-6)
     simulator.final_time = "500 ms"
@@ -288,6 +469,8 @@ def test_a_part_that_was_not_added_is_no_part():
 def test_a_law_that_comes_late_is_refused():
     with pytest.raises(cosim.ContractError, match="the class is made already"):
         Mass.more = cosim.parameter(default=1.0)
+    with pytest.raises(cosim.ContractError, match=r"Mass\.stiffness: the class is made already"):
+        Mass.stiffness = 5.0
     with pytest.raises(cosim.ContractError, match="the class is made already"):
         Mass.later = cosim.kernel(lambda x, x_dot: None)
 

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import FixedAttributes
 from cosim_integrators.kit.order_conditions import density, elementary_weights, rooted_trees
 
 TOLERANCE = 1e-11
 
 
-class DiagonalTableau:
+class DiagonalTableau(FixedAttributes):
     """A method with an explicit first stage and one number on the diagonal of all others.
 
     Law: k_1 = f(t, y), k_i = f(t + c_i h, y + h sum_{j < i} a_ij k_j + h gamma k_i); the last stage is the

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim import ModelError, Problem
+from cosim.kit import FixedAttributes
 from cosim_integrators.kit.flat_tableau import flat_tableau
 from cosim_integrators.kit.order_conditions import density, elementary_weights, rooted_trees
 from cosim_integrators.kit.stability import stability_limit
@@ -17,7 +18,7 @@ HIGHEST_CHECKED = 10
 TOLERANCE = 1e-11
 
 
-class ButcherTableau:
+class ButcherTableau(FixedAttributes):
     """Coefficients of an explicit Runge–Kutta method, with error estimate and dense output.
 
     Law: k_i = f(t + c_i h, y + h sum_j a_ij k_j),  y_next = y + h sum_i b_i k_i,

@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import WALK_SIGNATURE, StepCode, StepStatistics, compile_function, walk
+from cosim_integrators.library.short_step import ShortStep, is_too_short
 
 if TYPE_CHECKING:
     State = Any
@@ -169,7 +170,8 @@ class LibraryIntegrator(cosim.Integrator):
         self._end = self._accepted_end = state.time
         self._y_start, self._y_end = y, state.y.copy()
         self._counts[0] += 1
-        state.integrator_memory[0] = self._end - self._start
+        if not isinstance(self._solver, ShortStep):
+            state.integrator_memory[0] = self._end - self._start
         limited = self._end - self._start >= 0.9 * self._longest
         self._easy += int(limited and reported <= self.accuracy / 32.0)
         return code
@@ -180,7 +182,9 @@ class LibraryIntegrator(cosim.Integrator):
         with warnings.catch_warnings(), np.errstate(all="ignore"):
             warnings.simplefilter("ignore")
             try:
-                if self._solver is None:
+                if is_too_short(t, bound):
+                    self._solver = ShortStep(self._evaluation(system, state), t, y)
+                elif self._solver is None or isinstance(self._solver, ShortStep):
                     first = min(first, bound - t)
                     self._solver = self.new_solver(self._evaluation(system, state), t, y, bound, first)
                 before = self._solver.jacobians, self._solver.factorizations

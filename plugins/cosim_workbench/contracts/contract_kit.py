@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from abc import ABC
 from typing import ClassVar
 
 from cosim import plugin_kind
+from cosim.kit import AbstractClosedAttributes
 
 
 @plugin_kind("contract_kit")
-class ContractKit(ABC):
+class ContractKit(AbstractClosedAttributes):
     """Names the contract kit of a kind that another package declares.
 
     The base class of a kind says its own kit (`contract_kit`). Where checks need what that package does not

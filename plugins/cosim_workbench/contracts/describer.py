@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from pathlib import Path
 from typing import ClassVar
 
 from cosim import plugin_kind
+from cosim.kit import AbstractClosedAttributes
 
 
 @plugin_kind("describer")
-class Describer(ABC):
+class Describer(AbstractClosedAttributes):
     """Describes files of a kind, for ``cosim info``.
 
     A plugin registers the class; it is instantiated without arguments.

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from typing import Any, ClassVar
 
 from cosim import plugin_kind
+from cosim.kit import AbstractClosedAttributes
 
 
 @plugin_kind("file_schema")
-class FileSchema(ABC):
+class FileSchema(AbstractClosedAttributes):
     """Makes the JSON Schema of a kind of file, for ``cosim schema``.
 
     A plugin registers the class; it is instantiated without arguments.

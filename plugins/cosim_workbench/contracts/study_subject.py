@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
+from abc import abstractmethod
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from cosim import plugin_kind
+from cosim.kit import AbstractClosedAttributes
 
 if TYPE_CHECKING:
     from cosim import Result
 
 
 @plugin_kind("study_subject")
-class StudySubject(ABC):
+class StudySubject(AbstractClosedAttributes):
     """Something that is run with other values again and again, in processes; it can be pickled.
 
     A plugin registers the class. An instance is one file with the settings of its runs.

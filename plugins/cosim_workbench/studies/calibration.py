@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import conversion
+from cosim.kit import FixedAttributes, conversion
 from cosim_workbench.studies.fit import Fit
 from cosim_workbench.studies.variation import parse_difference, read_variation
 
@@ -41,7 +41,7 @@ class Unknown:
     scale: float
 
 
-class Calibration:
+class Calibration(FixedAttributes):
     """Least squares between measured signals and those of a model.
 
     Residuals are differences at the measured times, divided by the deviation of the noise of each signal.
@@ -119,7 +119,12 @@ class Calibration:
         }
         known |= {"accuracy": ACCURACY, **settings, "until": until, "output_interval": interval}
         self._ensemble = cosim.Ensemble(self.system, signals=list(pairs), **known)
-        self.runs = 0
+        self._runs = 0
+
+    @property
+    def runs(self) -> int:
+        """How many simulations it has taken."""
+        return self._runs
 
     def _take_signal(self, path: str, column: str, data: cosim.Result) -> None:
         unit = self.system.signal(path).units[0]
@@ -176,7 +181,7 @@ class Calibration:
         """
         values = np.atleast_2d(values)
         found = self._ensemble.run({u.path: values[:, i] for i, u in enumerate(self.unknowns)})
-        self.runs += len(values)
+        self._runs += len(values)
         series = np.stack([found[path] for path in self.measured], axis=1)
         if self._is_even:
             at = np.round((self.times - found.time[0]) / (found.time[1] - found.time[0])).astype(np.int64)

@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import FixedAttributes
 from cosim_workbench.wording import counted
 
 ROUNDING = 1e-10
@@ -25,7 +26,7 @@ AT_BOUND = 1e-6
 """Of the range: closer to an end is at it."""
 
 
-class Fit:
+class Fit(FixedAttributes):
     """Parameters, their standard errors, and what remains.
 
     Attributes

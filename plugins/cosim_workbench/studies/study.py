@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import FixedAttributes
 from cosim_workbench.studies.model_runs import OUTCOMES, ModelRuns
 from cosim_workbench.studies.points import points_of
 from cosim_workbench.studies.series_parts import SeriesParts
@@ -31,7 +32,7 @@ SECONDS, SERIES = "seconds", "series"
 """The last columns of a part: wall-clock time of a point, and the file with its values over time."""
 
 
-class Study:
+class Study(FixedAttributes):
     """Points of a model: what is varied, how points are drawn, what is kept of each.
 
     Parameters
@@ -176,7 +177,7 @@ class Study:
             known = folder.points(["point", "seed", *inputs], rows)
             for i, path in enumerate(inputs):
                 self.points[path] = np.array([float(row[2 + i]) for row in known])
-            self.seeds = np.array([int(row[1]) for row in known], dtype=np.int64)
+            self.seeds[:] = [int(row[1]) for row in known]
             names = ["point", "seed", *inputs, *self.objectives, *OUTCOMES, SECONDS, SERIES]
             done = folder.done(len(names))
             ended = self._do(folder, names, done, executor, progress)

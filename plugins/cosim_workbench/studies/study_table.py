@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import check_ending
+from cosim.kit import FixedAttributes, check_ending
 from cosim_workbench.atomic_file import replaced_file
 from cosim_workbench.library import arrow, arrow_table, pandas
 
@@ -19,7 +19,7 @@ TEXTS = ("status", "reason")
 WHOLE = ("point", "seed", "steps", "events")
 
 
-class StudyTable:
+class StudyTable(FixedAttributes):
     """A row for each point that is done: what was varied, objectives, how the run ended.
 
     Parameters

@@ -196,7 +196,7 @@ class SimulationRun:
         if self._stream is not None and statistics.steps:  # it is closed with the statistics
             figures["coupling"] = judge().figures()
         found = self.recorder.result(events=events, statistics=figures, message=message)
-        found.evidence = coupled
+        found.take_evidence(coupled)
         found.judged_by(judge)
         return found
 

@@ -19,23 +19,26 @@ class CoSimulationResult(cosim.Result):
     ----------
     *given, **more
         As for `Result`.
-
-    Attributes
-    ----------
-    evidence : CoupledParticipants or None
-        With the samples of the coupling.
     """
-
-    evidence: CoupledParticipants | None = None
 
     def __init__(self, *given: Any, **more: Any) -> None:
         super().__init__(*given, **more)
         self._judge: Callable[[], CouplingReport] = _unknown
         self._report: CouplingReport | None = None
+        self._evidence: CoupledParticipants | None = None
 
     def __getstate__(self) -> dict[str, Any]:
         """What goes to another process: without the participants, so with a report only if there is one."""
-        return {**self.__dict__, "evidence": None, "_judge": _unknown}
+        return {**self.__dict__, "_evidence": None, "_judge": _unknown}
+
+    @property
+    def evidence(self) -> CoupledParticipants | None:
+        """The participants, with the samples of the coupling."""
+        return self._evidence
+
+    def take_evidence(self, coupled: CoupledParticipants) -> None:
+        """Keep the samples of the coupling."""
+        self._evidence = coupled
 
     @property
     def coupling(self) -> CouplingReport:

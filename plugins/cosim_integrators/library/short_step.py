@@ -1,0 +1,43 @@
+"""Steps of a few units in the last place of the time, which no library takes."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+import numpy as np
+from numpy.typing import NDArray
+
+Vector = NDArray[np.float64]
+SHORTEST = 16
+"""Units in the last place; libraries refuse to begin for less than two to four."""
+
+
+def is_too_short(t: float, t_stop: float) -> bool:
+    """Whether a library may refuse to begin at a time for an end that lies so close.
+
+    Examples
+    --------
+    >>> is_too_short(0.3, 0.1 + 0.2), is_too_short(0.3, 0.4), is_too_short(0.0, 5e-324)
+    (True, False, True)
+    """
+    return t_stop - t <= SHORTEST * math.ulp(max(abs(t), abs(t_stop)))
+
+
+class ShortStep:
+    """A straight line, from one time to the next: exact to rounding, since its length squared is none."""
+
+    jacobians = factorizations = 0
+
+    def __init__(self, evaluation: Callable[[float, Vector], Vector], t: float, y: Vector) -> None:
+        self.t, self.y = t, y
+        self._start, self._y_start, self._rate = t, y, evaluation(t, y)
+
+    def step(self, t_stop: float) -> bool:
+        """Go to a time."""
+        self.t, self.y = t_stop, self.at(t_stop)
+        return True
+
+    def at(self, t: float) -> Vector:
+        """The line."""
+        return self._y_start + (t - self._start) * self._rate
