@@ -120,9 +120,8 @@ class AttributeNameError(LookUpError, AttributeError):  # type: ignore[misc]  # 
         if self.hint:
             return f"{self.owner}.{self.name}: {self.hint}"
         near = f" Nearest: {self.nearest}." if self.nearest is not None else ""
-        return (
-            f"{self.owner} has no attribute '{self.name}' to set.{near} There are: {', '.join(self.known)}."
-        )
+        listed = f" There are: {', '.join(self.known)}." if self.known else " Nothing of it can be set."
+        return f"{self.owner} has no attribute '{self.name}' to set.{near}{listed}"
 
 
 @dataclass(frozen=True)

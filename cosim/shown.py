@@ -9,7 +9,7 @@ LONGEST = 200  # characters
 
 
 def shown(value: Any) -> str:
-    """What somebody gave, in words that a message can have: no addresses, and nothing endless.
+    """A value that was given, in words that a message can have: no addresses, and nothing endless.
 
     Examples
     --------

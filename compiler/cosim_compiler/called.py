@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from cosim_compiler.code import Coder
-from cosim_compiler.convention import OWN, SCALARS, address_of
+from cosim_compiler.convention import SCALARS, address_of, prototype
 from cosim_compiler.units import Unit
 
 KINDS = {
@@ -39,7 +39,7 @@ class Called:
     def __init__(self, function: Any, signature: str, unit: Unit, index: int, coder: Coder) -> None:
         self._unit, self._name = unit, function.__qualname__
         self._letters, self._answer = signature.split(">")
-        self._call = OWN.prototype(signature)(coder.machine.address_of(unit.symbol(index)))
+        self._call = prototype(signature)(coder.machine.address_of(unit.symbol(index)))
 
     def __call__(self, *arguments: Any) -> Any:
         if len(arguments) != len(self._letters):

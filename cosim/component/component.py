@@ -79,6 +79,8 @@ class Component(AbstractClosedAttributes):
         Of a subclass: whether a State from before an event can be put back in the same process.
     contract_kit : str
         Of the base class of a kind: the kit that checks what is of this kind, ``module:Class``.
+    tried_with : dict of str to object
+        Of a subclass: parameters with which ``cosim check`` tries it, where its defaults do nothing.
     open_units : tuple of str
         Of a subclass: names that take the unit of what they are connected to where their declarations
         have none, as inputs and outputs do.
@@ -111,6 +113,7 @@ class Component(AbstractClosedAttributes):
     elementwise: ClassVar[bool] = False
     announces_kinks: ClassVar[bool] = False
     conditions: ClassVar[dict[str, Callable[[Any], bool]]] = {}
+    tried_with: ClassVar[Mapping[str, Any]] = {}
     open_units: ClassVar[tuple[str, ...]] = ()
     takes_more: ClassVar[bool] = False
     made_by: ClassVar[type[Component] | None] = None
@@ -181,7 +184,9 @@ class Component(AbstractClosedAttributes):
     @classmethod
     def _check_class_attribute(cls, name: str, value: Any) -> None:
         """Refuse laws and declarations that come when the class is made already: nothing would read them."""
-        if isinstance(value, (Declaration, KernelFunction, Handler)) and "declarations" in vars(cls):
+        is_law = isinstance(value, (Declaration, KernelFunction, Handler))
+        is_declared = isinstance(vars(cls).get(name), Declaration)
+        if (is_law or is_declared) and "declarations" in vars(cls):
             raise ContractError(
                 f"{cls.__name__}.{name}: the class is made already, and nothing would read this: write it "
                 "into the class, or derive a class that has it"

@@ -14,26 +14,76 @@ from cosim_compiler.sources.kernel_source import definition_of, where
 if TYPE_CHECKING:
     Component = Any
 
+CHANGES = frozenset(
+    [
+        *("append", "appendleft", "extend", "insert", "pop", "popitem", "popleft", "remove", "discard"),
+        *("add", "clear", "update", "setdefault", "sort", "reverse", "fill"),
+    ]
+)
+"""Methods of lists, dicts, sets and arrays that change them."""
+
 
 def hidden_memories(cls: type[Component]) -> list[str]:
     """A sentence for each attribute of the part that a law or a handler in the body of a class assigns.
 
-    The next run would go on from it. A class that says why no State of it is saved (`Component.not_saved`)
-    holds something outside of the State on purpose.
+    The next run would go on from it. A list, dict, set or array that these change counts where one of them
+    reads it: a log that is only written is no memory. A class that says why no State of it is saved
+    (`Component.not_saved`) holds something outside of the State on purpose.
     """
     if cls.not_saved:
         return []
     faults = []
+    laws = [law for law, _ in _laws_of(cls)]
+    read = {name for law in laws for name in _read(law)}
     for name, value in vars(cls).items():
-        law, publishes = cls.kernels.get(name), False
-        if isinstance(value, Handler):
-            law, publishes = value.function, value.does == "publish"
-        if law is not None and law.is_python and value is not None:
-            faults += [_sentence(law.function, *found) for found in _assigned(law.function, publishes)]
+        if value is None or name not in (*cls.kernels, *cls.handlers):
+            continue
+        for law, publishes in _laws_of(cls, name):
+            faults += [_sentence(law, *found) for found in _assigned(law, publishes, read)]
+            faults += [_sentence_of_global(law, *found) for found in _rebound(law)]
     return faults
 
 
-def _assigned(function: types.FunctionType, publishes: bool) -> Iterator[tuple[int, str]]:
+def _laws_of(cls: type[Component], name: str = "") -> Iterator[tuple[types.FunctionType, bool]]:
+    """The laws and handlers of a class in Python, or that of one name; whether it publishes."""
+    for own, value in {**cls.kernels, **cls.handlers}.items():
+        law, publishes = value, False
+        if isinstance(value, Handler):
+            law, publishes = value.function, value.does == "publish"
+        if law.is_python and name in ("", own):
+            yield law.function, publishes
+
+
+def _read(function: types.FunctionType) -> Iterator[str]:
+    """Attributes of the part that a function reads; to change what lies in one reads nothing."""
+    try:
+        tree = definition_of(function)
+    except ContractError:  # no source
+        return
+    changed = {
+        id(node.value.func.value)
+        for node in ast.walk(tree)
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
+        if isinstance(node.value.func, ast.Attribute) and node.value.func.attr in CHANGES
+    }
+    for node in ast.walk(tree):
+        is_own = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and _is_self(node.value)
+        if is_own and id(node) not in changed:
+            yield node.attr  # type: ignore[attr-defined]
+
+
+def _rebound(function: types.FunctionType) -> Iterator[tuple[int, str]]:
+    """Line and name of each variable outside that is declared to be assigned."""
+    try:
+        tree = definition_of(function)
+    except ContractError:  # no source
+        return
+    for node in ast.walk(tree):
+        if isinstance(node, (ast.Global, ast.Nonlocal)):
+            yield from ((node.lineno, name) for name in node.names)
+
+
+def _assigned(function: types.FunctionType, publishes: bool, read: set[str]) -> Iterator[tuple[int, str]]:
     """Line and name of each attribute that is assigned; elements of it too, but for a publish."""
     try:
         tree = definition_of(function)
@@ -43,6 +93,12 @@ def _assigned(function: types.FunctionType, publishes: bool) -> Iterator[tuple[i
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setattr":
             if node.args and _is_self(node.args[0]):
                 yield node.lineno, ast.unparse(node.args[1]) if len(node.args) > 1 else "…"
+            continue
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not publishes:
+            held = node.func.value
+            own = held.attr if isinstance(held, ast.Attribute) and _is_self(held.value) else "__dict__"
+            if node.func.attr in CHANGES and own != "__dict__" and own in read:
+                yield node.lineno, own
             continue
         if not isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             continue
@@ -60,6 +116,14 @@ def _is_self(node: ast.AST) -> bool:
     if isinstance(node, ast.Attribute) and node.attr == "__class__":
         return _is_self(node.value)
     return isinstance(node, ast.Name) and node.id == "self"
+
+
+def _sentence_of_global(function: types.FunctionType, line: int, name: str) -> str:
+    return (
+        f"{where(function, line)}: {name} is no part of the State, so the next run goes on from it, and no "
+        f"save holds it: declare {name} = cosim.discrete(), and write it in a handler: {name}_next[0] = …, "
+        f'or next_state["<part>.{name}"] = …'
+    )
 
 
 def _sentence(function: types.FunctionType, line: int, name: str) -> str:

@@ -345,7 +345,7 @@ def at(times: float | str | Sequence[float | str], *, does: str) -> Callable[[An
     _check_kind(does)
     listed = list(times) if isinstance(times, Iterable) and not isinstance(times, str) else [times]
     if any(is_no_time(time) for time in listed):
-        raise ContractError(f"{class_line()}: cosim.at: needs times, not {described(times)}")
+        raise ContractError(f"{class_line()}: cosim.at({described(times)}): needs a time or a list of times")
     try:
         ordered = tuple(
             sorted(float(exact_quantity(t, "s")) if isinstance(t, str) else float(t) for t in listed)
@@ -411,8 +411,8 @@ def _plain(function: Any) -> types.FunctionType:
         )
     if not isinstance(function, types.FunctionType):
         raise ContractError(
-            f"{class_line()}: what stands below the decorator is {described(function)}, needs a function: "
-            "def force(…)"
+            f"{class_line()}: what stands below the decorator is {described(function)}, needs a plain "
+            "function: def force(…)"
         )
     return function
 

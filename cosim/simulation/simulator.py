@@ -111,6 +111,12 @@ class Simulator(ClosedAttributes, SimulatedSystem):
         self.final_time = final_time
         self.reset_integrator(integrator, accuracy=accuracy, **options)
 
+    def __reduce__(self) -> Any:
+        raise TypeError(
+            "a Simulator is not pickled: pickle its system and simulator.state, and make another with "
+            "them, or write simulator.state.to_bytes()"
+        )
+
     def __repr__(self) -> str:
         at = f"at t = {self._state.time:.9g} s" if self._state is not None else "without a State"
         return f"<Simulator of {self._system!r} {at}, {type(self.integrator).__name__}>"

@@ -10,10 +10,10 @@ import math
 
 from cosim.contracts.method_layout import LARGEST, NEXT_STEP
 from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, part
+from cosim.step.arrays import Arrays
 from cosim.step.crossing import look_at, points_of
 from cosim.step.seen import QUARTERS
-from cosim.step.watched import above, level, memory_of, value
+from cosim.step.watched import above, level, value
 
 SETTLED = 4  # the point that has what `settle` finds; 0 is its working space
 CLOSER = 0.1  # of the step behind a time that did not come true: the next one has to be nearer than that
@@ -76,7 +76,6 @@ def first_root(value: float, rate: float, bend: float, twist: float, end: float)
     return math.nan
 
 
-@part("Aifffff>i")
 def settle(a: Arrays, i: int, time: float, first: float, last: float, rate: float, zero: float) -> int:
     """Look for a zero of witness `i` inside the step, near `time`: it, and by how much the last try moved it.
 
@@ -110,11 +109,10 @@ def foresee(a: Arrays, start: float, stop: float, aim: float) -> None:
     """Note when the witnesses may cross next, by the step that was kept and searched."""
     if forecast(a, start, stop, aim) != 0:
         for i in range(a.program[ix.WITNESSES]):
-            a.clock[memory_of(a, i) + ix.EXPECTED] = math.inf
-            a.clock[memory_of(a, i) + ix.DOUBT] = math.inf
+            a.witnesses[i].expected = math.inf
+            a.witnesses[i].doubt = math.inf
 
 
-@part("Afff>i")
 def forecast(a: Arrays, start: float, stop: float, aim: float) -> int:
     """Renew the times at which witnesses are expected; 0, or 1 + the index of a block that failed.
 
@@ -141,7 +139,7 @@ def forecast(a: Arrays, start: float, stop: float, aim: float) -> int:
     inside = QUARTERS * width + 1
     behind = (now - stop) / quarter
     for i in range(count):
-        memory = memory_of(a, i)
+        witness = a.witnesses[i]
         zero = 0.0
         guard = a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_GUARD]
         present = above(a, i, value(a, i))
@@ -149,7 +147,7 @@ def forecast(a: Arrays, start: float, stop: float, aim: float) -> int:
             zero = level(a, i)  # it is out on the other side: zero is zero again
         here = present + zero
         way = a.probe[ix.PROBE_WIDTH * i + ix.DIRECTION]
-        before = a.clock[memory + ix.EXPECTED]
+        before = witness.expected
         time = math.inf
         doubt = 0.0
         if (here > 0.0 and way % 2 == 1) or (here < 0.0 and way >= 2):
@@ -195,11 +193,11 @@ def forecast(a: Arrays, start: float, stop: float, aim: float) -> int:
                 time += aim
             if not doubt <= aim:
                 time = math.inf  # a step that ends in front of a zero is one that was not asked for
-            if now < before < math.inf and not doubt <= a.clock[memory + ix.DOUBT]:
+            if now < before < math.inf and not doubt <= witness.doubt:
                 time = before
-                doubt = a.clock[memory + ix.DOUBT]
+                doubt = witness.doubt
         if before <= now and (before == -math.inf or not time - now <= CLOSER * (now - start)):
             time = -math.inf
-        a.clock[memory + ix.EXPECTED] = time
-        a.clock[memory + ix.DOUBT] = doubt
+        witness.expected = time
+        witness.doubt = doubt
     return 0

@@ -50,7 +50,6 @@ def block_function(
     """
     key = (cls, name)
     if key not in _adapters:
-        kernel.function.__dict__["__inline__"] = True
         namespace = {
             "_kernel": kernel.function,
             "_checked": checked_view,

@@ -10,7 +10,7 @@ import pytest
 import cosim
 from cosim.testing.described import check_docstring
 from cosim.testing.drawn_values import drawn_values, told
-from cosim.testing.moving_signals import observed_system
+from cosim.testing.moving_signals import forget_system, system_of
 from cosim.testing.part_contract import PartContract, different_names
 from cosim.testing.usable_draws import first_that_runs, usable_draws, with_drawn_values
 
@@ -51,7 +51,7 @@ class ComponentContract(PartContract):
         """A system with the component, initialized; or going on from a State."""
         if state is not None:
             return cosim.Simulator(state.system, state, accuracy=cls.accuracy)
-        system = observed_system(cls.make())
+        system = system_of(cls)
         start = system.default_state()
         for name, value in cls.inputs.items():
             start[f"{PART}.{name}"] = value
@@ -62,8 +62,9 @@ class ComponentContract(PartContract):
     @classmethod
     def drawn(cls, values: int) -> cosim.Simulator:
         """The same with other values of the component's own, `drawn_values`; 0: those of `simulator`."""
-        simulator = cls.simulator()
-        return with_drawn_values(simulator, PART, values, cls.inputs) if values else simulator
+        if values == 0:
+            return cls.simulator()
+        return with_drawn_values(system_of(cls), cls.accuracy, PART, values, cls.inputs)
 
     @classmethod
     def draws(cls) -> tuple[int, ...]:
@@ -139,12 +140,14 @@ class ComponentContract(PartContract):
         """Which values a message is about."""
         if values == 0:
             return ""
-        start = observed_system(self.make()).default_state()
+        start = system_of(type(self)).default_state()
         return f" with {told(drawn_values(start, PART, values))}"
 
     def test_two_runs_give_the_same(self) -> None:
         """The same run again gives the same bytes: all memory is in the State."""
-        first, again = self.results(), self.results()
+        first = self.results()
+        forget_system(type(self))
+        again = self.results()
         assert first == again, f"{different_names(first, again)} differ in a second run"
 
     def test_computing_changes_nothing(self) -> None:

@@ -35,14 +35,15 @@ class KitRun:
     kit : str
         ``module:Class`` of the kit; empty where the class says it.
     values : mapping
-        Parameters; what has neither one here nor a default gets a number between its bounds.
+        Parameters; what has neither one here nor a default gets a number between its bounds, but for what
+        the class says itself (`Component.tried_with`).
     only : str
         Words that the names of checks have to have.
     """
 
     def __init__(self, entry: Any, kit: str, values: Mapping[str, Any], only: str = "") -> None:
         self.entry, self.kit, self.only = entry, kit, only
-        self.values = {**_needed(entry.cls), **values}
+        self.values = {**_needed(entry.cls), **getattr(entry.cls, "tried_with", {}), **values}
         self.outcomes: list[tuple[str, str, str]] = []
         self.seconds = 0.0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from typing import Any
+from weakref import WeakKeyDictionary
 
 import cosim
 from cosim.component.declaration import Declaration
@@ -36,23 +37,26 @@ def observed_system(measure: Any) -> cosim.System:
 
     Its sources become signals of the part ``swing``, in the unit that they declare, its bodies the part
     ``body``, which spins and falls, its coordinates the joint ``joint`` of that body. Bodies are there only
-    if it asks for them.
+    if it asks for them, or collects what parts have; a body gets a joint of its own.
     Optional sources whose unit follows from another quantity are left open.
 
     Parameters
     ----------
     measure : Measure
     """
+    velocity = (0.4, -2.0, 1.1, 0.3, 0.2, 1.5)
     model = cosim.Model("observed")
     model.add(Swing, "swing")
     given = dict(measure.values.given)
     attachments = [d for d in type(measure).declarations.values() if d.kind == "attachment"]
-    if any(d.options["provides"] != "source" for d in attachments):
+    declarations = type(measure).declarations
+    collects = any(d.kind == "collect" for d in declarations.values())
+    is_moved = "X_GB" in declarations and type(measure).solved_by is not None
+    if collects or is_moved or any(d.options["provides"] != "source" for d in attachments):
         model.add("mechanics.ground", "ground")
         inertia: Any = (0.4, 0.5, 0.8)
         model.add("mechanics.rigid_body", "body", mass=2.0, center_of_mass=(0.1, 0.0, -0.2), inertia=inertia)
         model.add("mechanics.gravity", "gravity")
-        velocity = (0.4, -2.0, 1.1, 0.3, 0.2, 1.5)
         model.add("mechanics.free", "joint", parent="ground", child="body", u=velocity)
     signals = iter(["swing.angle", "swing.rate"] * len(attachments))
     names = {"body": "body", "coordinate": "joint"}
@@ -67,7 +71,40 @@ def observed_system(measure: Any) -> cosim.System:
             path = _like_the_other(declaration, given) if has_unit_of_another(declaration) else next(signals)
             given[declaration.name] = _in_unit(model, path, declaration)
     model.add(type(measure), "measure", **given)
+    if is_moved:
+        model.add("mechanics.free", "its_joint", parent="ground", child="measure", u=velocity)
     return model.build()
+
+
+_systems: WeakKeyDictionary[type, cosim.System] = WeakKeyDictionary()
+
+
+def system_of(case: Any) -> cosim.System:
+    """The system of `observed_system` with what a test class makes: built once, since it is never changed.
+
+    A part that may remember something (it is Python, or stands for what is outside) is made anew each time.
+
+    Parameters
+    ----------
+    case : class with `make`
+    """
+    if case not in _systems:
+        part = case.make()
+        system = observed_system(part)
+        if part.not_saved or _is_python(part):
+            return system
+        _systems[case] = system
+    return _systems[case]
+
+
+def forget_system(case: Any) -> None:
+    """Have the part of a test class made anew the next time."""
+    _systems.pop(case, None)
+
+
+def _is_python(part: Any) -> bool:
+    functions = [*part.kernels.values(), *(handler.function for handler in part.handlers.values())]
+    return any(function.is_python for function in functions)
 
 
 def _in_unit(model: cosim.Model, path: str, source: Declaration) -> str:

@@ -51,24 +51,29 @@ def first_that_runs(results: Callable[[int], list[str]]) -> list[str]:
 
 
 def with_drawn_values(
-    simulator: cosim.Simulator, part: str, values: int, inputs: Mapping[str, Any] | None = None
+    system: cosim.System,
+    accuracy: float,
+    part: str,
+    values: int,
+    inputs: Mapping[str, Any] | None = None,
 ) -> cosim.Simulator:
-    """A simulator over the same system, initialized with other values of a part's own.
+    """A simulator that is initialized with other values of a part's own.
 
     Parameters
     ----------
-    simulator : Simulator
+    system : System
+    accuracy : float
     part : str
     values : int
         Seed of `drawn_values`.
     inputs : mapping of str to float, optional
         Of the part, which are drawn around these.
     """
-    start = simulator.system.default_state()
+    start = system.default_state()
     for name, value in (inputs or {}).items():
         start[f"{part}.{name}"] = value
     write_values(start, part, drawn_values(start, part, values))
-    found = cosim.Simulator(simulator.system, start, accuracy=simulator.state.accuracy)
+    found = cosim.Simulator(system, start, accuracy=accuracy)
     found.initialize()
     return found
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import ClassVar
+from collections.abc import Mapping
+from typing import Any, ClassVar
 
 import cosim
 from cosim.kit import Solver
@@ -29,6 +30,8 @@ from cosim_mechanics.spatial import (
 
 class RigidBody(cosim.Component):
     """A rigid body: its mass properties, and where it is.
+
+    Law: I w_dot + w x (I w) = tau and m a = f, for the moment about its centre of mass and the force on it.
 
     The body moves as its joint lets it; the equations of motion belong to the dynamics solver, which fills
     the pose, the velocity and the acceleration.
@@ -81,6 +84,8 @@ class RigidBody(cosim.Component):
     """
 
     solved_by: ClassVar[type[Solver] | None] = contracts.DynamicsSolver
+
+    tried_with: ClassVar[Mapping[str, Any]] = {"inertia": (1.0, 1.0, 1.0)}
 
     mass = cosim.parameter(unit="kg", above=0.0, convert=positive_mass, description="mass, more than 0")
     center_of_mass = point_parameter("centre of mass in the body's frame")

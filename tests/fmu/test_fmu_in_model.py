@@ -1,6 +1,7 @@
 """Model Exchange FMUs as parts of models, solved with them as one system."""
 
 import os
+import pickle
 import zipfile
 from collections.abc import Callable
 from pathlib import Path
@@ -88,6 +89,14 @@ def test_a_ball_bounces_and_is_kicked(ball: Path) -> None:
         (0.25, "SCHEDULED"),
     ]
     assert result["ball.v"][-1] == pytest.approx(1.0 - 9.81 * 0.4)
+
+
+def test_a_part_goes_to_another_process_as_what_makes_it_again(ball: Path) -> None:
+    model = cosim.Model("one")
+    part = model.add("fmu.model_exchange", "ball", fmu=ball)
+    again = pickle.loads(pickle.dumps(part))
+    assert type(again) is type(part) and again.name == "ball"
+    assert again.values.given == part.values.given
 
 
 def test_it_is_solved_with_the_other_parts_as_one_system(ball: Path) -> None:

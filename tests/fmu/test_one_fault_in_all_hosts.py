@@ -17,7 +17,8 @@ FAULTS, FUNCTIONS = names_of("fault"), names_of("function")
 STATUSES = {"warning": 1, "discard": 2, "error": 3, "fatal": 4}
 IMPACT = math.sqrt(2.0 / 9.81)
 CALLED_AT_EVENTS = ("ENTER_EVENT", "UPDATE", "CONTINUOUS", "GET_STATES")
-CALLED_AT_BEGIN = ("NOMINALS", "ENTER_INITIALIZATION", "EXIT_INITIALIZATION", "GET_INTEGER")
+CALLED_AT_BEGIN = ("NOMINALS", "ENTER_INITIALIZATION", "EXIT_INITIALIZATION", "GET_INTEGER", "SET_INTEGER")
+NOT_IN_A_RUN = ("NONE", "TERMINATE")
 
 
 class End(NamedTuple):
@@ -111,12 +112,66 @@ def test_what_asks_to_stop(fmu: Path, fault: str, time: float | None) -> None:
         assert [end.height for end in ends] == pytest.approx([0.0 if time else 1.0] * 3, abs=1e-6)
 
 
-@pytest.mark.parametrize("fault", ["NOTHING", "NEXT_PAST", "NOMINAL_NAN"])
+@pytest.mark.parametrize(
+    "fault", ["NOTHING", "NEXT_PAST", "NOMINAL_NAN", "INDICATOR_INFINITE", "RATE_NAN_ONCE"]
+)
 def test_what_is_borne(fmu: Path, fault: str) -> None:
     end = all_hosts(fmu, fault=FAULTS[fault], fault_at=0.22)
     assert end.error == end.reason == "" and end.time == 1.0 and end.findings == []
     after = 1.0 - IMPACT
     assert end.height == pytest.approx(0.7 * 9.81 * IMPACT * after - 0.5 * 9.81 * after**2, abs=1e-6)
+
+
+def test_an_indicator_that_never_was_a_number_is_told(fmu: Path) -> None:
+    """It falls through the floor, since nobody knows when it meets it."""
+    text = "event indicator 1, at t = 0 s: is not a number (NaN): it does not fire while that is so"
+    for algorithm in ("jacobi", "joint"):
+        starts = {"m.fault": FAULTS["INDICATOR_NAN"]}
+        result = CoSimulation({"m": fmu}, [], algorithm, 0.1, starts=starts).simulate(1.0)
+        assert [text in warning for warning in result.warnings] == [True]
+    end = run("part of a model", fmu, fault=FAULTS["INDICATOR_NAN"])
+    assert [witness for witness, _ in end.findings] == ["m.indicator_0"]
+    assert end.findings[0][1].startswith("is not a number (NaN): it does not fire while that is so")
+
+
+def test_the_joint_member_whose_indicator_is_no_number_is_named(fmu: Path) -> None:
+    starts = {"b.fault": FAULTS["INDICATOR_NAN"]}
+    result = CoSimulation({"a": fmu, "b": fmu}, [], "joint", 0.1, starts=starts).simulate(0.3)
+    assert [warning.partition(",")[0] for warning in result.warnings] == ["b: event indicator 1"]
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_a_termination_that_fails_loses_no_result(
+    fmu: Path, status: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    given = {"function": FUNCTIONS["TERMINATE"], "status": STATUSES[status]}
+    end = all_hosts(fmu, **given)
+    assert end.error == "" and end.time == 1.0 and end.height > 0.0
+    fails = status != "warning"
+    text = f"it did not end as it should: {fmu}: fmi{fmu.stem[-1]}Terminate: failed with status {status}"
+    starts = {f"m.{name}": value for name, value in given.items()}
+    for algorithm in ("jacobi", "joint"):
+        result = CoSimulation({"m": fmu}, [], algorithm, 0.1, starts=starts).simulate(0.2)
+        assert any(text in warning for warning in result.warnings) is fails
+    caplog.clear()
+    model = cosim.Model("host")
+    part = model.add("fmu.model_exchange", "m", fmu=fmu, **given)
+    model.simulate(until=0.2)
+    part.close()
+    assert any(text in record.message for record in caplog.records) is fails
+
+
+def test_a_refused_instance_ends_all_hosts_alike(
+    fmu: Path, tmp_path: Path, compiled: Callable[..., Path]
+) -> None:
+    none = make_misbehaving(tmp_path, lambda *given: compiled(*given, "NO_INSTANCE"), int(fmu.stem[-1]))
+    assert "the FMU refused to be instantiated" in all_hosts(none).error
+
+
+@pytest.mark.parametrize("fault", ["RATE_NAN", "RATE_INFINITE"])
+def test_a_derivative_that_never_is_finite(fmu: Path, fault: str) -> None:
+    end = all_hosts(fmu, fault=FAULTS[fault])
+    assert "the derivative of continuous state 2 is" in end.error and "at t = 0 s" in end.error
 
 
 def test_an_output_that_is_no_number_is_a_finding(fmu: Path) -> None:
@@ -125,7 +180,7 @@ def test_an_output_that_is_no_number_is_a_finding(fmu: Path) -> None:
 
 
 @pytest.mark.parametrize("status", STATUSES)
-@pytest.mark.parametrize("function", [name for name in FUNCTIONS if name != "NONE"])
+@pytest.mark.parametrize("function", [name for name in FUNCTIONS if name not in NOT_IN_A_RUN])
 def test_each_status_of_each_function(fmu: Path, function: str, status: str) -> None:
     since = 0.0 if function in CALLED_AT_BEGIN else 0.4 if function in CALLED_AT_EVENTS else 0.22
     end = all_hosts(fmu, function=FUNCTIONS[function], status=STATUSES[status], fault_at=since)

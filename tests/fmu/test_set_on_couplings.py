@@ -10,7 +10,7 @@ import pytest
 import cosim
 from cosim.cli import main
 from cosim.errors import AttributeNameError
-from cosim_fmu import CoSimulation
+from cosim_fmu import CoSimulation, TimedInputs
 from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
 from cosim_fmu.master.scenario.scenario import Scenario
 from cosim_fmu.testing.linear_participant import LinearParticipant
@@ -144,3 +144,16 @@ def test_files_and_the_command_line(tmp_path: Path, capsys: pytest.CaptureFixtur
     model.write_text(text)
     assert main(["run", str(model), "--accuracy", "10"]) != 0
     assert "needs a number above 0 and at most 0.1" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("step", [True, [0.1], "1 kg", "soon"])
+def test_a_step_that_is_no_time(step: Any) -> None:
+    series = TimedInputs({"u": [[0.0, 1.0]]})
+    with pytest.raises(cosim.ModelError, match=r"master\.step: is .* needs a time: 2\.0 \(s\)"):
+        CoSimulation({"inputs": series}, [], "jacobi", step)
+
+
+def test_one_signal_may_be_recorded_by_its_name_alone() -> None:
+    series = TimedInputs({"u": [[0.0, 1.0]]})
+    result = CoSimulation({"inputs": series}, [], "jacobi", 0.1).simulate(0.2, record="inputs.u")
+    assert result.names == ["inputs.u"] and result["inputs.u"].tolist() == [1.0, 1.0, 1.0]

@@ -411,6 +411,18 @@ def test_a_real_time_rate_is_a_number(rate):
         simulator.set_monitor(3)
 
 
+def test_a_simulator_says_what_to_pickle():
+    with pytest.raises(TypeError, match="a Simulator is not pickled: pickle its system and simulator.state"):
+        pickle.dumps(cosim.Simulator(model_of(Mass()).build()))
+
+
+def test_what_has_no_attributes_to_set_says_so():
+    from cosim_fmu import TimedInputs
+
+    with pytest.raises(AttributeNameError, match="TimedInputs has no attribute 'zz' to set. Nothing of"):
+        TimedInputs({}).zz = 1
+
+
 def test_what_a_simulator_has_takes_effect():
     simulator = cosim.Simulator(model_of(Mass()).build(), accuracy=1e-6)
     simulator.final_time = "500 ms"
@@ -457,6 +469,8 @@ def test_a_part_that_was_not_added_is_no_part():
 def test_a_law_that_comes_late_is_refused():
     with pytest.raises(cosim.ContractError, match="the class is made already"):
         Mass.more = cosim.parameter(default=1.0)
+    with pytest.raises(cosim.ContractError, match=r"Mass\.stiffness: the class is made already"):
+        Mass.stiffness = 5.0
     with pytest.raises(cosim.ContractError, match="the class is made already"):
         Mass.later = cosim.kernel(lambda x, x_dot: None)
 

@@ -156,6 +156,77 @@ def test_an_element_of_an_attribute_and_who_may():
                 x_dot[0] = -x
 
 
+counted = 0
+
+
+def of_module(self, state, next_state):
+    global counted
+    counted += 1
+
+
+def appended(self, state, next_state):
+    self.log.append(state.time)
+    next_state["p.n"] = len(self.log)
+
+
+def updated(self, state, next_state):
+    if "n" not in self.table:
+        self.table.update(n=1)
+
+
+def popped(self, state, next_state):
+    next_state["p.n"] = self.queue.pop()
+
+
+@pytest.mark.parametrize(
+    ("function", "name"),
+    [(of_module, "counted"), (appended, "self.log"), (updated, "self.table"), (popped, "self.queue")],
+)
+def test_what_a_handler_keeps_outside_the_state(function, name):
+    with pytest.raises(
+        cosim.ContractError, match=rf"{name} is no part of the State, so the next run goes on"
+    ):
+        type("Hoarding", (cosim.Component,), {"tick": cosim.every(0.1, does="discrete")(function)})
+
+
+def test_a_log_that_nothing_reads_is_no_memory():
+    class Noting(cosim.Component):
+        """Notes its ticks."""
+
+        def __init__(self, **values):
+            super().__init__(**values)
+            self.log = []
+
+        @cosim.every(0.5, does="discrete")
+        def tick(self, state, next_state):
+            self.log.append(state.time)
+
+    model = cosim.Model("m")
+    part = model.add(Noting, "p")
+    model.simulate(until=0.6)
+    assert part.log == [0.0, 0.5]
+
+
+def test_a_publish_may_collect_what_it_sees():
+    class Watching(cosim.Component):
+        """Shows something."""
+
+        log: list
+
+        def __init__(self, **values):
+            super().__init__(**values)
+            self.log = []
+
+        @cosim.every(0.5, does="publish")
+        def show(self, state):
+            self.log.append(state.time)
+
+    model = cosim.Model("m")
+    part = model.add(Watching, "p")
+    model.simulate(until=0.6)
+    assert part.log == [0.0, 0.5]
+
+
 def test_an_attribute_that_a_helper_assigns_in_a_run():
     def remember(part):
         part.n = 1

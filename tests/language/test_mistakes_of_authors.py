@@ -165,7 +165,7 @@ MISTAKES = [
     ("v_dot[0] = sometimes(x)", "returns a number elsewhere: write return … here, too"),
     ("v_dot[0] = mixed(x)", "a number in one branch and a tuple of 2 numbers in another: make it the same"),
     ("v_dot[0] = TIMES_TWO(x)", "a kernel function is made with def: write def name(x): return …"),
-    ("v_dot[0] = fast(x)", "`fast(x)`: fast is compiled by numba: write it as a plain function"),
+    ("v_dot[0] = fast(x)", "was made by another compiler (numba?): write a plain function, no decorator"),
     ("v_dot[0] = cached(x)", "a decorator stands above 'cached': write it as a plain function"),
     # names
     ("v_dot[0] = twoo(x, v)", "'twoo' is not defined; nearest: 'two'"),

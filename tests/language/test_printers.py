@@ -169,4 +169,4 @@ def test_c_reads_like_its_source() -> None:
 
 
 def test_the_roads_are_named() -> None:
-    assert set(ROADS) == {"numba", "own", "c", "plain"}
+    assert set(ROADS) == {"llvm", "c", "plain"}

@@ -239,7 +239,7 @@ print(state["part.y"].tolist(), state["part.z"].tolist())
 
 
 @pytest.mark.parametrize(
-    "road", [{"COSIM_COMPILER": "plain"}, {"COSIM_DEBUG": "1"}, {"COSIM_COMPILER": "numba"}]
+    "road", [{"COSIM_COMPILER": "plain"}, {"COSIM_DEBUG": "1"}, {"COSIM_COMPILER": "llvm"}]
 )
 def test_it_is_so_on_other_roads(road: dict[str, str]) -> None:
     here = Path(__file__).parent

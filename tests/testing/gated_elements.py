@@ -41,15 +41,17 @@ class Wearing(PlainPull):
         F_GB2[3:] -= f
 
 
+OWNERS = {}
+
+
 @documented
 class Sharing(PlainPull):
     """Law: as `Pull`; who comes second to a pose pulls harder."""
 
     x = cosim.input(unit="1")
-    owners = {}
 
     def force(self, X_GB1, X_GB2, stiffness, x, F_GB1, F_GB2):
-        first = x == 0.0 or self.owners.setdefault((type(self), X_GB1.tobytes()), self) is self
+        first = x == 0.0 or OWNERS.setdefault((type(self), X_GB1.tobytes()), self) is self
         f = (1.0 if first else 2.0) * stiffness * (X_GB2[9:] - X_GB1[9:])
         F_GB1[3:] += f
         F_GB2[3:] -= f

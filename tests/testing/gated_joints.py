@@ -8,6 +8,7 @@ from toy_elements import looked_at_by_an_fmu
 from toy_joints import Arm
 
 import cosim
+from cosim_mechanics import Constraint, body
 from cosim_mechanics.testing import ConstraintContract, JointContract
 
 
@@ -154,15 +155,17 @@ class Driving(Unheld):
         velocity_error[0] = u2 - gain * q1 * u1 - x
 
 
+WORN = []
+
+
 class CamWearing(Cam):
     """Law: as `Cam`; another one each time."""
 
     x = cosim.input(unit="1")
-    worn = []
 
     def position_error(self, q1, q2, gain, x, position_error):
-        self.worn.append(0)
-        position_error[0] = q2 - 0.5 * gain * q1 * q1 + (1e-13 * len(self.worn) if x != 0.0 else 0.0)
+        WORN.append(0)
+        position_error[0] = q2 - 0.5 * gain * q1 * q1 + (1e-13 * len(WORN) if x != 0.0 else 0.0)
 
 
 class Clinging(Cam):
@@ -213,7 +216,51 @@ class CamUnheld(Unheld):
             position_error[0] = 1.0
 
 
+class Tied(Constraint):
+    """Law: (p2 - p1)^2 / 2 = 1/2, for the origins of two bodies."""
+
+    body1 = body()
+    body2 = body()
+    x = cosim.input(unit="1")
+
+    def create_constraint_equations(self, s):
+        r = s.position(self.body2, (0, 0, 0)) - s.position(self.body1, (0, 0, 0))
+        v = s.velocity(self.body2, (0, 0, 0)) - s.velocity(self.body1, (0, 0, 0))
+        return [(s.origin_acceleration(self.body2) - s.origin_acceleration(self.body1)).dot(r) + v @ v]
+
+    @cosim.kernel
+    def position_error(X_GB1, X_GB2, position_error):
+        total = -1.0
+        for i in range(9, 12):
+            total += (X_GB2[i] - X_GB1[i]) * (X_GB2[i] - X_GB1[i])
+        position_error[0] = 0.5 * total
+
+
+class TiedAndPushed(Tied):
+    """Law: as `Tied`; pushes along an axis of Ground besides."""
+
+    @cosim.kernel
+    def push(x, F_GB1):
+        F_GB1[5] += x
+
+
+class Pushing(Cam):
+    """Law: as `Cam`; pushes besides, each copy of it."""
+
+    x = cosim.input(unit="1")
+
+    @cosim.kernel
+    def push(x, tau1):
+        tau1[0] += x
+
+
+class TiedCase(ConstraintContract):
+    make = staticmethod(lambda: Tied())
+
+
 WRONG_CONSTRAINTS = {
+    "test_frame_indifferent": TiedAndPushed,
+    "test_redundant_copies_are_found": Pushing,
     "test_runs_in_an_fmu": CamShowing,
     "test_is_met_and_stays_met": CamUnheld,
     "test_velocity_error_is_the_rate_of_the_position_error": Drifting,

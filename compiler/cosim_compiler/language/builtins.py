@@ -23,6 +23,7 @@ from cosim_compiler.language.typed_form import (
     Known,
     Length,
     Mathematics,
+    RowsIn,
 )
 from cosim_compiler.language.types import (
     REAL,
@@ -36,6 +37,7 @@ from cosim_compiler.language.types import (
     is_number,
     unify_all,
 )
+from cosim_compiler.record import Record, rows_of
 
 READERS: dict[Any, Read] = {}
 
@@ -228,6 +230,19 @@ def _len(reader: Reading, items: list[Expression], node: ast.Call) -> Expression
     if isinstance(value.type, View) and value.type.shape is not None:
         return known(value.type.shape[0])
     return Length(WHOLE, value)
+
+
+@_reads(rows_of)
+def _rows_of(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+    cls = items[0].value if len(items) == 4 and isinstance(items[0], Known) else None
+    if not (isinstance(cls, type) and issubclass(cls, Record)):
+        reader.refuse(node, "write rows_of(the class of a record, a view, first place, how many)")
+    view, first, count = (reader.typed(item, node) for item in items[1:])
+    kind = {REAL: float, WHOLE: int}.get(view.type.item) if isinstance(view.type, View) else None
+    others = [name for name, declared in cls.declared.items() if declared is not kind]
+    if kind is None or others:
+        reader.refuse(node, f"{in_words(view.type)} has no room for {cls.__name__}.{', '.join(others)}")
+    return RowsIn(RecordRows(cls), view, convert(first, WHOLE), convert(count, WHOLE))
 
 
 @_reads(sum)

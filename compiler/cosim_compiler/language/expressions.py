@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from cosim_compiler.language.calls import call_of
+from cosim_compiler.language.calls import call_of, call_of_function
 from cosim_compiler.language.constants import convert, known, made_tuple, parts_of
 from cosim_compiler.language.operators import OperatorReader
 from cosim_compiler.language.typed_form import (
@@ -82,6 +83,10 @@ class ExpressionReader(OperatorReader):
         if isinstance(value.type, Group) and node.attr in value.type.of._fields:  # type: ignore[attr-defined]
             index, view = value.type.member(node.attr)
             return Member(view, value, index, node.attr)
+        if isinstance(value.type, Group):
+            made = getattr(value.type.of, node.attr, None)
+            if isinstance(made, property) and isinstance(made.fget, types.FunctionType):
+                return call_of_function(self, made.fget, [value], node)
         if isinstance(value.type, Record):
             return self.field(value, node)
         fields = getattr(value.type.of, "_fields", ()) if isinstance(value.type, Tuple) else ()

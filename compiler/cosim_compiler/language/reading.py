@@ -14,13 +14,8 @@ from cosim_compiler.language.types import Type
 class Functions(Protocol):
     """The functions of a program; see `program.Program`."""
 
-    groups_are_tuples: bool
-
     def linked(self, function: types.FunctionType, /) -> tuple[str, str] | None:
         """Symbol and signature of a function that is compiled elsewhere."""
-
-    def types_of(self, signature: str) -> tuple[tuple[Type, ...], Type]:
-        """The types of the arguments and of the result of a signature."""
 
     def function(self, function: types.FunctionType, types_: tuple[Type, ...]) -> Function:
         """The typed form of a function for arguments of these types."""

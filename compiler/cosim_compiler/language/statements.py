@@ -384,7 +384,7 @@ class Reader(ExpressionReader):
 
     def _for(self, node: ast.For) -> Sequence[Statement]:
         source = node.iter
-        if isinstance(source, ast.Call):
+        if isinstance(source, ast.Call) and isinstance(source.func, ast.Name):
             called = self.expression(source.func)
             if isinstance(called, Known) and called.value in (range, enumerate, zip):
                 if called.value is range:

@@ -107,6 +107,15 @@ class RecordAt(Expression):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class RowsIn(Expression):
+    """Records that lie in a view, one after the other."""
+
+    view: Expression
+    first: Expression
+    count: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Member(Expression):
     """A view of a group."""
 
@@ -409,11 +418,6 @@ class Function:
     def file(self) -> str:
         """The file that it is written in."""
         return self.author.__code__.co_filename
-
-    @property
-    def is_part(self) -> bool:
-        """Whether its author marked it as one that is called, not inlined."""
-        return "__part__" in self.author.__dict__
 
 
 ZERO = Constant(WHOLE, 0)

@@ -102,13 +102,6 @@ def type_of_letter(letter: str) -> Type:
     return LETTERS[letter]
 
 
-def as_tuple(type_: Type) -> Type:
-    """The views of a group as a named tuple; any other type as it is."""
-    if not isinstance(type_, Group):
-        return type_
-    return Tuple(tuple(map(type_of_letter, type_.letters)), type_.of)
-
-
 def types_of(signature: str) -> tuple[tuple[Type, ...], Type]:
     """The types of the arguments and of the result of a signature."""
     letters, result = signature.split(">")

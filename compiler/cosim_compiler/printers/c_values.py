@@ -18,6 +18,7 @@ from cosim_compiler.language.types import (
     Group,
     Number,
     Record,
+    RecordRows,
     Tuple,
     Type,
     View,
@@ -282,6 +283,12 @@ class ValueWriter:
         if not (isinstance(node.index, form.Constant) and node.index.value >= 0):
             index = f"from_end({index}, {rows}.n)"
         return f"(&{rows}.at[{index}])"
+
+    def _rowsin(self, node: form.RowsIn) -> str:
+        assert isinstance(node.type, RecordRows)
+        view, first, count = self.in_order([node.view, node.first, node.count])
+        kind = self.types[Record(node.type.of)]
+        return f"({self.types[node.type]}){{({kind})({view}.at + {first}), {count}}}"
 
     def _length(self, node: form.Length) -> str:
         return f"{self.of(node.view)}.{'nm'[node.axis]}"

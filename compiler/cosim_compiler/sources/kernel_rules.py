@@ -291,9 +291,11 @@ class _Checked:
         elif isinstance(value, types.BuiltinFunctionType) and value.__module__ == "math":
             if value.__name__ not in IN_MATH:
                 yield f"math.{value.__name__} cannot be compiled{_nearest(value.__name__, IN_MATH, 'math.')}"
-        elif callable(getattr(value, "__wrapped__", None)) and not hasattr(value, "py_func"):
+        elif isinstance(getattr(value, "py_func", None), types.FunctionType):
+            yield f"'{name}' was made by another compiler (numba?): write a plain function, no decorator"
+        elif callable(getattr(value, "__wrapped__", None)):
             yield f"a decorator stands above '{name}': write it as a plain function, without the decorator"
-        elif not type(value).__module__.startswith("numba"):
+        else:
             yield f"'{name}' is {_a(type(value).__name__)}, which cannot be compiled"
 
 

@@ -102,6 +102,10 @@ class ModelExchangeFmu(cosim.Component):
         self.running: RunningFmu | None = None
         self.keeps_nothing = False
 
+    def __reduce__(self) -> Any:
+        """What makes it again: its class is that of a file, and what runs stays here."""
+        return _made_again, (self.name, self.values.given)
+
     other_starts: ClassVar[frozenset[str]] = frozenset()
     """Variables that take a start value and are neither an input nor a parameter with a name in the model."""
     chosen: ClassVar[Mapping[str, str]] = {}
@@ -226,3 +230,9 @@ class ModelExchangeFmu(cosim.Component):
         if self.running is not None:
             self._end()
             self.running = None
+
+
+def _made_again(name: str, given: Mapping[str, Any]) -> ModelExchangeFmu:
+    made = ModelExchangeFmu(**given)
+    object.__setattr__(made, "name", name)
+    return made

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import itertools
+import logging
 import secrets
 from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar
@@ -21,6 +22,7 @@ from cosim_fmu.master.participants.fmu_state import FmuState
 from cosim_fmu.master.participants.instance_participant import InstanceParticipant
 from cosim_fmu.master.participants.model_exchange_system import scales
 
+log = logging.getLogger("cosim.fmu")
 _epochs = itertools.count(secrets.randbits(48))
 """Numbers of event modes: no other process has the same."""
 
@@ -245,8 +247,10 @@ class RunningFmu(InstanceParticipant):
         raise self._error("is a part of a model, whose integrator takes the steps")
 
     def close(self) -> None:
-        """Terminate, free, unload."""
+        """Terminate, free, unload; that it did not end as it should is logged, since results are whole."""
         self.block[calls.INSTANCE] = self.block[calls.KEPT] = 0
         self._kept_states.clear()
         self.model = None
         super().close()
+        if why := self.failed_end():
+            log.warning("it did not end as it should: %s", why)

@@ -330,7 +330,7 @@ class CoSimulation(ClosedAttributes):
         self,
         until: float | str | None = None,
         progress: Callable[[float], bool | None] | None = None,
-        record: Sequence[str] | None = None,
+        record: str | Sequence[str] | None = None,
         observe: Callable[[float, Mapping[str, float]], bool | None] | None = None,
         real_time_rate: float = math.inf,
         inside: str = "events",
@@ -347,7 +347,7 @@ class CoSimulation(ClosedAttributes):
         progress : callable, optional
             Called with the time (s) at most twenty times a second and at the end; answering False
             stops the run.
-        record : sequence of str, optional
+        record : str or sequence of str, optional
             What to record (`Recorder`).
         observe : callable, optional
             Called at every communication point with the time (s) and what is recorded, by path; answering
@@ -391,7 +391,7 @@ class CoSimulation(ClosedAttributes):
             return self._simulate(
                 *(until, limit, inside),
                 progress=progress,
-                record=record,
+                record=[record] if isinstance(record, str) else record,
                 observe=observe,
                 real_time_rate=real_time_rate,
                 stream=stream,
@@ -628,9 +628,9 @@ def either(names: Sequence[str]) -> str:
 
 def _seconds(step: float | str, problems: list[WiringProblem]) -> float:
     try:
-        return cosim.parse_quantity(step, "s") if isinstance(step, str) else float(step)
-    except (cosim.UnitError, TypeError, ValueError) as error:
-        problems.append(problem(("master", "step"), f"{error}"))
+        return seconds(step, "step")
+    except cosim.ModelError as error:
+        problems += [problem(("master", "step"), fault.text) for fault in error.problems]
         return 1.0
 
 

@@ -14,6 +14,8 @@ class Drive(contracts.Constraint):
     Supplied: the integral of the force times the speed.
     """
 
+    drives = True
+
     coordinate = contracts.coordinate(description="what is moved")
     supplied_energy = contracts.supplied_energy()
 

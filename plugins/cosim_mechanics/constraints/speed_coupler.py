@@ -28,6 +28,7 @@ class SpeedCoupler(contracts.Constraint):
     """
 
     level = "velocity"
+    drives = True  # with an offset
 
     coordinate1 = contracts.coordinate(description="leads")
     coordinate2 = contracts.coordinate(description="follows")

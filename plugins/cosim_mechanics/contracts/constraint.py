@@ -61,6 +61,8 @@ class Constraint(Component):
         Class attribute: "position" (positions, speeds and accelerations are held), "velocity" (for a
         condition on speeds that no condition on positions stands behind: rolling) or "acceleration"; or a
         tuple with one of these for each equation.
+    drives : bool
+        Class attribute: whether it may do work, since it depends on time, or asks for speeds that are not 0.
     enabled : parameter
         1 or 0 (True or False) in each State: a constraint that is off lets go.
     stabilization : parameter, 1/s
@@ -101,6 +103,7 @@ class Constraint(Component):
 
     equations: ClassVar[int] = 1
     level: ClassVar[str | tuple[str, ...]] = "position"
+    drives: ClassVar[bool] = False
     switch: ClassVar[str] = "enabled"
     plain_methods: ClassVar[tuple[str, ...]] = ("position_error", "velocity_error")
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 import cosim
 from cosim_mechanics import contracts
 from cosim_mechanics.forces.coordinate_units import angle_or_length
@@ -60,6 +63,7 @@ class CoordinateStop(contracts.Force):
     """
 
     laws = contracts.Law.PASSIVE
+    tried_with: ClassVar[Mapping[str, Any]] = {"lower": -0.3, "upper": 0.2}
 
     coordinate = contracts.coordinate(description="the coordinate that it acts on")
     lower = cosim.parameter(

@@ -13,11 +13,13 @@ indicator is 0.5 s - t. Types and functions after the standards. */
 enum { OK, WARNING, DISCARD, ERROR, FATAL };
 enum { /* `fault` */
     NOTHING, INDICATOR_NAN, RATE_NAN, OUTPUT_NAN, STATE_NAN, START_NAN, ENDLESS, STOP_AT_EVENT, STOP_AT_BEGIN,
-    STOP_AT_STEP, NEXT_PAST, NEXT_NAN, NEXT_CROWDS, NOMINAL_NAN, RATE_INFINITE, INDICATOR_NAN_ONCE, STATE_INFINITE
+    STOP_AT_STEP, NEXT_PAST, NEXT_NAN, NEXT_CROWDS, NOMINAL_NAN, RATE_INFINITE, INDICATOR_NAN_ONCE, STATE_INFINITE,
+    INDICATOR_INFINITE, RATE_NAN_ONCE
 };
 enum { /* `function` */
     NONE, SET_TIME, SET_STATES, GET_RATES, GET_INDICATORS, COMPLETED, ENTER_EVENT, UPDATE, CONTINUOUS, GET_STATES,
-    NOMINALS, GET_REAL, SET_REAL, ENTER_INITIALIZATION, EXIT_INITIALIZATION, GET_INTEGER
+    NOMINALS, GET_REAL, SET_REAL, ENTER_INITIALIZATION, EXIT_INITIALIZATION, GET_INTEGER,
+    SET_INTEGER, TERMINATE
 };
 #if FMI == 3
 typedef bool Truth;
@@ -53,6 +55,9 @@ static int answer(Ball *b, int function) {
 
 EXPORT const char *NAME(GetVersion)(void) { return FMI == 3 ? "3.0" : "2.0"; }
 static Ball *make(void *environment, Log log) {
+#ifdef NO_INSTANCE
+    return NULL;
+#endif
     Ball *b = calloc(1, sizeof(Ball));
     b->environment = environment;
     b->log = log;
@@ -61,7 +66,7 @@ static Ball *make(void *environment, Log log) {
 }
 EXPORT void NAME(FreeInstance)(Ball *b) { free(b); }
 EXPORT int NAME(SetDebugLogging)(Ball *b, Truth on, size_t n, const char *const names[]) { return OK; }
-EXPORT int NAME(Terminate)(Ball *b) { return OK; }
+EXPORT int NAME(Terminate)(Ball *b) { return answer(b, TERMINATE); }
 EXPORT int NAME(Reset)(Ball *b) { return ERROR; }
 EXPORT int NAME(ExitInitializationMode)(Ball *b) { return answer(b, EXIT_INITIALIZATION); }
 #if FMI == 3
@@ -102,7 +107,7 @@ static int get_wholes(Ball *b, const unsigned *r, size_t n, Whole *v) {
 }
 static int set_wholes(Ball *b, const unsigned *r, size_t n, const Whole *v) {
     for (size_t j = 0; j < n; j++) (&b->d.fault)[r[j] - 10] = v[j];
-    return OK;
+    return answer(b, SET_INTEGER);
 }
 #if FMI == 3
 EXPORT int fmi3GetFloat64(Ball *b, const unsigned *r, size_t n, double *v, size_t total) { return get_reals(b, r, n, v); }
@@ -176,11 +181,11 @@ EXPORT int fmi3GetContinuousStateDerivatives(Ball *b, double *x, size_t n) {
 EXPORT int fmi2GetDerivatives(Ball *b, double *x, size_t n) {
 #endif
     x[0] = b->d.v;
-    x[1] = is(b, RATE_NAN) ? NAN : is(b, RATE_INFINITE) ? INFINITY : -9.81 + b->d.push;
+    x[1] = is(b, RATE_NAN) || (is(b, RATE_NAN_ONCE) && b->d.time < b->d.fault_at + 1e-3) ? NAN : is(b, RATE_INFINITE) ? INFINITY : -9.81 + b->d.push;
     return answer(b, GET_RATES);
 }
 EXPORT int NAME(GetEventIndicators)(Ball *b, double *x, size_t n) {
-    x[0] = is(b, INDICATOR_NAN) ? NAN : STATES ? b->d.h : 0.5 - b->d.time;
+    x[0] = is(b, INDICATOR_NAN) ? NAN : is(b, INDICATOR_INFINITE) ? (b->d.h > 0.0 ? INFINITY : -INFINITY) : STATES ? b->d.h : 0.5 - b->d.time;
     if (is(b, INDICATOR_NAN_ONCE) && b->d.time < b->d.fault_at + 0.05) x[0] = NAN;
     return answer(b, GET_INDICATORS);
 }

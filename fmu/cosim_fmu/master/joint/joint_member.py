@@ -79,6 +79,9 @@ class JointMember(ModelExchangeParticipant):
         """Those of the system that this FMU wanted."""
         return self.system.events_of(self.name)
 
+    def _findings(self) -> list[str]:
+        return self.system.findings_of(self.name)
+
     def describe(self) -> ParticipantDescription:
         """As the file says; derivatives of a single FMU are not those of the system."""
         return replace(super().describe(), has_derivatives=False)

@@ -16,6 +16,7 @@ from cosim_fmu.master.evaluation.instance_calls import LAZY
 from cosim_fmu.master.joint.joint_member import JointMember
 from cosim_fmu.master.joint.joint_model import JointModel, JointPart, UnsolvedError
 from cosim_fmu.master.joint.joint_wiring import JointWiring, with_more_feedthrough
+from cosim_fmu.master.participants.indicator_findings import indicator_findings
 from cosim_fmu.master.participants.model_exchange_solver import ACCURACY, ModelExchangeSolver
 from cosim_fmu.master.stop_requested import StopRequested
 from cosim_fmu.master.wiring.feedthrough import direct_inputs
@@ -345,6 +346,14 @@ class JointSystem:
         if self._model is not None:
             self._model.evaluation.end()
         self._solver = self._model = self._wiring = self._lazy = None
+
+    def findings_of(self, name: str) -> list[str]:
+        """What was noticed about the event indicators of a member."""
+        if self._solver is None or self._model is None:
+            return []
+        part = next(part for part in self._model.parts if part.name == name)
+        findings = self._solver.simulator.findings
+        return indicator_findings(findings, part.indicators.start, part.model.indicators)
 
     def events_of(self, name: str) -> list[cosim.EventRecord]:
         """What has happened to a member: its event indicators, its time events, steps that it asked for."""

@@ -18,6 +18,7 @@ from cosim_fmu.master.evaluation.access import Access
 from cosim_fmu.master.participants.fmu_interface import FmuInterface
 from cosim_fmu.master.participants.fmu_model import FmuModel
 from cosim_fmu.master.participants.fmu_state import FmuState
+from cosim_fmu.master.participants.indicator_findings import indicator_findings
 from cosim_fmu.master.participants.instance_participant import InstanceParticipant
 from cosim_fmu.master.participants.integrator_options import check_options
 from cosim_fmu.master.participants.model_exchange_solver import ACCURACY, INTEGRATOR, ModelExchangeSolver
@@ -104,6 +105,14 @@ class ModelExchangeParticipant(InstanceParticipant):
         """
         told = self._solver.simulator.events if self._solver is not None else []
         return [e for e in told if e.cause is not cosim.EventCause.TIME_ADVANCED or e.changed]
+
+    @property
+    def warnings(self) -> list[str]:
+        """What was noticed about event indicators."""
+        return self._findings()
+
+    def _findings(self) -> list[str]:
+        return [] if self._solver is None else indicator_findings(self._solver.simulator.findings)
 
     def initialize(
         self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
