@@ -208,7 +208,8 @@ def _faults_of_elements(
         for name, size in sizes.items()
         if is_result and views[name].effect == "write" and views[name].role in ("derivative", "own")
     }
-    verdict = verdict_on(kernel.function, types_of(found, declarations), results, sizes)
+    read_only = frozenset(name for name in sizes if views[name].effect == "read")
+    verdict = verdict_on(kernel.function, types_of(found, declarations), results, sizes, read_only)
 
     def shown(name: str, index: int) -> str:
         a = views[name]
@@ -218,6 +219,10 @@ def _faults_of_elements(
         return where(kernel.function, line)
 
     return [
+        *(
+            f"{at(line)}: {_changed(name, views[name], declarations)}"
+            for name, line in verdict.changed.items()
+        ),
         *(f"{at(one.line)}: {_outside(views[name], one.place)}" for name, one in verdict.outside.items()),
         *(
             f"{at(line)}: {shown(name, i)} is read before it is written, and has the value of an earlier "
@@ -230,6 +235,16 @@ def _faults_of_elements(
             for name, (i, line) in verdict.unwritten.items()
         ),
     ]
+
+
+def _changed(name: str, argument: Argument, declarations: Mapping[str, Declaration]) -> str:
+    """That what counts as read only is written under another name."""
+    if may_hold_result(argument, declarations):
+        return f"{name} is written under another name here: write {name}[0] = …, by its own"
+    return (
+        f"{name} is changed under another name here, and may be read only; a kernel function writes to its "
+        "own cache slots, outputs and derivatives and adds to forces"
+    )
 
 
 def _outside(argument: Argument, place: tuple[int, ...]) -> str:

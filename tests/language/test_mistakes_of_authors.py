@@ -198,6 +198,15 @@ MISTAKES = [
     ("v_dot[0] = 99999999999999999999 * x", "does not fit into 64 bits: write 1e+20"),
     ("v_dot[0] = 'a' in WORDS", "cannot use text ('a')"),
     ("n[0] = 4\nv_dot[0] = x", "n may be read only"),
+    (
+        "g = gains[0:2]\ng[0] = 4.0\nv_dot[0] = x",
+        "gains is changed under another name here, and may be read only",
+    ),
+    (
+        "g = gains\ng[0] += 4.0\nv_dot[0] = x",
+        "gains is changed under another name here, and may be read only",
+    ),
+    ("r = table[0]\nr[1] = table[1, 1]\nv_dot[0] = x", "table is changed under another name here"),
     ("v_dot[0] = x\nreturn v", "what a kernel function returns is lost; results are arguments"),
 ]
 

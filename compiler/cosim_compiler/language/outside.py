@@ -25,6 +25,11 @@ class Outside:
     place: tuple[int, ...]
 
 
+def views_written(function: Function, sizes: Mapping[str, int]) -> dict[str, int]:
+    """The line where an element of each argument is written first, under whatever name, of those that are."""
+    return _through(function, sizes).written
+
+
 def places_outside(function: Function, sizes: Mapping[str, int]) -> dict[str, Outside]:
     """For each argument of which an element outside is reached in any case: the first place.
 
@@ -34,9 +39,13 @@ def places_outside(function: Function, sizes: Mapping[str, int]) -> dict[str, Ou
     sizes : mapping of str to int
         Of the views among the arguments, by name.
     """
+    return _through(function, sizes).found
+
+
+def _through(function: Function, sizes: Mapping[str, int]) -> _Places:
     walker = _Places(parts_of(function, sizes), {}, sizes, 0)
     walker.through(function, nothing_of(sizes))
-    return walker.found
+    return walker
 
 
 class _Places(Walk):
@@ -47,12 +56,13 @@ class _Places(Walk):
     ) -> None:
         super().__init__(parts, known, sizes, depth)
         self.found: dict[str, Outside] = {}
+        self.written: dict[str, int] = {}
         self.is_certain = True
         self.called_at = 0  # the line of the function itself, in a helper
 
     def into(self, parts: dict[str, Part], known: dict[str, Any]) -> Walk:
         inner = _Places(parts, known, self.sizes, self.depth + 1)
-        inner.is_certain, inner.found = self.is_certain, self.found
+        inner.is_certain, inner.found, inner.written = self.is_certain, self.found, self.written
         inner.called_at = self.called_at or self.line
         return inner
 
@@ -66,6 +76,9 @@ class _Places(Walk):
                 self.found.setdefault(
                     part.result, Outside(self.called_at or self.line, self.shown(part, places))
                 )
+
+    def store(self, part: Part) -> None:
+        self.written.setdefault(part.result, self.called_at or self.line)
 
     @staticmethod
     def shown(part: Part, places: tuple[Any, ...]) -> tuple[int, ...]:

@@ -11,7 +11,7 @@ from pathlib import Path
 
 from cosim_compiler.errors import ContractError
 from cosim_compiler.fingerprint import fingerprint
-from cosim_compiler.language.outside import Outside, places_outside
+from cosim_compiler.language.outside import Outside, places_outside, views_written
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.types import Type
 from cosim_compiler.language.unwritten import results_read_early, unwritten_results
@@ -33,11 +33,14 @@ class Verdict:
         before they are written.
     outside : mapping
         Places that views do not have.
+    changed : mapping
+        The line where a view that may be read only is written.
     """
 
     unwritten: Elements = field(default_factory=dict)
     early: Elements = field(default_factory=dict)
     outside: Mapping[str, Outside] = field(default_factory=dict)
+    changed: Mapping[str, int] = field(default_factory=dict)
 
 
 def verdict_on(
@@ -45,6 +48,7 @@ def verdict_on(
     given: tuple[Type, ...],
     results: Mapping[str, int],
     views: Mapping[str, int],
+    read_only: frozenset[str],
 ) -> Verdict:
     """What is wrong with a function for arguments of these types.
 
@@ -57,8 +61,10 @@ def verdict_on(
         Of the arguments.
     results, views : mapping of str to int
         Sizes of the results, and of all views whose sizes are known, by the names of the arguments.
+    read_only : frozenset of str
+        Those that it is not known to write.
     """
-    told = repr((given, sorted(results.items()), sorted(views.items())))
+    told = repr((given, sorted(results.items()), sorted(views.items()), sorted(read_only)))
     source, key = source_of(function), fingerprint(function, _reader(), told)
     if is_known_clean(source, key):
         return Verdict()
@@ -67,9 +73,12 @@ def verdict_on(
     except ContractError:
         return Verdict()
     found = Verdict(
-        unwritten_results(typed, results), results_read_early(typed, results), places_outside(typed, views)
+        unwritten_results(typed, results),
+        results_read_early(typed, results),
+        places_outside(typed, views),
+        {name: line for name, line in views_written(typed, views).items() if name in read_only},
     )
-    if not (found.unwritten or found.early or found.outside):
+    if found == Verdict():
         remember_clean(source, key)
     return found
 

@@ -142,6 +142,7 @@ class Walk:
             owner, places = self.part(node.place.view), tuple(map(self.value, node.place.indices))
             if owner is not None:
                 self.touch(owner, places)
+                self.store(owner)
                 written = self.add(owner, places, written)
         return written
 
@@ -312,6 +313,9 @@ class Walk:
 
     def touch(self, part: Part, places: tuple[Any, ...]) -> None:
         """An element is read or written."""
+
+    def store(self, part: Part) -> None:
+        """An element is written."""
 
     def read(self, node: form.Element, written: Written) -> None:
         """Note an element that is read, where it is known which, and that nothing has written it yet."""
