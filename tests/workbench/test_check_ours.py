@@ -14,6 +14,7 @@ from cosim_workbench.scaffold import registered_kits
         ("mechanics.coordinate_stop", "test_has_an_effect"),
         ("mechanics.energy", "test_has_an_effect"),
         ("mechanics.rigid_body", "test_has_an_effect"),
+        ("measures.variable_delay", "test_value_is_finite"),
         ("mechanics.speed_coupler", "test_forces_do_no_work"),
         ("mechanics.constant_speed", "test_forces_do_no_work"),
         ("mechanics.lock", "test_forces_do_no_work"),
