@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from abc import abstractmethod
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 import numpy as np
@@ -72,6 +73,10 @@ class Integrator(MadeFromOptions):
 
     Attributes
     ----------
+    contract_kit : str
+        Class attribute: the kit that checks it; empty where it is none for this method.
+    kit_values : dict of str to object
+        Class attribute: attributes of the kit for this method, where ``cosim check`` runs it.
     capabilities : Capabilities
         What the method can do; declared on the class.
     order : int
@@ -89,6 +94,7 @@ class Integrator(MadeFromOptions):
     """
 
     contract_kit: ClassVar[str] = "cosim.testing.integrator_contract:IntegratorContract"
+    kit_values: ClassVar[Mapping[str, Any]] = {}
     capabilities: ClassVar[Capabilities] = Capabilities()
     order: int = 0
     bibtex: ClassVar[str] = ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from abc import abstractmethod
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple, Protocol
 
 import numpy as np
@@ -160,6 +160,10 @@ class MasterAlgorithm(MadeFromOptions):
         then notes them once and repeats them in compiled code.
     order : int
         The error of the coupling falls with this power of the communication step.
+    contract_kit : str or None
+        Of a class: empty where the kit of algorithms is none for it.
+    kit_values : dict of str to object
+        Of a class: attributes of the kit for it, where ``cosim check`` runs it.
 
     Examples
     --------
@@ -177,6 +181,8 @@ class MasterAlgorithm(MadeFromOptions):
     varies_step: ClassVar[bool] = False
     fixed_sequence: bool = False
     order: int = 1
+    contract_kit: ClassVar[str | None] = None
+    kit_values: ClassVar[Mapping[str, Any]] = {}
 
     def tightened(self) -> MasterAlgorithm | None:
         """The same with a tenth of its tolerance, where the error of the coupling follows that; else None."""

@@ -113,6 +113,8 @@ class IntegratorContract:
 
     def test_polynomials_are_exact(self) -> None:
         """Solutions that are polynomials in time, of degrees up to the order, have no error but rounding."""
+        if not self.capabilities.restarts_cheaply:
+            pytest.skip("the method begins at a lower order")
         for degree in range(1, self.make(fixed_step=0.1).order + 1):
             system = power_system(degree)
             integrator, state = self.started(system, fixed_step=0.3)

@@ -23,6 +23,7 @@ def _make(**options):
 
 class TestIt({kit}):
     make = staticmethod(_make)
+    locals().update({kit_values!r})
 """
 
 
@@ -75,7 +76,8 @@ class KitRun:
             file = Path(folder) / f"check_{self.entry.id.replace('.', '_')}.py"
             words = {"kit_module": module.rpartition(".")[0], "kit": kit, "id": self.entry.id}
             words["kind"] = self.entry.kinds[-1]
-            file.write_text(TEST.format(**words, values=self.values), "utf-8")
+            own = dict(getattr(cls, "kit_values", {}))
+            file.write_text(TEST.format(**words, values=self.values, kit_values=own), "utf-8")
             options = [str(file), "-p", "no:cacheprovider", "-p", "no:terminal", "--rootdir", folder]
             options += ["-c", os.devnull, "-W", "ignore", "-W", "always::cosim.testing.KitWarning"]
             options += ["-k", self.only] if self.only else []

@@ -107,11 +107,22 @@ def _is_python(part: Any) -> bool:
     return any(function.is_python for function in functions)
 
 
+def _duration(model: cosim.Model) -> str:
+    """A time that goes up and down, and stays above 0."""
+    if "duration" not in model.parts:
+        model.add("measures.constant", "mean_duration", value="0.1 s")
+        model.add("measures.sinusoid", "swinging_duration", amplitude="0.05 s", frequency="2 rad/s")
+        model.add("measures.plus", "duration", first="mean_duration", second="swinging_duration")
+    return "duration"
+
+
 def _in_unit(model: cosim.Model, path: str, source: Declaration) -> str:
     """A signal in the unit that a source declares, the same numbers otherwise."""
     unit = source.options.get("unit")
     if unit is None or has_unit_of_another(source):
         return path
+    if unit == "s":
+        return _duration(model)
     name = f"{source.name}_signal"
     factor = f"1 {unit_product((unit,), ('rad/s' if path == 'swing.rate' else 'rad',))}"
     model.add("measures.scale", name, source=path, factor=factor)

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any, ClassVar
+
 from cosim.kit import Capabilities
 from cosim_integrators.implicit.collocation import collocation_step, redo_collocation_step
 from cosim_integrators.implicit.integrator import ImplicitIntegrator
@@ -44,6 +47,7 @@ class Radau5(ImplicitIntegrator):
     """
 
     order = 5
+    kit_values: ClassVar[Mapping[str, Any]] = {"rounding": 1e-8}  # to which Newton's method goes
     error_order = 4  # one more than that of the estimate
     capabilities = Capabilities(
         adaptive=True, implicit=True, dense_order=4, locates_kinks=True, supports_constraints=True

@@ -60,6 +60,7 @@ def _entries(name: str) -> list[tuple[Any, str]]:
         return found[name]
     own = [(entry, kit) for several in found.values() for entry, kit in several if entry.plugin == name]
     own = [(entry, kit) for entry, kit in own if not (kit and required_arguments(entry.cls))]
+    own = [(entry, kit) for entry, kit in own if not getattr(entry.cls, "takes_more", False)]  # of a file
     if own:
         return own
     plugin = name.partition(".")[0]
@@ -80,6 +81,8 @@ def _with_kit() -> dict[str, list[tuple[Any, str]]]:
     kits = registered_kits()
     for kind in ("component", "integrator", *kits):
         for entry in registry.entries(kind):
+            if getattr(entry.cls, "contract_kit", None) == "":
+                continue  # it says that its kit is none for it
             found.setdefault(entry.id, []).append((entry, kits.get(kind, "")))
     return found
 

@@ -4,6 +4,8 @@ import pytest
 
 from cosim import registry
 from cosim.testing.kit_run import KitRun
+from cosim_workbench import check_command
+from cosim_workbench.scaffold import registered_kits
 
 
 @pytest.mark.parametrize(
@@ -12,6 +14,7 @@ from cosim.testing.kit_run import KitRun
         ("mechanics.coordinate_stop", "test_has_an_effect"),
         ("mechanics.energy", "test_has_an_effect"),
         ("mechanics.rigid_body", "test_has_an_effect"),
+        ("measures.variable_delay", "test_value_is_finite"),
         ("mechanics.speed_coupler", "test_forces_do_no_work"),
         ("mechanics.constant_speed", "test_forces_do_no_work"),
         ("mechanics.lock", "test_forces_do_no_work"),
@@ -25,6 +28,26 @@ def test_it_passes_or_says_why_not(id: str, check: str) -> None:
     assert outcome == (
         "skipped" if id in ("mechanics.speed_coupler", "mechanics.constant_speed") else "passed"
     )
+
+
+@pytest.mark.parametrize(
+    ("kind", "id", "check", "outcome"),
+    [
+        ("integrator", "integrators.bdf", "test_polynomials_are_exact", "skipped"),
+        ("integrator", "integrators.radau5", "test_observed_order_is_the_declared_one", "passed"),
+        ("master_algorithm", "fmu.adaptive", "test_error_falls_with_the_step", "passed"),
+    ],
+)
+def test_methods_say_how_their_kit_takes_them(kind: str, id: str, check: str, outcome: str) -> None:
+    kit = registered_kits().get(kind, "")
+    run = KitRun(registry().entry(kind, id), kit, {}, check)
+    run.run(quiet=True)
+    assert {found for _, found, _ in run.outcomes} == {outcome}
+
+
+@pytest.mark.parametrize("id", ["integrators.cvode", "integrators.scipy_lsoda", "fmu.joint"])
+def test_what_no_kit_is_for_is_left_out(id: str) -> None:
+    assert id not in check_command._with_kit()
 
 
 def test_a_value_that_is_given_counts_more_than_what_a_class_is_tried_with() -> None:

@@ -212,10 +212,10 @@ def test_a_class_that_takes_no_made_up_values_does_not_end_the_check(
     monkeypatch: pytest.MonkeyPatch, capsys: Captured
 ) -> None:
     with_kit = check_command._with_kit()
-    both = [*with_kit["mechanics.rigid_body"], *with_kit["measures.minus"]]
+    both = [with_kit["fmu.model_exchange"][0], *with_kit["measures.minus"]]
     monkeypatch.setattr(check_command, "_entries", lambda name: both)
     assert main(["check", "several", "-k", "no_check_has_this_name"]) == 1
     said = capsys.readouterr().out
-    assert "mechanics.rigid_body: nothing was checked: inertia:" in said
-    assert "cosim check mechanics.rigid_body NAME=VALUE" in said
+    assert "fmu.model_exchange: nothing was checked: fmu:" in said
+    assert "cosim check fmu.model_exchange NAME=VALUE" in said
     assert "measures.minus: MeasureContract" in said

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import warnings
 from abc import abstractmethod
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -77,6 +77,8 @@ class LibraryIntegrator(cosim.Integrator):
     ModelError
         With everything that is wrong.
     """
+
+    contract_kit: ClassVar[str] = ""  # which tries fixed steps
 
     def __init__(self, **options: Any) -> None:
         if options.get("fixed_step") is not None:

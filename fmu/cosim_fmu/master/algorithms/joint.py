@@ -38,6 +38,8 @@ class Joint(cosim.MasterAlgorithm):
         ``maximum_step`` …
     """
 
+    contract_kit = ""  # whose participants are no Model Exchange FMUs
+
     def __init__(
         self,
         integrator: str | None = None,
