@@ -21,6 +21,8 @@ CHANGES = frozenset(
     ]
 )
 """Methods of lists, dicts, sets and arrays that change them."""
+ANSWERS = frozenset(["pop", "popitem", "popleft", "setdefault"])
+"""Those of them that tell what was there."""
 
 
 def hidden_memories(cls: type[Component]) -> list[str]:
@@ -31,44 +33,61 @@ def hidden_memories(cls: type[Component]) -> list[str]:
     """
     if cls.not_saved:
         return []
-    faults = []
+    faults, changed = [], []
+    read: set[str] = set()
     for name, value in vars(cls).items():
         law, publishes = cls.kernels.get(name), False
         if isinstance(value, Handler):
             law, publishes = value.function, value.does == "publish"
         if law is not None and law.is_python and value is not None:
-            faults += [_sentence(law.function, *found) for found in _assigned(law.function, publishes)]
-            faults += [_sentence_of_global(law.function, *found) for found in _rebound(law.function)]
-    return faults
+            function = law.function
+            faults += [_sentence(function, *found) for found in _assigned(function, publishes)]
+            faults += [_sentence_of_global(function, *found) for found in _rebound(function)]
+            if not publishes:
+                own, also_read = _changed(function)
+                changed += [(function, *found) for found in own]
+                read |= also_read
+    return faults + [_sentence(*found) for found in changed if found[2] in read]
+
+
+def _changed(function: types.FunctionType) -> tuple[list[tuple[int, str]], set[str]]:
+    """Line and name of each attribute whose list, dict or set is changed; and the attributes that are read.
+
+    What is only added to is a log, and decides nothing.
+    """
+    changed, held, read = [], set(), set()
+    for node in ast.walk(_tree(function)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGES:
+            of = node.func.value
+            if isinstance(of, ast.Attribute) and _is_self(of.value) and of.attr != "__dict__":
+                changed.append((node.lineno, of.attr))
+                if node.func.attr not in ANSWERS:
+                    held.add(of)
+        elif isinstance(node, ast.Attribute) and _is_self(node.value) and node not in held:
+            read.add(node.attr)
+    return changed, read
+
+
+def _tree(function: types.FunctionType) -> ast.AST:
+    try:
+        return definition_of(function)
+    except ContractError:  # no source
+        return ast.Module([], [])
 
 
 def _rebound(function: types.FunctionType) -> Iterator[tuple[int, str]]:
     """Line and name of each variable outside that is declared to be assigned."""
-    try:
-        tree = definition_of(function)
-    except ContractError:  # no source
-        return
-    for node in ast.walk(tree):
+    for node in ast.walk(_tree(function)):
         if isinstance(node, (ast.Global, ast.Nonlocal)):
             yield from ((node.lineno, name) for name in node.names)
 
 
 def _assigned(function: types.FunctionType, publishes: bool) -> Iterator[tuple[int, str]]:
     """Line and name of each attribute that is assigned; elements of it too, but for a publish."""
-    try:
-        tree = definition_of(function)
-    except ContractError:  # no source
-        return
-    for node in ast.walk(tree):
+    for node in ast.walk(_tree(function)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setattr":
             if node.args and _is_self(node.args[0]):
                 yield node.lineno, ast.unparse(node.args[1]) if len(node.args) > 1 else "…"
-            continue
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not publishes:
-            held = node.func.value
-            is_own = isinstance(held, ast.Attribute) and _is_self(held.value)
-            if is_own and node.func.attr in CHANGES and (name := held.attr) != "__dict__":  # type: ignore
-                yield node.lineno, name
             continue
         if not isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             continue

@@ -166,14 +166,15 @@ def of_module(self, state, next_state):
 
 def appended(self, state, next_state):
     self.log.append(state.time)
+    next_state["p.n"] = len(self.log)
 
 
-def updated(self, state, next_state):
-    self.table.update(n=1)
+def taken(self, state, next_state):
+    next_state["p.n"] = self.table.pop()
 
 
 @pytest.mark.parametrize(
-    ("function", "name"), [(of_module, "counted"), (appended, "self.log"), (updated, "self.table")]
+    ("function", "name"), [(of_module, "counted"), (appended, "self.log"), (taken, "self.table")]
 )
 def test_what_a_handler_keeps_outside_the_state(function, name):
     with pytest.raises(
@@ -182,7 +183,8 @@ def test_what_a_handler_keeps_outside_the_state(function, name):
         type("Hoarding", (cosim.Component,), {"tick": cosim.every(0.1, does="discrete")(function)})
 
 
-def test_a_publish_may_collect_what_it_sees():
+@pytest.mark.parametrize("does", ["publish", "discrete"])
+def test_a_log_decides_nothing(does):
     class Watching(cosim.Component):
         """Shows something."""
 
@@ -192,7 +194,7 @@ def test_a_publish_may_collect_what_it_sees():
             super().__init__(**values)
             self.log = []
 
-        @cosim.every(0.5, does="publish")
+        @cosim.every(0.5, does=does)
         def show(self, state):
             self.log.append(state.time)
 
