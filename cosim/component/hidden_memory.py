@@ -21,84 +21,73 @@ CHANGES = frozenset(
     ]
 )
 """Methods of lists, dicts, sets and arrays that change them."""
+ANSWERS = frozenset(["pop", "popitem", "popleft", "setdefault"])
+"""Those of them that tell what was there."""
 
 
 def hidden_memories(cls: type[Component]) -> list[str]:
     """A sentence for each attribute of the part that a law or a handler in the body of a class assigns.
 
-    The next run would go on from it. A list, dict, set or array that these change counts where one of them
-    reads it: a log that is only written is no memory. A class that says why no State of it is saved
-    (`Component.not_saved`) holds something outside of the State on purpose.
+    The next run would go on from it. A class that says why no State of it is saved (`Component.not_saved`)
+    holds something outside of the State on purpose.
     """
     if cls.not_saved:
         return []
-    faults = []
-    laws = [law for law, _ in _laws_of(cls)]
-    read = {name for law in laws for name in _read(law)}
+    faults, changed = [], []
+    read: set[str] = set()
     for name, value in vars(cls).items():
-        if value is None or name not in (*cls.kernels, *cls.handlers):
-            continue
-        for law, publishes in _laws_of(cls, name):
-            faults += [_sentence(law, *found) for found in _assigned(law, publishes, read)]
-            faults += [_sentence_of_global(law, *found) for found in _rebound(law)]
-    return faults
-
-
-def _laws_of(cls: type[Component], name: str = "") -> Iterator[tuple[types.FunctionType, bool]]:
-    """The laws and handlers of a class in Python, or that of one name; whether it publishes."""
-    for own, value in {**cls.kernels, **cls.handlers}.items():
-        law, publishes = value, False
+        law, publishes = cls.kernels.get(name), False
         if isinstance(value, Handler):
             law, publishes = value.function, value.does == "publish"
-        if law.is_python and name in ("", own):
-            yield law.function, publishes
+        if law is not None and law.is_python and value is not None:
+            function = law.function
+            faults += [_sentence(function, *found) for found in _assigned(function, publishes)]
+            faults += [_sentence_of_global(function, *found) for found in _rebound(function)]
+            if not publishes:
+                own, also_read = _changed(function)
+                changed += [(function, *found) for found in own]
+                read |= also_read
+    return faults + [_sentence(*found) for found in changed if found[2] in read]
 
 
-def _read(function: types.FunctionType) -> Iterator[str]:
-    """Attributes of the part that a function reads; to change what lies in one reads nothing."""
+def _changed(function: types.FunctionType) -> tuple[list[tuple[int, str]], set[str]]:
+    """Line and name of each attribute whose list, dict or set is changed; and the attributes that are read.
+
+    What is only added to is a log, and decides nothing.
+    """
+    changed, held, read = [], set(), set()
+    for node in ast.walk(_tree(function)):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and node.func.attr in CHANGES:
+            of = node.func.value
+            if isinstance(of, ast.Attribute) and _is_self(of.value) and of.attr != "__dict__":
+                changed.append((node.lineno, of.attr))
+                if node.func.attr not in ANSWERS:
+                    held.add(of)
+        elif isinstance(node, ast.Attribute) and _is_self(node.value) and node not in held:
+            read.add(node.attr)
+    return changed, read
+
+
+def _tree(function: types.FunctionType) -> ast.AST:
     try:
-        tree = definition_of(function)
+        return definition_of(function)
     except ContractError:  # no source
-        return
-    changed = {
-        id(node.value.func.value)
-        for node in ast.walk(tree)
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Call)
-        if isinstance(node.value.func, ast.Attribute) and node.value.func.attr in CHANGES
-    }
-    for node in ast.walk(tree):
-        is_own = isinstance(node, ast.Attribute) and isinstance(node.ctx, ast.Load) and _is_self(node.value)
-        if is_own and id(node) not in changed:
-            yield node.attr  # type: ignore[attr-defined]
+        return ast.Module([], [])
 
 
 def _rebound(function: types.FunctionType) -> Iterator[tuple[int, str]]:
     """Line and name of each variable outside that is declared to be assigned."""
-    try:
-        tree = definition_of(function)
-    except ContractError:  # no source
-        return
-    for node in ast.walk(tree):
+    for node in ast.walk(_tree(function)):
         if isinstance(node, (ast.Global, ast.Nonlocal)):
             yield from ((node.lineno, name) for name in node.names)
 
 
-def _assigned(function: types.FunctionType, publishes: bool, read: set[str]) -> Iterator[tuple[int, str]]:
+def _assigned(function: types.FunctionType, publishes: bool) -> Iterator[tuple[int, str]]:
     """Line and name of each attribute that is assigned; elements of it too, but for a publish."""
-    try:
-        tree = definition_of(function)
-    except ContractError:  # no source
-        return
-    for node in ast.walk(tree):
+    for node in ast.walk(_tree(function)):
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "setattr":
             if node.args and _is_self(node.args[0]):
                 yield node.lineno, ast.unparse(node.args[1]) if len(node.args) > 1 else "…"
-            continue
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) and not publishes:
-            held = node.func.value
-            own = held.attr if isinstance(held, ast.Attribute) and _is_self(held.value) else "__dict__"
-            if node.func.attr in CHANGES and own != "__dict__" and own in read:
-                yield node.lineno, own
             continue
         if not isinstance(getattr(node, "ctx", None), (ast.Store, ast.Del)):
             continue

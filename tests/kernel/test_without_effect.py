@@ -169,18 +169,12 @@ def appended(self, state, next_state):
     next_state["p.n"] = len(self.log)
 
 
-def updated(self, state, next_state):
-    if "n" not in self.table:
-        self.table.update(n=1)
-
-
-def popped(self, state, next_state):
-    next_state["p.n"] = self.queue.pop()
+def taken(self, state, next_state):
+    next_state["p.n"] = self.table.pop()
 
 
 @pytest.mark.parametrize(
-    ("function", "name"),
-    [(of_module, "counted"), (appended, "self.log"), (updated, "self.table"), (popped, "self.queue")],
+    ("function", "name"), [(of_module, "counted"), (appended, "self.log"), (taken, "self.table")]
 )
 def test_what_a_handler_keeps_outside_the_state(function, name):
     with pytest.raises(
@@ -189,25 +183,8 @@ def test_what_a_handler_keeps_outside_the_state(function, name):
         type("Hoarding", (cosim.Component,), {"tick": cosim.every(0.1, does="discrete")(function)})
 
 
-def test_a_log_that_nothing_reads_is_no_memory():
-    class Noting(cosim.Component):
-        """Notes its ticks."""
-
-        def __init__(self, **values):
-            super().__init__(**values)
-            self.log = []
-
-        @cosim.every(0.5, does="discrete")
-        def tick(self, state, next_state):
-            self.log.append(state.time)
-
-    model = cosim.Model("m")
-    part = model.add(Noting, "p")
-    model.simulate(until=0.6)
-    assert part.log == [0.0, 0.5]
-
-
-def test_a_publish_may_collect_what_it_sees():
+@pytest.mark.parametrize("does", ["publish", "discrete"])
+def test_a_log_decides_nothing(does):
     class Watching(cosim.Component):
         """Shows something."""
 
@@ -217,7 +194,7 @@ def test_a_publish_may_collect_what_it_sees():
             super().__init__(**values)
             self.log = []
 
-        @cosim.every(0.5, does="publish")
+        @cosim.every(0.5, does=does)
         def show(self, state):
             self.log.append(state.time)
 
