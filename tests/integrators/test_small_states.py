@@ -196,12 +196,11 @@ def test_a_power_of_two_changes_no_step(integrator: str) -> None:
     assert small == pytest.approx(steps(Oscillator, integrator, 20.0, q=1.0), rel=0.02)
 
 
-@pytest.mark.parametrize("integrator", ["runge_kutta_merson", "radau5", "bdf"])
+@pytest.mark.parametrize("integrator", ["runge_kutta_merson", "radau5", "radau3", "bdf"])
 def test_what_grows_from_0_through_all_sizes_does_not_stop_a_run(integrator: str) -> None:
     """The last piece of the rod grows like the twentieth power of time."""
-    allowed = {"runge_kutta_merson": 195, "radau5": 125, "bdf": 345}[
-        integrator
-    ]  # 191, 119, 314 by a size of 1
+    by_a_size_of_1 = {"runge_kutta_merson": 191, "radau5": 119, "radau3": 974, "bdf": 314}[integrator]
+    allowed = 1.1 * by_a_size_of_1
     assert steps(Rod, integrator, 10.0) < allowed
     assert steps(Rod, integrator, 10.0, heat=1e-9) < allowed
 

@@ -42,7 +42,7 @@ SMALL = 0.01
 SMALLEST_FLOOR = 1e-200  # of a state at 0: it may only stay there
 FURTHER = 6.0  # so that errors that are as large as the state leave the steps room to grow
 FARTHEST = 100.0  # ages: where no state limits the step, the steps alone do not make the next ones longer
-MATURE = 4.0  # steps: the first ones show their own formula more than a power
+MATURE = 16.0  # steps: the first ones show their own formula more than a power
 
 
 def follows(settings, n, m):
