@@ -22,9 +22,7 @@ def is_made(thing: Any) -> bool:
 
 
 def check_attribute(thing: Any, name: str) -> None:
-    """`AttributeNameError` for a public attribute that an object does not have once it is made."""
-    if name.startswith("_") or not is_made(thing):
-        return
+    """`AttributeNameError` for a new public attribute that an object that is made does not take."""
     cls = type(thing)
     found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), None)
     if isinstance(found, property):
@@ -58,14 +56,15 @@ def public_names(thing: Any) -> list[str]:
     return sorted(name for name in names if not name.startswith("_"))
 
 
-def option_names(cls: type) -> list[str]:
+@functools.cache
+def option_names(cls: type) -> tuple[str, ...]:
     """Names that constructors of a class and of its bases take."""
     constructors = [
         vars(base)["__init__"] for base in cls.__mro__ if "__init__" in vars(base) and base is not object
     ]
     codes = [function.__code__ for function in constructors if isinstance(function, types.FunctionType)]
     named = [code.co_varnames[1 : code.co_argcount + code.co_kwonlyargcount] for code in codes]
-    return list(dict.fromkeys(name for names in named for name in names))
+    return tuple(dict.fromkeys(name for names in named for name in names))
 
 
 def is_attribute(cls: type, name: str) -> bool:
@@ -157,7 +156,8 @@ class ClosedAttributes(metaclass=Made):
         """Keep what the object was made with, where that is needed later."""
 
     def __setattr__(self, name: str, value: Any) -> None:
-        if name not in self.__dict__:
+        held = self.__dict__
+        if name not in held and name[:1] != "_" and IS_MADE in held:
             check_attribute(self, name)
         object.__setattr__(self, name, value)
 
@@ -202,7 +202,11 @@ class MadeFromOptions(AbstractClosedAttributes):
     """
 
     def __setattr__(self, name: str, value: Any) -> None:
-        cls = type(self)
-        if is_made(self) and name in option_names(cls) and name not in names_set_by(cls, constructor=False):
-            refuse_attribute(self, name, [], f"it is an option: make another, {cls.__name__}(…, {name}=…)")
-        super().__setattr__(name, value)
+        if IS_MADE in self.__dict__ and name[:1] != "_":
+            cls = type(self)
+            if name in option_names(cls) and name not in names_set_by(cls, constructor=False):
+                hint = f"it is an option: make another, {cls.__name__}(…, {name}=…)"
+                refuse_attribute(self, name, [], hint)
+            if name not in self.__dict__:
+                check_attribute(self, name)
+        object.__setattr__(self, name, value)

@@ -4,7 +4,7 @@ Authors of components do not need it. It is as stable as the contract version sa
 
 ================= ==========================================================================================
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
-                  its address, `lower` its text for other processors (with `entry_point`);
+                  its address, `lower` its text for other processors (with `data_of`, `length_of`);
                   `keep` and `kept`: what is costly to make, by the digest of what it is made of;
                   `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures;
@@ -186,7 +186,6 @@ if TYPE_CHECKING:
     from cosim.step.arrays import CONSTANT as CONSTANT
     from cosim.step.arrays import ENTRY_SIGNATURE as ENTRY_SIGNATURE
     from cosim.step.arrays import LENGTH as LENGTH
-    from cosim.step.arrays import PARTS as PARTS
     from cosim.step.arrays import ROLES as ROLES
     from cosim.step.arrays import SCRATCH as SCRATCH
     from cosim.step.arrays import STATE as STATE
@@ -224,6 +223,7 @@ if TYPE_CHECKING:
     from cosim.step.recording import SLACK as SLACK
     from cosim.step.recording import VALUES as VALUES
     from cosim.step.recording import record_now as record_now
+    from cosim.step.records import Handler as Handler
     from cosim.step.run import advance as advance
     from cosim.step.run import finish as finish
     from cosim.step.run import initialize as initialize
@@ -273,7 +273,9 @@ if TYPE_CHECKING:
     from cosim.walker import repeat_walk as repeat_walk
     from cosim.walker import walk as walk
     from cosim_compiler import foreign as foreign
+    from cosim_compiler.calls import data_of as data_of
     from cosim_compiler.calls import indirect_call as indirect_call
+    from cosim_compiler.calls import length_of as length_of
     from cosim_compiler.calls import name_of as name_of
     from cosim_compiler.calls import plain_address as plain_address
     from cosim_compiler.fingerprint import digest_of_module as digest_of_module
@@ -287,19 +289,18 @@ if TYPE_CHECKING:
     from cosim_compiler.helper_process import kill_with_parent as kill_with_parent
     from cosim_compiler.kernel_cache import keep as keep
     from cosim_compiler.kernel_cache import kept as kept
-    from cosim_compiler.llvm_text import without_strings as without_strings
-    from cosim_compiler.lowered_code import entry_point as entry_point
+    from cosim_compiler.machine import plainest_processor as plainest_processor
     from cosim_compiler.native import c_address as c_address
     from cosim_compiler.native import compile_function as compile_function
     from cosim_compiler.native import function_address as function_address
     from cosim_compiler.native import is_plain as is_plain
     from cosim_compiler.native import lower as lower
     from cosim_compiler.native import release_address as release_address
+    from cosim_compiler.record import rows_of as rows_of
     from cosim_compiler.silent import compiled as compiled
     from cosim_compiler.sources.kernel_rules import check_rules as check_rules
     from cosim_compiler.sources.kernel_sides import nearer_side as nearer_side
     from cosim_compiler.sources.run_source import run_source as run_source
-    from cosim_compiler.with_numba.fresh import part_name as part_name
 
     step_layout = layout
 else:

@@ -1,7 +1,8 @@
-"""With ``COSIM_SHIP=1`` a wheel carries machine code: ``COSIM_SHIP=1 pip wheel . --no-deps``.
+"""A wheel, and an editable installation, carries machine code of what belongs to no model.
 
-Such a wheel is for one minor version of Python and one platform. Without the variable nothing is compiled,
-and the wheel is for all. What is built states the addresses of `addresses.toml`.
+Unless ``COSIM_SHIP`` says otherwise that is the Step and the method that is taken where none is named; with
+``COSIM_SHIP=1`` everything, for a release; with ``COSIM_SHIP=0`` nothing, and the wheel is for all platforms
+and versions of Python. What is built states the addresses of `addresses.toml`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,6 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
-import sysconfig
 import tempfile
 from pathlib import Path
 from typing import Any
@@ -31,34 +31,40 @@ class AddressesHook(MetadataHookInterface):
         metadata["readme"] = {"content-type": "text/markdown", "text": readme(root)}
 
 
-def is_asked_for(target: str) -> bool:
-    """Whether this build is one that compiles: that of a wheel; so far that is done on Linux."""
-    asked = os.environ.get("COSIM_SHIP", "0") not in ("", "0")
-    return asked and target == "wheel" and sys.platform == "linux"
+SHIP = "COSIM_SHIP"
+NOTHING, EVERYTHING = "0", "1"
 
 
 class ShipHook(BuildHookInterface):
     """Compiles what belongs to no model, and puts it into the wheel."""
 
+    def _is_compiling(self) -> bool:
+        return self.target_name == "wheel" and os.environ.get(SHIP) != NOTHING
+
     def dependencies(self) -> list[str]:
         """What the models of the corpus need when they are built."""
-        return list(self.metadata.core.dependencies) if is_asked_for(self.target_name) else []
+        return list(self.metadata.core.dependencies) if self._is_compiling() else []
 
     def initialize(self, version: str, build_data: dict[str, Any]) -> None:
-        """Make the library; an editable installation finds it in the working tree."""
-        if not is_asked_for(self.target_name):
+        """Make the archive; an editable installation finds it in the working tree."""
+        if not self._is_compiling():
             return
         root = Path(self.root)
+        shipped = root / "compiler" / "cosim_compiler" / "shipped"
         with tempfile.TemporaryDirectory() as folder:
             self._describe(Path(folder) / "cosim_framework-0.dist-info")
             places: list[Path | str] = [root, root / "compiler", root / "plugins", root / "fmu", Path(folder)]
             if "PYTHONPATH" in os.environ:  # pip's build environment
                 places.append(os.environ["PYTHONPATH"])
             environment = {**os.environ, "PYTHONPATH": os.pathsep.join(map(str, places))}
-            subprocess.run([sys.executable, str(root / "release" / "ship.py")], env=environment, check=True)
+            command = [sys.executable, str(root / "release" / "ship.py")]
+            command += ["--all"] if os.environ.get(SHIP) == EVERYTHING else []
+            subprocess.run(command, env=environment, check=True)
         # Git ignores them. What the wheel of another Python has left in the working tree is not this one's.
-        ending = sysconfig.get_config_var("EXT_SUFFIX")
-        build_data["artifacts"].append(f"/compiler/cosim_compiler/shipped/*{ending}*")
+        build_data["artifacts"] += [
+            f"/{path.relative_to(root).as_posix()}"
+            for path in shipped.glob(f"*-{sys.implementation.cache_tag}-*.zip")
+        ]
         build_data["pure_python"], build_data["infer_tag"] = False, True
 
     def _describe(self, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""Models that together ask for every function that belongs to no model: one of each registered kind."""
+"""Models that together use every function that belongs to no model: one of each registered kind."""
 
 from __future__ import annotations
 
@@ -11,14 +11,13 @@ import numpy as np
 
 import cosim
 from cosim import kit
-from cosim.step.arrays import PARTS
 from cosim.step.assembling import MEET_SIGNATURE, meet_constraints
 from cosim.step.sliding_field import sliding_field
 from cosim.system import copies
 from cosim.system.block_address import block_address
-from cosim_compiler import native
 from cosim_ensembles import batch
 from cosim_ensembles.reduction import KNOWN
+from cosim_fmu.lowering.linking import lowered_texts
 from cosim_fmu.lowering.program import Program
 from cosim_fmu.master.algorithms import next_request
 from cosim_fmu.master.evaluation import by_address, loop_calls, system_calls
@@ -160,27 +159,31 @@ def runs() -> Iterator[cosim.Simulator]:
             yield simulator
 
 
-def ask_for_texts(program: Program) -> None:
-    """Ask for what a native FMU of a model is made of."""
-    for name, (function, signature) in program.functions.items():
-        with contextlib.suppress(cosim.ContractError):  # in plain Python there is none
-            kit.lower(function, signature, name)
+def lower_all(program: Program) -> None:
+    """Lower what a native FMU of a model is made of."""
+    with contextlib.suppress(cosim.ContractError):
+        lowered_texts(program)
 
 
-def ask_for_all() -> None:
-    """Ask for everything that systems of our components and integrators need."""
+def use_the_step() -> None:
+    """Use what every run needs: the Step, and the method that is taken where none is named."""
+    simulator = cosim.Simulator(mechanism("corpus").build(), accuracy=ACCURACY)
+    simulator.advance_to(FIXED_STEP)
+
+
+def use_all() -> None:
+    """Use everything that systems of our components and integrators need."""
+    use_the_step()
     for model in models():
         system = model.build()
         system.default_state().realize()
-        ask_for_texts(Program(system, accuracy=ACCURACY))
+        lower_all(Program(system, accuracy=ACCURACY))
     for entry in cosim.registry().entries("dynamics_solver"):
         mechanism("corpus", dynamics=entry.id).build()
     for simulator in runs():
-        ask_for_texts(Program(simulator.system, simulator.integrator))
+        lower_all(Program(simulator.system, simulator.integrator))
         simulator.record(["wave"], "grid", origin=0.0, interval=FIXED_STEP, point=0.0, until=1.0)
         simulator.advance_to(2 * FIXED_STEP)
-    for part in PARTS:
-        native.part_address(part)
     for block in (sliding_field, copies.convert, copies.follow_course, *copies.COPIES.values()):
         block_address(block)
     kit.compile_function(meet_constraints, MEET_SIGNATURE)
@@ -189,14 +192,10 @@ def ask_for_all() -> None:
         kit.function_address(function, batch.REDUCTION_SIGNATURE)
     kit.compile_function(compiled_steps.run_steps, compiled_steps.SIGNATURE)
     for typed in (typed_calls.write_typed, typed_calls.read_typed):
-        with contextlib.suppress(cosim.ContractError):
-            kit.c_address(typed, typed_calls.ARRAY_CALL)
+        kit.c_address(typed, typed_calls.ARRAY_CALL)
     for called in (*system_calls.ENTRIES, system_calls.solve):
         kit.compile_function(called, by_address.SIGNATURE)
-        with contextlib.suppress(cosim.ContractError):
-            kit.c_address(called, by_address.SIGNATURE)
     kit.compile_function(compiled_steps.advance, compiled_steps.ADVANCE_SIGNATURE)
     kit.compile_function(next_request.next_request, next_request.SIGNATURE)
     kit.compile_function(loop_calls.next_point, loop_calls.NEXT_SIGNATURE)
-    with contextlib.suppress(cosim.ContractError):
-        CalledSimulator(next(runs()))
+    CalledSimulator(next(runs()))

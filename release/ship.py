@@ -1,73 +1,33 @@
-"""Compile what belongs to no model into the package that is installed here: ``python release/ship.py``.
+"""Compile what belongs to no model into the package that is used here: ``python release/ship.py [--all]``.
 
-Needs the package with its dependencies, and a C compiler that links. See `shipping`. What the same sources
-and packages gave before is found again.
+Without ``--all`` the Step and the method that is taken where none is named: what every run needs.
 """
 
 from __future__ import annotations
 
-import hashlib
-import importlib.metadata
 import os
-import platform
 import sys
 import time
-from pathlib import Path
 
-os.environ["NUMBA_DISABLE_JIT"] = "1"  # asking must compile nothing
+from cosim_compiler import machine, shipped, units
 
-import shipping
-
-from cosim_compiler import kernel_cache, shipped, shipped_texts
-
-ROOT = Path(__file__).parents[1]
-PATHS = shipped.PATH, shipped_texts.PATH
-
-
-def digest_of_all(root: Path = ROOT) -> str:
-    """Of every source, every package and what links: all that the library depends on."""
-    packages = {f"{found.name} {found.version}" for found in importlib.metadata.distributions()}
-    said = [sys.version, platform.platform(), shipping.linker(), *sorted(packages)]
-    digest = hashlib.sha256(repr(said).encode())
-    for name in ("cosim", "compiler", "plugins", "fmu", "release"):
-        for path in sorted((root / name).rglob("*.py")):
-            digest.update(repr((path.relative_to(root).as_posix(), path.read_bytes())).encode())
-    return digest.hexdigest()
-
-
-def make() -> None:
-    """Make the library, and say what it is."""
-    import corpus
-
-    began, shown = time.perf_counter(), sys.stdout.isatty()
-    with shipping.collected() as wanted:
-        corpus.ask_for_all()
-    print(f"{len(wanted)} functions are asked for ({time.perf_counter() - began:.0f} s)", flush=True)
-
-    def progress(done: int, of: int) -> None:
-        if shown:
-            print(f"\r{done} of {of}", end="", flush=True)
-
-    counts = shipping.make_library(wanted, *PATHS, progress=progress)
-    for path, count in zip(PATHS, counts, strict=True):
-        print(f"\r{path}: {count} functions, {path.stat().st_size // 1024} kB")
-    print(f"{time.perf_counter() - began:.0f} s")
+os.environ[machine.PLAINEST] = "1"
+os.environ["COSIM_COMPILER"] = "llvm"
 
 
 def main() -> None:
-    """Find the library, or make and keep it."""
-    digest = digest_of_all()
-    kept = kernel_cache.kept(digest)
-    if kept is None:
-        make()
-        library, texts = (path.read_bytes() for path in PATHS)
-        kernel_cache.keep(digest, b"%d\n" % len(library) + library + texts)
-        return
-    size, _, rest = kept.partition(b"\n")
-    for path, content in zip(PATHS, (rest[: int(size)], rest[int(size) :]), strict=True):
-        path.parent.mkdir(parents=True, exist_ok=True)
-        shipping.write_anew(path, content)
-        print(f"{path}: found, {path.stat().st_size // 1024} kB")
+    """Use the functions, and keep what was used."""
+    import corpus
+
+    began = time.process_time()
+    if "--all" in sys.argv[1:]:
+        corpus.use_all()
+    else:
+        corpus.use_the_step()
+    for kind, pieces in units.used.items():
+        path = shipped.write(kind, pieces)
+        print(f"{path}: {len(pieces)}, {path.stat().st_size // 1024} kB")
+    print(f"{time.process_time() - began:.0f} s")
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ from typing import TypeVar
 Item = TypeVar("Item")
 
 LONG = (
-    "tests/kernel/test_shipped.py",  # what it compiles native_random finds
     "tests/fmu/test_native_events.py",
     "tests/fmu/test_native_signals.py",
     "tests/examples/test_start_pages.py",

@@ -43,7 +43,7 @@ PUBLIC = {
 LAYERS = (
     (
         *("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
-        *("cosim.html_table", "cosim.walker", "cosim.rational", "cosim.shown"),
+        *("cosim.html_table", "cosim.walker", "cosim.rational", "cosim.shown", "cosim.functions"),
     ),
     ("cosim.errors", "cosim.misspelt"),
     ("cosim.attributes",),
@@ -53,7 +53,7 @@ LAYERS = (
     ("cosim.registration",),
     ("cosim.component",),
     ("cosim.contracts",),
-    ("cosim.step.layout", "cosim.step.arrays"),
+    ("cosim.step.layout", "cosim.step.records", "cosim.step.arrays"),
     ("cosim.system",),
     ("cosim.step",),
     ("cosim.simulation",),
@@ -68,22 +68,21 @@ COMPILER_LAYERS = (
     tuple(
         f"cosim_compiler.{name}"
         for name in (
-            *("errors", "nearest", "debugging", "helper_process", "kernel_cache"),
+            *("errors", "nearest", "debugging", "helper_process", "kernel_cache", "shipped"),
             *("calls", "convention", "road", "machine", "c_machine", "held_interrupts"),
         )
     ),
     tuple(
         f"cosim_compiler.{name}"
-        for name in ("foreign", "checked_view", "collection", "llvm_text", "callback", "record")
+        for name in ("foreign", "tables", "functions", "checked_view", "collection", "callback", "record")
     ),
-    ("cosim_compiler.lowered_code", "cosim_compiler.fingerprint"),
-    ("cosim_compiler.parts", "cosim_compiler.sources"),
+    ("cosim_compiler.fingerprint",),
+    ("cosim_compiler.sources",),
     ("cosim_compiler.language",),
     ("cosim_compiler.printers",),
     ("cosim_compiler.code",),
     ("cosim_compiler.units",),
     ("cosim_compiler.called",),
-    ("cosim_compiler.with_numba",),
     ("cosim_compiler",),
 )
 """The same of the package below the kernel."""
@@ -95,10 +94,8 @@ OWN_LIBRARIES = {
     "cosim_workbench": {"distributed", "rich", "matplotlib", "pandas", "pyarrow", "xarray"},
     "cosim_fmu": {"fmpy", "llvmlite", "lxml", "pythonfmu"},
 }
-TOUCHES_NUMBA = "compiler/cosim_compiler/with_numba/"
 TOUCHES_LLVM = "compiler/cosim_compiler/machine.py"
 HEAVY = {
-    "numba",
     "llvmlite",
     "scipy",
     "fmpy",
@@ -191,8 +188,7 @@ def _allowed(package: str, file: str, found: Import) -> bool:
     if package == "cosim_compiler":
         if found.inside and file == TOUCHES_LLVM and top == "llvmlite":
             return True
-        may_compile = found.inside and file.startswith(TOUCHES_NUMBA)
-        return top in COMPILER | {"cosim_compiler"} or (may_compile and top in {"numba", "llvmlite"})
+        return top in COMPILER | {"cosim_compiler"}
     if top == "cosim":
         return found.module in {"cosim", "cosim.kit"}
     if top == package:
@@ -234,7 +230,7 @@ def test_import_directions(package: str) -> None:
         ("cosim", "cosim/x.py", "import scipy"),
         ("cosim", "cosim/x.py", "import cosim_mechanics"),
         ("cosim", "cosim/x.py", "def f():\n    import cosim_mechanics"),
-        ("cosim", "cosim/x.py", "def f():\n    import numba"),
+        ("cosim", "cosim/x.py", "def f():\n    import llvmlite"),
         ("cosim_compiler", "compiler/cosim_compiler/x.py", "import cosim"),
         (
             "cosim_compiler",
@@ -242,10 +238,8 @@ def test_import_directions(package: str) -> None:
             "def f():\n    import cosim.errors",
         ),
         ("cosim_compiler", "compiler/cosim_compiler/x.py", "import scipy"),
-        ("cosim_compiler", "compiler/cosim_compiler/x.py", "def f():\n    import numba"),
-        ("cosim_compiler", "compiler/cosim_compiler/with_numba/x.py", "import numba"),
         ("cosim_compiler", "compiler/cosim_compiler/machine.py", "import llvmlite"),
-        ("cosim_compiler", "compiler/cosim_compiler/machine.py", "def f():\n    import numba"),
+        ("cosim_compiler", "compiler/cosim_compiler/machine.py", "def f():\n    import scipy"),
         ("cosim_compiler", "compiler/cosim_compiler/units.py", "def f():\n    import llvmlite"),
         ("cosim_measures", "plugins/cosim_measures/x.py", "from cosim_compiler.native import is_plain"),
         ("cosim", "cosim/x.py", "from cosim.testing import ForceElementContract"),

@@ -21,7 +21,7 @@ from typing import Any
 
 sys.path.insert(0, str(Path(__file__).parents[1]))
 
-import numba
+import llvmlite
 import numpy as np
 from peers import PeerError, run_peer
 from trees import GRAVITY, Tree, chain, humanoid
@@ -121,7 +121,7 @@ def machine() -> str:
     info = Path("/proc/cpuinfo").read_text() if Path("/proc/cpuinfo").exists() else ""
     models = [line.partition(":")[2].strip() for line in info.splitlines() if line.startswith("model")]
     cpu = " ".join(reversed(models[:2])) or platform.machine()
-    return f"{cpu}; Python {platform.python_version()}; numba {numba.__version__}"
+    return f"{cpu}; Python {platform.python_version()}; llvmlite {llvmlite.__version__}"
 
 
 def main(arguments: list[str] | None = None) -> int:

@@ -1,7 +1,7 @@
 """What machine code for the plainest processor costs: ``python benchmarks/step/shipped.py``.
 
-An engine on its mounts by several methods, with the code that came with the package and with what numba
-compiles for this processor; each in a process of its own, by turns. Needs a wheel of a release and
+An engine on its mounts by several methods, with the code that came with the package and with what is
+compiled for this processor; each in a process of its own, by turns. Needs a wheel of a release and
 ``examples/engine_mount/plugin``.
 """
 
@@ -55,8 +55,9 @@ def main() -> None:
     """Print the table."""
     from cosim_compiler import shipped
 
-    if shipped.content_of(shipped.PATH) is None:
-        sys.exit(f"no shipped code at {shipped.PATH}: install a wheel that was built with COSIM_SHIP=1")
+    path = shipped.path_of(shipped.UNITS)
+    if not path.exists():
+        sys.exit(f"no shipped code at {path}: install a wheel that was built with COSIM_SHIP=1")
     turns = [(measured("0"), measured("1")) for _ in range(TURNS)]
     print(f"{'':20s} {'shipped, ms':>12s} {'here, ms':>12s} {'ratio':>6s}")
     for name in METHODS:

@@ -3,6 +3,6 @@
 It stands below the kernel, knows nothing of systems, States and Steps, and imports nothing of `cosim`. Others
 use it through `cosim.kit`.
 
-`sources` reads what functions say, and what is wrong with them; `with_numba` compiles them; `native` is what
-the kernel calls.
+`sources` reads what functions say, and what is wrong with them; `language` makes the typed form of them, and
+`printers` LLVM's text, C or plain Python of that; `native` is what the kernel calls.
 """

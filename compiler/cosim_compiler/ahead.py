@@ -11,15 +11,13 @@ import os
 import signal
 import struct
 import threading
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from typing import Any
 
 from cosim_compiler import kernel_cache, native, units
 from cosim_compiler.code import coder
 from cosim_compiler.helper_process import kill_with_parent
-from cosim_compiler.parts import in_process, parts_called
-from cosim_compiler.with_numba.numba_target import get_ready
 
 log = logging.getLogger("cosim.native")
 
@@ -34,13 +32,12 @@ _served: set[Wanted] = set()
 
 
 def compile_ahead(wanted: Iterable[Wanted]) -> None:
-    """Compile functions that will be asked for by their addresses, and the parts that they call."""
+    """Compile functions that will be asked for by their addresses, and what they call."""
     if native.is_plain():
         return
     new = [item for item in wanted if item not in _served]
     _served.update(new)
-    listed = units.one_of_each(new) if native.is_own() else _with_parts(new)
-    missing = [item for item in listed if not native.is_at_hand(*item)][:MOST]
+    missing = [item for item in units.one_of_each(new) if not units.is_at_hand(*item)][:MOST]
     if len(missing) < 2 or threading.active_count() > 1 or not kernel_cache.can_keep():
         return
     if hasattr(os, "fork") and hasattr(os, "sched_getaffinity"):
@@ -49,24 +46,8 @@ def compile_ahead(wanted: Iterable[Wanted]) -> None:
             _in_processes(missing, processes)
 
 
-def _with_parts(wanted: Iterable[Wanted]) -> Iterator[Wanted]:
-    """All of them, once, each behind the parts that it calls."""
-    seen: set[Wanted] = set()
-
-    def listed(item: Wanted) -> Iterator[Wanted]:
-        if item in seen:
-            return
-        seen.add(item)
-        for part in parts_called(item[0]):
-            yield from listed(in_process(part))
-        yield item
-
-    for item in wanted:
-        yield from listed(item)
-
-
 def _in_processes(missing: Sequence[Wanted], processes: int) -> None:
-    (coder().machine.versions if native.is_own() else get_ready)()  # once, not in each process
+    coder().machine.versions()  # once, not in each process
     jobs, jobs_in = os.pipe()
     answers, answers_in = os.pipe()
     os.write(jobs_in, b"".join(NUMBER.pack(i) for i in range(len(missing))))
@@ -103,7 +84,7 @@ def _forked(missing: Sequence[Wanted], jobs: int, answers_in: int, answers: int)
         os.close(answers)
         log.disabled = True
         while number := os.read(jobs, NUMBER.size):
-            native.compile_and_keep(*missing[NUMBER.unpack(number)[0]])
+            units.compile_and_keep(*missing[NUMBER.unpack(number)[0]])
             os.write(answers_in, number)
     finally:
         # what it could not compile, the run meets again, and says why

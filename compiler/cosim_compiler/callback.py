@@ -9,18 +9,17 @@ from typing import Any
 import numpy as np
 
 from cosim_compiler.calls import last_errors
-from cosim_compiler.convention import Convention
+from cosim_compiler.convention import WORDS, prototype
 
 
-def callback_of(function: Callable[..., Any], signature: str, convention: Convention) -> Any:
+def callback_of(function: Callable[..., Any], signature: str) -> Any:
     """A ctypes callback: a place for the result, then the words of each argument."""
     kinds, answer = signature.split(">")
-    begin = convention.places - 1
 
     def raw(result: Any, *words: Any) -> int:
         try:
             arguments: list[Any] = []
-            at = begin
+            at = 0
             for letter in kinds:
                 if letter in "fi":
                     arguments.append(words[at])
@@ -30,10 +29,10 @@ def callback_of(function: Callable[..., Any], signature: str, convention: Conven
                     arguments.append(None)
                 else:
                     element = ctypes.c_double if letter == "F" else ctypes.c_int64
-                    start = ctypes.cast(words[at + convention.data], ctypes.POINTER(element))
-                    size = words[at + convention.shape]
+                    start = ctypes.cast(words[at], ctypes.POINTER(element))
+                    size = words[at + 1]
                     arguments.append(np.ctypeslib.as_array(start, shape=(size,)) if size else np.empty(0))
-                at += len(convention.words[letter])
+                at += len(WORDS[letter])
             value = function(*arguments)
             if answer == "i":
                 ctypes.c_int64.from_address(result).value = value
@@ -44,4 +43,4 @@ def callback_of(function: Callable[..., Any], signature: str, convention: Conven
             return 1
         return 0
 
-    return convention.prototype(signature)(raw)
+    return prototype(signature)(raw)

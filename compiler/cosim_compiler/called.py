@@ -8,10 +8,17 @@ from typing import Any
 import numpy as np
 
 from cosim_compiler.code import Coder
-from cosim_compiler.convention import OWN, SCALARS, address_of
+from cosim_compiler.convention import SCALARS, address_of, prototype
 from cosim_compiler.units import Unit
 
-KINDS = {"F": np.dtype(np.float64), "I": np.dtype(np.int64), "T": np.dtype(np.int64)}
+KINDS = {
+    "F": np.dtype(np.float64),
+    "I": np.dtype(np.int64),
+    "T": np.dtype(np.int64),
+    "M": np.dtype(np.float64),
+}
+
+TABLES = "MT"
 
 
 class Called:
@@ -32,7 +39,7 @@ class Called:
     def __init__(self, function: Any, signature: str, unit: Unit, index: int, coder: Coder) -> None:
         self._unit, self._name = unit, function.__qualname__
         self._letters, self._answer = signature.split(">")
-        self._call = OWN.prototype(signature)(coder.machine.address_of(unit.symbol(index)))
+        self._call = prototype(signature)(coder.machine.address_of(unit.symbol(index)))
 
     def __call__(self, *arguments: Any) -> Any:
         if len(arguments) != len(self._letters):
@@ -53,7 +60,7 @@ class Called:
 
     def _view(self, letter: str, value: Any) -> tuple[int, ...]:
         """The address and the lengths of an array."""
-        if value.dtype != KINDS[letter] or value.ndim != (2 if letter == "T" else 1):
+        if value.dtype != KINDS[letter] or value.ndim != (2 if letter in TABLES else 1):
             raise TypeError(f"{self._name}() is given an array of {value.dtype}, shape {value.shape}")
         if not value.flags.c_contiguous:
             raise TypeError(f"{self._name}() is given an array that is not contiguous")

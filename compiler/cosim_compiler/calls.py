@@ -11,7 +11,7 @@ program.
 from __future__ import annotations
 
 import types
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import numpy as np
@@ -20,8 +20,10 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 INDIRECT, STATUS, BY_NAME = "__indirect__", "__status_of__", "__by_name__"
 GROUP_AT, TOGETHER = "__group_at__", "__together__"
-"""Of a function that finds the arrays of a named tuple by an address: the letter of the tuple. Of a part: the
-parts that are compiled together with it, and that others call by their symbols."""
+"""Of a function that finds the arrays of a named tuple by an address: the letter of the tuple. Of a function
+that others call by its symbol: those that are compiled together with it, and their signature."""
+PLACEHOLDER = "cosim_lowered_function"
+"""What the functions of a text are called, with their numbers behind, until they get their names."""
 plain_functions: dict[int, Callable[..., Any]] = {}
 last_errors: list[BaseException] = []
 
@@ -71,9 +73,26 @@ def called_by_name(name: str, signature: str) -> Callable[[Function], Function]:
     return mark
 
 
+def compiled_together(functions: Iterable[Callable[..., Any]], signature: str) -> None:
+    """Have functions of one signature compiled as one piece, which others call by symbols."""
+    listed = tuple(functions)
+    for function in listed:
+        function.__dict__[TOGETHER] = listed, signature
+
+
 def name_of(signature: str) -> str:
     """What in lowered code calls a function of this signature by its number."""
     return f"cosim_call_{signature.replace('>', '_')}"
+
+
+def data_of(array: str) -> str:
+    """Name of the function that finds the numbers of an array of a group."""
+    return f"cosim_data_{array}"
+
+
+def length_of(array: str) -> str:
+    """Name of the function that tells how many rows an array of a group has."""
+    return f"cosim_length_{array}"
 
 
 def is_call(function: types.FunctionType) -> bool:

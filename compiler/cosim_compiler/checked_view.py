@@ -28,8 +28,12 @@ class CheckedView(np.ndarray[Any, Any]):
 
     def _check(self, place: Any) -> None:
         """`IndexError` for a place that compiled code would take from what lies beside."""
-        if isinstance(place, (int, np.integer)) and not 0 <= place < self.size:
-            raise IndexError(f"{self.name}[{place}] is outside: {self.name} has {self.size} elements")
+        places = place if isinstance(place, tuple) else (place,)
+        for one, length in zip(places, self.shape, strict=False):
+            if isinstance(one, (int, np.integer)) and not 0 <= one < length:
+                shown = ", ".join(map(str, places))
+                has = f"{length} elements" if self.ndim == 1 else " by ".join(map(str, self.shape))
+                raise IndexError(f"{self.name}[{shown}] is outside: {self.name} has {has}")
 
 
 def checked_view(view: NDArray[np.float64], name: str, is_read: bool) -> CheckedView:

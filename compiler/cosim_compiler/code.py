@@ -1,20 +1,25 @@
-"""Machine code of a program, by LLVM or by the C compiler of this computer."""
+"""Machine code of a program, by LLVM or by the C compiler of this computer.
+
+What reads and prints programs is imported when something has to be compiled.
+"""
 
 from __future__ import annotations
 
 import functools
+import platform
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from cosim_compiler import c_machine, machine
-from cosim_compiler.language.program import Program
-from cosim_compiler.language.typed_form import Function
-from cosim_compiler.printers import c99, c_entries, llvm, llvm_entries
 from cosim_compiler.road import C, road
 
-Entry = tuple[str, Function, str]
-"""Symbol, function and signature of what others call."""
+if TYPE_CHECKING:
+    from cosim_compiler.language.program import Program
+    from cosim_compiler.language.typed_form import Function
+
+    Entry = tuple[str, Function, str]
+    """Symbol, function and signature of what others call."""
 
 
 @dataclass(frozen=True)
@@ -37,23 +42,33 @@ class Coder:
 
 
 def text_for_llvm(program: Program, entries: Iterable[Entry]) -> str:
-    """LLVM's text, for no machine in particular."""
+    """LLVM's text, for the processor of this computer."""
+    from cosim_compiler.printers import llvm, llvm_entries
+
     module = llvm.module_of(program)
     for entry in entries:
         llvm_entries.add_entry(module, *entry)
-    return module.text()
+    return module.text(platform.machine())
 
 
 def text_in_c(program: Program, entries: Iterable[Entry]) -> str:
     """A file of C99."""
+    from cosim_compiler.printers import c99, c_entries
+
     module = c99.module_of(program)
     for entry in entries:
         c_entries.add_entry(module, *entry)
     return module.text()
 
 
+def _library_of(text: str, passes: int) -> bytes:
+    from cosim_compiler.printers import c99
+
+    return c_machine.library_of(text, c99.FLAGS)
+
+
 BY_LLVM = Coder(text_for_llvm, machine.object_of, machine)
-BY_C = Coder(text_in_c, lambda text, passes: c_machine.library_of(text, c99.FLAGS), c_machine)
+BY_C = Coder(text_in_c, _library_of, c_machine)
 
 
 @functools.cache

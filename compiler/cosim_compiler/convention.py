@@ -1,24 +1,22 @@
-"""Signatures, and numba's calling convention as ctypes sees it.
+"""Signatures, and the calling convention of machine code as ctypes sees it.
 
-Places for a result and an exception, then each argument. An array is
-*(owner, parent, items, item size, data, shape …, strides …)*. A status is returned, 0 when
-nothing was raised.
+A pointer to a place for the result, then each argument: a number, an array as its address and its lengths, a
+group of arrays as one address. A status is returned, 0 when nothing was raised.
 """
 
 from __future__ import annotations
 
 import ctypes
 import functools
-from dataclasses import dataclass
 from typing import Any
 
 POINTER, WORD, REAL = ctypes.c_void_p, ctypes.c_int64, ctypes.c_double
-ARRAY = [POINTER, POINTER, WORD, WORD, POINTER, WORD, WORD]
-ITEMS, DATA, SHAPE, STRIDES = 2, 4, 5, 6  # places in it
-TABLE = [POINTER, POINTER, WORD, WORD, POINTER, WORD, WORD, WORD, WORD]
-WORDS: dict[str, list[Any]] = {"f": [REAL], "i": [WORD], "F": ARRAY, "I": ARRAY, "T": TABLE}
+WORDS: dict[str, list[Any]] = {
+    **{"f": [REAL], "i": [WORD]},
+    **{"F": [POINTER, WORD], "I": [POINTER, WORD]},
+    **{"M": [POINTER, WORD, WORD], "T": [POINTER, WORD, WORD]},
+}
 """Kinds of the words of an argument, by its letter in a signature."""
-ITEM_SIZE = 8
 SCALARS = "fi"
 FOR_C = "_c"
 """Ends the symbol of a function in the form in which C calls it."""
@@ -47,39 +45,11 @@ def _members(compound: Any, letters: str) -> str:
     return f"({', '.join(f'{letter} {name}' for letter, name in named)})"
 
 
-@dataclass(frozen=True)
-class Convention:
-    """How machine code is called: pointers to places for what it answers, then the words of each argument.
-
-    Attributes
-    ----------
-    places : int
-        How many pointers stand first; the first is that of the result.
-    words : dict of str to list
-        Kinds of the words of an argument, by its letter.
-    data, shape : int
-        Which words of an array are its address and its first length.
-    """
-
-    places: int
-    words: dict[str, list[Any]]
-    data: int
-    shape: int
-
-    def prototype(self, signature: str) -> Any:
-        """The ctypes type of a function with this signature."""
-        words = [word for letter in signature.split(">")[0] for word in self.words.get(letter, [POINTER])]
-        return ctypes.CFUNCTYPE(ctypes.c_int32, *[POINTER] * self.places, *words)
-
-
-OF_NUMBA = Convention(2, WORDS, DATA, SHAPE)
-OWN = Convention(
-    1,
-    {"f": [REAL], "i": [WORD], "F": [POINTER, WORD], "I": [POINTER, WORD], "T": [POINTER, WORD, WORD]},
-    data=0,
-    shape=1,
-)
-"""Of the compiler of the kernel language: an array is its address and its lengths, a group one address."""
+@functools.cache
+def prototype(signature: str) -> Any:
+    """The ctypes type of a function with this signature."""
+    words = [word for letter in signature.split(">")[0] for word in WORDS.get(letter, [POINTER])]
+    return ctypes.CFUNCTYPE(ctypes.c_int32, POINTER, *words)
 
 
 def address_of(array: Any) -> int:
@@ -88,14 +58,3 @@ def address_of(array: Any) -> int:
         return ctypes.addressof(ctypes.c_char.from_buffer(array))
     except (TypeError, ValueError):  # it is empty, or may only be read
         return int(array.ctypes.data)
-
-
-def words_of(letter: str, value: Any) -> tuple[Any, ...]:
-    """An argument as its words; arrays are contiguous."""
-    if letter in SCALARS:
-        return (value,)
-    size, data = value.size, address_of(value)
-    if letter == "T":
-        rows, columns = value.shape
-        return None, None, size, ITEM_SIZE, data, rows, columns, ITEM_SIZE * columns, ITEM_SIZE
-    return None, None, size, ITEM_SIZE, data, size, ITEM_SIZE

@@ -1,8 +1,7 @@
 """What the machine code of a function depends on, as a digest.
 
-numba's own disk cache looks at one source file only; after a change in a helper it serves stale
-kernels. Ours looks at everything that is reachable from the function, and at values by their bytes. It is
-the same in every process: no address, no hash of Python's and no name stands for a function or a value.
+Everything counts that is reachable from the function, values by their bytes. The digest is the same in every
+process: no address, no hash of Python's and no name stands for a function or a value.
 """
 
 from __future__ import annotations
@@ -20,27 +19,30 @@ import struct
 import sys
 import types
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from cosim_compiler import foreign
-from cosim_compiler.calls import BY_NAME, INDIRECT, STATUS, is_call
+from cosim_compiler import foreign, tables
+from cosim_compiler.calls import BY_NAME, GROUP_AT, INDIRECT, STATUS, TOGETHER, is_call
+from cosim_compiler.convention import compounds
+from cosim_compiler.record import Record, functions_of, layout_digest, methods_of, rows_of
 
 REPLACED: tuple[Any, ...] = (
     foreign.call_with_array,
     foreign.call_with_interval,
     *foreign.ARRAYS_AT,
+    rows_of,
+    tables.as_table,
+    tables.zeros,
 )
 """The compiler puts something else in their place: what they say in Python does not count."""
-OF_PARTS = ("__part__", "__optional__", "__head__")
-ATTRIBUTES = ("__inline__", "__part__", BY_NAME)
+ATTRIBUTES = (BY_NAME,)
 """Marks of a function that change how it is compiled."""
-LIBRARIES = sys.stdlib_module_names | {"numpy", "numba", "llvmlite"}
+LIBRARIES = sys.stdlib_module_names | {"numpy", "llvmlite"}
 """What these contain follows from their versions."""
-OF_OWN = ("c_machine.py", "called.py", "code.py", "machine.py", "road.py", "units.py")
-"""Modules of the compiler of the kernel language: nothing that numba makes depends on them."""
 HAS_DOCSTRING = 0x4000000
 """The flag of a code object, from Python 3.14 on."""
 COUNTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags")
@@ -53,6 +55,7 @@ _digests_of_code: dict[int, tuple[types.CodeType, bytes]] = {}
 _names_in_code: dict[int, tuple[types.CodeType, tuple[str, ...]]] = {}
 _opaque: dict[int, tuple[Any, int]] = {}
 _digests: dict[types.FunctionType, tuple[bytes, Names]] = {}
+_own_parts: dict[types.FunctionType, tuple[_OwnPart, Names]] = {}
 _process = os.urandom(16)
 
 
@@ -119,18 +122,6 @@ def digest_of_module(module: types.ModuleType) -> str:
     return hashlib.sha256(Path(str(module.__file__)).read_bytes()).hexdigest()
 
 
-@functools.cache
-def digest_of_compiler() -> str:
-    """Of its own modules but `sources`, which only reads: what they write by numba is kept, and shipped."""
-    here = Path(__file__).parent
-    digest = hashlib.sha256()
-    for path in sorted(
-        {*here.glob("*.py"), *here.glob("with_numba/*.py")} - {here / name for name in OF_OWN}
-    ):
-        digest.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return digest.hexdigest()
-
-
 def _known_digest(function: types.FunctionType) -> bytes:
     """The digest of a function alone; as before where every name in reach still stands for the same thing."""
     known = _digests.get(function)
@@ -165,8 +156,11 @@ class Names:
         self._cells = [cell for function in self.functions for cell in function.__closure__ or ()]
         named: dict[int, tuple[dict[str, Any], dict[str, None]]] = {}
         for function in self.functions:  # those of a module share its names: each is looked up once
-            _, names = named.setdefault(id(function.__globals__), (function.__globals__, {}))
-            names.update(dict.fromkeys(_names(function.__code__)))
+            spaces = [function.__globals__]
+            for space in spaces:
+                _, names = named.setdefault(id(space), (space, {}))
+                names.update(dict.fromkeys(_names(function.__code__)))
+                spaces += _modules_named(function, space, spaces)
         self._globals, self._absent = [], []
         for globals_, names in named.values():
             there = [name for name in names if name in globals_]
@@ -194,6 +188,16 @@ class Names:
             return all(map(operator.is_, self._objects(), self._seen))
         except KeyError:  # a name is gone
             return False
+
+
+def _modules_named(
+    function: types.FunctionType, space: dict[str, Any], known: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """The names in modules of ours that a function mentions, where it may look up what it mentions, too."""
+    own = space is function.__globals__
+    found = environment(function).values() if own else map(space.get, _names(function.__code__))
+    modules = [m for m in found if isinstance(m, types.ModuleType) and not _is_library(m.__name__)]
+    return [vars(m) for m in dict.fromkeys(modules) if not any(vars(m) is space for space in known)]
 
 
 def _code_digest(code: types.CodeType) -> bytes:
@@ -265,27 +269,39 @@ class _Digest:
             return
         is_first = not self._numbers
         self._numbers[function] = len(self._numbers)
-        if "__part__" in function.__dict__ and not is_first:
+        if TOGETHER in function.__dict__ and not is_first:
             # it is compiled by itself: what it does is not in its callers
-            self._named("part", function)
-            self.feed(tuple(function.__dict__.get(mark) for mark in OF_PARTS))
+            self._named("apart", function)
+            self.feed(function.__dict__[TOGETHER][1])
         elif is_replaced(function):
             self._named("replaced", function)
             self._all(map(function.__dict__.get, (INDIRECT, STATUS)))
+        elif GROUP_AT in function.__dict__:
+            self._named("group", function)
+            self.feed(compounds[function.__dict__[GROUP_AT]])
         elif _is_library(function.__globals__.get("__name__")):
             self._named("library", function)
         else:
             self.functions.append(function)
-            self.put("function", _code_digest(function.__code__))
-            marks = {name: function.__dict__.get(name) for name in ATTRIBUTES}
-            if marks["__part__"]:
-                marks["__name__"] = function.__name__  # compiled code calls it by this symbol
-            self.feed((function.__defaults__, function.__kwdefaults__, tuple(marks.items())))
-            names = _names(function.__code__)
-            for name, value in environment(function).items():
-                self.put("name", name.encode())
-                self.feed(value, names)
-            self.put("end")
+            own = _own_part(function)
+            if own is None:
+                self._whole(function)
+            else:
+                self.put("function", own.digest)
+                for called in own.functions:
+                    self._function(called)
+                self.put("end")
+
+    def _whole(self, function: types.FunctionType) -> None:
+        """Feed what a function is made of."""
+        self.put("function", _code_digest(function.__code__))
+        marks = {name: function.__dict__.get(name) for name in ATTRIBUTES}
+        self.feed((function.__defaults__, function.__kwdefaults__, tuple(marks.items())))
+        names = _names(function.__code__)
+        for name, value in environment(function).items():
+            self.put("name", name.encode())
+            self.feed(value, names)
+        self.put("end")
 
     def _compound(self, value: Any, mentioned: Iterable[str]) -> None:
         kind = type(value)
@@ -358,7 +374,10 @@ class _Digest:
             for name, member in cls.__members__.items():
                 self._all((name, member.value))
         elif issubclass(cls, tuple) and hasattr(cls, "_fields"):
-            self._all((cls._fields, getattr(cls, "_field_defaults", {})))
+            self._all((cls._fields, getattr(cls, "_field_defaults", {}), *functions_of(cls)))
+        elif issubclass(cls, Record):
+            self.feed(layout_digest(cls))
+            self._all(methods_of(cls))
         elif not _is_library(cls.__module__):
             self._attributes([c for c in cls.__mro__ if not _is_library(c.__module__)], mentioned)
 
@@ -386,13 +405,52 @@ class _Digest:
             self.put("opaque", _process + f"{os.getpid()} {number}".encode())
 
 
+@dataclass(frozen=True)
+class _OwnPart:
+    """What a function is made of, but for the functions that it names; they are listed in order."""
+
+    digest: bytes
+    functions: tuple[types.FunctionType, ...]
+
+
+class _OwnDigest(_Digest):
+    """Takes what one function is made of; others are put down as their number in a list."""
+
+    is_whole = True  # no function stands where its place in the list depends on an order that may change
+
+    def _function(self, function: types.FunctionType) -> None:
+        self.put("calls", str(len(self.functions)).encode())
+        self.functions.append(function)
+
+    def _apart(self, value: Any) -> bytes:
+        digest = _OwnDigest()
+        digest._around = list(self._around)
+        digest.feed(value)
+        self.is_whole = self.is_whole and digest.is_whole and not digest.functions
+        self.is_lasting = self.is_lasting and digest.is_lasting
+        return digest.hash.digest()
+
+
+def _own_part(function: types.FunctionType) -> _OwnPart | None:
+    """The part of a function that lasts while its names stand for the same objects; None where none does."""
+    known = _own_parts.get(function)
+    if known is not None and known[1].are_as_before():
+        return known[0]
+    digest = _OwnDigest()
+    digest._whole(function)
+    if not (digest.is_whole and digest.is_lasting):
+        _own_parts.pop(function, None)
+        return None
+    part = _OwnPart(digest.hash.digest(), tuple(digest.functions))
+    _own_parts[function] = part, Names([function])
+    return part
+
+
 def _keeps_its_value(value: Any) -> bool:
-    """Whether an object stays what it is: of tuples the members are looked at one by one."""
-    if isinstance(value, types.ModuleType):
-        return _is_library(value.__name__)
+    """Whether an object stays what it is: members of tuples and modules are looked at one by one."""
     if isinstance(value, type):
         return issubclass(value, (enum.Enum, tuple)) or _is_library(value.__module__)
-    return isinstance(value, (tuple, frozenset, types.BuiltinFunctionType, enum.Enum))
+    return isinstance(value, (tuple, frozenset, types.ModuleType, types.BuiltinFunctionType, enum.Enum))
 
 
 def _scalar_bytes(value: Any) -> bytes | None:

@@ -1,8 +1,7 @@
 """Ctrl-C and SIGTERM wait until a function is compiled.
 
 LLVM frees a module that is linked into another, and llvmlite notes that a moment later: an exception in
-between frees it twice, which ends the process. A part of numba whose import was broken off cannot be imported
-again, so nothing more would be compiled in that process.
+between frees it twice, which ends the process.
 """
 
 from __future__ import annotations

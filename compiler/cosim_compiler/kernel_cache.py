@@ -2,8 +2,8 @@
 
 One file for each digest of everything that the code depends on, so that nothing stale can be found
 there. What is read begins with a checksum of the rest and of its digest; a damaged entry is made again, a
-read-only folder is read alone, entries that were not used for a while are removed. The code is numba's
-pickles: therefore folder and entries belong to the user alone, and a folder that others could write to is
+read-only folder is read alone, entries that were not used for a while are removed. Machine code is
+run: therefore folder and entries belong to the user alone, and a folder that others could write to is
 left alone, and another one used.
 """
 

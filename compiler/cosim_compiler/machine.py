@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import os
 import platform
 import re
 import sys
@@ -24,11 +25,36 @@ def _llvm() -> Any:
     return llvm
 
 
+PLAINEST = "COSIM_PLAINEST_PROCESSOR"
+"""The variable with which code is made for every processor of this computer's family."""
+
+
+@functools.cache
+def is_for_others() -> bool:
+    """Whether code is made that other computers run."""
+    return os.environ.get(PLAINEST, "0") not in ("", "0")
+
+
+@functools.cache
+def plainest_processor() -> str:
+    """The plainest of this machine's family."""
+    return "x86-64" if _llvm().get_default_triple().startswith("x86_64") else "generic"
+
+
+def _processor_and_features() -> tuple[str, str]:
+    llvm = _llvm()
+    if is_for_others():
+        return plainest_processor(), ""
+    return llvm.get_host_cpu_name(), llvm.get_host_cpu_features().flatten()
+
+
 def _machine() -> Any:
     """What makes code for this processor, with all that it can."""
-    llvm = _llvm()
-    return llvm.Target.from_default_triple().create_target_machine(
-        cpu=llvm.get_host_cpu_name(), features=llvm.get_host_cpu_features().flatten(), opt=OF_CODE, jit=True
+    cpu, features = _processor_and_features()
+    return (
+        _llvm()
+        .Target.from_default_triple()
+        .create_target_machine(cpu=cpu, features=features, opt=OF_CODE, jit=True)
     )
 
 
@@ -42,9 +68,7 @@ def versions() -> str:
     """What machine code depends on besides the text: LLVM and the processor."""
     import llvmlite
 
-    llvm = _llvm()
-    features = sorted(llvm.get_host_cpu_features().items())
-    return repr((llvmlite.__version__, sys.platform, platform.machine(), llvm.get_host_cpu_name(), features))
+    return repr((llvmlite.__version__, sys.platform, platform.machine(), *_processor_and_features()))
 
 
 def object_of(text: str, passes: int = 1) -> bytes:
@@ -60,8 +84,9 @@ def object_of(text: str, passes: int = 1) -> bytes:
     llvm, machine = _llvm(), _processor()
     module = llvm.parse_assembly(text)
     module.verify()
+    module.triple, module.data_layout = machine.triple, str(machine.target_data)
     for _ in range(passes):
-        _run_passes(module)
+        _run_passes(module, vectors=True)
     found: bytes = machine.emit_object(module)
     return found
 
@@ -71,14 +96,16 @@ def optimized(text: str) -> str:
     llvm = _llvm()
     module = llvm.parse_assembly(text)
     module.verify()
-    _run_passes(module)
+    _run_passes(module, vectors=False)
     return re.sub(r"^(target|source_filename|; ModuleID).*\n", "", str(module), flags=re.MULTILINE)
 
 
-def _run_passes(module: Any) -> None:
+def _run_passes(module: Any, vectors: bool) -> None:
+    """Loops over vectors become instructions for vectors; they are short, so no turn is made of several."""
     llvm = _llvm()
     options = llvm.create_pipeline_tuning_options(speed_level=1)
-    options.loop_vectorization = options.slp_vectorization = False
+    options.loop_vectorization = vectors
+    options.slp_vectorization = options.loop_interleaving = False
     options.inlining_threshold = INLINED_BELOW
     builder = llvm.create_pass_builder(_processor(), options)
     builder.getModulePassManager().run(module, builder)

@@ -24,6 +24,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from cosim_compiler.convention import address_of
 from cosim_compiler.errors import ContractError
 from cosim_compiler.nearest import nearest
 
@@ -96,7 +97,10 @@ def _rows_property(field: str, rows: Rows) -> property:
     return property(read)
 
 
-class Record(ctypes.Structure, metaclass=_RecordType):
+_Structure: Any = ctypes.Structure
+
+
+class Record(_Structure, metaclass=_RecordType):
     """Base of all records; see the module.
 
     Attributes
@@ -138,12 +142,45 @@ class Record(ctypes.Structure, metaclass=_RecordType):
         held.at, held.n = ctypes.addressof(elements), len(elements)
 
 
+def rows_of(cls: Any, view: Any, first: int, count: int) -> Any:
+    """Records that lie in a view of numbers, one after the other; all their fields are such numbers.
+
+    Parameters
+    ----------
+    cls : type
+        A record.
+    view : ndarray
+    first : int
+        Where the first record begins.
+    count : int
+    """
+    if not count:
+        return (cls * 0)()
+    return (cls * int(count)).from_address(address_of(view) + view.itemsize * int(first))
+
+
 def layout_of(cls: type[Record]) -> list[tuple[str, int, Any]]:
     """The fields of a record: name, where it begins, kind."""
     return [
         (name, getattr(cls, _hidden(name) if isinstance(kind, Rows) else name).offset, kind)
         for name, kind in cls.declared.items()
     ]
+
+
+def width_of(cls: type[Record]) -> int:
+    """How many numbers a record takes."""
+    return ctypes.sizeof(cls) // 8
+
+
+def place_in(cls: type[Record], field: str) -> int:
+    """Which of the numbers of a record a field is."""
+    return int(getattr(cls, field).offset) // 8
+
+
+def words_of(record: Record) -> list[int]:
+    """A record of whole numbers as these."""
+    words: list[int] = np.frombuffer(record, dtype=np.int64).tolist()
+    return words
 
 
 def layout_digest(cls: type[Record]) -> str:
@@ -156,6 +193,13 @@ def _told(kind: Any) -> str:
     if isinstance(kind, Rows):
         return f"rows of {_told(kind.kind)}"
     return str(C_NUMBERS.get(kind) or layout_digest(kind))
+
+
+def functions_of(cls: type) -> list[types.FunctionType]:
+    """The methods and the properties of a class."""
+    own = (value for name, value in vars(cls).items() if not name.startswith("_"))
+    found = (value.fget if isinstance(value, property) else value for value in own)
+    return [value for value in found if isinstance(value, types.FunctionType)]
 
 
 def methods_of(cls: Any) -> list[types.FunctionType]:

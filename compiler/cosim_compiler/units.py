@@ -1,8 +1,8 @@
-"""Units: functions that are compiled together by the compiler of the kernel language, kept, and loaded.
+"""Units: functions that are compiled together, kept, and loaded.
 
-A unit is one kernel function with its helpers, or the parts that belong together (`calls.TOGETHER`), which
-others call by their symbols. It is kept as an object file under the digest of all that it is made from, with
-what its functions raise.
+A unit is one kernel function with its helpers, or several that belong together (`calls.compiled_together`),
+which others call by their symbols. Its object file, with what its functions raise, comes with the package
+(`shipped`) or is kept (`kernel_cache`). It is found by the digest of all that it is made from.
 """
 
 from __future__ import annotations
@@ -15,31 +15,33 @@ import logging
 import sys
 import threading
 import types
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from cosim_compiler import kernel_cache, machine
+from cosim_compiler import kernel_cache, machine, shipped
 from cosim_compiler.calls import TOGETHER
 from cosim_compiler.code import coder
-from cosim_compiler.convention import records, spelled
+from cosim_compiler.convention import compounds, records, spelled
+from cosim_compiler.debugging import lines_are_shown
 from cosim_compiler.fingerprint import environment, fingerprint, is_replaced
 from cosim_compiler.held_interrupts import interrupts_held
-from cosim_compiler.language.program import Program
-from cosim_compiler.printers import llvm_lowered
-from cosim_compiler.printers.llvm_lines import are_shown
-from cosim_compiler.record import methods_of
-from cosim_compiler.road import road
+from cosim_compiler.record import functions_of, methods_of
+from cosim_compiler.road import LLVM, road
+from cosim_compiler.shipped import TEXTS, UNITS
 
 log = logging.getLogger("cosim.native")
 
 Wanted = tuple[types.FunctionType, str]
+"""A function and its signature."""
 Failure = tuple[type[BaseException], tuple[Any, ...]]
 HEADER_END = b"\0"
 MADE_BY = ("*.py", "language/*.py", "printers/*.py")
-NOT_MADE_BY = ("native.py", "shipped.py", "shipped_texts.py", "lowered_code.py", "ahead.py")
+NOT_MADE_BY = ("native.py", "shipped.py", "ahead.py")
 
+used: dict[str, dict[str, bytes]] = {UNITS: {}, TEXTS: {}}
+"""What this process has used, by kinds and digests: what a release ships."""
 _loaded: dict[str, Unit] = {}
 _lock = threading.RLock()
 
@@ -89,84 +91,95 @@ def unit_of(function: types.FunctionType, signature: str) -> tuple[Unit, int]:
 
 def is_at_hand(function: types.FunctionType, signature: str) -> bool:
     """Whether a function can be had without compiling it."""
-    digest = _digest(_roots(function, signature)[0])
-    return digest in _loaded or kernel_cache.has(digest)
+    digest = _digest_of_unit(_roots(function, signature)[0])
+    return digest in _loaded or _has_come(UNITS, digest) or kernel_cache.has(_key(digest))
 
 
 def one_of_each(wanted: Iterable[Wanted]) -> list[Wanted]:
     """One function of each unit that has these, or that these call."""
-    needed = [item for item in wanted if "__optional__" not in item[0].__dict__]
-    units = {_roots(*item)[0]: item for item in needed}
+    units = {_roots(*item)[0]: item for item in wanted}
     for roots in list(units):
-        for part in _linked_parts(roots):
-            item = part, part.__dict__["__part__"]
+        for item in _linked(roots):
             units.setdefault(_roots(*item)[0], item)
     return list(units.values())
-
-
-def lowered_text(function: types.FunctionType, signature: str, name: str) -> str:
-    """LLVM's text of a function in which others are called by names, kept; see `printers.llvm_lowered`."""
-    digest = _joined((("text", fingerprint(function), spelled(signature), name),))
-    kept = kernel_cache.kept(digest)
-    if kept is not None:
-        return kept.decode()
-    with _lock, interrupts_held():
-        text = machine.optimized(llvm_lowered.lowered_text(function, signature, name))
-    kernel_cache.keep(digest, text.encode())
-    return text
 
 
 def compile_and_keep(function: types.FunctionType, signature: str) -> None:
     """Compile what another process will load."""
     wanted, _ = _roots(function, signature)
-    digest = _digest(wanted)
-    with kernel_cache.alone(digest):
-        if not kernel_cache.has(digest):
-            kernel_cache.keep(digest, _compiled(wanted, digest))
+    digest = _digest_of_unit(wanted)
+    _content(UNITS, digest, lambda: _compiled(wanted, digest))
+
+
+def lowered_text(wanted: Sequence[Wanted]) -> str:
+    """LLVM's text of functions, for no machine; see `printers.llvm_lowered`."""
+    from cosim_compiler.printers import llvm_lowered  # where all is kept, the compiler is not imported
+
+    digest = _digest(TEXTS, wanted)
+    with _lock, interrupts_held():
+        return _content(
+            TEXTS, digest, lambda: machine.optimized(llvm_lowered.text_of(wanted)).encode()
+        ).decode()
 
 
 def _roots(function: types.FunctionType, signature: str) -> tuple[tuple[Wanted, ...], int]:
     """The functions of a unit that others call, and the place of one of them."""
-    together: Sequence[types.FunctionType] = function.__dict__.get(TOGETHER, ())
-    if not together:
+    if TOGETHER not in function.__dict__:
         return ((function, signature),), 0
-    return tuple((part, part.__dict__["__part__"]) for part in together), together.index(function)
+    together, its_signature = function.__dict__[TOGETHER]
+    return tuple((other, its_signature) for other in together), together.index(function)
 
 
 def _unit(wanted: tuple[Wanted, ...]) -> Unit:
-    digest = _digest(wanted)
+    digest = _digest_of_unit(wanted)
     known = _loaded.get(digest)
     if known is not None:
         return known
     with _lock, interrupts_held():
         if digest not in _loaded:
-            for part in _linked_parts(wanted):
-                unit_of(part, part.__dict__["__part__"])
-            content = kernel_cache.kept(digest)
-            if content is None:
-                with kernel_cache.alone(digest):  # two processes do not compile the same
-                    content = kernel_cache.kept(digest)
-                    if content is None:
-                        content = _compiled(wanted, digest)
-                        kernel_cache.keep(digest, content)
+            for other in _linked(wanted):
+                unit_of(*other)
+            content = _content(UNITS, digest, lambda: _compiled(wanted, digest))
             header, _, code = content.partition(HEADER_END)
             coder().machine.load(code)
             _loaded[digest] = Unit(digest, tuple(map(_failure, json.loads(header))))
     return _loaded[digest]
 
 
+def _content(kind: str, digest: str, make: Callable[[], bytes]) -> bytes:
+    """What came with the package, or is kept, or is made now and kept from now on."""
+    content = shipped.content_of(kind, digest) if _has_come(kind, digest) else None
+    if content is None:
+        key = _key(digest)
+        content = kernel_cache.kept(key)
+        if content is None:
+            with kernel_cache.alone(key):  # two processes do not make the same
+                content = kernel_cache.kept(key)
+                if content is None:
+                    content = make()
+                    kernel_cache.keep(key, content)
+    if machine.is_for_others():
+        used[kind][digest] = content
+    return content
+
+
+def _has_come(kind: str, digest: str) -> bool:
+    return road() == LLVM and not lines_are_shown() and shipped.has(kind, digest)
+
+
 def _compiled(wanted: tuple[Wanted, ...], digest: str) -> bytes:
     """What is kept: what the functions raise, and the object file."""
+    from cosim_compiler.language.program import Program
+
     log.info("compiling: %s", wanted[0][0].__qualname__)
     own = {function for function, _ in wanted}
 
     def linked(function: types.FunctionType) -> tuple[str, str] | None:
-        together = function.__dict__.get(TOGETHER, ())
-        if not together or function in own:
+        if TOGETHER not in function.__dict__ or function in own:
             return None
-        signature = function.__dict__["__part__"]
-        parts, index = _roots(function, signature)
-        return symbol_in(_digest(parts), index), signature
+        signature = function.__dict__[TOGETHER][1]
+        roots, index = _roots(function, signature)
+        return symbol_in(_digest_of_unit(roots), index), signature
 
     program = Program(linked)
     entries = [
@@ -200,65 +213,80 @@ def _failure(told: Sequence[Any]) -> Failure:
 
 
 @functools.cache
-def _versions() -> str:
-    """What code depends on besides the functions: Python, LLVM, the processor, and what makes it here."""
+def _made_by() -> str:
+    """What makes code here, and of what: the compiler, and the minor version of Python."""
     here = Path(__file__).parent
-    made_by = hashlib.sha256()
+    digest = hashlib.sha256()
     for path in sorted(path for pattern in MADE_BY for path in here.glob(pattern)):
         if path.name not in NOT_MADE_BY:
-            made_by.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
-    return repr((road(), are_shown(), sys.version, coder().machine.versions(), made_by.hexdigest()))
+            digest.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
+    return f"{sys.version_info[:2]} {digest.hexdigest()}"
 
 
-def _digest(wanted: tuple[Wanted, ...]) -> str:
-    """Of the functions, of the parts that they call, and of all that makes code of them."""
+@functools.cache
+def _key(digest: str) -> str:
+    """Under which something is kept on this computer: with LLVM or the C compiler, and the processor."""
+    made_with = road(), lines_are_shown(), coder().machine.versions()
+    return hashlib.sha256(f"{digest} {made_with}".encode()).hexdigest()[:32]
+
+
+def _digest_of_unit(wanted: tuple[Wanted, ...]) -> str:
+    return _digest(UNITS, wanted)
+
+
+def _digest(kind: str, wanted: Iterable[Wanted]) -> str:
+    """Of functions, of those of other units that they call, and of all that makes code of them."""
     return _joined(
+        kind,
         tuple(
             (
                 *(fingerprint(function), spelled(signature)),
-                *map(fingerprint, (*_parts(function), *_methods(signature))),
+                *map(fingerprint, (*_apart(function), *_methods(signature))),
             )
             for function, signature in wanted
-        )
+        ),
     )
 
 
 @functools.cache
-def _joined(of: tuple[tuple[str, ...], ...]) -> str:
-    return hashlib.sha256(f"own {_versions()} {of}".encode()).hexdigest()[:32]
+def _joined(kind: str, of: tuple[tuple[str, ...], ...]) -> str:
+    return hashlib.sha256(f"{kind} {_made_by()} {of}".encode()).hexdigest()[:32]
 
 
 def _methods(signature: str) -> list[types.FunctionType]:
-    """Of the records that are passed: a digest of a function does not see what a method does."""
+    """Of the records and groups that are passed: a digest of a function does not see what a method does."""
     passed = [records[letter][0] for letter in signature if letter in records]
-    return [method for cls in passed for method in methods_of(cls)]
+    groups = [compounds[letter][0] for letter in signature if letter in compounds]
+    return [
+        *(method for cls in passed for method in methods_of(cls)),
+        *(function for cls in groups for function in functions_of(cls)),
+    ]
 
 
-_parts_by_digest: dict[str, tuple[types.FunctionType, ...]] = {}
+_apart_by_digest: dict[str, tuple[types.FunctionType, ...]] = {}
 
 
-def _parts(function: types.FunctionType) -> tuple[types.FunctionType, ...]:
-    """All parts that a function reaches; a digest stops at them."""
+def _apart(function: types.FunctionType) -> tuple[types.FunctionType, ...]:
+    """All functions that this one reaches and that a digest stops at."""
     digest = fingerprint(function)
-    if digest not in _parts_by_digest:
-        _parts_by_digest[digest] = tuple(_parts_reached(function))
-    return _parts_by_digest[digest]
+    if digest not in _apart_by_digest:
+        _apart_by_digest[digest] = tuple(_apart_reached(function))
+    return _apart_by_digest[digest]
 
 
-def _parts_reached(function: types.FunctionType) -> Iterator[types.FunctionType]:
+def _apart_reached(function: types.FunctionType) -> Iterator[types.FunctionType]:
     found, at = [function], 0
     while at < len(found):
         for value in environment(found[at]).values():
             if isinstance(value, types.FunctionType) and value not in found and not is_replaced(value):
                 found.append(value)
-                if "__part__" in value.__dict__:
+                if TOGETHER in value.__dict__:
                     yield value
         at += 1
 
 
-def _linked_parts(wanted: tuple[Wanted, ...]) -> list[types.FunctionType]:
-    """One part of each other unit whose functions these call."""
+def _linked(wanted: tuple[Wanted, ...]) -> list[Wanted]:
+    """One function of each other unit whose functions these call."""
     own = {function for function, _ in wanted}
-    reached = (part for function, _ in wanted for part in _parts(function))
-    others = (part for part in reached if part not in own and part.__dict__.get(TOGETHER))
-    return list({part.__dict__[TOGETHER][0]: part for part in others}.values())
+    others = [other for function, _ in wanted for other in _apart(function) if other not in own]
+    return list({other.__dict__[TOGETHER]: (other, other.__dict__[TOGETHER][1]) for other in others}.values())

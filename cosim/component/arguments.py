@@ -3,18 +3,19 @@
 from __future__ import annotations
 
 import ast
-import math
 import types
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
-from functools import cached_property
+from dataclasses import replace
 from inspect import signature
 
+from cosim.component.argument import Argument as Argument
+from cosim.component.argument_types import types_of
 from cosim.component.attachment import Offer
 from cosim.component.declaration import Declaration
 from cosim.component.declarations import RING
 from cosim.component.kernel_function import KernelFunction
 from cosim.errors import ContractError, nearest
+from cosim_compiler.language.verdict import verdict_on
 from cosim_compiler.sources.kernel_effects import (
     Effects,
     effects_of,
@@ -25,50 +26,10 @@ from cosim_compiler.sources.kernel_effects import (
 from cosim_compiler.sources.kernel_rules import rule_faults
 from cosim_compiler.sources.kernel_source import definition_of, where
 from cosim_compiler.sources.recursion import recursion_fault
-from cosim_compiler.sources.unwritten_results import read_too_early, unwritten_results
 
+NEGATIVE = 1 << 30
+"""What `kernel_effects` takes a negative index for: nothing counts from the end."""
 STATES = {"position": "q", "speed": "u", "auxiliary": "z"}
-
-
-@dataclass(frozen=True)
-class Argument:
-    """One argument of a kernel function.
-
-    Attributes
-    ----------
-    name : str
-    role : str
-        "time", "side" or "smoothness" (what an update is told), "own" (a declared quantity), "derivative"
-        (of a state), "next" (of a state or discrete variable), "offered" (through an attachment),
-        "collected", "history", "ring", or "switch" (the parameter that turns the component off; the
-        function itself does not see it).
-    of : str
-        Name of the declaration: the quantity itself, the state, or the attachment.
-    slot : str
-        For "offered": the name at the provider.
-    shape : tuple of int
-    effect : str
-        "read", "write" or "add".
-    is_free : bool
-        Whether its size is that of what each instance was given; `shape` has a 0 then.
-    """
-
-    name: str
-    role: str
-    of: str
-    slot: str
-    shape: tuple[int, ...]
-    effect: str
-    is_free: bool = False
-
-    @property
-    def is_number(self) -> bool:
-        """Scalars that are read arrive as numbers, everything else as a view."""
-        return self.shape == () and self.effect == "read"
-
-    @cached_property
-    def size(self) -> int:
-        return math.prod(self.shape)
 
 
 def known_names(declarations: Mapping[str, Declaration]) -> dict[str, Argument]:
@@ -118,8 +79,18 @@ def switch_argument(name: str) -> Argument:
     return Argument(name, "switch", name, name, (), "read")
 
 
-def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], owner: str) -> list[Argument]:
-    """What each argument means; `ContractError` with all that breaks a rule, one fault a line."""
+def resolve(
+    kernel: KernelFunction,
+    declarations: Mapping[str, Declaration],
+    owner: str,
+    is_saved: bool = True,
+    tables: frozenset[str] = frozenset(),
+) -> list[Argument]:
+    """What each argument means; `ContractError` with all that breaks a rule, one fault a line.
+
+    `tables` are arguments that arrive by rows and columns in any case: a kink is computed from some lines of
+    a function alone.
+    """
     function = kernel.function
     if not kernel.is_python and (recursion := recursion_fault(function)):
         raise ContractError(recursion)
@@ -151,6 +122,7 @@ def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], own
             argument = _with_effect(kernel, known[name], declarations, effects)
             if not kernel.is_python:
                 _check_kind(argument, effects, function)
+            argument = _as_it_is_indexed(argument, effects, tables, function)
             _check_index(argument, effects, function)
             found.append(argument)
         except ContractError as error:
@@ -158,6 +130,8 @@ def resolve(kernel: KernelFunction, declarations: Mapping[str, Declaration], own
     faults += (
         [] if faults or kernel.is_python else _faults_of_results(kernel, found, effects, declarations, known)
     )
+    if not faults and not kernel.is_python:
+        faults += _faults_of_elements(kernel, found, declarations, is_saved)
     if faults:
         raise ContractError("\n".join(faults))
     return found
@@ -216,31 +190,55 @@ def _faults_of_results(
     does_something = any(a.effect != "read" for a in found) or effects.passed_on or may_raise(function)
     if kernel.role in ("kernel", "update") and not does_something:
         return [f"{where(function)}: nothing that it computes stays; results are arguments: {shown}"]
-    return _unwritten_on_some_way(kernel, found)
+    return []
 
 
-def _unwritten_on_some_way(kernel: KernelFunction, found: list[Argument]) -> list[str]:
-    """Results that keep on some way through the function what an earlier evaluation left.
+def _faults_of_elements(
+    kernel: KernelFunction, found: list[Argument], declarations: Mapping[str, Declaration], is_saved: bool
+) -> list[str]:
+    """Places that views do not have; results that keep, or go on from, what an earlier evaluation left.
 
     The slot of a check is memory to compute in: nothing else reads it.
     """
-    sizes = {
-        a.name: a.size
-        for a in found
-        if a.effect == "write" and a.role in ("derivative", "own") and not a.is_free
+    views = {a.name: a for a in found if not (a.is_number or a.is_free or a.role in ("history", "ring"))}
+    sizes = {name: a.size for name, a in views.items() if a.role not in ("time", "side", "smoothness")}
+    is_result = is_saved and kernel.role != "check"
+    results = {
+        name: size
+        for name, size in sizes.items()
+        if is_result and views[name].effect == "write" and views[name].role in ("derivative", "own")
     }
-    if not sizes or kernel.role == "check":
-        return []
-    early = [
-        f"{where(kernel.function, line)}: {name}[{index}] is read here before it is written, and has the "
-        f"value of an earlier evaluation: write {name}[{index}] = … first"
-        for name, (index, line) in read_too_early(kernel.function, sizes).items()
+    verdict = verdict_on(kernel.function, types_of(found, declarations), results, sizes)
+
+    def shown(name: str, index: int) -> str:
+        a = views[name]
+        return f"{name}[{', '.join(map(str, divmod(index, a.shape[1]))) if a.is_table else index}]"
+
+    def at(line: int) -> str:
+        return where(kernel.function, line)
+
+    return [
+        *(f"{at(one.line)}: {_outside(views[name], one.place)}" for name, one in verdict.outside.items()),
+        *(
+            f"{at(line)}: {shown(name, i)} is read before it is written, and has the value of an earlier "
+            f"evaluation: write {shown(name, i)} = … first"
+            for name, (i, line) in verdict.early.items()
+        ),
+        *(
+            f"{at(line)}: {shown(name, i)} may not have been written here, and would keep the value of an "
+            f"earlier evaluation: write {shown(name, i)} = … before the branch or the loop"
+            for name, (i, line) in verdict.unwritten.items()
+        ),
     ]
-    return early or [
-        f"{where(kernel.function, line)}: {name}[{index}] may not have been written here, and would keep the "
-        f"value of an earlier evaluation: write {name}[{index}] = … before the branch or the loop"
-        for name, (index, line) in unwritten_results(kernel.function, sizes).items()
-    ]
+
+
+def _outside(argument: Argument, place: tuple[int, ...]) -> str:
+    """That an argument has no such place."""
+    count = f"{argument.shape[0]} rows" if argument.is_table else f"{argument.size} elements"
+    if len(place) == 2:
+        count = f"{argument.shape[0]} rows and {argument.shape[1]} columns"
+    shown = "a negative index" if min(place) < 0 else f"[{', '.join(map(str, place))}]"
+    return f"{argument.name} has {count}, {shown} is outside"
 
 
 def may_hold_result(argument: Argument, declarations: Mapping[str, Declaration]) -> bool:
@@ -361,11 +359,46 @@ def _check_kind(argument: Argument, effects: Effects, function: types.FunctionTy
 def _check_index(argument: Argument, effects: Effects, function: types.FunctionType) -> None:
     """A constant index beyond the end would be an unchecked access in compiled code."""
     index, line = effects.indices.get(argument.name, (-1, 0))
-    if argument.role not in ("history", "ring") and not argument.is_free and index >= argument.size:
-        shown = "a negative index" if index >= 1 << 30 else f"[{index}]"
+    if argument.role in ("history", "ring") or argument.is_free:
+        return
+    count, what = (argument.shape[0], "rows") if argument.is_table else (argument.size, "elements")
+    if index >= count:
+        shown = "a negative index" if index >= NEGATIVE else f"[{index}]"
         raise ContractError(
-            f"{where(function, line)}: {argument.name} has {argument.size} elements, {shown} is outside"
+            f"{where(function, line)}: {argument.name} has {count} {what}, {shown} is outside"
         )
+    for name, place, line in effects.places:
+        if name == argument.name and argument.is_table and not _is_inside(place, argument.shape):
+            rows, columns = argument.shape
+            row, column = ("…" if i is None else i for i in place)
+            shown = "a negative index" if NEGATIVE in place else f"[{row}, {column}]"
+            raise ContractError(
+                f"{where(function, line)}: {name} has {rows} rows and {columns} columns, {shown} is outside"
+            )
+
+
+def _is_inside(place: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
+    """Whether each index that is known is less than the length of its axis."""
+    return all(i is None or i < length for i, length in zip(place, shape, strict=True))
+
+
+def _as_it_is_indexed(
+    argument: Argument, effects: Effects, tables: frozenset[str], function: types.FunctionType
+) -> Argument:
+    """What has two axes is a table where it is indexed by both, flat elsewhere."""
+    if argument.name not in effects.tables | tables:
+        return argument
+    if len(argument.shape) == 2 and not argument.is_free:
+        return replace(argument, is_table=True)
+    line = next((line for name, _, line in effects.places if name == argument.name), 0)
+    if line and (argument.shape or not argument.is_number):
+        what, remedy = "one axis", f"write {argument.name}[i]"
+        if argument.is_free:
+            what, remedy = "a shape that each part brings", f"write {argument.name}[i * columns + j]"
+        elif len(argument.shape) > 2:
+            what, remedy = f"{len(argument.shape)} axes", f"write {argument.name}[i], row by row"
+        raise ContractError(f"{where(function, line)}: {argument.name} has {what}: {remedy}")
+    return argument
 
 
 def _accumulates(argument: Argument, declaration: Declaration | None) -> bool:

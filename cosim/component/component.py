@@ -136,7 +136,8 @@ class Component(AbstractClosedAttributes):
             raise ContractError("\n".join(faults))
         cls.kink_functions = kinks_of(cls.kernels, cls.arguments, cls.declarations)
         for name, kink in cls.kink_functions.items():
-            cls.arguments[name] = resolve(kink, cls.declarations, cls.__name__)
+            tables = frozenset(a.name for a in cls.arguments[kink.kink_of] if a.is_table)
+            cls.arguments[name] = resolve(kink, cls.declarations, cls.__name__, tables=tables)
         check_rule_names(cls.declarations, known_names(cls.declarations), cls.__name__)
         cls._check_writers()
         cls._check_names()
@@ -210,7 +211,7 @@ class Component(AbstractClosedAttributes):
         handlers = {n: h.function for n, h in cls.handlers.items() if not h.function.is_python}
         for name, kernel in {**cls.kernels, **handlers}.items():
             try:
-                cls.arguments[name] = resolve(kernel, cls.declarations, cls.__name__)
+                cls.arguments[name] = resolve(kernel, cls.declarations, cls.__name__, not cls.not_saved)
             except ContractError as error:
                 faults += str(error).splitlines()
                 continue

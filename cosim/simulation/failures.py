@@ -152,14 +152,13 @@ def _failed_state(step: CompiledStep, state: State) -> State:
 def _written(step: CompiledStep, number: int) -> list[float]:
     """What a handler has written to the variable that `places` names."""
     program, scratch, places = step.arrays.program, step.arrays.scratch, step.places
-    row = int(program[layout.ENTRIES_AT]) + layout.ENTRY_WIDTH * number
-    for i in range(int(program[row + layout.NEXT])):
-        cell = int(program[row + layout.NEXT_AT]) + layout.NEXT_WIDTH * i
-        array, offset, size = (int(n) for n in program[cell + layout.TARGET : cell + layout.SIZE + 1])
+    handler = step.arrays.handlers[number]
+    for result in step.arrays.results_of(handler):
+        array, offset, size = result.array, result.offset, result.size
         if (array, offset) != (places[layout.ARRAY], places[layout.INDEX]):
             continue
-        if program[row + layout.BLOCK_OF] >= 0:
-            at = int(program[layout.FAILED_C] + program[cell + layout.RESULT])
+        if handler.block >= 0:
+            at = int(program[layout.FAILED_C]) + result.at
             found: list[float] = scratch[at : at + size].tolist()
             return found
         if array == layout.IN_K:

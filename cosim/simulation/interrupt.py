@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _signal  # type: ignore[import-not-found]  # what `signal` wraps: enumerations take five times as long
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -9,7 +10,7 @@ from time import monotonic
 from types import FrameType
 from typing import Any
 
-SIGNALS = signal.SIGINT, signal.SIGTERM
+SIGNALS = int(signal.SIGINT), int(signal.SIGTERM)
 _waiting: list[list[tuple[float, int]]] = []
 """For each of the runs that hold signals back, when which came."""
 
@@ -41,7 +42,7 @@ def interrupt_between_steps() -> Iterator[Callable[[], None]]:
         if seen:
             raise _error(seen)
 
-    before = {n: handler for n in SIGNALS if (handler := signal.getsignal(n)) in HANDLERS}
+    before = {n: handler for n in SIGNALS if (handler := _signal.getsignal(n)) in HANDLERS}
     if not all(_handle(number, note) for number in before) or not before:
         yield check
         return
@@ -109,7 +110,7 @@ def _handle(number: int, handler: Any) -> bool:
     own: there even `threading.main_thread` is of no help.
     """
     try:
-        signal.signal(number, handler)
+        (signal.signal if isinstance(handler, int) else _signal.signal)(number, handler)
     except ValueError:
         return False
     return True

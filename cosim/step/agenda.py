@@ -4,298 +4,240 @@ from __future__ import annotations
 
 import math
 
-from cosim.rational import common_resolution, compare_fractions, rational_time, tick, tick_time
+from cosim.rational import common_resolution, compare_fractions, rational_time
 from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, part
+from cosim.step.arrays import Arrays
 from cosim.step.codes import FAILED_PERIOD, FAILED_RESOLUTION, FAILED_TIMER
+from cosim.step.records import GivenTime, Handler
 
 TOLD_APART = 2.0**51  # of times that differ by one over the product of two resolutions, doubles differ
 
 
-def row_of(a: Arrays, entry: int) -> int:
-    """Where the row of a handler starts in `program`."""
-    return a.program[ix.ENTRIES_AT] + ix.ENTRY_WIDTH * entry
-
-
-def numbers_of(entry: int) -> int:
-    """Where in `clock` the numbers of a handler start."""
-    return ix.CLOCK_HEADER + ix.ENTRY_NUMBERS * entry
-
-
-def grid_of(a: Arrays, entry: int) -> int:
-    """Where in `agenda` the grid of a handler starts."""
-    return ix.FIRST_ENTRY + a.program[ix.ENTRIES] + ix.GRID_WIDTH * entry
-
-
-def number_at(a: Arrays, row: int) -> float:
+def present_value(run: Arrays, given: GivenTime) -> float:
     """A period or an offset, s: a number, or the present value of a parameter."""
-    array = a.program[row + ix.NUMBER_IN]
-    at = a.program[row + ix.NUMBER_AT]
-    if array == ix.IN_NUMBERS:
-        return a.numbers[at]
-    if array == ix.IN_D:
-        return a.d[at]
-    if array == ix.IN_K:
-        return float(a.k[at])
-    if array == ix.IN_C:
-        return a.c[at]
-    return a.p[at]
+    if given.array == ix.IN_NUMBERS:
+        return run.numbers[given.at]
+    if given.array == ix.IN_D:
+        return run.d[given.at]
+    if given.array == ix.IN_K:
+        return float(run.k[given.at])
+    if given.array == ix.IN_C:
+        return run.c[given.at]
+    return run.p[given.at]
 
 
-def exact_number(a: Arrays, row: int, number: float) -> tuple[int, int, int]:
+def exact_value(run: Arrays, given: GivenTime, number: float) -> tuple[int, int, int]:
     """The rational number that a period or an offset is: as it was given, as long as it has that value."""
-    if number == a.numbers[a.program[row + ix.GIVEN_AT]]:
-        return (
-            a.program[row + ix.GIVEN_WHOLE],
-            a.program[row + ix.GIVEN_REST],
-            a.program[row + ix.GIVEN_RESOLUTION],
-        )
+    if number == run.numbers[given.given_at]:
+        return given.whole, given.rest, given.resolution
     return rational_time(number)
 
 
-@part("Aiff>i")
-def set_grid(a: Arrays, entry: int, period: float, offset: float) -> int:
+def set_grid(run: Arrays, handler: Handler, period: float, offset: float) -> int:
     """Count the times of a periodic event from here on so; 0 or a code."""
-    row = row_of(a, entry)
-    whole, rest, of_period = exact_number(a, a.program[row + ix.PERIOD_ROW], period)
-    begin, after, of_offset = exact_number(a, a.program[row + ix.OFFSET_ROW], offset)
+    whole, rest, of_period = exact_value(run, run.time_given(handler.period), period)
+    begin, after, of_offset = exact_value(run, run.time_given(handler.offset), offset)
     resolution = 0 if of_period == 0 or of_offset == 0 else common_resolution(of_period, of_offset)
-    if not a.clock[ix.TIME] + period > a.clock[ix.TIME]:
-        a.places[ix.ENTRY] = entry
+    if not run.clock[ix.TIME] + period > run.clock[ix.TIME]:
+        run.places[ix.ENTRY] = handler.number
         return FAILED_PERIOD
     if resolution == 0:
-        a.places[ix.ENTRY] = entry
+        run.places[ix.ENTRY] = handler.number
         return FAILED_RESOLUTION
-    a.clock[numbers_of(entry) + ix.GRID_PERIOD] = period
-    a.clock[numbers_of(entry) + ix.GRID_OFFSET] = offset
-    grid = grid_of(a, entry)
-    a.agenda[grid + ix.OFFSET_WHOLE] = begin
-    a.agenda[grid + ix.OFFSET_REST] = after * (resolution // of_offset)
-    a.agenda[grid + ix.PERIOD_WHOLE] = whole
-    a.agenda[grid + ix.PERIOD_REST] = rest * (resolution // of_period)
-    a.agenda[grid + ix.RESOLUTION] = resolution
+    timing = run.timings[handler.number]
+    timing.period = period
+    timing.offset = offset
+    grid = run.grids[handler.number]
+    grid.offset_whole = begin
+    grid.offset_rest = after * (resolution // of_offset)
+    grid.period_whole = whole
+    grid.period_rest = rest * (resolution // of_period)
+    grid.resolution = resolution
     return 0
 
 
-@part("Aii>f")
-def time_of(a: Arrays, entry: int, index: int) -> float:
-    """Time of the `index`-th occurrence, never an accumulated sum: the double nearest to it."""
-    row = row_of(a, entry)
-    if a.program[row + ix.SCHEDULE] == ix.LISTED:
-        if index < a.program[row + ix.TIMES]:
-            return a.numbers[a.program[row + ix.TIMES_AT] + index]
-        return math.inf
-    grid = grid_of(a, entry)
-    return tick_time(
-        index,
-        a.agenda[grid + ix.OFFSET_WHOLE],
-        a.agenda[grid + ix.OFFSET_REST],
-        a.agenda[grid + ix.PERIOD_WHOLE],
-        a.agenda[grid + ix.PERIOD_REST],
-        a.agenda[grid + ix.RESOLUTION],
-    )
+def time_of(run: Arrays, handler: Handler, index: int) -> float:
+    """Time of the `index`-th occurrence."""
+    if handler.schedule == ix.LISTED:
+        return run.numbers[handler.times_at + index] if index < handler.times else math.inf
+    return run.grids[handler.number].time(index)
 
 
-@part("Aii>i")
-def compare_ticks(a: Arrays, entry: int, other: int) -> int:
+def compare_ticks(run: Arrays, handler: Handler, other: Handler) -> int:
     """-1, 0 or 1: whether the next tick of a periodic event is before another's on paper, equal, later."""
-    mine = grid_of(a, entry)
-    theirs = grid_of(a, other)
-    whole, rest = tick(
-        a.agenda[ix.FIRST_ENTRY + entry],
-        a.agenda[mine + ix.OFFSET_WHOLE],
-        a.agenda[mine + ix.OFFSET_REST],
-        a.agenda[mine + ix.PERIOD_WHOLE],
-        a.agenda[mine + ix.PERIOD_REST],
-        a.agenda[mine + ix.RESOLUTION],
-    )
-    other_whole, other_rest = tick(
-        a.agenda[ix.FIRST_ENTRY + other],
-        a.agenda[theirs + ix.OFFSET_WHOLE],
-        a.agenda[theirs + ix.OFFSET_REST],
-        a.agenda[theirs + ix.PERIOD_WHOLE],
-        a.agenda[theirs + ix.PERIOD_REST],
-        a.agenda[theirs + ix.RESOLUTION],
-    )
+    mine = run.grids[handler.number]
+    theirs = run.grids[other.number]
+    whole, rest = mine.tick(run.next_index[handler.number])
+    other_whole, other_rest = theirs.tick(run.next_index[other.number])
     if whole != other_whole:
         return -1 if whole < other_whole else 1
-    return compare_fractions(
-        rest, a.agenda[mine + ix.RESOLUTION], other_rest, a.agenda[theirs + ix.RESOLUTION]
-    )
+    return compare_fractions(rest, mine.resolution, other_rest, theirs.resolution)
 
 
-def may_hide(a: Arrays, entry: int, other: int) -> bool:
+def may_hide(run: Arrays, handler: Handler, other: Handler) -> bool:
     """Whether the next ticks of two periodic events have one double and may differ for all that."""
-    comes = a.clock[numbers_of(entry) + ix.COMES]
-    if comes != a.clock[numbers_of(other) + ix.COMES]:
+    comes = run.timings[handler.number].comes
+    if comes != run.timings[other.number].comes:
         return False
-    mine = float(a.agenda[grid_of(a, entry) + ix.RESOLUTION])
-    theirs = float(a.agenda[grid_of(a, other) + ix.RESOLUTION])
+    mine = float(run.grids[handler.number].resolution)
+    theirs = float(run.grids[other.number].resolution)
     return mine * theirs * abs(comes) >= TOLD_APART
 
 
-def first_due(a: Arrays) -> int:
-    """The periodic event that is due and comes first, on paper where doubles cannot tell; -1: none."""
+def first_due(run: Arrays) -> int:
+    """Number of the periodic event that is due and first, on paper where doubles cannot tell; -1: none."""
     first = -1
-    for entry in range(a.program[ix.ENTRIES]):
-        if a.program[row_of(a, entry) + ix.SCHEDULE] != ix.PERIODIC:
+    for handler in run.handlers:
+        if handler.schedule != ix.PERIODIC:
             continue
-        comes = a.clock[numbers_of(entry) + ix.COMES]
-        if comes <= a.clock[ix.TIME]:
-            known = a.clock[numbers_of(first) + ix.COMES] if first >= 0 else math.inf
-            if comes < known or (may_hide(a, entry, first) and compare_ticks(a, entry, first) < 0):
-                first = entry
+        comes = run.timings[handler.number].comes
+        if comes <= run.clock[ix.TIME]:
+            known = run.timings[first].comes if first >= 0 else math.inf
+            if comes < known or is_before(run, handler, run.handlers[max(first, 0)]):
+                first = handler.number
     return first
 
 
-def waits_for(a: Arrays, entry: int, first: int) -> bool:
-    """Whether an event that is due comes after `first` on paper: it is another instant at the same time."""
-    if a.program[row_of(a, entry) + ix.SCHEDULE] != ix.PERIODIC or entry == first or first < 0:
+def is_before(run: Arrays, handler: Handler, other: Handler) -> bool:
+    """Whether a periodic event comes before another on paper, where doubles cannot tell."""
+    return may_hide(run, handler, other) and compare_ticks(run, handler, other) < 0
+
+
+def waits_for(run: Arrays, handler: Handler, first: int) -> bool:
+    """Whether an event that is due comes after the `first` on paper: at another instant of the same time."""
+    if handler.schedule != ix.PERIODIC or handler.number == first or first < 0:
         return False
-    return may_hide(a, entry, first) and compare_ticks(a, entry, first) > 0
+    return is_before(run, run.handlers[first], handler)
 
 
-@part("Aii>v")
-def await_index(a: Arrays, entry: int, index: int) -> None:
+def await_index(run: Arrays, handler: Handler, index: int) -> None:
     """The `index`-th occurrence is the next one; its time is NaN where the period is lost beside the time."""
-    numbers = numbers_of(entry)
-    is_periodic = a.program[row_of(a, entry) + ix.SCHEDULE] == ix.PERIODIC
-    is_lost = is_periodic and not a.clock[ix.TIME] + a.clock[numbers + ix.GRID_PERIOD] > a.clock[ix.TIME]
-    a.agenda[ix.FIRST_ENTRY + entry] = index
-    a.clock[numbers + ix.COMES] = math.nan if is_lost else time_of(a, entry, index)
+    timing = run.timings[handler.number]
+    time = run.clock[ix.TIME]
+    is_lost = handler.schedule == ix.PERIODIC and not time + timing.period > time
+    run.next_index[handler.number] = index
+    timing.comes = math.nan if is_lost else time_of(run, handler, index)
 
 
-def next_time(a: Arrays, entry: int) -> float:
+def next_time(run: Arrays, handler: Handler) -> float:
     """When a scheduled event comes next; infinite when it does not, NaN where the period is none."""
-    row = row_of(a, entry)
-    if a.program[row + ix.SCHEDULE] == ix.TIMED:
-        timer = a.d[a.program[row + ix.FLAG]]
-        return math.inf if timer == a.clock[numbers_of(entry) + ix.SERVED] else timer
-    return a.clock[numbers_of(entry) + ix.COMES]
+    timing = run.timings[handler.number]
+    if handler.schedule == ix.TIMED:
+        timer = run.d[handler.flag]
+        return math.inf if timer == timing.served else timer
+    return timing.comes
 
 
-@part("A>f", needed_for="schedule")
-def next_event_time(a: Arrays) -> float:
+def next_event_time(run: Arrays) -> float:
     """When the next scheduled event comes; NaN where a period is none."""
     first = math.inf
-    for entry in range(a.program[ix.ENTRIES]):
-        if a.program[row_of(a, entry) + ix.SCHEDULE] != 0:
-            time = next_time(a, entry)
+    for handler in run.handlers:
+        if handler.schedule != 0:
+            time = next_time(run, handler)
             if time != time:
-                a.places[ix.ENTRY] = entry
+                run.places[ix.ENTRY] = handler.number
                 return time
             first = min(first, time)
     return first
 
 
-@part("Aif>i")
-def first_index(a: Arrays, entry: int, time: float) -> int:
+def first_index(run: Arrays, handler: Handler, time: float) -> int:
     """Index of the first occurrence that is not before a time."""
     index = 0
-    if a.program[row_of(a, entry) + ix.SCHEDULE] != ix.LISTED:
-        first = time_of(a, entry, 0)
+    if handler.schedule != ix.LISTED:
+        first = time_of(run, handler, 0)
         if time > first:
-            index = math.ceil((time - first) / a.clock[numbers_of(entry) + ix.GRID_PERIOD])
-    while time_of(a, entry, index) < time:
+            index = math.ceil((time - first) / run.timings[handler.number].period)
+    while time_of(run, handler, index) < time:
         index += 1
-    while index > 0 and time_of(a, entry, index - 1) >= time:  # the quotient is rounded
+    while index > 0 and time_of(run, handler, index - 1) >= time:  # the quotient is rounded
         index -= 1
     return index
 
 
-@part("A>i", needed_for="schedule")
-def start_agenda(a: Arrays) -> int:
-    """A fresh agenda at the present time; 0 or a code."""
-    time = a.clock[ix.TIME]
-    for entry in range(a.program[ix.ENTRIES]):
-        row = row_of(a, entry)
-        if a.program[row + ix.SCHEDULE] == ix.TIMED:
-            timer = a.d[a.program[row + ix.FLAG]]
-            missed = timer < time
-            a.clock[numbers_of(entry) + ix.SERVED] = timer if missed else -math.inf
-    return schedule_periods(a, 0)
-
-
-@part("Ai>i", needed_for="schedule")
-def schedule_periods(a: Arrays, following: int) -> int:
-    """At the start of a run: periodic and listed events begin with the first that is not past; 0 or a code.
-
-    Where `following`, only those whose period or offset is a parameter.
-    """
-    for entry in range(a.program[ix.ENTRIES]):
-        row = row_of(a, entry)
-        kind = a.program[row + ix.SCHEDULE]
-        if kind == 0 or kind == ix.TIMED or (following != 0 and a.program[row + ix.FOLLOWS] == 0):
-            continue
-        if kind == ix.PERIODIC:
-            period = number_at(a, a.program[row + ix.PERIOD_ROW])
-            code = set_grid(a, entry, period, number_at(a, a.program[row + ix.OFFSET_ROW]))
-            if code != 0:
-                return code
-        await_index(a, entry, first_index(a, entry, a.clock[ix.TIME]))
-    return 0
-
-
-def later_index(a: Arrays, entry: int) -> int:
+def later_index(run: Arrays, handler: Handler) -> int:
     """Index of the first occurrence behind the present time."""
-    time = a.clock[ix.TIME]
-    index = first_index(a, entry, time)
-    while time_of(a, entry, index) <= time:
+    time = run.clock[ix.TIME]
+    index = first_index(run, handler, time)
+    while time_of(run, handler, index) <= time:
         index += 1
     return index
 
 
-@part("A>i", needed_for="schedule")
-def check_timers(a: Arrays) -> int:
+def start_agenda(run: Arrays) -> int:
+    """A fresh agenda at the present time; 0 or a code."""
+    for handler in run.handlers:
+        if handler.schedule == ix.TIMED:
+            timer = run.d[handler.flag]
+            missed = timer < run.clock[ix.TIME]
+            run.timings[handler.number].served = timer if missed else -math.inf
+    return schedule_periods(run, 0)
+
+
+def schedule_periods(run: Arrays, following: int) -> int:
+    """At the start of a run: periodic and listed events begin with the first that is not past; 0 or a code.
+
+    Where `following`, only those whose period or offset is a parameter.
+    """
+    for handler in run.handlers:
+        if handler.schedule not in (ix.PERIODIC, ix.LISTED) or (following != 0 and handler.follows == 0):
+            continue
+        if handler.schedule == ix.PERIODIC:
+            period = present_value(run, run.time_given(handler.period))
+            offset = present_value(run, run.time_given(handler.offset))
+            code = set_grid(run, handler, period, offset)
+            if code != 0:
+                return code
+        await_index(run, handler, first_index(run, handler, run.clock[ix.TIME]))
+    return 0
+
+
+def check_timers(run: Arrays) -> int:
     """Refuse timers that were set to the past; 0 or a code."""
-    for entry in range(a.program[ix.ENTRIES]):
-        row = row_of(a, entry)
-        if a.program[row + ix.SCHEDULE] == ix.TIMED:
-            timer = a.d[a.program[row + ix.FLAG]]
-            served = a.clock[numbers_of(entry) + ix.SERVED]
-            if timer != timer or (timer < a.clock[ix.TIME] and timer != served):
-                a.places[ix.ENTRY] = entry
+    for handler in run.handlers:
+        if handler.schedule == ix.TIMED:
+            timer = run.d[handler.flag]
+            was_served = timer == run.timings[handler.number].served
+            if timer != timer or (timer < run.clock[ix.TIME] and not was_served):
+                run.places[ix.ENTRY] = handler.number
                 return FAILED_TIMER
     return 0
 
 
-@part("A>i", needed_for="schedule")
-def follow_parameters(a: Arrays) -> int:
+def follow_parameters(run: Arrays) -> int:
     """Where a parameter that is a period or an offset has changed, go on on the new grid; 0 or a code.
 
     What was due already is handled first.
     """
-    for entry in range(a.program[ix.ENTRIES]):
-        row = row_of(a, entry)
-        if a.program[row + ix.FOLLOWS] == 0:
+    for handler in run.handlers:
+        if handler.follows == 0:
             continue
-        numbers = numbers_of(entry)
-        period = number_at(a, a.program[row + ix.PERIOD_ROW])
-        offset = number_at(a, a.program[row + ix.OFFSET_ROW])
-        if a.clock[numbers + ix.GRID_PERIOD] == period and a.clock[numbers + ix.GRID_OFFSET] == offset:
+        timing = run.timings[handler.number]
+        period = present_value(run, run.time_given(handler.period))
+        offset = present_value(run, run.time_given(handler.offset))
+        is_same = timing.period == period and timing.offset == offset
+        if is_same or timing.comes <= run.clock[ix.TIME]:
             continue
-        if a.clock[numbers + ix.COMES] <= a.clock[ix.TIME]:
-            continue
-        code = set_grid(a, entry, period, offset)
+        code = set_grid(run, handler, period, offset)
         if code != 0:
             return code
-        await_index(a, entry, later_index(a, entry))
+        await_index(run, handler, later_index(run, handler))
     return 0
 
 
-def follow_clocks(a: Arrays) -> int:
+def follow_clocks(run: Arrays) -> int:
     """Both of the above, where there are such parameters and timers; 0 or a code."""
-    code = follow_parameters(a) if a.program[ix.HAS_GRIDS] != 0 else 0
-    if code == 0 and a.program[ix.HAS_TIMERS] != 0:
-        code = check_timers(a)
+    code = follow_parameters(run) if run.program[ix.HAS_GRIDS] != 0 else 0
+    if code == 0 and run.program[ix.HAS_TIMERS] != 0:
+        code = check_timers(run)
     return code
 
 
-def serve(a: Arrays, entry: int) -> None:
+def serve(run: Arrays, handler: Handler) -> None:
     """A scheduled event was handled: on to the next one."""
-    if a.program[row_of(a, entry) + ix.SCHEDULE] == ix.TIMED:
-        a.clock[numbers_of(entry) + ix.SERVED] = a.scratch[a.program[ix.TIMERS] + entry]
+    if handler.schedule == ix.TIMED:
+        run.timings[handler.number].served = run.scratch[run.program[ix.TIMERS] + handler.number]
         return
-    await_index(a, entry, a.agenda[ix.FIRST_ENTRY + entry] + 1)
-    if next_time(a, entry) <= a.clock[ix.TIME]:
-        await_index(a, entry, later_index(a, entry))
+    await_index(run, handler, run.next_index[handler.number] + 1)
+    if next_time(run, handler) <= run.clock[ix.TIME]:
+        await_index(run, handler, later_index(run, handler))

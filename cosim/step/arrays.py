@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import types
-from collections.abc import Callable
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.step.layout import HEAD, HEADER, OPTIONAL_PARTS
-from cosim_compiler.calls import GROUP_AT, called_by_name
+from cosim.step.layout import CLOCK_HEADER, ENTRIES, ENTRIES_AT, FIRST_ENTRY, WITNESS_MEMORY, WITNESSES
+from cosim.step.records import GivenTime, Grid, Handler, Result, Timing, Witness
+from cosim_compiler.calls import GROUP_AT
 from cosim_compiler.convention import compounds
 from cosim_compiler.foreign import integers_at, reals_at, table_at
-from cosim_compiler.parts import BODY
+from cosim_compiler.record import rows_of
 
-Function = TypeVar("Function", bound=Callable[..., Any])
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
@@ -53,6 +51,39 @@ class Arrays(NamedTuple):
     rows: Reals  # see `recording`
     log: Reals  # see `event_log`
 
+    @property
+    def handlers(run):
+        """All handlers, by their numbers."""
+        return rows_of(Handler, run.program, run.program[ENTRIES_AT], run.program[ENTRIES])
+
+    def results_of(run, handler):
+        """The variables that a handler may change."""
+        return rows_of(Result, run.program, handler.results_at, handler.results)
+
+    def time_given(run, place):
+        """The period or the offset that stands at a place of `program`."""
+        return rows_of(GivenTime, run.program, place, 1)[0]
+
+    @property
+    def next_index(run):
+        """Of each handler: which occurrence comes next, or whether it is pending."""
+        return run.agenda[FIRST_ENTRY : FIRST_ENTRY + run.program[ENTRIES]]
+
+    @property
+    def timings(run):
+        """Of each handler: when it comes."""
+        return rows_of(Timing, run.clock, CLOCK_HEADER, run.program[ENTRIES])
+
+    @property
+    def witnesses(run):
+        """What is remembered of each witness, by their numbers."""
+        return rows_of(Witness, run.clock, run.program[WITNESS_MEMORY], run.program[WITNESSES])
+
+    @property
+    def grids(run):
+        """Of each handler: the grid of its times."""
+        return rows_of(Grid, run.agenda, FIRST_ENTRY + run.program[ENTRIES], run.program[ENTRIES])
+
 
 LETTERS = dict(
     zip(
@@ -83,7 +114,7 @@ ADDRESS, LENGTH, ARRAY_WIDTH = range(3)
 WHOLE_HEAD = ARRAY_WIDTH * len(ARRAYS) + 4
 """Length of a head, with room for four numbers of who calls the Step by addresses."""
 
-ENTRY_SIGNATURE = "".join(LETTERS.values()) + "f>i"
+ENTRY_SIGNATURE = "Af>i"
 """Of every entry point: all arrays, a time; the answer is one of `codes`."""
 
 
@@ -108,58 +139,4 @@ arrays_at = _arrays_at()
 arrays_at.__dict__[GROUP_AT] = "A"
 
 
-PARTS: list[Callable[..., Any]] = []
-"""The functions that are compiled by themselves and call each other by their symbols."""
 compounds["A"] = (Arrays, "".join(LETTERS.values()))
-
-OPTIONAL: dict[int, Callable[..., Any]] = {}
-"""Those of PARTS that only some runs need, by the place in `program` where the Step finds their addresses."""
-
-
-def _by_address(function: Any, signature: str) -> types.FunctionType:
-    """What is compiled in this process: the part with the address of a head in place of all arrays.
-
-    A call then hands over one word; as it is, it would hand over a hundred and ninety.
-    """
-    more = "".join(f", b{i}" for i in range(len(signature.split(">")[0]) - 1))
-    plain = called_by_name(BODY, signature)(
-        types.FunctionType(
-            function.__code__,
-            function.__globals__,
-            function.__name__,
-            function.__defaults__,
-            function.__closure__,
-        )
-    )
-    namespace: dict[str, Any] = {"plain": plain, "arrays_at": arrays_at, "__name__": __name__}
-    source = f"def {function.__name__}(head{more}):\n    return plain(arrays_at(head){more})\n"
-    exec(compile(source, f"<part {function.__name__}>", "exec"), namespace)  # noqa: S102
-    made: types.FunctionType = namespace[function.__name__]
-    return made
-
-
-def part(signature: str, needed_for: str = "") -> Callable[[Function], Function]:
-    """Mark a helper as one that is compiled by itself, under a signature in which A stands for `Arrays`.
-
-    Parameters
-    ----------
-    signature : str
-    needed_for : str
-        What a run has that needs it: "handlers", "schedule", "witnesses", "holds", "memories",
-        "between", "constraints" or "rows". Without that it is not compiled, and a call of it does nothing and
-        answers 0.
-    """
-
-    def mark(function: Function) -> Function:
-        function.__dict__["__part__"] = signature
-        function.__dict__["__head__"] = (Arrays._fields.index("program"), HEAD)
-        function.__dict__["__by_address__"] = _by_address(function, signature)
-        PARTS.append(function)
-        if needed_for:
-            function.__dict__["__needed_for__"] = needed_for
-            place = HEADER + OPTIONAL_PARTS.index(function.__name__)
-            function.__dict__["__optional__"] = (Arrays._fields.index("program"), place)
-            OPTIONAL[place] = function
-        return function
-
-    return mark

@@ -15,7 +15,7 @@ from typing import Any
 from cosim.contracts.method_layout import ACCURACY, FIXED
 from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, part
+from cosim.step.arrays import Arrays
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.evaluation import copy_cache, probed, walk_rows
 from cosim.step.event_log import NOT_KNOWN_INSIDE, NOT_SMOOTH, tell
@@ -44,7 +44,6 @@ FIRST_PART, SECOND_PART = 0.4829, 0.7919  # of an interval, where it is looked a
 FAILED = -1
 
 
-@part("Ai>i", needed_for="between")
 def refine_step(a: Arrays, may_shorten: int) -> int:
     """Complete the histories of the step that was taken last, which may end sooner then; 0 or a code."""
     if a.scratch[a.program[ix.REFINED_UNTIL]] == a.clock[ix.TIME]:
@@ -72,7 +71,6 @@ def refine_step(a: Arrays, may_shorten: int) -> int:
     return 0
 
 
-@part("Ai>i")
 def refine(a: Arrays, shorter: int) -> int:
     """Add points between the ends of the last step: how many, or FAILED.
 
@@ -115,7 +113,6 @@ def refine(a: Arrays, shorter: int) -> int:
     return added
 
 
-@part("Af>i")
 def look_between(a: Arrays, t: float) -> int:
     """Look at what is remembered at a time inside the last step: 1 where a history needs it, 0, or FAILED."""
     interpolate(a, t, a.work)
@@ -126,7 +123,6 @@ def look_between(a: Arrays, t: float) -> int:
     return more
 
 
-@part("AffFF>i")
 def compare(a: Arrays, t: float, side: float, y: Any, c: Any) -> int:
     """Compare the histories with what they remember, at a time: 1 where one is off, 0, or FAILED."""
     at = a.program[ix.BETWEEN_AT]

@@ -20,7 +20,16 @@ def choice_of(system: System, paths: Sequence[str]) -> tuple[NDArray[np.int64], 
 
 
 def choice_of_slots(system: System, slots: Sequence[Slot]) -> tuple[NDArray[np.int64], int]:
-    """The same, of where they lie."""
+    """The same, of where they lie; what was chosen last of a system is at hand."""
+    key = tuple(slots)
+    known = system.__dict__.get("_choice")
+    if known is None or known[0] != key:
+        known = system.__dict__["_choice"] = key, _choice_of(system, key)
+    found: tuple[NDArray[np.int64], int] = known[1]
+    return found
+
+
+def _choice_of(system: System, slots: Sequence[Slot]) -> tuple[NDArray[np.int64], int]:
     places = np.array([("ypdkc".index(array), offset, size) for array, offset, size in slots], dtype=np.int64)
     arrays, offsets, sizes = places.reshape(-1, 3).T
     values = np.column_stack([arrays, offsets - np.cumsum(sizes) + sizes]).repeat(sizes, axis=0)

@@ -14,11 +14,10 @@ from cosim.contracts.integrator import Integrator
 from cosim.errors import StateError
 from cosim.stage import Stage
 from cosim.step import layout, recording
-from cosim.step.arrays import ADDRESS, ARRAY_WIDTH, LENGTH, OPTIONAL, WHOLE_HEAD, Arrays
+from cosim.step.arrays import ADDRESS, ARRAY_WIDTH, ENTRY_SIGNATURE, LENGTH, WHOLE_HEAD, Arrays
 from cosim.step.codes import GROW, REACHED
 from cosim.step.entries import CALLED, enter
 from cosim.step.method import prepared
-from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
 from cosim.step.python_method import PythonMethod
 from cosim.step.restored import check_state
 from cosim.step.sliding_field import sliding_field
@@ -32,13 +31,12 @@ from cosim_compiler.ahead import compile_ahead
 from cosim_compiler.convention import address_of
 from cosim_compiler.native import (
     compile_function,
+    function_address,
     function_addresses,
     is_plain,
-    part_address,
     python_address,
     release_address,
 )
-from cosim_compiler.parts import in_process
 
 ENTER_SIGNATURE = "iif>i"
 STAGES = {
@@ -53,13 +51,14 @@ STAGES = {
 
 @functools.cache
 def _enter() -> Any:
-    """The function that calls a part with all arrays."""
+    """The function that calls the Step with all arrays."""
     return compile_function(enter, ENTER_SIGNATURE)
 
 
-def _optional(needs: set[str]) -> dict[int, Any]:
-    """The parts that a run with these needs calls, by their places in the program."""
-    return {place: part for place, part in OPTIONAL.items() if part.__dict__["__needed_for__"] in needs}
+@functools.cache
+def _address(name: str) -> int:
+    """Where a function of the Step begins."""
+    return function_address(CALLED[name], ENTRY_SIGNATURE)
 
 
 class CompiledStep:
@@ -111,11 +110,10 @@ class CompiledStep:
         self.method = None if method.functions else PythonMethod(integrator, self)
         program = tables.program.copy()
         listed = method.functions if self.method is None else self.method.functions
-        optional = _optional(self._needs())
         compile_ahead(
             [
                 *(item[1:] for item in method.functions),
-                *map(in_process, [*CALLED.values(), *optional.values()]),
+                *((function, ENTRY_SIGNATURE) for function in CALLED.values()),
             ]
         )
         in_python = () if self.method is None else (STEP_SIGNATURE, REDO_SIGNATURE, DENSE_SIGNATURE)
@@ -129,8 +127,6 @@ class CompiledStep:
             program[list(kernels)] = function_addresses(tuple(kernels.values()))
         program[layout.HANDLER] = self._python_address(handler, PYTHON_SIGNATURE)
         program[layout.DRAIN] = self._python_address(drain, PYTHON_SIGNATURE)
-        for place, part in optional.items():
-            program[place] = part_address(part)
         held_table, held_ints = np.zeros((1, 3), dtype=np.int64), np.zeros(1, dtype=np.int64)
         if self._held and held is not None:
             held_table, held_ints = held.table.copy(), held.ints.copy()
@@ -163,25 +159,9 @@ class CompiledStep:
             integrator.use_work(self._fixed["work"])
         self.arrays: Any = (None,) * len(Arrays._fields)
         self.head = np.zeros(WHOLE_HEAD, dtype=np.int64)
-        self._head_address = program[layout.HEAD] = address_of(self.head)
+        self._head_address = address_of(self.head)
         self.places: Any = places
         self.meeting = 0.0
-
-    def _needs(self) -> set[str]:
-        """What this run has, in the words of `arrays.part`."""
-        tables = self.tables
-        corrections = tables.slots[NORMALIZE] != tables.slots[END_OF_CORRECTIONS]
-        there = {
-            "handlers": bool(tables.handlers or tables.agenda_of.signals),
-            "schedule": bool(tables.agenda_of.scheduled),
-            "witnesses": bool(tables.witnesses),
-            "holds": bool(tables.program[layout.CANDIDATES_WIDTH]),
-            "memories": bool(self.system.has_updates or self.system.rings),
-            "between": bool(tables.program[layout.BETWEEN_LAST] > tables.program[layout.BETWEEN_FIRST]),
-            "constraints": bool(corrections),
-            "rows": True,  # recording may begin at any time
-        }
-        return {name for name, needed in there.items() if needed}
 
     def _python_address(self, function: Any, signature: str) -> int:
         address = python_address(function, signature)
@@ -265,7 +245,7 @@ class CompiledStep:
         self.stage_in(state)
         self._fixed["numbers"][layout.ACCURACY] = np.nan if state.accuracy is None else state.accuracy
         self._fixed["numbers"][layout.MEETING] = self.meeting
-        function, address = _enter(), part_address(CALLED[name])
+        function, address = _enter(), _address(name)
         while True:
             if is_plain():
                 with np.errstate(all="ignore"):

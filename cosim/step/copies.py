@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from cosim.step.arrays import Arrays, part
+from cosim.step.arrays import Arrays
 from cosim.step.layout import CHANGED, IN_D, IN_K, IN_P, IN_Y
 from cosim.step.touched import UNTOUCHED, follow_change, note_change
 
 
-@part("Aii>v")
 def keep(a: Arrays, at: int, at_k: int) -> None:
     """Copy y, p, d into `scratch` from `at` on, k into `places`."""
     for m in range(a.y.shape[0]):
@@ -27,7 +26,6 @@ def different(one: float, other: float) -> bool:
     return one != other and (one == one or other == other)
 
 
-@part("Aii>v")
 def take_over(a: Arrays, at: int, at_k: int) -> None:
     """Make the variables those that were kept or written there, and note what that changes."""
     lowest = UNTOUCHED

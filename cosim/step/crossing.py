@@ -9,8 +9,10 @@ from __future__ import annotations
 
 import math
 
+from cosim.contracts.method_layout import END as STEP_END
+from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, Reals, part
+from cosim.step.arrays import Arrays, Reals
 from cosim.step.evaluation import probed
 from cosim.step.realize import interpolate
 from cosim.step.seen import (
@@ -19,6 +21,7 @@ from cosim.step.seen import (
     LEFT,
     MIDDLE,
     POINTS,
+    QUARTERS,
     RIGHT,
     copy_row,
     may_hide,
@@ -66,13 +69,27 @@ def has_crossed(a: Arrays, i: int, before: float, after: float) -> bool:
     return crosses(before, after, a.probe[ix.PROBE_WIDTH * i + ix.DIRECTION], guard)
 
 
-@part("Afi>i")
+def copy_end(a: Arrays, c: Reals, at_start: bool) -> None:
+    """The witnesses at one end of the step, with the rates that they declare, into a cache."""
+    for i in range(a.program[ix.WITNESSES]):
+        place = a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]
+        c[place] = a.scratch[a.program[ix.BEFORE] + i] if at_start else a.c[place]
+        rate = declared_rate(a, i)
+        if rate >= 0:
+            c[rate] = a.scratch[a.program[ix.RATES_BEFORE] + i] if at_start else a.c[rate]
+
+
 def look_at(a: Arrays, t: float, at: int) -> int:
     """The witnesses at a time of the last step, into a point; 0 or 1 + the index of a failed block."""
     y, c = probed(a)
     kept = a.program[ix.KEPT_WORK]
-    interpolate(a, t, a.scratch[kept : kept + a.work.shape[0]])
-    status = walk(a.watched, a.ints, 0, a.program[ix.WATCHED], t, y, a.p, a.d, a.k, a.h, c)
+    at_start = t == a.scratch[kept + STEP_START]
+    status = 0
+    if a.places[ix.ENDS_KNOWN] != 0 and (at_start or t == a.scratch[kept + STEP_END]):
+        copy_end(a, c, at_start)
+    else:
+        interpolate(a, t, a.scratch[kept : kept + a.work.shape[0]])
+        status = walk(a.watched, a.ints, 0, a.program[ix.WATCHED], t, y, a.p, a.d, a.k, a.h, c)
     points, width = points_of(a)
     row = at * width
     points[row] = t
@@ -84,7 +101,6 @@ def look_at(a: Arrays, t: float, at: int) -> int:
     return status
 
 
-@part("Affi>i")
 def look_with_rates(a: Arrays, t: float, step: float, at: int) -> int:
     """As `look_at`, with their rates; a rate that is not declared is a difference over `step`."""
     count = a.program[ix.WITNESSES]
@@ -126,7 +142,6 @@ def turns(left: float, right: float, left_rate: float, right_rate: float) -> int
     return 0
 
 
-@part("Aiiff>i")
 def search_extremum(a: Arrays, i: int, turn: int, difference: float, shortest: float) -> int:
     """Follow a dip of witness `i` between LEFT and RIGHT; 1 when it passes zero, at the time left in MIDDLE.
 
@@ -200,8 +215,10 @@ def between_turns(work: Reals, count: int, i: int) -> float:
     last = step * work[RIGHT * width + 1 + count + i]
     cubic = first + last - 2.0 * rise
     square = 3.0 * rise - 2.0 * first - last
+    if not (square * cubic < 0.0 and abs(square) < 3.0 * abs(cubic)):
+        return math.nan  # the middle between its turns lies outside
     inside = square * square - 3.0 * cubic * first
-    if not inside > 0.0 or cubic == 0.0:
+    if not inside > 0.0:
         return math.nan
     root = math.sqrt(inside)
     one = (-square - root) / (3.0 * cubic)
@@ -257,7 +274,6 @@ def first_guess(a: Arrays, points: Reals) -> float:
     return first
 
 
-@part("Af>i")
 def narrow(a: Arrays, window: float) -> int:
     """Shrink LEFT … RIGHT around the first crossing between them to `window`: the ITP method.
 
@@ -303,7 +319,6 @@ def narrow(a: Arrays, window: float) -> int:
     return 0
 
 
-@part("Affffi>i")
 def first_crossing(a: Arrays, start: float, stop: float, window: float, difference: float, parts: int) -> int:
     """The first crossing between `start` and `stop`; FOUND leaves its window in ENDS, else minus a status.
 
@@ -332,6 +347,8 @@ def first_crossing(a: Arrays, start: float, stop: float, window: float, differen
         if number == parts:
             for i in range(count):
                 points[FIRST_STACKED * width + 1 + i] = ends[ix.ENDS_HEADER + count + i]
+        elif parts == PARTS:
+            copy_row(points, width, FIRST_STACKED, QUARTERS + number - 1)
         depth = 0
         dips = 0
         splits = 0

@@ -1,16 +1,14 @@
-"""The entry points: functions of all arrays (`arrays.ARRAYS`) and a time, for Python and a shell in C."""
+"""The entry points: functions of all arrays and a time, for Python and for a shell in C."""
 
 from __future__ import annotations
 
 import math
-import types
 from collections.abc import Callable
-from typing import Any
 
 from cosim.step import layout as ix
 from cosim.step.accuracy import set_accuracy
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
-from cosim.step.arrays import ARRAYS, Arrays, part
+from cosim.step.arrays import ENTRY_SIGNATURE, Arrays
 from cosim.step.codes import EVENT, REACHED
 from cosim.step.evaluation import walk_here
 from cosim.step.exchange import complete_step, handle_events, up_to_rounding
@@ -18,11 +16,9 @@ from cosim.step.recording import has_pending_updates, record_now
 from cosim.step.restored import check_state
 from cosim.step.run import advance, advance_once, evaluate, finish, initialize, note_next_event
 from cosim.system.history_buffer import RING, has_jump_ahead
-from cosim_compiler.calls import TOGETHER, indirect_call
-from cosim_compiler.sources.run_source import run_source
+from cosim_compiler.calls import compiled_together, indirect_call
 
 
-@part("Af>i")
 def finish_run(a: Arrays, t: float) -> int:
     """Termination; `t` is not looked at."""
     return finish(a)
@@ -71,16 +67,14 @@ def due(a: Arrays, t: float) -> int:
     if code != 0:
         return code
     now = a.clock[ix.TIME] if t == 0.0 else up_to_rounding(a, a.clock[ix.TIME])
-    return EVENT if next_time(a, a.places[ix.ENTRY]) <= now else REACHED
+    return EVENT if next_time(a, a.handlers[a.places[ix.ENTRY]]) <= now else REACHED
 
 
-@part("Af>i")
 def record(a: Arrays, t: float) -> int:
     """Record the present state; `t` is not looked at."""
     return record_now(a)
 
 
-@part("Af>i")
 def pending(a: Arrays, t: float) -> int:
     """Whether the next step begins with an update that is not one of every step; `t` is not looked at."""
     if a.agenda[ix.INITIALIZED] == 0:
@@ -89,32 +83,19 @@ def pending(a: Arrays, t: float) -> int:
     return 1 if has_pending_updates(a) else 0
 
 
-def _entry_point(name: str, function: Callable[..., int]) -> types.FunctionType:
-    """A function that takes the arrays one by one; written out, since nothing else can be compiled."""
-    names = ", ".join(array for array, _, _ in ARRAYS)
-    source = f"def {name}({names}, t):\n    return function(Arrays({names}), t)\n"
-    namespace: dict[str, Any] = {"Arrays": Arrays, "function": function, "__name__": __name__}
-    run_source(source, namespace, f"entry point {name}")
-    made: types.FunctionType = namespace[name]
-    return made
-
-
-ENTRIES = {
-    name: _entry_point(name, function)
-    for name, function in {
-        "initialize": initialize,
-        "advance": advance,
-        "step": advance_once,
-        "evaluate": evaluate,
-        "completed": complete_step,
-        "event": handle_events,
-        "check": check,
-        "judge": judge,
-        "announce": announce,
-        "due": due,
-        "finish": finish_run,
-        "accuracy": set_accuracy,
-    }.items()
+ENTRIES: dict[str, Callable[[Arrays, float], int]] = {
+    "initialize": initialize,
+    "advance": advance,
+    "step": advance_once,
+    "evaluate": evaluate,
+    "completed": complete_step,
+    "event": handle_events,
+    "check": check,
+    "judge": judge,
+    "announce": announce,
+    "due": due,
+    "finish": finish_run,
+    "accuracy": set_accuracy,
 }
 """What a shell in C calls, by name; the answer of each is one of `codes`."""
 
@@ -127,15 +108,14 @@ CALLED = {
     "record": record,
     "pending": pending,
 }
-"""What Python calls, through `enter`: parts of the Step, by name."""
-for _part in CALLED.values():
-    _part.__dict__[TOGETHER] = tuple(CALLED.values())
+"""What Python calls, through `enter`, by name."""
+compiled_together(CALLED.values(), ENTRY_SIGNATURE)
 
 
-call_part = indirect_call("if>i")
-"""Call the part of the Step at that address with the address of a head and a time; its code."""
+call_with_head = indirect_call("if>i")
+"""Call the function of the Step at that address with the address of a head and a time; its code."""
 
 
 def enter(address, head, t):
-    """Call a part of the Step by addresses: its own, and that of the head of all arrays."""
-    return call_part(address, (head, t))
+    """Call a function of the Step by addresses: its own, and that of the head of all arrays."""
+    return call_with_head(address, (head, t))

@@ -7,7 +7,7 @@ as a negative number, in place of the handler.
 
 from __future__ import annotations
 
-from cosim.step.arrays import Arrays, part
+from cosim.step.arrays import Arrays
 from cosim.step.layout import DRAIN, LOG_USED, LOGGING, TIME
 from cosim.walker import call_python
 
@@ -27,7 +27,6 @@ OVERWRITTEN = (
 DRAIN_LOG, DRAIN_ROWS = -1, -2
 
 
-@part("Ai>i")
 def room_in_log(a: Arrays, size: int) -> int:
     """Where in `log` a record of this size may begin; -1 where nothing is recorded."""
     if a.places[LOGGING] == 0:
@@ -43,7 +42,6 @@ def room_in_log(a: Arrays, size: int) -> int:
     return at
 
 
-@part("Aiif>v")
 def tell(a: Arrays, kind: int, witness: int, value: float) -> None:
     """Record a finding."""
     at = room_in_log(a, FINDING)

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 
 from cosim.step import layout as ix
-from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time, row_of
-from cosim.step.arrays import Arrays, part
+from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
+from cosim.step.arrays import Arrays
 from cosim.step.codes import EVENT, FAILED_HOLD, REACHED, TERMINATED
 from cosim.step.copies import different
 from cosim.step.crossing import has_crossed
@@ -25,7 +25,7 @@ from cosim.step.run import (
 from cosim.step.touched import lower_stage
 from cosim.step.triggered import fire
 from cosim.step.updates import PUBLISH_CAUSES, REACHED_TERMINATION, TIME_CAUSE
-from cosim.step.watched import above, memory_of, value
+from cosim.step.watched import RATE_SPACING, above, look, value
 from cosim.step.witnesses import begin_watch, note
 from cosim.step.zeros import has_arrivals, note_zeros
 from cosim.system.history_buffer import AFTER_ARRIVAL
@@ -58,9 +58,9 @@ def up_to_rounding(a: Arrays, t: float) -> float:
     """The last scheduled time that a host which stands at `t` cannot tell from it, else `t`."""
     limit = t + resolution(a, t)
     latest = t
-    for entry in range(a.program[ix.ENTRIES]):
-        if a.program[row_of(a, entry) + ix.SCHEDULE] != 0:
-            time = next_time(a, entry)
+    for handler in a.handlers:
+        if handler.schedule != 0:
+            time = next_time(a, handler)
             if latest < time <= limit:
                 latest = time
     return latest
@@ -71,7 +71,7 @@ def find_crossed(a: Arrays) -> bool:
     begin_watch(a)
     found = False
     for i in range(a.program[ix.WITNESSES]):
-        before = a.clock[memory_of(a, i) + ix.VALUE]
+        before = a.witnesses[i].value
         a.scratch[a.program[ix.BEFORE] + i] = before
         crossed = has_crossed(a, i, above(a, i, before), above(a, i, value(a, i)))
         a.places[a.program[ix.CROSSED] + i] = 1 if crossed else 0
@@ -82,8 +82,8 @@ def find_crossed(a: Arrays) -> bool:
 def has_every_step(a: Arrays) -> bool:
     """Whether there are handlers of every step."""
     found = False
-    for entry in range(a.program[ix.ENTRIES]):
-        found = found or a.program[row_of(a, entry) + ix.CAUSE] == TIME_CAUSE
+    for handler in a.handlers:
+        found = found or handler.cause == TIME_CAUSE
     return found
 
 
@@ -120,7 +120,6 @@ def breaks_at(a: Arrays, t: float) -> bool:
     return scheduled > t
 
 
-@part("Af>i")
 def handle_events(a: Arrays, t: float) -> int:
     """The events of `t`: REACHED, TERMINATED or another code.
 
@@ -148,6 +147,7 @@ def handle_events(a: Arrays, t: float) -> int:
     elif code == 0:
         found = find_crossed(a)
         if found:
+            look(a, RATE_SPACING)
             fire(a, resolution(a, t))  # the last flights of a ball, however the host steps
         note_zeros(a, 1 if found else 0)
     if code != 0:

@@ -10,15 +10,17 @@ import math
 
 from cosim.contracts.method_layout import LARGEST, NEXT_STEP
 from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, part
+from cosim.step.arrays import Arrays
 from cosim.step.crossing import look_at, points_of
-from cosim.step.evaluation import copy_cache, probed
-from cosim.step.watched import above, level, memory_of, value
+from cosim.step.seen import QUARTERS
+from cosim.step.watched import above, level, value
 
-SETTLED = 4  # the point that has what `settle` finds; 0 is its working space, 1 to 3 lie inside the step
+SETTLED = 4  # the point that has what `settle` finds; 0 is its working space
 CLOSER = 0.1  # of the step behind a time that did not come true: the next one has to be nearer than that
 NOISE = 1e-15  # of the values: so large is the rounding of a difference
 MOST_STEPS = 60
+MOST_NEIGHBOURS = 4
+UNIT = 1.1102230246251568e-16  # of a number, a little more than half the distance to the next one
 TRIES = 5
 
 
@@ -47,6 +49,7 @@ def first_root(value: float, rate: float, bend: float, twist: float, end: float)
         there = value + high * (rate + high * (bend + high * twist))
         if (there > 0.0) != (value > 0.0) or there == 0.0:
             x = high
+            neighbours = 0
             for _ in range(MOST_STEPS):
                 now = value + x * (rate + x * (bend + x * twist))
                 if (now > 0.0) == (value > 0.0) and now != 0.0:
@@ -55,8 +58,14 @@ def first_root(value: float, rate: float, bend: float, twist: float, end: float)
                     high = x
                 slope = rate + x * (2.0 * bend + x * (3.0 * twist))
                 guess = 0.5 * (low + high)
-                if slope != 0.0 and low < x - now / slope < high:
-                    guess = x - now / slope
+                if slope != 0.0:
+                    newton = x - now / slope
+                    if low < newton < high:
+                        guess = newton
+                    elif neighbours < MOST_NEIGHBOURS and abs(newton - x) <= 4.0 * UNIT * x:
+                        # there, up to rounding: the next number on the other side ends the search
+                        neighbours += 1
+                        guess = x - UNIT * x if x == high else x + UNIT * x
                 if not low < guess < high or guess == x:
                     break
                 x = guess
@@ -67,7 +76,6 @@ def first_root(value: float, rate: float, bend: float, twist: float, end: float)
     return math.nan
 
 
-@part("Aifffff>i")
 def settle(a: Arrays, i: int, time: float, first: float, last: float, rate: float, zero: float) -> int:
     """Look for a zero of witness `i` inside the step, near `time`: it, and by how much the last try moved it.
 
@@ -98,16 +106,13 @@ def settle(a: Arrays, i: int, time: float, first: float, last: float, rate: floa
 
 
 def foresee(a: Arrays, start: float, stop: float, aim: float) -> None:
-    """Note when the witnesses may cross next, by the step that was kept."""
-    _, c = probed(a)
-    copy_cache(a, a.c, c)
+    """Note when the witnesses may cross next, by the step that was kept and searched."""
     if forecast(a, start, stop, aim) != 0:
         for i in range(a.program[ix.WITNESSES]):
-            a.clock[memory_of(a, i) + ix.EXPECTED] = math.inf
-            a.clock[memory_of(a, i) + ix.DOUBT] = math.inf
+            a.witnesses[i].expected = math.inf
+            a.witnesses[i].doubt = math.inf
 
 
-@part("Afff>i")
 def forecast(a: Arrays, start: float, stop: float, aim: float) -> int:
     """Renew the times at which witnesses are expected; 0, or 1 + the index of a block that failed.
 
@@ -125,13 +130,16 @@ def forecast(a: Arrays, start: float, stop: float, aim: float) -> int:
     horizon = min(a.memory[NEXT_STEP], a.settings[LARGEST])
     ends = a.program[ix.ENDS] + ix.ENDS_HEADER
     quarter = 0.25 * (stop - start)
-    for number in range(1, 4):
-        status = look_at(a, start + number * quarter, number)
-        if status != 0:
-            return status
+    for number in range(3):
+        time = start + (number + 1) * quarter
+        if points[(QUARTERS + number) * width] != time:  # else the search has looked there
+            status = look_at(a, time, QUARTERS + number)
+            if status != 0:
+                return status
+    inside = QUARTERS * width + 1
     behind = (now - stop) / quarter
     for i in range(count):
-        memory = memory_of(a, i)
+        witness = a.witnesses[i]
         zero = 0.0
         guard = a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_GUARD]
         present = above(a, i, value(a, i))
@@ -139,14 +147,14 @@ def forecast(a: Arrays, start: float, stop: float, aim: float) -> int:
             zero = level(a, i)  # it is out on the other side: zero is zero again
         here = present + zero
         way = a.probe[ix.PROBE_WIDTH * i + ix.DIRECTION]
-        before = a.clock[memory + ix.EXPECTED]
+        before = witness.expected
         time = math.inf
         doubt = 0.0
         if (here > 0.0 and way % 2 == 1) or (here < 0.0 and way >= 2):
             v0 = a.scratch[ends + i] + zero
-            v1 = points[width + 1 + i] + zero
-            v2 = points[2 * width + 1 + i] + zero
-            v3 = points[3 * width + 1 + i] + zero
+            v1 = points[inside + i] + zero
+            v2 = points[inside + width + i] + zero
+            v3 = points[inside + 2 * width + i] + zero
             v4 = a.scratch[ends + count + i] + zero
             size = NOISE * max(max(abs(v0), abs(v1)), max(max(abs(v2), abs(v3)), abs(v4)))
             second = (v4 - v3) - (v3 - v2)
@@ -185,11 +193,11 @@ def forecast(a: Arrays, start: float, stop: float, aim: float) -> int:
                 time += aim
             if not doubt <= aim:
                 time = math.inf  # a step that ends in front of a zero is one that was not asked for
-            if now < before < math.inf and not doubt <= a.clock[memory + ix.DOUBT]:
+            if now < before < math.inf and not doubt <= witness.doubt:
                 time = before
-                doubt = a.clock[memory + ix.DOUBT]
+                doubt = witness.doubt
         if before <= now and (before == -math.inf or not time - now <= CLOSER * (now - start)):
             time = -math.inf
-        a.clock[memory + ix.EXPECTED] = time
-        a.clock[memory + ix.DOUBT] = doubt
+        witness.expected = time
+        witness.doubt = doubt
     return 0

@@ -6,7 +6,7 @@ import math
 
 from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, Reals, part
+from cosim.step.arrays import Arrays, Reals
 from cosim.step.codes import FAILED_HISTORY, GROW
 from cosim.step.copies import different
 from cosim.step.evaluation import copy_cache, probed, walk_here, walk_rows
@@ -49,7 +49,6 @@ def arrived_break(a: Arrays) -> float:
     return earliest(a, ix.BREAKS)
 
 
-@part("Aff>i", needed_for="memories")
 def remember(a: Arrays, side: float, smoothness: float) -> int:
     """Append to histories and swap in the new values of auto-update variables; 0 or a code."""
     code = realized(a, ix.MOTION)
@@ -64,7 +63,6 @@ def remember(a: Arrays, side: float, smoothness: float) -> int:
     return realized(a, ix.DERIVATIVES) if code == 0 else code
 
 
-@part("A>i")
 def look_again(a: Arrays) -> int:
     """Compute what is looked up in histories, to which something was appended; 0 or a code.
 
@@ -97,7 +95,6 @@ def look_again(a: Arrays) -> int:
     return 0 if stage != ix.DERIVATIVES or a.places[ix.GOES_ON] != 0 else realize(a, ix.MOTION)
 
 
-@part("AiifFFfff>i")
 def run_updates(
     a: Arrays,
     first: int,
@@ -187,7 +184,6 @@ def swaps_reach_instance(a: Arrays) -> bool:
     return found
 
 
-@part("A>i", needed_for="memories")
 def remember_step(a: Arrays) -> int:
     """Append to histories what the step has brought; 0 or a code."""
     code = realized(a, ix.MOTION)
@@ -204,7 +200,6 @@ def remember_step(a: Arrays) -> int:
     return code
 
 
-@part("A>i", needed_for="memories")
 def halt(a: Arrays) -> int:
     """Append what the dense output of the step alone knows; the rest waits for an event mode. 0 or a code."""
     if a.program[ix.BETWEEN_FIRST] == a.program[ix.BETWEEN_LAST]:
@@ -212,7 +207,6 @@ def halt(a: Arrays) -> int:
     return 0
 
 
-@part("A>i")
 def remember_inside(a: Arrays) -> int:
     """Append the points inside the last step, all of which are computed before the first is remembered."""
     first = a.program[ix.INSIDE_FIRST]
@@ -248,7 +242,6 @@ def remember_inside(a: Arrays) -> int:
     return 0
 
 
-@part("A>i", needed_for="memories")
 def make_room(a: Arrays) -> int:
     """Have room in every history for what a step can bring; 0, or GROW with the length that `h` needs."""
     has_room = True

@@ -16,13 +16,13 @@ import math
 
 from cosim.cause import EventCause
 from cosim.step import layout as ix
-from cosim.step.agenda import row_of
-from cosim.step.arrays import Arrays, part
+from cosim.step.arrays import Arrays
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.codes import FAILED_LOOSE
 from cosim.step.evaluation import copy_cache, walk_here
 from cosim.step.event_log import HELD as FOUND_HELD
 from cosim.step.event_log import RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, tell
+from cosim.step.records import Handler, Result
 from cosim.step.sliding_field import (
     HELD,
     HELD_KIND,
@@ -43,9 +43,9 @@ from cosim.step.watched import (
     LEAVING,
     MOST_REPEATS,
     RATE_SPACING,
+    REPORTED,
     direction_of,
     look,
-    memory_of,
     rates_along,
     value,
 )
@@ -116,7 +116,6 @@ def leave_out_held(a: Arrays) -> None:
         a.probe[ix.PROBE_WIDTH * held_at(a, j) + ix.DIRECTION] = 0
 
 
-@part("A>v")
 def set_up(a: Arrays) -> None:
     """Write the row of `sliding_field` and the numbers that it works with."""
     held = held_count(a)
@@ -161,7 +160,6 @@ def set_up(a: Arrays) -> None:
     a.held_ints[row + PUSHES] = pushed
 
 
-@part("A>i", needed_for="holds")
 def realize_held(a: Arrays) -> int:
     """The derivatives with what holds witnesses, at the present state; 0 or a code."""
     set_up(a)
@@ -175,7 +173,6 @@ def realize_held(a: Arrays) -> int:
     return 0
 
 
-@part("A>i", needed_for="holds")
 def release(a: Arrays) -> int:
     """Let go of witnesses that nothing presses any more; 0 or a code.
 
@@ -199,28 +196,27 @@ def release(a: Arrays) -> int:
             kept += 1
             continue
         now = value(a, i)
-        memory = memory_of(a, i)
+        witness = a.witnesses[i]
         side = a.clock[at + SIDE]
         is_out = is_pushed and now * side > 0.0
-        a.clock[memory + ix.LEVEL] = 0.0 if is_out else now
-        a.clock[memory + ix.GUARD] = side if is_pushed and not is_out else 0.0
-        a.clock[memory + ix.BAND] = -1.0 if is_out else 0.0
-        a.clock[memory + ix.FIRED] = -math.inf
-        a.clock[memory + ix.REPEATS] = 0.0
+        witness.level = 0.0 if is_out else now
+        witness.guard = side if is_pushed and not is_out else 0.0
+        witness.band = -1.0 if is_out else 0.0
+        witness.fired = -math.inf
+        witness.repeats = 0.0
         tell(a, RELEASED, i, 0.0)
         if not strength >= 1.0:  # nor NaN
             continue
         look(a, RATE_SPACING)
         rate = a.scratch[a.program[ix.RATES_NOW] + i]
         if now * rate < 0.0 and direction_of(a, i) in (ix.BOTH, ix.RISING if rate > 0.0 else ix.FALLING):
-            a.clock[memory + ix.LEVEL] = 0.0
-            a.clock[memory + ix.BAND] = -1.0
+            witness.level = 0.0
+            witness.band = -1.0
         else:
-            a.clock[memory + ix.REPEATS] = LEAVING
-            for entry in range(a.program[ix.ENTRIES]):
-                row = row_of(a, entry)
-                if a.program[row + ix.CAUSE] == TRIGGERED and a.program[row + ix.FLAG] == i:
-                    a.agenda[ix.FIRST_ENTRY + entry] = 1
+            witness.repeats = LEAVING
+            for handler in a.handlers:
+                if handler.cause == TRIGGERED and handler.flag == i:
+                    a.next_index[handler.number] = 1
     if kept == count:
         return 0
     a.clock[a.program[ix.HOLDS]] = float(kept)
@@ -232,15 +228,15 @@ def release(a: Arrays) -> int:
 def let_go(a: Arrays, i: int, why: int) -> None:
     """What is remembered of a witness that is not held any more because a variable was written."""
     tell(a, why, i, 0.0)
-    at = memory_of(a, i)
+    witness = a.witnesses[i]
     now = value(a, i)
     side = a.clock[hold_row(a, i) + SIDE]
     guard = side if now * side <= 0.0 else 0.0
-    a.clock[at + ix.LEVEL] = now * abs(guard)
-    a.clock[at + ix.GUARD] = guard
-    a.clock[at + ix.BAND] = 0.0 if guard != 0.0 else -1.0
-    a.clock[at + ix.FIRED] = -math.inf
-    a.clock[at + ix.REPEATS] = 0.0
+    witness.level = now * abs(guard)
+    witness.guard = guard
+    witness.band = 0.0 if guard != 0.0 else -1.0
+    witness.fired = -math.inf
+    witness.repeats = 0.0
 
 
 def is_switched_over(a: Arrays, i: int) -> bool:
@@ -257,7 +253,6 @@ def is_switched_over(a: Arrays, i: int) -> bool:
     return found
 
 
-@part("A>i")
 def values_before(a: Arrays) -> int:
     """Values and rates of the witnesses in the state that handlers found, into LOW and NOW; 0 or a code."""
     size = a.c.shape[0]
@@ -285,7 +280,6 @@ def values_before(a: Arrays) -> int:
     return 0
 
 
-@part("A>i", needed_for="holds")
 def drop(a: Arrays) -> int:
     """Let go of witnesses where handlers have changed what holds them; STARTING has the state before."""
     count = held_count(a)
@@ -315,7 +309,6 @@ def drop(a: Arrays) -> int:
     return 0
 
 
-@part("A>v", needed_for="holds")
 def drop_moved(a: Arrays) -> None:
     """Let go of held witnesses that were moved, or set in motion, since the last step."""
     count = held_count(a)
@@ -325,10 +318,10 @@ def drop_moved(a: Arrays) -> None:
     kept = 0
     for j in range(count):
         i = held_at(a, j)
-        at = memory_of(a, i)
-        gone = value(a, i) != a.clock[at + ix.VALUE]
+        witness = a.witnesses[i]
+        gone = value(a, i) != witness.value
         if a.clock[hold_row(a, i) + KIND] == PUSHED:
-            gone = gone or a.scratch[a.program[ix.RATES_NOW] + i] != a.clock[at + ix.RATE]
+            gone = gone or a.scratch[a.program[ix.RATES_NOW] + i] != witness.rate
         if gone:
             let_go(a, i, RELEASED_BY_WRITE)
         else:
@@ -337,7 +330,6 @@ def drop_moved(a: Arrays) -> None:
     a.clock[a.program[ix.HOLDS]] = float(kept)
 
 
-@part("A>v", needed_for="holds")
 def note_held(a: Arrays) -> None:
     """At the end of a step: how fast the held witnesses change."""
     count = held_count(a)
@@ -345,10 +337,10 @@ def note_held(a: Arrays) -> None:
         look(a, RATE_SPACING)
     for j in range(count):
         i = held_at(a, j)
-        a.clock[memory_of(a, i) + ix.RATE] = a.scratch[a.program[ix.RATES_NOW] + i]
+        a.witnesses[i].rate = a.scratch[a.program[ix.RATES_NOW] + i]
 
 
-# What handlers of a witness whose events do not end have done, for a hold
+# What handlers of a witness have done, for a hold
 
 
 def candidate(a: Arrays, i: int) -> int:
@@ -357,41 +349,34 @@ def candidate(a: Arrays, i: int) -> int:
 
 
 def is_endless(a: Arrays, i: int) -> bool:
-    """Whether this event is the one at which a witness is to be held."""
-    return a.clock[memory_of(a, i) + ix.REPEATS] == MOST_REPEATS
+    """Whether a witness is to be held as soon as an event of it shows how."""
+    return MOST_REPEATS <= a.witnesses[i].repeats < REPORTED
 
 
-@part("A>v", needed_for="holds")
 def begin_candidates(a: Arrays) -> None:
     """Handlers are about to run; FIRED_BY says of which witnesses."""
     for i in range(a.program[ix.WITNESSES]):
-        if a.places[a.program[ix.FIRED_BY] + i] != 0 and is_endless(a, i):
+        if a.places[a.program[ix.FIRED_BY] + i] != 0:
             for m in range(a.y.shape[0] + 1):
                 a.scratch[candidate(a, i) + m] = 0.0
 
 
-def gathers(a: Arrays, row: int) -> bool:
+def gathers(a: Arrays, handler: Handler) -> bool:
     """Whether what a handler writes says how its witness can be held."""
-    if (
-        a.program[ix.CANDIDATES_WIDTH] == 0
-        or a.program[row + ix.CAUSE] != TRIGGERED
-        or a.program[row + ix.PRIVATE] != 0
-    ):
+    if a.program[ix.CANDIDATES_WIDTH] == 0 or handler.cause != TRIGGERED or handler.is_private != 0:
         return False
-    i = a.program[row + ix.FLAG]
-    return i >= 0 and a.program[row + ix.DOES] != ix.PUBLISH and is_endless(a, i)
+    return handler.flag >= 0 and handler.does != ix.PUBLISH
 
 
-@part("Aiiiff>v")
-def note_result(a: Arrays, row: int, cell: int, m: int, before: float, after: float) -> None:
-    """A handler of a witness whose events do not end has written a number."""
-    at = candidate(a, a.program[row + ix.FLAG])
+def note_result(a: Arrays, handler: Handler, result: Result, m: int, before: float, after: float) -> None:
+    """A handler of a witness has written a number."""
+    at = candidate(a, handler.flag)
     n = a.y.shape[0]
-    array = a.program[cell + ix.TARGET]
-    offset = a.program[cell + ix.OFFSET] + m
+    array = result.array
+    offset = result.offset + m
     if array == ix.IN_Y:
         a.scratch[at + offset] += after - before
-    elif a.program[cell + ix.SWITCHABLE] != 0 and before != after:
+    elif result.is_switchable != 0 and before != after:
         count = int(a.scratch[at + n])
         data = at + n + 1 + SWITCH_WIDTH * count
         a.scratch[data + SWITCH_IN] = float(0 if array == ix.IN_D else 1 if array == ix.IN_K else 2)
@@ -409,38 +394,58 @@ def pushes_it(a: Arrays, i: int) -> float:
     return largest
 
 
-@part("Aiff>i", needed_for="holds")
-def hold(a: Arrays, i: int, side: float, sign: float) -> int:
-    """Hold a witness by what its handlers have done; 0 or a code."""
-    n = a.y.shape[0]
-    at = candidate(a, i)
+def note_push(a: Arrays, i: int, sign: float) -> None:
+    """Keep how handlers have pushed the state last, of the events in a row, where a hold will have it."""
     row = hold_row(a, i)
     largest = pushes_it(a, i)
-    count = int(a.scratch[at + n])
     if largest > 0.0:
+        n = a.y.shape[0]
         a.clock[row + KIND] = float(PUSHED)
         a.clock[row + SIZE] = float(n)
         for m in range(n):
-            a.clock[row + DATA + m] = sign * a.scratch[at + m] / largest
-    elif count > 0:
+            a.clock[row + DATA + m] = sign * a.scratch[candidate(a, i) + m] / largest
+    elif a.witnesses[i].repeats == 0.0:
+        a.clock[row + SIZE] = 0.0
+
+
+def is_pushed(a: Arrays, i: int, moves_on: int) -> bool:
+    """Whether a witness is held by a push: that of this event, else the last one where the state `moves_on`.
+
+    Handlers leave state and derivatives as they are where rounding lets a body that rests leave by itself.
+    """
+    if pushes_it(a, i) > 0.0:
+        return True
+    if moves_on == 0 or not can_hold(a):
+        return False
+    row = hold_row(a, i)
+    return a.clock[row + KIND] == PUSHED and a.clock[row + SIZE] > 0.0
+
+
+def hold(a: Arrays, i: int, side: float, moves_on: int) -> int:
+    """Hold a witness by what its handlers have done, see `is_pushed`; 0 or a code."""
+    n = a.y.shape[0]
+    at = candidate(a, i)
+    row = hold_row(a, i)
+    count = int(a.scratch[at + n])
+    if not is_pushed(a, i, moves_on):
         a.clock[row + KIND] = float(SWITCHED)
         a.clock[row + SIZE] = float(SWITCH_WIDTH * count)
         for m in range(SWITCH_WIDTH * count):
             a.clock[row + DATA + m] = a.scratch[at + n + 1 + m]
-    else:
-        a.places[ix.WITNESS] = i
-        return FAILED_LOOSE
+        if count == 0:
+            a.places[ix.WITNESS] = i
+            return FAILED_LOOSE
     a.clock[row + SIDE] = side
     held = held_count(a)
     a.clock[a.program[ix.HOLDS] + ORDER + held] = float(i)
     a.clock[a.program[ix.HOLDS]] = float(held + 1)
-    memory = memory_of(a, i)
-    a.clock[memory + ix.LEVEL] = 0.0
-    a.clock[memory + ix.GUARD] = 0.0
-    a.clock[memory + ix.BAND] = -1.0
-    a.clock[memory + ix.FIRED] = -math.inf
-    a.clock[memory + ix.REPEATS] = 0.0
+    witness = a.witnesses[i]
+    witness.level = 0.0
+    witness.guard = 0.0
+    witness.band = -1.0
+    witness.fired = -math.inf
+    witness.repeats = 0.0
     for j in range(a.program[ix.WITNESSES]):
-        a.clock[memory_of(a, j) + ix.EXPECTED] = math.inf
+        a.witnesses[j].expected = math.inf
     tell(a, FOUND_HELD, i, 0.0)
     return 0

@@ -28,7 +28,7 @@ from __future__ import annotations
 # program: the header
 (
     FIRST, LAST, ALL, REPORTS, NQ, NU,
-    STEP, REDO, DENSE, BEGIN, RESTART, COMPLETE, HANDLER, DRAIN, HEAD,
+    STEP, REDO, DENSE, BEGIN, RESTART, COMPLETE, HANDLER, DRAIN,
     END_FIRST, END_LAST, INSIDE_FIRST, INSIDE_LAST, SIDE, POINTS_INSIDE, ORDER, CHEAP, REMEMBERS, SMOOTH,
     ENTRIES, ENTRIES_AT, SIGNALS, SIGNALS_AT, IN_STEPS, KINDS, HAS_SCHEDULE, HAS_TIMERS, HAS_GRIDS,
     STAGES_D, STAGES_D_AT,
@@ -42,6 +42,7 @@ from __future__ import annotations
     STARTING, STARTING_K,
     FAILED_FROM, FAILED_FROM_K, FAILED_C, TIMERS, DUE, WAITING,
     PROBED_Y, PROBED_C, INNER_C, KEPT_WORK, LEVELS, ENDS, POINTS, RATES_NOW, BEFORE,
+    RATES_BEFORE,
     LOW, NOW, FIRED_BY, CROSSED, TWIN_C, CANDIDATES, CANDIDATES_WIDTH,
     WINDOW, LOCATED_BEFORE, LOCATED_AFTER, DURATION, PACE, TOLD, MARKS, STACK, ROUNDING, WAS_SET, WAS_PUSHED,
     PAST, PAST_AT, FOUND, FOUND_AT, FOUND_BEFORE,
@@ -51,33 +52,10 @@ from __future__ import annotations
     HEADER,
 ) = range(137)  # fmt: skip
 HOLD, TELL, STOP_AT = 0, 1, 2  # POLICY
-# Behind the header: the addresses of parts that only some runs need; see `arrays.part`.
-OPTIONAL_PARTS = (
-    "updates", "publishes", "take_signals", "follow_updates", "realize_touched",
-    "next_event_time", "schedule_periods", "start_agenda", "check_timers", "follow_parameters",
-    "look", "start_witnesses", "begin_watch", "trigger", "cross_by_jump", "turned",
-    "measure_rounding", "start_zeros", "note_zeros", "note_written", "note_set", "fire_arrivals",
-    "cross_at_rest",
-    "release", "begin_candidates", "drop", "realize_held", "follow_holds", "drop_moved", "note_held", "hold",
-    "remember", "remember_step", "halt", "go_past_arrival", "make_room", "meet", "record_now", "record_step",
-    "refine_step",
-)  # fmt: skip
-
-# program: the row of a handler
-(
-    CAUSE, DOES, BLOCK_OF, FLAG, SCHEDULE, PERIOD_ROW, OFFSET_ROW, FOLLOWS,
-    TIMES, TIMES_AT, STATUS, NEEDS_REPORT, NEXT, NEXT_AT, PRIVATE, SETS, SETS_AT,
-    ENTRY_WIDTH,
-) = range(18)  # fmt: skip
-# A period or an offset stands behind the rows of all handlers: which array holds it, and where; where in
-# `numbers` the value stands for which the rational number behind it was given.
-NUMBER_IN, NUMBER_AT, GIVEN_AT, GIVEN_WHOLE, GIVEN_REST, GIVEN_RESOLUTION, TIME_WIDTH = range(7)
+# program: handlers and what belongs to them are `records`
 UNRESTRICTED, DISCRETE, PUBLISH = 1, 2, 3  # DOES
 PERIODIC, LISTED, TIMED = 1, 2, 3  # SCHEDULE
 IN_Y, IN_P, IN_D, IN_K, IN_C, IN_NUMBERS = range(6)
-# What a handler may change: where it leaves it (a kernel function in the cache, a Python method in its copy
-# of the variables), which array, where in it, how many, whether a hold may switch it, how it is written.
-RESULT, TARGET, OFFSET, SIZE, SWITCHABLE, WRITES, NEXT_WIDTH = range(7)
 # WRITES: on some ways or unknown, on each way, only +=
 WRITES_AT_TIMES, WRITES_ALWAYS, WRITES_SUMS = range(3)
 # A witness that depends on a state which a handler may set: where that is left in the cache, its place in y.
@@ -117,14 +95,9 @@ SAME_TIME = 1e-9  # of a host's step: a scheduled event that its end misses by t
     STATES_CHANGED,  # whether handlers have changed something in the last step or event
     CLOCK_HEADER,
 ) = range(7)
-SERVED, GRID_PERIOD, GRID_OFFSET, COMES, ENTRY_NUMBERS = range(5)
-# of the memory of a witness
-VALUE, LEVEL, GUARD, BAND, FIRED, REPEATS, RATE, EXPECTED, DOUBT, COLUMNS = range(10)
 
 # agenda
 INITIALIZED, UPDATES_DONE, TIME_ADVANCED, FINISHED, FIRST_ENTRY = range(5)
-# of the grid of a handler: ``offset + index * period``, whole seconds and rests counted in the resolution
-OFFSET_WHOLE, OFFSET_REST, PERIOD_WHOLE, PERIOD_REST, RESOLUTION, GRID_WIDTH = range(6)
 HALTED = 2  # UPDATES_DONE: before them a delayed jump has to arrive
 
 # places
@@ -151,8 +124,9 @@ HALTED = 2  # UPDATES_DONE: before them a delayed jump has to arrive
     HALTS,  # whether a step ends before the delayed jump that arrives at its end: the host has an event mode
     GOES_ON,  # whether another step follows at once, so that blocks of PAST may wait
     HAS_BANDS,  # whether a witness counts as zero in a band in this step
+    ENDS_KNOWN,  # whether witnesses at both ends of the step are at hand: now, and in BEFORE
     PLACES_HEADER,
-) = range(38)  # fmt: skip
+) = range(39)  # fmt: skip
 # STAGE: what is evaluated; DERIVATIVES: all of the motion but the blocks of PAST that wait
 RESTORED, NOTHING, INSTANCE, DERIVATIVES, MOTION, REPORT = -1, 0, 1, 2, 3, 4
 NO_ROWS, AT_EVENTS, AT_STEPS, ON_GRID, ON_GRID_ALONE = 0, 1, 2, 3, 4  # RECORDING

@@ -6,7 +6,7 @@ import math
 
 from cosim.contracts.method_layout import SETTINGS_HEADER
 from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, part
+from cosim.step.arrays import Arrays
 
 STRETCH = 2_000  # steps; then it is asked whether they get shorter without end
 STRETCHES = 50  # after so many it is asked whether it would take too long at the pace of all of them
@@ -34,7 +34,6 @@ def crawls(a: Arrays, t: float) -> bool:
     return is_too_slow(a, t) != 0
 
 
-@part("Af>i")
 def is_too_slow(a: Arrays, t: float) -> int:
     """At the end of a stretch of steps: 1 where `t` is too many steps away, or they get ever shorter."""
     at = a.program[ix.PACE]

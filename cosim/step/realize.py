@@ -5,7 +5,7 @@ from __future__ import annotations
 from cosim.contracts.method_layout import BLOCK_FAILED as STEP_BLOCK_FAILED
 from cosim.contracts.method_layout import END, FAILED_BLOCK, IS_CUBIC, SLOTS_HEADER
 from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, Integers, Reals, part
+from cosim.step.arrays import Arrays, Integers, Reals
 from cosim.step.assembling import meet_constraints
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.codes import FAILED_CONSTRAINTS, FAILED_STEP
@@ -27,7 +27,6 @@ DONE = 0
 UNBOUNDED = float("inf")
 
 
-@part("Ai>i")
 def realize(a: Arrays, stage: int) -> int:
     """As `realize_here`, compiled by itself."""
     return realize_here(a, stage)
@@ -81,7 +80,6 @@ def realize_here(a: Arrays, stage: int) -> int:
     return 0
 
 
-@part("A>i")
 def assemble(a: Arrays) -> int:
     """Make the state one that meets the constraints, and realize it; 0 or a code."""
     counted = a.places[ix.EVALUATED]
@@ -101,7 +99,6 @@ def assemble(a: Arrays) -> int:
     return code
 
 
-@part("A>i", needed_for="constraints")
 def meet(a: Arrays) -> int:
     """Change coordinates, then speeds, until every constraint is met; what `meet_constraints` answers."""
     n = a.y.shape[0]
@@ -159,7 +156,6 @@ def restart_integration(a: Arrays) -> int:
     return call_method(a, a.program[ix.RESTART], a.clock[ix.TIME], 0)
 
 
-@part("Ai>i", needed_for="holds")
 def follow_holds(a: Arrays, held: int) -> int:
     """Where the memory of the method has another length while witnesses are held, begin anew; 0 or a code."""
     before = memory_size(a)
@@ -172,7 +168,6 @@ def follow_holds(a: Arrays, held: int) -> int:
     return call_method(a, a.program[ix.BEGIN], a.clock[ix.TIME], held)
 
 
-@part("Af>i")
 def step(a: Arrays, t_stop: float) -> int:
     """One step of the integrator, not past `t_stop`; time and cache are those of its end."""
     held = 1 if held_count(a) > 0 else 0
@@ -195,7 +190,6 @@ def step(a: Arrays, t_stop: float) -> int:
     return complete(a) if completes_at_once(a) else 0
 
 
-@part("Af>i")
 def redo(a: Arrays, t_event: float) -> int:
     """The last step again, ending at `t_event`."""
     code = call_method(a, a.program[ix.REDO], t_event, 1 if held_count(a) > 0 else 0)
@@ -227,7 +221,6 @@ def has_rows_inside(a: Arrays) -> bool:
     return a.rows[ix.ORIGIN] + a.rows[ix.POINT] * a.rows[ix.INTERVAL] < a.clock[ix.TIME]
 
 
-@part("A>i")
 def complete(a: Arrays) -> int:
     """What dense output needs beyond the last step."""
     if a.program[ix.COMPLETE] == 0:
@@ -244,7 +237,6 @@ def complete(a: Arrays) -> int:
     return CODE_BLOCK
 
 
-@part("Aifi>i")
 def call_method(a: Arrays, address: int, t: float, held: int) -> int:
     """Call a function of the integrator that has the signature of a step taken again."""
     state = (t, a.y, a.p, a.d, a.k, a.h, a.c)

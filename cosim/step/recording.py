@@ -12,8 +12,8 @@ from __future__ import annotations
 
 from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
-from cosim.step.agenda import next_time, row_of
-from cosim.step.arrays import Arrays, Reals, part
+from cosim.step.agenda import next_time
+from cosim.step.arrays import Arrays, Reals
 from cosim.step.evaluation import copy_cache, probed, walk_rows
 from cosim.step.event_log import DRAIN_ROWS
 from cosim.step.histories import exchange_swapped, swaps_reach_instance
@@ -30,12 +30,11 @@ TRIGGERED, SCHEDULED = 2, 3
 def has_pending_updates(a: Arrays) -> bool:
     """Whether the next step begins with an update that is not one of every step."""
     found = False
-    for entry in range(a.program[ix.ENTRIES]):
-        row = row_of(a, entry)
-        cause = a.program[row + ix.CAUSE]
-        if a.program[row + ix.DOES] != ix.PUBLISH:
-            found = found or (cause == TRIGGERED and a.agenda[ix.FIRST_ENTRY + entry] != 0)
-            found = found or (cause == SCHEDULED and next_time(a, entry) <= a.clock[ix.TIME])
+    for handler in a.handlers:
+        cause = handler.cause
+        if handler.does != ix.PUBLISH:
+            found = found or (cause == TRIGGERED and a.next_index[handler.number] != 0)
+            found = found or (cause == SCHEDULED and next_time(a, handler) <= a.clock[ix.TIME])
     return found
 
 
@@ -64,7 +63,6 @@ def write_row(a: Arrays, t: float, y: Reals, c: Reals) -> int:
     return 0
 
 
-@part("A>i", needed_for="rows")
 def record_now(a: Arrays) -> int:
     """Record the present state; 0 or a code."""
     code = realize(a, ix.MOTION)
@@ -84,7 +82,6 @@ def walk_listed(a: Arrays, which: int, t: float, y: Reals, c: Reals) -> int:
     return 0
 
 
-@part("A>i", needed_for="rows")
 def record_step(a: Arrays) -> int:
     """Record what belongs to the step that has ended; 0 or a code."""
     now = a.clock[ix.TIME]

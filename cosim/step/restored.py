@@ -5,7 +5,7 @@ from __future__ import annotations
 from cosim.contracts.restored_memory import are_of_a_run
 from cosim.rational import LONGEST
 from cosim.step import layout as ix
-from cosim.step.agenda import grid_of, numbers_of, row_of, time_of
+from cosim.step.agenda import time_of
 from cosim.step.arrays import Arrays
 from cosim.step.codes import FAILED_STATE, REACHED
 from cosim.step.holds import (
@@ -21,6 +21,7 @@ from cosim.step.holds import (
     held_count,
     hold_row,
 )
+from cosim.step.records import Handler
 from cosim.step.sliding_field import PUSHED, SWITCHED
 from cosim.system.history_buffer import BEGIN, CAPACITY, COUNT, END, FIRST, START, WIDTH
 
@@ -29,9 +30,9 @@ def check_state(a: Arrays) -> int:
     """Refuse numbers that no run has, such as places outside of the arrays: REACHED or FAILED_STATE."""
     a.places[ix.STAGE] = ix.RESTORED
     bad = a.clock[ix.TIME] - a.clock[ix.TIME] != 0.0 or not are_of_a_run(a.y, a.memory)
-    for entry in range(a.program[ix.ENTRIES]):
-        bad = bad or a.agenda[ix.FIRST_ENTRY + entry] < 0
-        bad = bad or (a.agenda[ix.INITIALIZED] != 0 and not is_agenda(a, entry))
+    for handler in a.handlers:
+        bad = bad or a.next_index[handler.number] < 0
+        bad = bad or (a.agenda[ix.INITIALIZED] != 0 and not is_agenda(a, handler))
     size = a.h.shape[0]
     for i in range(a.program[ix.RINGS]):
         ring = a.program[a.program[ix.RINGS_AT] + i]
@@ -54,23 +55,21 @@ def check_state(a: Arrays) -> int:
     return FAILED_STATE if bad else REACHED
 
 
-def is_agenda(a: Arrays, entry: int) -> bool:
+def is_agenda(a: Arrays, handler: Handler) -> bool:
     """Whether a scheduled event comes at a time of its grid, and this can be counted."""
-    kind = a.program[row_of(a, entry) + ix.SCHEDULE]
-    if kind != ix.PERIODIC and kind != ix.LISTED:
+    if handler.schedule not in (ix.PERIODIC, ix.LISTED):
         return True
-    if kind == ix.PERIODIC:
-        grid = grid_of(a, entry)
-        resolution = a.agenda[grid + ix.RESOLUTION]
-        good = resolution > 0 and a.agenda[grid + ix.PERIOD_WHOLE] >= 0
-        good = good and abs(float(a.agenda[grid + ix.OFFSET_WHOLE])) <= LONGEST
-        count = float(a.agenda[ix.FIRST_ENTRY + entry])
-        good = good and (count + 1.0) * (float(a.agenda[grid + ix.PERIOD_WHOLE]) + 1.0) <= 2.0 * LONGEST
-        good = good and 0 <= a.agenda[grid + ix.OFFSET_REST] < resolution
-        if not (good and 0 <= a.agenda[grid + ix.PERIOD_REST] < resolution):
+    index = a.next_index[handler.number]
+    if handler.schedule == ix.PERIODIC:
+        grid = a.grids[handler.number]
+        good = grid.resolution > 0 and grid.period_whole >= 0
+        good = good and abs(float(grid.offset_whole)) <= LONGEST
+        good = good and (float(index) + 1.0) * (float(grid.period_whole) + 1.0) <= 2.0 * LONGEST
+        good = good and 0 <= grid.offset_rest < grid.resolution
+        if not (good and 0 <= grid.period_rest < grid.resolution):
             return False
-    comes = a.clock[numbers_of(entry) + ix.COMES]
-    return comes != comes or comes == time_of(a, entry, a.agenda[ix.FIRST_ENTRY + entry])
+    comes = a.timings[handler.number].comes
+    return comes != comes or comes == time_of(a, handler, index)
 
 
 def are_holds(a: Arrays) -> bool:

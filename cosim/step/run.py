@@ -14,11 +14,10 @@ from cosim.step.agenda import (
     check_timers,
     follow_clocks,
     next_event_time,
-    row_of,
     schedule_periods,
     start_agenda,
 )
-from cosim.step.arrays import Arrays, part
+from cosim.step.arrays import Arrays
 from cosim.step.between import refine_step
 from cosim.step.codes import (
     FAILED_CRAWL,
@@ -67,6 +66,7 @@ from cosim.step.triggered import (
     cross_by_jump,
     leave_out_pending,
     list_pending,
+    stay_on_guard,
     turned,
 )
 from cosim.step.updates import (
@@ -130,7 +130,6 @@ def begin_answers(a: Arrays) -> None:
     a.places[ix.SOURCE] = -1
 
 
-@part("Af>i")
 def initialize(a: Arrays, t: float) -> int:
     """The 0th step, at `t`. What was pending when the integrator was replaced stays so."""
     stays = a.agenda[ix.INITIALIZED] == 0 and a.clock[ix.STAMP] == t
@@ -140,9 +139,9 @@ def initialize(a: Arrays, t: float) -> int:
     begin_answers(a)
     for i in range(ix.FIRST_ENTRY):
         a.agenda[i] = 0
-    for entry in range(a.program[ix.ENTRIES]):
-        if not stays or a.program[row_of(a, entry) + ix.CAUSE] != TRIGGERED:
-            a.agenda[ix.FIRST_ENTRY + entry] = 0
+    for handler in a.handlers:
+        if not stays or handler.cause != TRIGGERED:
+            a.next_index[handler.number] = 0
     forget_holds(a)
     forget_located(a)
     forget_pace(a)
@@ -197,7 +196,6 @@ def initialize(a: Arrays, t: float) -> int:
     return TERMINATED if a.places[ix.SEVERITY] >= REACHED_TERMINATION else REACHED
 
 
-@part("Af>i")
 def advance(a: Arrays, t: float) -> int:
     """Steps until `t`, at most ``places[MOST]`` of them: REACHED, STEPPED, TERMINATED or another code."""
     if not t >= a.clock[ix.TIME]:
@@ -220,7 +218,6 @@ def advance(a: Arrays, t: float) -> int:
     return code
 
 
-@part("Af>i")
 def advance_smoothly(a: Arrays, t: float) -> int:
     """As `advance`, where nothing but integration happens in a step: without what is not there."""
     if not t > a.clock[ix.TIME]:
@@ -250,7 +247,6 @@ def advance_smoothly(a: Arrays, t: float) -> int:
     return REACHED if a.clock[ix.TIME] >= t else STEPPED
 
 
-@part("Af>i")
 def advance_once(a: Arrays, t: float) -> int:
     """One step toward `t`: STEPPED, REACHED when it ended there, TERMINATED when a handler asked to stop."""
     if not t >= a.clock[ix.TIME]:
@@ -278,7 +274,6 @@ def advance_once(a: Arrays, t: float) -> int:
     return REACHED if has_arrived(a, t) else STEPPED
 
 
-@part("Af>i")
 def one_step(a: Arrays, boundary: float) -> int:
     """Updates at the start, integration no further than `boundary`, publishes at the end; 0 or a code."""
     a.places[ix.CHANGED] = 0
@@ -355,7 +350,6 @@ def one_step(a: Arrays, boundary: float) -> int:
     return code
 
 
-@part("A>i", needed_for="memories")
 def go_past_arrival(a: Arrays) -> int:
     """What the end of the last step has left to be done; 0 or a code."""
     a.agenda[ix.UPDATES_DONE] = 0
@@ -375,7 +369,6 @@ def go_past_arrival(a: Arrays) -> int:
     return code
 
 
-@part("A>i")
 def note_jump(a: Arrays) -> int:
     """What was written since the last step is a jump at this instant; it may make witnesses cross."""
     code = assemble(a)
@@ -389,7 +382,6 @@ def note_jump(a: Arrays) -> int:
     return end_step(a, 1 << TRIGGERED)
 
 
-@part("A>i")
 def start_step(a: Arrays) -> int:
     """The updates that are due, and those that their signals cause; 0 or a code."""
     at = a.program[ix.DERIVATIVE]
@@ -413,12 +405,13 @@ def start_step(a: Arrays) -> int:
     code = realized(a, ix.MOTION)
     if code == 0 and a.places[ix.CHANGED] != 0:
         code = follow_updates(a)
+    elif code == 0 and a.places[ix.HANDLED] != handled:
+        code = stay_on_guard(a)
     if code == 0 and a.places[ix.HANDLED] != handled:
         note_written(a)
     return failed if failed != 0 else code
 
 
-@part("A>i")
 def follow_arrivals(a: Arrays) -> int:
     """Witnesses that came to zero, and whose passage nothing says, may stay there: an event. 0 or a code."""
     if cross_at_rest(a) == 0:
@@ -429,7 +422,6 @@ def follow_arrivals(a: Arrays) -> int:
     return code
 
 
-@part("A>i", needed_for="handlers")
 def follow_updates(a: Arrays) -> int:
     """Updates have changed the State, which is realized again; 0 or a code."""
     at = a.program[ix.DERIVATIVE]
@@ -446,11 +438,10 @@ def follow_updates(a: Arrays) -> int:
     if code == 0 and can_hold(a):
         code = drop(a)
     if code == 0:
-        code = turned(a)
+        code = turned(a, 1 if same else 0)
     return code
 
 
-@part("Ai>i")
 def end_step(a: Arrays, causes: int) -> int:
     """Publishes; 0 or a code."""
     code = publishes(a, causes) if has_kind(a, ix.PUBLISH) else 0
@@ -490,7 +481,6 @@ def integrate(a: Arrays, event_time: float, boundary: float) -> int:
     return code
 
 
-@part("Af>i")
 def evaluate(a: Arrays, t: float) -> int:
     """Everything that follows from the present state, at `t`, outputs included."""
     if t != a.clock[ix.TIME]:
@@ -508,7 +498,6 @@ def watch_notices(a: Arrays) -> None:
         a.places[a.program[ix.TOLD] + i] = now
 
 
-@part("A>i")
 def finish(a: Arrays) -> int:
     """Termination, once for each end of a run; signals that its handlers raise stay set."""
     if a.agenda[ix.FINISHED] != 0:

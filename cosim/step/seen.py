@@ -3,7 +3,8 @@
 `work` has `POINTS` rows of 1 + 2 * witnesses numbers: a time, the values above the level, their rates. The
 row `SEEN` has the lowest values so far and the largest rates, the next one the highest values and the
 smallest rates with which something could hide; in place of times, which witness was not a number first, and
-when.
+when. The three rows from `QUARTERS` on have what a search has seen at the quarters of the step, for the
+forecast; their times are NaN where it has not been there.
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ DEPTH = 6  # how often a part is halved where a witness is not as smooth as a cu
 LEFT, RIGHT, MIDDLE, FIRST_STACKED = 0, 1, 2, 3
 SEEN = FIRST_STACKED + DEPTH + 4
 ASIDE = SEEN + 2  # what `cosim.step.witnesses` keeps of an earlier search: LEFT and RIGHT
-POINTS = ASIDE + 2
+QUARTERS = ASIDE + 2
+POINTS = QUARTERS + 3
 
 
 def see(work: Reals, count: int, i: int, t: float, value: float, rate: float) -> None:
@@ -44,6 +46,8 @@ def forget_seen(work: Reals, count: int) -> None:
         work[SEEN * width + 1 + i] = math.inf
         work[(SEEN + 1) * width + 1 + i] = -math.inf
         work[SEEN * width + 1 + count + i] = 0.0
+    for quarter in range(3):
+        work[(QUARTERS + quarter) * width] = math.nan
     forget_hidden(work, count)
 
 

@@ -28,15 +28,18 @@ from cosim.step.method import Method
 from cosim.step.pace import PACE_SIZE
 from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
 from cosim.step.reach import NO_REACH, reach_table
+from cosim.step.records import GivenTime, Grid, Handler, Result, Timing, Witness
 from cosim.step.seen import POINTS as ROWS
 from cosim.system.list_variables import is_listed
 from cosim.system.schedule import Slot
 from cosim.system.system import BREAK_ORDER, System
 from cosim.system.timers import exact_time
+from cosim_compiler.record import place_in, width_of, words_of
 from cosim_compiler.sources.kernel_effects import always_assigned, effects_of
 
 Integers = NDArray[np.int64]
 Reals = NDArray[np.float64]
+
 POLICIES = ("hold", "report", "stop")
 ARRAYS_OF_VARIABLES = "ypdkc"
 COPIES = (layout.BACKUP, layout.WORKING, layout.WRITTEN, layout.STARTING, layout.FAILED_FROM)
@@ -50,6 +53,7 @@ COPIES_OF_INTEGERS = (
 OF_WITNESSES = (
     layout.RATES_NOW,
     layout.BEFORE,
+    layout.RATES_BEFORE,
     layout.LOW,
     layout.NOW,
     layout.LOCATED_BEFORE,
@@ -104,9 +108,9 @@ class Tables:
         self.witnesses = [witness.path for witness in self.agenda_of.witnesses]
         self.indicators: dict[str, tuple[int, int]] = {}
         self.refusals: list[Problem] = []
-        self._integers = array("q", bytes(8 * (layout.HEADER + len(layout.OPTIONAL_PARTS))))
+        self._integers = array("q", bytes(8 * layout.HEADER))
         self._numbers = [math.nan if accuracy is None else accuracy, math.inf, 0.0]
-        self._nexts: dict[int, list[list[int]]] = {}
+        self._nexts: dict[int, list[Result]] = {}
         self._room = {"scratch": 0, "places": layout.PLACES_HEADER}
         self.watched_blocks: list[int] = []
         self.watched_rows: list[int] = []
@@ -130,9 +134,9 @@ class Tables:
         self._rooms(self.work)
         self.program: Integers = np.array(self._integers, dtype=np.int64)
         self.numbers: Reals = np.array(self._numbers)
-        each = 1 + layout.GRID_WIDTH
+        each = 1 + width_of(Grid)
         self.agenda: Integers = np.zeros(layout.FIRST_ENTRY + each * len(self.handlers), dtype=np.int64)
-        remembered = self._integers[layout.WITNESS_MEMORY] + layout.COLUMNS * len(self.witnesses)
+        remembered = self._integers[layout.WITNESS_MEMORY] + width_of(Witness) * len(self.witnesses)
         kept = 0 if self.held is None else ORDER + len(self.witnesses) * (1 + self.held.width)
         self.clock: Reals = np.zeros(remembered + kept)
         self.scratch: Reals = np.zeros(max(1, self._room["scratch"]))
@@ -162,69 +166,69 @@ class Tables:
         system, entries = self.system, self.agenda_of.entries
         rows = [self._entry(entry) for entry in entries]
         # periods and offsets, and what a handler may change, stand behind all rows
-        place = len(self._integers) + layout.ENTRY_WIDTH * len(rows)
+        place = len(self._integers) + width_of(Handler) * len(rows)
         listed: list[int] = []
         for row, entry in zip(rows, entries, strict=True):
-            if row[layout.SCHEDULE] == layout.PERIODIC:
-                row[layout.PERIOD_ROW] = place + len(listed)
-                row[layout.OFFSET_ROW] = row[layout.PERIOD_ROW] + layout.TIME_WIDTH
-                listed += [*self._time(entry, entry.handler.period), *self._time(entry, entry.handler.offset)]
+            if row.schedule == layout.PERIODIC:
+                for name in ("period", "offset"):
+                    setattr(row, name, place + len(listed))
+                    listed += words_of(self._time(entry, getattr(entry.handler, name)))
         for row, entry in zip(rows, entries, strict=True):
             found = self._nexts[entry.number] = self._next(entry)
-            row[layout.NEXT], row[layout.NEXT_AT] = len(found), place + len(listed)
-            listed += [number for values in found for number in values]
+            row.results, row.results_at = len(found), place + len(listed)
+            listed += [number for result in found for number in words_of(result)]
             set_here = self._set_by(entry)
-            row[layout.SETS], row[layout.SETS_AT] = len(set_here), place + len(listed)
+            row.sets, row.sets_at = len(set_here), place + len(listed)
             listed += [number for values in set_here for number in values]
-        self._table(layout.ENTRIES, rows)
+        self._table(layout.ENTRIES, [words_of(row) for row in rows])
         self._integers.extend(listed)
         self._table(layout.SIGNALS, self.agenda_of.signals)
         self._integers[layout.IN_STEPS] = len(self.agenda_of.in_steps) + len(self.agenda_of.signals)
         self._integers[layout.SHARES] = int(self._shares())
-        self._integers[layout.KINDS] = sum(1 << kind for kind in {row[layout.DOES] for row in rows})
+        self._integers[layout.KINDS] = sum(1 << kind for kind in {row.does for row in rows})
         self._integers[layout.HAS_SCHEDULE] = len(self.agenda_of.scheduled)
-        self._integers[layout.HAS_TIMERS] = sum(row[layout.SCHEDULE] == layout.TIMED for row in rows)
-        self._integers[layout.HAS_GRIDS] = sum(row[layout.FOLLOWS] for row in rows)
+        self._integers[layout.HAS_TIMERS] = sum(row.schedule == layout.TIMED for row in rows)
+        self._integers[layout.HAS_GRIDS] = sum(row.follows for row in rows)
         for place, name in ((layout.STAGES_D, "d"), (layout.STAGES_K, "k")):
             size = len(system.assembly.start[name]) or 1
             self._table(place, [int(system.stage_invalidated(Slot(name, i, 1))) for i in range(size)])
 
-    def _entry(self, entry: Entry) -> list[int]:
-        handler, row = entry.handler, [0] * layout.ENTRY_WIDTH
-        row[layout.CAUSE], row[layout.DOES] = int(handler.cause), 1 + KINDS.index(handler.does)
-        row[layout.BLOCK_OF], row[layout.FLAG] = entry.block, entry.flag
-        row[layout.PRIVATE] = int(entry.is_private)
+    def _entry(self, entry: Entry) -> Handler:
+        handler, row = entry.handler, Handler(number=entry.number)
+        row.cause, row.does = int(handler.cause), 1 + KINDS.index(handler.does)
+        row.block, row.flag = entry.block, entry.flag
+        row.is_private = int(entry.is_private)
         slots = self.system.assembly.layout.slots
         status = slots[entry.part].get(handler.name)
-        row[layout.STATUS] = -1 if status is None else status.offset
+        row.status = -1 if status is None else status.offset
         stage = self.system.handler_stage.get((entry.part, handler.name), Stage.ACCELERATION)
-        row[layout.NEEDS_REPORT] = int(stage > Stage.ACCELERATION)
+        row.needs_report = int(stage > Stage.ACCELERATION)
         if handler.cause is not EventCause.SCHEDULED:
             return row
         if handler.timer:
-            row[layout.SCHEDULE] = layout.TIMED
+            row.schedule = layout.TIMED
         elif handler.times:
-            row[layout.SCHEDULE] = layout.LISTED
-            row[layout.TIMES], row[layout.TIMES_AT] = len(handler.times), len(self._numbers)
+            row.schedule = layout.LISTED
+            row.times, row.times_at = len(handler.times), len(self._numbers)
             self._numbers += handler.times
         else:
-            row[layout.SCHEDULE] = layout.PERIODIC
-            row[layout.FOLLOWS] = int(isinstance(handler.period, str) or isinstance(handler.offset, str))
+            row.schedule = layout.PERIODIC
+            row.follows = int(isinstance(handler.period, str) or isinstance(handler.offset, str))
         return row
 
-    def _time(self, entry: Entry, given: Fraction | str) -> list[int]:
-        """The row of a period or an offset: where it stands, and the rational number that was given."""
+    def _time(self, entry: Entry, given: Fraction | str) -> GivenTime:
+        """A period or an offset: where it stands, and the rational number that was given."""
         exact = exact_time(self.system.parts[entry.part], given)
         self._numbers.append(math.nan if exact is None else float(exact))
         at = len(self._numbers) - 1
-        where = [layout.IN_NUMBERS, at]
+        where = layout.IN_NUMBERS, at
         if isinstance(given, str):
             slot = self.system.signal(f"{entry.part}.{given}").slot
-            where = [ARRAYS_OF_VARIABLES.index(slot.array), slot.offset]
+            where = ARRAYS_OF_VARIABLES.index(slot.array), slot.offset
         whole, rest = divmod(exact or Fraction(0), 1)
-        return [*where, at, whole, rest.numerator, rest.denominator]
+        return GivenTime(*where, at, whole, rest.numerator, rest.denominator)
 
-    def _next(self, entry: Entry) -> list[list[int]]:
+    def _next(self, entry: Entry) -> list[Result]:
         """Which variables a handler may change, and where in the cache it leaves them."""
         if entry.handler.function.is_python:
             return self._all_variables() if takes_next_state(entry) else []
@@ -235,7 +239,7 @@ class Tables:
                 target, source = slots[argument.name], slots[argument.of]
                 cells = [target.offset, "ypdk".index(source.array), source.offset, target.size]
                 way = way_of_writing(entry.handler.function.function, argument.name, target.size)
-                found.append([*cells, int(is_listed(declarations[argument.of])), way])
+                found.append(Result(*cells, int(is_listed(declarations[argument.of])), way))
         return found
 
     def _shares(self) -> bool:
@@ -245,9 +249,9 @@ class Tables:
             if entry.handler.does == "publish" or entry.is_private or not self._nexts[entry.number]:
                 continue
             mine = {
-                (cells[layout.TARGET], cells[layout.OFFSET] + i)
-                for cells in self._nexts[entry.number]
-                for i in range(cells[layout.SIZE])
+                (result.array, result.offset + i)
+                for result in self._nexts[entry.number]
+                for i in range(result.size)
             }
             others = seen.setdefault((entry.handler.cause, entry.handler.does), [])
             if any(mine & other for other in others):
@@ -260,25 +264,25 @@ class Tables:
         if entry.handler.function.is_python:
             return []
         return [
-            [number, cells[layout.RESULT] + i, cells[layout.OFFSET] + i]
-            for cells in self._nexts[entry.number]
-            for i in range(cells[layout.SIZE] if cells[layout.TARGET] == layout.IN_Y else 0)
+            [number, result.at + i, result.offset + i]
+            for result in self._nexts[entry.number]
+            for i in range(result.size if result.array == layout.IN_Y else 0)
             for number, witness in enumerate(self.agenda_of.witnesses)
-            if ("y", cells[layout.OFFSET] + i) in witness.sources
+            if ("y", result.offset + i) in witness.sources
         ]
 
     @property
     def reset_states(self) -> frozenset[int]:
         """Where in y the states lie that handlers may set."""
         return frozenset(
-            cells[layout.OFFSET] + i
+            result.offset + i
             for found in self._nexts.values()
-            for cells in found
-            if cells[layout.TARGET] == layout.IN_Y
-            for i in range(cells[layout.SIZE])
+            for result in found
+            if result.array == layout.IN_Y
+            for i in range(result.size)
         )
 
-    def _all_variables(self) -> list[list[int]]:
+    def _all_variables(self) -> list[Result]:
         """What a Python method may change: every variable."""
         layout_of, found = self.system.assembly.layout, []
         sizes = {name: array.size for name, array in self.system.start_arrays().items()}
@@ -292,9 +296,9 @@ class Tables:
             end = 0
             for at, size in [*slots, (sizes[name], 0)]:
                 if at > end:  # what has no name
-                    found.append([0, number, end, at - end, 1, layout.WRITES_AT_TIMES])
+                    found.append(Result(0, number, end, at - end, 1, layout.WRITES_AT_TIMES))
                 if at + size > max(at, end):
-                    found.append([0, number, at, size, 1, layout.WRITES_AT_TIMES])
+                    found.append(Result(0, number, at, size, 1, layout.WRITES_AT_TIMES))
                 end = max(end, at + size)
         return found
 
@@ -305,13 +309,12 @@ class Tables:
         self._numbers[layout.SHORTEST_PULSE] = shortest
         self._table(layout.WITNESSES, rows)
         self._integers[layout.POLICY] = POLICIES.index(policy)
-        self._integers[layout.WITNESS_MEMORY] = layout.CLOCK_HEADER + layout.ENTRY_NUMBERS * len(
-            self.handlers
-        )
+        self._integers[layout.WITNESS_MEMORY] = layout.CLOCK_HEADER + width_of(Timing) * len(self.handlers)
+        level_at = place_in(Witness, "level")
         self.indicators = {
             witness.path: (
                 witness.offset,
-                self._integers[layout.WITNESS_MEMORY] + layout.COLUMNS * i + layout.LEVEL,
+                self._integers[layout.WITNESS_MEMORY] + width_of(Witness) * i + level_at,
             )
             for i, witness in enumerate(witnesses)
         }
@@ -378,15 +381,14 @@ class Tables:
         """Rooms for held witnesses, where some may be held."""
         numbers, witnesses = self._integers, self.agenda_of.witnesses
         numbers[layout.CACHE] = self.system.new_cache().size
-        numbers[layout.HOLDS] = numbers[layout.WITNESS_MEMORY] + layout.COLUMNS * len(witnesses)
+        numbers[layout.HOLDS] = numbers[layout.WITNESS_MEMORY] + width_of(Witness) * len(witnesses)
         updating = [e for e in self.agenda_of.entries if e.handler.witness and e.handler.does != "publish"]
         if not updating:
             return None
         switchable = [0] * len(witnesses)
         for entry in updating:
-            switchable[entry.flag] += sum(
-                cells[layout.SIZE] for cells in self._nexts[entry.number] if cells[layout.TARGET]
-            )
+            listed = (result for result in self._nexts[entry.number] if result.array != layout.IN_Y)
+            switchable[entry.flag] += sum(result.size for result in listed)
         held = HeldTables(self.system, method, witnesses, max(switchable))
         if policy == "hold":
             numbers[layout.HELD_FIRST], numbers[layout.HELD_LAST] = len(self.system.table), len(held.table)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from cosim.stage import Stage
 from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, part
+from cosim.step.arrays import Arrays
 from cosim.step.codes import FAILED_BLOCK
 from cosim.walker import call_block
 
@@ -33,7 +33,6 @@ def mark_readers(a: Arrays, number: int) -> None:
         a.places[a.program[ix.MARKS] + a.reach[a.reach[READERS_AT] + i]] = 1
 
 
-@part("Aii>i")
 def note_change(a: Arrays, array: int, offset: int) -> int:
     """Mark what reads a variable that a handler has changed; the stage that this invalidates."""
     number = offset
@@ -72,7 +71,6 @@ def follow_change(a: Arrays, lowest: int) -> None:
         a.places[ix.LOWEST] = min(lowest, a.places[ix.LOWEST])
 
 
-@part("A>i", needed_for="handlers")
 def realize_touched(a: Arrays) -> int:
     """Call the rows that follow what is marked, in order; 0 or a code. The results are those of all rows."""
     marks = a.program[ix.MARKS]

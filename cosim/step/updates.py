@@ -10,8 +10,8 @@ from __future__ import annotations
 import math
 
 from cosim.step import layout as ix
-from cosim.step.agenda import first_due, next_time, row_of, serve, waits_for
-from cosim.step.arrays import Arrays, part
+from cosim.step.agenda import first_due, next_time, serve, waits_for
+from cosim.step.arrays import Arrays
 from cosim.step.codes import (
     FAILED_ANSWER,
     FAILED_FORBIDDEN,
@@ -42,6 +42,7 @@ from cosim.step.event_log import (
 )
 from cosim.step.holds import gathers, note_result
 from cosim.step.realize import realize, realized
+from cosim.step.records import Handler, Result
 from cosim.step.touched import lower_stage
 from cosim.step.zeros import note_set
 from cosim.walker import call_python
@@ -60,56 +61,52 @@ def has_kind(a: Arrays, does: int) -> bool:
     return (a.program[ix.KINDS] >> does) % 2 == 1
 
 
-def is_due(a: Arrays, entry: int, does: int, causes: int) -> bool:
+def is_due(a: Arrays, handler: Handler, does: int, causes: int) -> bool:
     """Whether a handler of this kind and of one of these causes (bits) is due now."""
-    row = row_of(a, entry)
-    cause = a.program[row + ix.CAUSE]
-    if a.program[row + ix.DOES] != does or (causes >> cause) % 2 == 0:
+    cause = handler.cause
+    if handler.does != does or (causes >> cause) % 2 == 0:
         return False
     if cause in (TRIGGERED, SIGNALED):
-        return a.agenda[ix.FIRST_ENTRY + entry] != 0
+        return a.next_index[handler.number] != 0
     if cause == SCHEDULED:
-        return next_time(a, entry) <= a.clock[ix.TIME]
+        return next_time(a, handler) <= a.clock[ix.TIME]
     if cause == TIME_CAUSE and does != ix.PUBLISH:
         return a.agenda[ix.TIME_ADVANCED] & does != 0
     return True
 
 
-@part("Aii>i")
 def list_due(a: Arrays, does: int, causes: int) -> int:
     """Note which handlers of a kind are due and what their timers are set to; their causes (bits)."""
     due = a.program[ix.DUE]
     found = 0
     first = -2  # not looked for yet
-    for entry in range(a.program[ix.ENTRIES]):
-        row = row_of(a, entry)
-        if a.program[row + ix.DOES] != does:
+    for handler in a.handlers:
+        if handler.does != does:
             continue
-        a.places[due + entry] = 0
-        if is_due(a, entry, does, causes):
-            if a.program[row + ix.CAUSE] == SCHEDULED:
+        a.places[due + handler.number] = 0
+        if is_due(a, handler, does, causes):
+            if handler.cause == SCHEDULED:
                 if first == -2:
                     first = first_due(a)
-                if waits_for(a, entry, first):
+                if waits_for(a, handler, first):
                     continue
-            a.places[due + entry] = a.program[row + ix.CAUSE]
-            found |= 1 << a.program[row + ix.CAUSE]
-            if a.program[row + ix.SCHEDULE] == ix.TIMED:
-                a.scratch[a.program[ix.TIMERS] + entry] = a.d[a.program[row + ix.FLAG]]
+            a.places[due + handler.number] = handler.cause
+            found |= 1 << handler.cause
+            if handler.schedule == ix.TIMED:
+                a.scratch[a.program[ix.TIMERS] + handler.number] = a.d[handler.flag]
     return found
 
 
-@part("Ai>v")
 def serve_all(a: Arrays, does: int) -> None:
     """The handlers of a kind that were due are no longer."""
-    for entry in range(a.program[ix.ENTRIES]):
-        if a.program[row_of(a, entry) + ix.DOES] != does:
+    for handler in a.handlers:
+        if handler.does != does:
             continue
-        cause = a.places[a.program[ix.DUE] + entry]
+        cause = a.places[a.program[ix.DUE] + handler.number]
         if cause in (TRIGGERED, SIGNALED):
-            a.agenda[ix.FIRST_ENTRY + entry] = 0
+            a.next_index[handler.number] = 0
         elif cause == SCHEDULED:
-            serve(a, entry)
+            serve(a, handler)
 
 
 def answer(a: Arrays, severity: int, entry: int) -> None:
@@ -124,14 +121,12 @@ def answer(a: Arrays, severity: int, entry: int) -> None:
 def counts(a: Arrays, does: int) -> bool:
     """Whether a phase has had an effect that the statistics count."""
     seen = False
-    for entry in range(a.program[ix.ENTRIES]):
-        row = row_of(a, entry)
-        due = a.program[row + ix.DOES] == does and a.places[a.program[ix.DUE] + entry] != 0
-        seen = seen or (due and a.program[row + ix.PRIVATE] == 0)
+    for handler in a.handlers:
+        due = handler.does == does and a.places[a.program[ix.DUE] + handler.number] != 0
+        seen = seen or (due and handler.is_private == 0)
     return seen and SUCCEEDED <= a.places[ix.PHASE] <= REACHED_TERMINATION
 
 
-@part("Ai>i", needed_for="handlers")
 def updates(a: Arrays, causes: int) -> int:
     """Unrestricted, then discrete updates; inside each kind by cause. 0 or a code."""
     # who is due is known before any of them runs: they may move timers and periods
@@ -162,7 +157,6 @@ def updates(a: Arrays, causes: int) -> int:
     return 0
 
 
-@part("A>v")
 def drop_phase(a: Arrays) -> None:
     """A handler has failed: all that its kind wrote at this instant is dropped.
 
@@ -179,7 +173,6 @@ def drop_phase(a: Arrays) -> None:
     a.places[ix.BLOCK] = block
 
 
-@part("Ai>i", needed_for="handlers")
 def publishes(a: Arrays, causes: int) -> int:
     """Publishes in order of cause; all run, whatever one of them answers. 0 or a code."""
     due = list_due(a, ix.PUBLISH, causes)
@@ -198,7 +191,6 @@ def publishes(a: Arrays, causes: int) -> int:
     return 0
 
 
-@part("Aii>i")
 def handle(a: Arrays, cause: int, does: int) -> int:
     """Run the handlers of one cause and kind; all read the State as it is, their writes come after.
 
@@ -206,39 +198,38 @@ def handle(a: Arrays, cause: int, does: int) -> int:
     """
     due = a.program[ix.DUE]
     writes = False
-    for entry in range(a.program[ix.ENTRIES]):
-        row = row_of(a, entry)
-        if a.program[row + ix.DOES] != does or a.places[due + entry] != cause:
+    for handler in a.handlers:
+        if handler.does != does or a.places[due + handler.number] != cause:
             continue
-        if a.program[row + ix.NEXT] > 0 and not writes:
+        if handler.results > 0 and not writes:
             keep(a, a.program[ix.WORKING], a.program[ix.WORKING_K])
             writes = True
             if a.program[ix.SHARES] != 0:
                 forget_writers(a)
         a.places[ix.HANDLED] += 1
-        code = run_handler(a, entry, row)
+        code = run_handler(a, handler)
         severity = a.places[ix.STATUS_NOW]
         if code == 0 and severity == FAILED_STATUS:
             code = FAILED_HANDLER
         if code == 0 and severity > 0:
-            code = check_results(a, row, does)
+            code = check_results(a, handler, does)
         if code != 0:
-            a.places[ix.ENTRY] = entry
-            log_event(a, entry, row, FAILED_STATUS, 0)
-            answer(a, FAILED_STATUS, entry)
+            a.places[ix.ENTRY] = handler.number
+            log_event(a, handler, FAILED_STATUS, 0)
+            answer(a, FAILED_STATUS, handler.number)
             if does != ix.PUBLISH:
                 return code
             continue
-        answer(a, severity, entry)
-        log_event(a, entry, row, severity, 1 if severity > 0 else 0)
+        answer(a, severity, handler.number)
+        log_event(a, handler, severity, 1 if severity > 0 else 0)
         if severity > 0 and a.program[ix.SHARES] != 0:
-            note_writers(a, entry, row)
+            note_writers(a, handler)
         if severity > 0:
-            if cause in (TRIGGERED, SIGNALED) and changes_states(a, row):
+            if cause in (TRIGGERED, SIGNALED) and changes_states(a, handler):
                 a.places[a.program[ix.WAS_PUSHED]] = 1
-            accept_results(a, row)
-            if a.program[row + ix.SETS] > 0:
-                note_set(a, row)
+            accept_results(a, handler)
+            if handler.sets > 0:
+                note_set(a, handler)
     if writes:
         take_over(a, a.program[ix.WORKING], a.program[ix.WORKING_K])
     return 0
@@ -264,64 +255,57 @@ def working_value(a: Arrays, array: int, offset: int) -> float:
     return a.scratch[at]
 
 
-def result_value(a: Arrays, row: int, cell: int, m: int) -> float:
+def result_value(a: Arrays, handler: Handler, result: Result, m: int) -> float:
     """A number that a handler has left: a kernel function in the cache, a Python method in its copy."""
-    array = a.program[cell + ix.TARGET]
-    if a.program[row + ix.BLOCK_OF] >= 0:
-        return a.c[a.program[cell + ix.RESULT] + m]
-    at = (
-        place_in_copy(a, a.program[ix.WRITTEN], a.program[ix.WRITTEN_K], array)
-        + a.program[cell + ix.OFFSET]
-        + m
-    )
+    array = result.array
+    if handler.block >= 0:
+        return a.c[result.at + m]
+    at = place_in_copy(a, a.program[ix.WRITTEN], a.program[ix.WRITTEN_K], array) + result.offset + m
     if array == ix.IN_K:
         return float(a.places[at])
     return a.scratch[at]
 
 
-def is_changed(a: Arrays, row: int, cell: int) -> bool:
+def is_changed(a: Arrays, handler: Handler, result: Result) -> bool:
     """Whether a handler has left another value for a variable."""
-    array = a.program[cell + ix.TARGET]
-    offset = a.program[cell + ix.OFFSET]
+    array = result.array
+    offset = result.offset
     changed = False
-    for m in range(a.program[cell + ix.SIZE]):
-        changed = changed or different(working_value(a, array, offset + m), result_value(a, row, cell, m))
+    for m in range(result.size):
+        changed = changed or different(
+            working_value(a, array, offset + m), result_value(a, handler, result, m)
+        )
     return changed
 
 
-def changes_states(a: Arrays, row: int) -> bool:
+def changes_states(a: Arrays, handler: Handler) -> bool:
     """Whether a handler has left another value for a continuous state."""
     changed = False
-    for i in range(a.program[row + ix.NEXT]):
-        cell = a.program[row + ix.NEXT_AT] + ix.NEXT_WIDTH * i
-        changed = changed or (a.program[cell + ix.TARGET] == ix.IN_Y and is_changed(a, row, cell))
+    for result in a.results_of(handler):
+        changed = changed or (result.array == ix.IN_Y and is_changed(a, handler, result))
     return changed
 
 
-@part("Aii>i")
-def run_handler(a: Arrays, entry: int, row: int) -> int:
+def run_handler(a: Arrays, handler: Handler) -> int:
     """Fill in what it may change, call it; its answer is in STATUS_NOW. 0 or a code."""
-    code = realized(a, ix.REPORT if a.program[row + ix.NEEDS_REPORT] != 0 else ix.MOTION)
+    code = realized(a, ix.REPORT if handler.needs_report != 0 else ix.MOTION)
     a.places[ix.STATUS_NOW] = FAILED_STATUS
     a.scratch[a.program[ix.DURATION]] = 0.0
     if code != 0:
         return code
-    block = a.program[row + ix.BLOCK_OF]
+    block = handler.block
     if block < 0:
-        if a.program[row + ix.NEXT] > 0:
+        if handler.results > 0:
             copy_working(a)
-        a.places[ix.STATUS_NOW] = call_python(a.program[ix.HANDLER], (entry,))
+        a.places[ix.STATUS_NOW] = call_python(a.program[ix.HANDLER], (handler.number,))
         return 0
-    for i in range(a.program[row + ix.NEXT]):
-        cell = a.program[row + ix.NEXT_AT] + ix.NEXT_WIDTH * i
-        for m in range(a.program[cell + ix.SIZE]):
-            a.c[a.program[cell + ix.RESULT] + m] = working_value(
-                a, a.program[cell + ix.TARGET], a.program[cell + ix.OFFSET] + m
-            )
+    for result in a.results_of(handler):
+        for m in range(result.size):
+            a.c[result.at + m] = working_value(a, result.array, result.offset + m)
     code = walk_here(a, block, block + 1)
     if code != 0:
         return code
-    status = a.program[row + ix.STATUS]
+    status = handler.status
     if status < 0:
         a.places[ix.STATUS_NOW] = SUCCEEDED
         return 0
@@ -332,7 +316,6 @@ def run_handler(a: Arrays, entry: int, row: int) -> int:
     return 0
 
 
-@part("A>v")
 def copy_working(a: Arrays) -> None:
     """Give a Python handler a copy of the working copy to write to."""
     for m in range(a.y.shape[0] + a.p.shape[0] + a.d.shape[0]):
@@ -341,19 +324,17 @@ def copy_working(a: Arrays) -> None:
         a.places[a.program[ix.WRITTEN_K] + m] = a.places[a.program[ix.WORKING_K] + m]
 
 
-@part("Aii>i")
-def check_results(a: Arrays, row: int, does: int) -> int:
+def check_results(a: Arrays, handler: Handler, does: int) -> int:
     """Refuse what no handler of this kind may write; 0 or a code."""
-    for i in range(a.program[row + ix.NEXT]):
-        cell = a.program[row + ix.NEXT_AT] + ix.NEXT_WIDTH * i
-        array = a.program[cell + ix.TARGET]
+    for result in a.results_of(handler):
+        array = result.array
         a.places[ix.ARRAY] = array
-        a.places[ix.INDEX] = a.program[cell + ix.OFFSET]
+        a.places[ix.INDEX] = result.offset
         continuous = array in (ix.IN_Y, ix.IN_P)
-        if (does == ix.PUBLISH or (does == ix.DISCRETE and continuous)) and is_changed(a, row, cell):
+        if (does == ix.PUBLISH or (does == ix.DISCRETE and continuous)) and is_changed(a, handler, result):
             return FAILED_FORBIDDEN
-        for m in range(a.program[cell + ix.SIZE]):
-            value = result_value(a, row, cell, m)
+        for m in range(result.size):
+            value = result_value(a, handler, result, m)
             if array == ix.IN_K and not (value == math.floor(value) and abs(value) < LARGEST_INTEGER):
                 return FAILED_INTEGER
             if array == ix.IN_Y and not math.isfinite(value):
@@ -361,85 +342,80 @@ def check_results(a: Arrays, row: int, does: int) -> int:
     return 0
 
 
-@part("A>v")
 def forget_writers(a: Arrays) -> None:
     """No handler of this kind and cause has written anything at this instant."""
     for m in range(a.y.shape[0] + a.p.shape[0] + a.d.shape[0] + a.k.shape[0]):
         a.places[a.program[ix.WRITERS] + m] = 0
 
 
-@part("Aii>v")
-def note_writers(a: Arrays, entry: int, row: int) -> None:
+def note_writers(a: Arrays, handler: Handler) -> None:
     """Note what a handler has written; a finding, once for each handler, where another one has before.
 
     Both have read the values before the instant, so what the earlier one wrote is lost.
     """
-    if a.program[row + ix.PRIVATE] != 0:
+    if handler.is_private != 0:
         return
     continuous = a.y.shape[0] + a.p.shape[0] + a.d.shape[0]
-    for i in range(a.program[row + ix.NEXT]):
-        cell = a.program[row + ix.NEXT_AT] + ix.NEXT_WIDTH * i
-        array = a.program[cell + ix.TARGET]
-        offset = a.program[cell + ix.OFFSET]
-        way = a.program[cell + ix.WRITES]
-        for m in range(a.program[cell + ix.SIZE]):
+    for result in a.results_of(handler):
+        array = result.array
+        offset = result.offset
+        way = result.way
+        for m in range(result.size):
             number = place_in_copy(a, 0, continuous, array) + offset + m
-            written = way == ix.WRITES_ALWAYS or a.places[a.program[ix.WRITTEN_BY] + number] == entry + 1
+            written = (
+                way == ix.WRITES_ALWAYS or a.places[a.program[ix.WRITTEN_BY] + number] == handler.number + 1
+            )
             if not written and not different(
-                working_value(a, array, offset + m), result_value(a, row, cell, m)
+                working_value(a, array, offset + m), result_value(a, handler, result, m)
             ):
                 continue
             earlier = a.places[a.program[ix.WRITERS] + number]
-            told = a.program[ix.REPORTED_WRITERS] + entry
+            told = a.program[ix.REPORTED_WRITERS] + handler.number
             if earlier != 0 and way != ix.WRITES_SUMS and a.places[told] == 0:
                 a.places[told] = 1
-                tell(a, OVERWRITTEN, entry * a.program[ix.ENTRIES] + earlier - 1, float(number))
-            a.places[a.program[ix.WRITERS] + number] = entry + 1
+                tell(a, OVERWRITTEN, handler.number * a.program[ix.ENTRIES] + earlier - 1, float(number))
+            a.places[a.program[ix.WRITERS] + number] = handler.number + 1
 
 
-@part("Ai>v")
-def accept_results(a: Arrays, row: int) -> None:
+def accept_results(a: Arrays, handler: Handler) -> None:
     """Write what a handler has left into the working copy."""
-    for i in range(a.program[row + ix.NEXT]):
-        cell = a.program[row + ix.NEXT_AT] + ix.NEXT_WIDTH * i
-        array = a.program[cell + ix.TARGET]
-        offset = a.program[cell + ix.OFFSET]
+    for result in a.results_of(handler):
+        array = result.array
+        offset = result.offset
         at = place_in_copy(a, a.program[ix.WORKING], a.program[ix.WORKING_K], array) + offset
-        for m in range(a.program[cell + ix.SIZE]):
-            value = result_value(a, row, cell, m)
-            if gathers(a, row):
-                note_result(a, row, cell, m, working_value(a, array, offset + m), value)
+        for m in range(result.size):
+            value = result_value(a, handler, result, m)
+            if gathers(a, handler):
+                note_result(a, handler, result, m, working_value(a, array, offset + m), value)
             if array == ix.IN_K:
                 a.places[at + m] = int(value)
             else:
                 a.scratch[at + m] = value
 
 
-@part("Aiiii>v")
-def log_event(a: Arrays, entry: int, row: int, severity: int, has_results: int) -> None:
+def log_event(a: Arrays, handler: Handler, severity: int, has_results: int) -> None:
     """Record that a handler was called, with the variables that it has changed."""
-    if a.program[row + ix.PRIVATE] != 0:
+    if handler.is_private != 0:
         return
     a.places[ix.EVENTS] += 1
     if a.places[ix.LOGGING] < ix.LOG_ALL:
         return
     size = RECORD
-    for i in range(a.program[row + ix.NEXT] if has_results != 0 else 0):
-        cell = a.program[row + ix.NEXT_AT] + ix.NEXT_WIDTH * i
-        if is_changed(a, row, cell):
-            size += CELL + 2 * a.program[cell + ix.SIZE]
+    for result in a.results_of(handler):
+        if has_results != 0 and is_changed(a, handler, result):
+            size += CELL + 2 * result.size
     at = room_in_log(a, size)
     if at < 0:
         return
-    a.log[at + WHO] = float(entry)
+    a.log[at + WHO] = float(handler.number)
     a.log[at + WINDOW_START] = a.clock[ix.TIME]
     a.log[at + WINDOW_END] = a.clock[ix.TIME]
     a.log[at + WITNESS_BEFORE] = math.nan
     a.log[at + WITNESS_AFTER] = math.nan
-    witness = a.program[row + ix.FLAG]
+    witness = handler.flag
     window = a.program[ix.WINDOW]
     start = a.scratch[window + ix.WINDOW_START]
-    if a.program[row + ix.CAUSE] == TRIGGERED and witness >= 0 and start == start:
+    if handler.cause == TRIGGERED and witness >= 0 and start == start:
         a.log[at + WINDOW_START] = start
         a.log[at + WINDOW_END] = a.scratch[window + ix.WINDOW_END]
         a.log[at + WITNESS_BEFORE] = a.scratch[a.program[ix.LOCATED_BEFORE] + witness]
@@ -448,19 +424,18 @@ def log_event(a: Arrays, entry: int, row: int, severity: int, has_results: int) 
     a.log[at + TOOK] = a.scratch[a.program[ix.DURATION]]
     a.log[at + CELLS] = 0.0
     write = at + RECORD
-    for i in range(a.program[row + ix.NEXT] if has_results != 0 else 0):
-        cell = a.program[row + ix.NEXT_AT] + ix.NEXT_WIDTH * i
-        if not is_changed(a, row, cell):
+    for result in a.results_of(handler):
+        if has_results == 0 or not is_changed(a, handler, result):
             continue
         a.log[at + CELLS] += 1.0
-        array = a.program[cell + ix.TARGET]
-        many = a.program[cell + ix.SIZE]
+        array = result.array
+        many = result.size
         a.log[write + CELL_ARRAY] = float(array)
-        a.log[write + CELL_OFFSET] = float(a.program[cell + ix.OFFSET])
+        a.log[write + CELL_OFFSET] = float(result.offset)
         a.log[write + CELL_SIZE] = float(many)
         for m in range(many):
-            a.log[write + CELL + m] = working_value(a, array, a.program[cell + ix.OFFSET] + m)
-            a.log[write + CELL + many + m] = result_value(a, row, cell, m)
+            a.log[write + CELL + m] = working_value(a, array, result.offset + m)
+            a.log[write + CELL + many + m] = result_value(a, handler, result, m)
         write += CELL + 2 * many
 
 
@@ -469,15 +444,13 @@ def is_signaled(a: Arrays) -> bool:
     for i in range(a.program[ix.SIGNALS]):
         if a.k[a.program[a.program[ix.SIGNALS_AT] + i]] != 0:
             return True
-    for entry in range(a.program[ix.ENTRIES]):
-        row = row_of(a, entry)
-        waits = a.program[row + ix.CAUSE] == SIGNALED and a.program[row + ix.DOES] != ix.PUBLISH
-        if waits and a.agenda[ix.FIRST_ENTRY + entry] != 0:
+    for handler in a.handlers:
+        waits = handler.cause == SIGNALED and handler.does != ix.PUBLISH
+        if waits and a.next_index[handler.number] != 0:
             return True
     return False
 
 
-@part("A>i", needed_for="handlers")
 def take_signals(a: Arrays) -> int:
     """Rounds of signaled updates until no signal is set; 0 or a code."""
     rounds = 0
@@ -485,10 +458,9 @@ def take_signals(a: Arrays) -> int:
         if rounds == SIGNAL_ROUNDS:
             return FAILED_SIGNALS
         rounds += 1
-        for entry in range(a.program[ix.ENTRIES]):
-            row = row_of(a, entry)
-            if a.program[row + ix.CAUSE] == SIGNALED and a.k[a.program[row + ix.FLAG]] != 0:
-                a.agenda[ix.FIRST_ENTRY + entry] |= 1
+        for handler in a.handlers:
+            if handler.cause == SIGNALED and a.k[handler.flag] != 0:
+                a.next_index[handler.number] |= 1
         for i in range(a.program[ix.SIGNALS]):
             a.k[a.program[a.program[ix.SIGNALS_AT] + i]] = 0
         lower_stage(a, ix.INSTANCE)

@@ -5,12 +5,13 @@ from __future__ import annotations
 import math
 
 from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, Integers, Reals, part
+from cosim.step.arrays import Arrays, Integers, Reals
 from cosim.step.evaluation import copy_cache, probed
 from cosim.walker import walk
 
 RATE_SPACING = 1e-6  # s
 MOST_REPEATS = 10  # that many in a row are chattering, or pile up at an instant
+REPORTED = 1e9  # in place of the number of repetitions: their finding is there, and nothing else is done
 LEAVING = -1.0  # in place of the number of repetitions: its handlers run because it is let go
 
 
@@ -22,11 +23,6 @@ def is_timed(a: Arrays, i: int) -> bool:
 def value(a: Arrays, i: int) -> float:
     """Present value of a witness."""
     return a.c[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]]
-
-
-def memory_of(a: Arrays, i: int) -> int:
-    """Where in `clock` the memory of a witness starts."""
-    return a.program[ix.WITNESS_MEMORY] + ix.COLUMNS * i
 
 
 def direction_of(a: Arrays, i: int) -> int:
@@ -56,20 +52,26 @@ def above(a: Arrays, i: int, number: float) -> float:
     return 0.0 if abs(distance) <= band else distance
 
 
-@part("Af>v", needed_for="witnesses")
 def look(a: Arrays, spacing: float) -> None:
     """How fast the witnesses change along the solution, into RATES_NOW; NaN where that is not known."""
     rates_along(a, a.y, a.p, a.d, a.k, a.c, spacing, a.program[ix.RATES_NOW])
 
 
-@part("AFFFIFfi>v")
 def rates_along(
     a: Arrays, y: Reals, p: Reals, d: Reals, k: Integers, c: Reals, spacing: float, out: int
 ) -> None:
     """How fast the witnesses change along the solution through a state of now, into `scratch`; else NaN.
 
-    Central differences: the curvature of the solution drops out. ``c[0:n]`` is the derivative of `y`.
+    Central differences, where a rate is not declared: the curvature of the solution drops out. ``c[0:n]`` is
+    the derivative of `y`.
     """
+    missing = False
+    for i in range(a.program[ix.WITNESSES]):
+        missing = missing or a.probe[ix.PROBE_WIDTH * i + ix.RATE_AT] < 0
+    if not missing:
+        for i in range(a.program[ix.WITNESSES]):
+            a.scratch[out + i] = c[a.probe[ix.PROBE_WIDTH * i + ix.RATE_AT]]
+        return
     _, found = probed(a)
     copy_cache(a, c, found)
     later = a.clock[ix.TIME] + spacing

@@ -7,7 +7,7 @@ import math
 from cosim.contracts.method_layout import FIXED, IS_CUBIC
 from cosim.contracts.method_layout import START as STEP_START
 from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, Reals, part
+from cosim.step.arrays import Arrays, Reals
 from cosim.step.codes import FAILED_ACCURACY, FAILED_SIDE
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.crossing import (
@@ -42,11 +42,11 @@ from cosim.step.seen import (
 )
 from cosim.step.triggered import fire, note_located
 from cosim.step.watched import (
+    RATE_SPACING,
     above,
     direction_of,
     is_condition,
     look,
-    memory_of,
     value,
 )
 from cosim.step.zeros import (
@@ -78,30 +78,28 @@ SEARCHES = 3  # of a step again, with more points, as the witnesses turn out to 
 HALF_A_UNIT = 1.1102230246251568e-16  # a little more than half the distance from 1 to the next number
 
 
-@part("Ai>i", needed_for="witnesses")
 def start_witnesses(a: Arrays, goes_on: int) -> int:
     """At the beginning of a run, or where one goes on with another integrator; 0 or a code."""
     for i in range(a.program[ix.WITNESSES]):
-        at = memory_of(a, i)
-        was_started = a.clock[at + ix.FIRED] != 0.0
-        has_come = a.clock[at + ix.BAND] >= 0.0 and a.clock[at + ix.GUARD] == 0.0
-        same = goes_on != 0 and was_started and has_come and a.clock[at + ix.VALUE] == value(a, i)
+        witness = a.witnesses[i]
+        was_started = witness.fired != 0.0
+        has_come = witness.band >= 0.0 and witness.guard == 0.0
+        same = goes_on != 0 and was_started and has_come and witness.value == value(a, i)
         a.places[a.program[ix.WAS_SET] + i] = 1 if same else 0
-        for column in range(ix.COLUMNS):
-            a.clock[at + column] = 0.0
-        a.clock[at + ix.FIRED] = -math.inf
-        a.clock[at + ix.EXPECTED] = math.inf
+        witness.forget()
+        witness.fired = -math.inf
+        witness.expected = math.inf
     start_zeros(a)
     for i in range(a.program[ix.WITNESSES]):
-        at = memory_of(a, i)
+        witness = a.witnesses[i]
         if a.places[a.program[ix.WAS_SET] + i] != 0:
-            a.clock[at + ix.GUARD] = 0.0
+            witness.guard = 0.0
         now = value(a, i)
-        a.clock[at + ix.VALUE] = now
+        witness.value = now
         tell_of_nan(a, i, now, a.clock[ix.TIME])
         way = direction_of(a, i)
         wrong = (way == ix.FALLING and now < 0.0) or (way == ix.RISING and now > 0.0)
-        if wrong and not is_condition(a, i) and a.clock[at + ix.BAND] < 0.0:
+        if wrong and not is_condition(a, i) and witness.band < 0.0:
             tell(a, WRONG_SIDE, i, now)
             if a.program[ix.POLICY] == ix.STOP_AT:
                 a.places[ix.WITNESS] = i
@@ -113,7 +111,7 @@ def note(a: Arrays) -> None:
     """At the end of a step: what is written from here on is a jump from these values."""
     for i in range(a.program[ix.WITNESSES]):
         now = value(a, i)
-        a.clock[memory_of(a, i) + ix.VALUE] = now
+        a.witnesses[i].value = now
         tell_of_nan(a, i, now, a.clock[ix.TIME])
 
 
@@ -143,32 +141,34 @@ def next_expected(a: Arrays) -> float:
     first = math.inf
     if foresees(a):
         for i in range(a.program[ix.WITNESSES]):
-            expected = a.clock[memory_of(a, i) + ix.EXPECTED]
+            expected = a.witnesses[i].expected
             if a.clock[ix.TIME] < expected < first:
                 first = expected
     return first
 
 
-@part("A>v", needed_for="witnesses")
 def begin_watch(a: Arrays) -> None:
     """At the start of a step: the witnesses, and the levels that they are compared with."""
     leave_out_held(a)
     a.places[ix.HAS_BANDS] = 0
     for i in range(a.program[ix.WITNESSES]):
-        at = memory_of(a, i)
+        witness = a.witnesses[i]
         now = value(a, i)
         if is_out(a, i, now):
             come_out(a, i, now)
-        elif a.clock[at + ix.LEVEL] == 0.0 and a.clock[at + ix.BAND] < 0.0:
-            a.clock[at + ix.GUARD] = 0.0
-        guard = a.clock[at + ix.GUARD]
+        elif witness.level == 0.0 and witness.band < 0.0:
+            witness.guard = 0.0
+        guard = witness.guard
         a.scratch[a.program[ix.BEFORE] + i] = now
+        rate = declared_rate(a, i)
+        if rate >= 0:
+            a.scratch[a.program[ix.RATES_BEFORE] + i] = a.c[rate]
         row = a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i
-        a.scratch[row + ix.LEVEL_ZERO] = a.clock[at + ix.LEVEL]
+        a.scratch[row + ix.LEVEL_ZERO] = witness.level
         a.scratch[row + ix.LEVEL_GUARD] = 0.0 if abs(guard) == PASSED else guard
         # one that has come to zero and not passed it is still on the side from which it came
         has_arrived = abs(guard) == ARRIVED
-        band = NOT_AT_ZERO if has_arrived else a.clock[at + ix.BAND]
+        band = NOT_AT_ZERO if has_arrived else witness.band
         a.scratch[row + ix.LEVEL_BAND] = band
         if band > 0.0:
             a.places[ix.HAS_BANDS] = 1
@@ -191,7 +191,6 @@ def spacing_of(x: float) -> float:
     return (x + x * HALF_A_UNIT) - x
 
 
-@part("Af>i", needed_for="witnesses")
 def trigger(a: Arrays, start: float) -> int:
     """End the step just past the first witness that crosses, and note what it triggers; 0 or a code."""
     count = a.program[ix.WITNESSES]
@@ -216,15 +215,20 @@ def trigger(a: Arrays, start: float) -> int:
             return FAILED_ACCURACY
         if located:
             note_located(a, start, 0)
+            look(a, RATE_SPACING)
     else:
         code = complete(a) if a.settings[IS_CUBIC] == 0.0 else 0
         if code != 0:
             return code
         for m in range(a.work.shape[0]):
             a.scratch[a.program[ix.KEPT_WORK] + m] = a.work[m]
+        # with what holds a witness, or remembers, values computed at an end again may be others
+        remembers = held_count(a) > 0 or a.program[ix.RINGS] > 0 or a.program[ix.REMEMBERS] != 0
+        a.places[ix.ENDS_KNOWN] = 1 if a.work[STEP_START] == start and not remembers else 0
         found = search(a, a.work[STEP_START], stop, length)
         if found == FOUND and is_noise(a):
             found = search(a, a.work[STEP_START], stop, length)
+        a.places[ix.ENDS_KNOWN] = 0
         if found < 0:
             return -found
         located = False
@@ -252,7 +256,6 @@ def forget_located(a: Arrays) -> None:
     a.scratch[a.program[ix.WINDOW] + ix.WINDOW_START] = math.nan
 
 
-@part("Afff>i")
 def search(a: Arrays, start: float, stop: float, window: float) -> int:
     """The first crossing in a part of the step that was kept: FOUND, another number, or minus a code."""
     count = a.program[ix.WITNESSES]
@@ -378,10 +381,10 @@ def largest_shift(a: Arrays, wanted: int) -> float:
     return shift
 
 
-@part("Af>i")
 def go_to(a: Arrays, length: float) -> int:
     """Take the step again so that it ends just past the crossing; CROSSED then says which have. 0 or a code.
 
+    The rates of the witnesses there are in RATES_NOW, as `look` finds them.
     Dense output and a step of the method itself may differ about the zero: then it is bracketed on steps.
     """
     count = a.program[ix.WITNESSES]
@@ -400,6 +403,7 @@ def go_to(a: Arrays, length: float) -> int:
     if stop - time <= NEARLY * length:
         time = stop  # the step ends there already
     latest = before  # at which not all have crossed
+    spacing = min(RATE_SPACING, 1e-3 * (stop - before))
     compare_with_low(a, there)
     earliest = math.inf if is_missing(a, wanted, there) else stop
     missing = False
@@ -414,7 +418,7 @@ def go_to(a: Arrays, length: float) -> int:
             latest = time
         else:
             earliest = time
-        look(a, min(1e-6, 1e-3 * (stop - before)))
+        look(a, spacing)
         shift = largest_shift(a, wanted)
         if time >= stop or (not missing and (shift >= -length or earliest - latest <= length)):
             break
@@ -428,9 +432,12 @@ def go_to(a: Arrays, length: float) -> int:
             break
         time = min(guess, stop)
         a.scratch[a.program[ix.ENDS] + ix.WINDOW_START] = max(time - length, before)
-    if missing and earliest < math.inf:
+    is_redone = missing and earliest < math.inf
+    if is_redone:
         code = redo(a, earliest)
         if code != 0:
             return code
+    if is_redone or spacing < RATE_SPACING:
+        look(a, RATE_SPACING)
     compare_with_low(a, wanted)
     return 0

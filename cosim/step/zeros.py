@@ -19,10 +19,11 @@ from __future__ import annotations
 import math
 
 from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, part
+from cosim.step.arrays import Arrays
 from cosim.step.evaluation import copy_cache, probed
 from cosim.step.holds import TRIGGERED, is_held
-from cosim.step.watched import RATE_SPACING, direction_of, is_condition, is_timed, look, memory_of, value
+from cosim.step.records import Handler
+from cosim.step.watched import RATE_SPACING, direction_of, is_condition, is_timed, look, value
 from cosim.walker import walk
 
 NOT_AT_ZERO, EXACT = -1.0, 0.0  # in place of a band
@@ -56,7 +57,6 @@ def move(m: int, turn: int) -> float:
     return size if is_up else -size
 
 
-@part("A>v", needed_for="witnesses")
 def measure_rounding(a: Arrays) -> None:
     """How far the witnesses move when what they are computed from moves by rounding, into ROUNDING.
 
@@ -102,32 +102,32 @@ def is_out(a: Arrays, i: int, number: float) -> bool:
 
     One that was stopped behind its zero is out on either side.
     """
-    at = memory_of(a, i)
-    zero = a.clock[at + ix.LEVEL]
-    guard = a.clock[at + ix.GUARD]
-    if zero == 0.0 or not abs(number - zero) > a.clock[at + ix.BAND]:
+    witness = a.witnesses[i]
+    zero = witness.level
+    guard = witness.guard
+    if zero == 0.0 or not abs(number - zero) > witness.band:
         return False
     return number * guard > 0.0 or (abs(guard) == PASSED and (number - zero) * zero > 0.0)
 
 
 def forget_level(a: Arrays, i: int) -> None:
     """Zero is zero again."""
-    at = memory_of(a, i)
-    a.clock[at + ix.LEVEL] = 0.0
-    a.clock[at + ix.GUARD] = 0.0
-    a.clock[at + ix.BAND] = NOT_AT_ZERO
+    witness = a.witnesses[i]
+    witness.level = 0.0
+    witness.guard = 0.0
+    witness.band = NOT_AT_ZERO
 
 
 def come_out(a: Arrays, i: int, now: float) -> None:
     """Zero is zero again; where the witness has come no further than that it is on guard there."""
-    at = memory_of(a, i)
-    guard = a.clock[at + ix.GUARD]
+    witness = a.witnesses[i]
+    guard = witness.guard
     forget_level(a, i)
     if is_near(a, i, now, 0.0, largest_state(a)):
         measure_rounding(a)
         if abs(now) <= rounding(a, i):
-            a.clock[at + ix.BAND] = rounding(a, i)
-            a.clock[at + ix.GUARD] = guard if abs(guard) == 1.0 else 0.0
+            witness.band = rounding(a, i)
+            witness.guard = guard if abs(guard) == 1.0 else 0.0
 
 
 def is_near(a: Arrays, i: int, number: float, before: float, largest: float) -> bool:
@@ -146,31 +146,32 @@ def largest_state(a: Arrays) -> float:
     return largest
 
 
-@part("A>v", needed_for="witnesses")
 def start_zeros(a: Arrays) -> None:
     """At the beginning of a run: which witnesses lie at zero; a start has set them there."""
     measure_rounding(a)
     for i in range(a.program[ix.WITNESSES]):
-        at = memory_of(a, i)
+        witness = a.witnesses[i]
         is_zero = abs(value(a, i)) <= rounding(a, i)
-        a.clock[at + ix.BAND] = rounding(a, i) if is_zero else NOT_AT_ZERO
-        a.clock[at + ix.GUARD] = set_guard(a, i) if is_zero else 0.0
+        witness.band = rounding(a, i) if is_zero else NOT_AT_ZERO
+        witness.guard = set_guard(a, i) if is_zero else 0.0
 
 
-@part("Ai>v", needed_for="witnesses")
 def note_zeros(a: Arrays, located: int) -> None:
     """At the end of a step: which witnesses lie at zero. Where `located`, those in CROSSED have triggered."""
     largest = largest_state(a)
+    far = NEAR * max(largest, abs(a.clock[ix.TIME]))
     measured = False
     seen = False
     for i in range(a.program[ix.WITNESSES]):
-        at = memory_of(a, i)
-        band = a.clock[at + ix.BAND]
-        now = value(a, i) - a.clock[at + ix.LEVEL]
-        before = a.scratch[a.program[ix.BEFORE] + i] - a.clock[at + ix.LEVEL]
+        witness = a.witnesses[i]
+        band = witness.band
+        now = value(a, i) - witness.level
+        before = a.scratch[a.program[ix.BEFORE] + i] - witness.level
+        if band < 0.0 and located == 0 and abs(now) > far and abs(now) > NEAR * abs(before):
+            continue  # it is not near zero: most are not
         crossed = located != 0 and a.places[a.program[ix.CROSSED] + i] != 0
-        if crossed and abs(a.clock[at + ix.GUARD]) == ARRIVED:
-            a.clock[at + ix.GUARD] = 0.0
+        if crossed and abs(witness.guard) == ARRIVED:
+            witness.guard = 0.0
         is_left_out = a.probe[ix.PROBE_WIDTH * i + ix.DIRECTION] == 0  # it is held
         if is_left_out or (band >= 0.0 and abs(now) <= 0.5 * band):
             continue
@@ -183,11 +184,11 @@ def note_zeros(a: Arrays, located: int) -> None:
             # what moves less than its rounding in a whole step is drifting
             if near and abs(now - before) <= 0.25 * noise and not crossed:
                 band = max(band, 2.0 * abs(now))
-            a.clock[at + ix.BAND] = band if abs(now) <= band else NOT_AT_ZERO
+            witness.band = band if abs(now) <= band else NOT_AT_ZERO
             continue
         if not (near and abs(now) <= noise):
             continue
-        a.clock[at + ix.BAND] = noise
+        witness.band = noise
         way = direction_of(a, i)
         falls = way != ix.RISING and before > 0.0
         rises = way != ix.FALLING and before < 0.0
@@ -195,8 +196,8 @@ def note_zeros(a: Arrays, located: int) -> None:
             if not seen:
                 look(a, RATE_SPACING)
                 seen = True
-            a.clock[at + ix.RATE] = a.scratch[a.program[ix.RATES_NOW] + i]
-            a.clock[at + ix.GUARD] = ARRIVED if falls else -ARRIVED
+            witness.rate = a.scratch[a.program[ix.RATES_NOW] + i]
+            witness.guard = ARRIVED if falls else -ARRIVED
 
 
 def has_arrivals(a: Arrays) -> bool:
@@ -204,11 +205,10 @@ def has_arrivals(a: Arrays) -> bool:
     found = False
     for i in range(a.program[ix.WITNESSES]):
         was_taken = a.places[a.program[ix.WAS_SET] + i] > 1
-        found = found or was_taken or abs(a.clock[memory_of(a, i) + ix.GUARD]) == ARRIVED
+        found = found or was_taken or abs(a.witnesses[i].guard) == ARRIVED
     return found
 
 
-@part("A>i", needed_for="witnesses")
 def fire_arrivals(a: Arrays) -> int:
     """Which witnesses have come to zero and stay there, or go back, into CROSSED; whether there are some.
 
@@ -217,46 +217,45 @@ def fire_arrivals(a: Arrays) -> int:
     some = False
     for i in range(a.program[ix.WITNESSES]):
         was_taken = a.places[a.program[ix.WAS_SET] + i] > 1
-        is_set = was_taken and a.clock[memory_of(a, i) + ix.GUARD] != 0.0
+        is_set = was_taken and a.witnesses[i].guard != 0.0
         a.places[a.program[ix.CROSSED] + i] = 1 if was_taken else 0
         a.places[a.program[ix.WAS_SET] + i] = SET_BY_ANOTHER if is_set else 0
     look(a, RATE_SPACING)
     for i in range(a.program[ix.WITNESSES]):
-        at = memory_of(a, i)
+        witness = a.witnesses[i]
         a.scratch[a.program[ix.BEFORE] + i] = value(a, i)
-        if abs(a.clock[at + ix.GUARD]) == ARRIVED and a.clock[at + ix.BAND] >= 0.0:
+        if abs(witness.guard) == ARRIVED and witness.band >= 0.0:
             rate = a.scratch[a.program[ix.RATES_NOW] + i]
-            back = rate * a.clock[at + ix.GUARD] >= 0.0
-            if back or abs(rate) <= STOPPED * abs(a.clock[at + ix.RATE]):
+            back = rate * witness.guard >= 0.0
+            if back or abs(rate) <= STOPPED * abs(witness.rate):
                 a.places[a.program[ix.CROSSED] + i] = 1
-                a.clock[at + ix.GUARD] = 0.0
+                witness.guard = 0.0
         some = some or a.places[a.program[ix.CROSSED] + i] != 0
     return 1 if some else 0
 
 
-def is_own(a: Arrays, row: int, i: int) -> bool:
+def is_own(a: Arrays, handler: Handler, i: int) -> bool:
     """Whether a handler is called by a witness."""
-    return a.program[row + ix.CAUSE] == TRIGGERED and a.program[row + ix.FLAG] == i
+    return handler.cause == TRIGGERED and handler.flag == i
 
 
-def may_be_set(a: Arrays, row: int, i: int) -> bool:
+def may_be_set(a: Arrays, handler: Handler, i: int) -> bool:
     """Whether it matters that a handler has set a witness: it lies at zero, or passes it at this instant."""
-    fires = a.places[a.program[ix.FIRED_BY] + i] != 0 and not is_own(a, row, i)
-    return fires or a.clock[memory_of(a, i) + ix.BAND] >= 0.0
+    fires = a.places[a.program[ix.FIRED_BY] + i] != 0 and not is_own(a, handler, i)
+    return fires or a.witnesses[i].band >= 0.0
 
 
-@part("Ai>v", needed_for="witnesses")
-def note_set(a: Arrays, row: int) -> None:
+def note_set(a: Arrays, handler: Handler) -> None:
     """A handler has run: mark in WAS_SET the witnesses that it has set to the zero at which they lie.
 
     Where the handler is not theirs, those that fire at this instant, just behind zero, count as well. It is
     called once more with the states that it may set moved: a witness that it sets does not move.
     """
-    first = a.program[row + ix.SETS_AT]
-    last = first + ix.SET_WIDTH * a.program[row + ix.SETS]
+    first = handler.sets_at
+    last = first + ix.SET_WIDTH * handler.sets
     asks = False
     for at in range(first, last, ix.SET_WIDTH):
-        asks = asks or may_be_set(a, row, a.program[at + ix.SET_WITNESS])
+        asks = asks or may_be_set(a, handler, a.program[at + ix.SET_WITNESS])
     if not asks:
         return
     largest = largest_state(a)
@@ -268,7 +267,7 @@ def note_set(a: Arrays, row: int) -> None:
         m = a.program[at + ix.SET_STATE]
         moved[m] = a.y[m] + move(m, 0) * (largest if largest > 0.0 else 1.0)
         a.c[a.program[at + ix.SET_RESULT]] = moved[m]
-    block = a.program[row + ix.BLOCK_OF]
+    block = handler.block
     time = a.clock[ix.TIME]
     if walk(a.table, a.ints, block, block + 1, time, moved, a.p, a.d, a.k, a.h, a.c) != 0:
         return
@@ -278,16 +277,15 @@ def note_set(a: Arrays, row: int) -> None:
         for at in range(first, last, ix.SET_WIDTH):
             i = a.program[at + ix.SET_WITNESS]
             there = found[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]]
-            was = value(a, i) if after == 0 or a.clock[memory_of(a, i) + ix.BAND] >= 0.0 else 0.0
+            was = value(a, i) if after == 0 or a.witnesses[i].band >= 0.0 else 0.0
             if after == 0:
                 a.scratch[a.program[ix.ROUNDING] + i] = abs(there - was)
-            elif abs(there - was) < 0.5 * rounding(a, i) and may_be_set(a, row, i):
-                a.places[a.program[ix.WAS_SET] + i] = 1 if is_own(a, row, i) else SET_BY_ANOTHER
+            elif abs(there - was) < 0.5 * rounding(a, i) and may_be_set(a, handler, i):
+                a.places[a.program[ix.WAS_SET] + i] = 1 if is_own(a, handler, i) else SET_BY_ANOTHER
         for at in range(first, last, ix.SET_WIDTH):
             moved[a.program[at + ix.SET_STATE]] = a.c[a.program[at + ix.SET_RESULT]]
 
 
-@part("A>v", needed_for="witnesses")
 def note_written(a: Arrays) -> None:
     """Updates have run: a witness that they have set to zero triggers when it leaves it.
 
@@ -297,7 +295,7 @@ def note_written(a: Arrays) -> None:
     largest = -1.0
     measured = False
     for i in range(a.program[ix.WITNESSES]):
-        at = memory_of(a, i)
+        witness = a.witnesses[i]
         now = value(a, i)
         before = a.scratch[a.program[ix.BEFORE] + i]
         was_set = a.places[a.program[ix.WAS_SET] + i]
@@ -306,20 +304,20 @@ def note_written(a: Arrays) -> None:
             continue
         if is_out(a, i, before):
             forget_level(a, i)
-        a.clock[at + ix.VALUE] = now
+        witness.value = now
         fired = a.places[a.program[ix.FIRED_BY] + i] != 0
-        if (fired and a.clock[at + ix.GUARD] != 0.0) or is_held(a, i):
+        if (fired and witness.guard != 0.0) or is_held(a, i):
             continue  # it was turned where it is
         if now == before:
-            if a.clock[at + ix.BAND] >= 0.0 and a.clock[at + ix.LEVEL] == 0.0:
-                if abs(a.clock[at + ix.GUARD]) == ARRIVED:
+            if witness.band >= 0.0 and witness.level == 0.0:
+                if abs(witness.guard) == ARRIVED:
                     a.places[a.program[ix.WAS_SET] + i] = 2
-                a.clock[at + ix.GUARD] = set_guard(a, i)
+                witness.guard = set_guard(a, i)
             continue
-        if abs(a.clock[at + ix.GUARD]) == ARRIVED and a.clock[at + ix.BAND] >= 0.0:
+        if abs(witness.guard) == ARRIVED and witness.band >= 0.0:
             a.places[a.program[ix.WAS_SET] + i] = 2
-            a.clock[at + ix.GUARD] = 0.0
-        a.clock[at + ix.BAND] = NOT_AT_ZERO
+            witness.guard = 0.0
+        witness.band = NOT_AT_ZERO
         if largest < 0.0:
             largest = largest_state(a)
         if not is_near(a, i, now, before, largest):
@@ -328,6 +326,6 @@ def note_written(a: Arrays) -> None:
             measure_rounding(a)
             measured = True
         if abs(now) <= rounding(a, i):
-            a.clock[at + ix.LEVEL] = 0.0
-            a.clock[at + ix.BAND] = rounding(a, i)
-            a.clock[at + ix.GUARD] = set_guard(a, i)
+            witness.level = 0.0
+            witness.band = rounding(a, i)
+            witness.guard = set_guard(a, i)

@@ -7,43 +7,14 @@ import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from cosim.component.argument_types import array_of
 from cosim.component.arguments import Argument
-from cosim.component.attachment import Attachment
-from cosim.component.declaration import Declaration
 from cosim.component.kernel_function import KernelFunction
 from cosim_compiler.checked_view import checked_view
 from cosim_compiler.debugging import is_debugging
 from cosim_compiler.sources.kernel_effects import returns_value
 from cosim_compiler.sources.run_source import run_source
-
-OWN_ARRAYS = {
-    "parameter": "p",
-    "option": "p",
-    "position": "y",
-    "speed": "y",
-    "auxiliary": "y",
-    "discrete": "d",
-    "integer": "k",
-    "signal": "k",
-}
-
-
-def array_of(argument: Argument, declarations: dict[str, Declaration]) -> str:
-    """The array in which an argument lies: the same for all instances of a class."""
-    if argument.role == "time":
-        return "t"
-    if argument.role == "history":
-        return "h"
-    if argument.role == "ring":
-        return "k"
-    if argument.role == "switch":
-        return "p"
-    if argument.role == "own" and argument.of in declarations:
-        return OWN_ARRAYS.get(declarations[argument.of].kind, "c")
-    if argument.role == "offered":
-        kind: Attachment = declarations[argument.of].options["attachment"]
-        return kind.offered_names(argument.of)[argument.name].array
-    return "c"
+from cosim_compiler.tables import as_table
 
 
 def columns(arguments: Sequence[Argument]) -> list[Argument]:
@@ -79,8 +50,12 @@ def block_function(
     """
     key = (cls, name)
     if key not in _adapters:
-        kernel.function.__dict__["__inline__"] = True
-        namespace = {"_kernel": kernel.function, "_checked": checked_view, "__name__": "cosim.system.adapter"}
+        namespace = {
+            "_kernel": kernel.function,
+            "_checked": checked_view,
+            "_as_table": as_table,
+            "__name__": "cosim.system.adapter",
+        }
         block = _written(cls, kernel, arguments, namespace)
         block.__qualname__ = block.__name__ = f"{cls.__name__}_{name}"
         block.__dict__["__row__"] = row_width(kernel, arguments)
@@ -115,6 +90,8 @@ def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]
             call.append(f"{array}[{at}]")
             continue
         view = f"{array}[{at}:{at} + {size_of[argument.name]}]"
+        if argument.is_table:
+            view = f"_as_table({view}, {argument.shape[0]}, {argument.shape[1]})"
         is_checked, is_read = is_debugging() and not kernel.is_python, argument.effect == "read"
         call.append(f"_checked({view}, {argument.name!r}, {is_read})" if is_checked else view)
     result = condition = refused = ""
@@ -166,7 +143,7 @@ def python_block(
     cls: type, kernel: KernelFunction, arguments: Sequence[Argument], instances: list[Any]
 ) -> Callable[..., None]:
     """The block of a plain-Python method; the last integer of a row is the index of its instance."""
-    namespace: dict[str, Any] = {"_kernel": kernel.function, "_instances": instances}
+    namespace: dict[str, Any] = {"_kernel": kernel.function, "_as_table": as_table, "_instances": instances}
     block = _written(cls, kernel, arguments, namespace)
     functools.update_wrapper(block, kernel.function)
     return block

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from cosim.component.argument_types import types_of
 from cosim.component.component import Component
-from cosim.system.adapter import array_of
 from cosim_compiler.shown_code import code_in_c, typed_code
 
 
@@ -42,10 +42,5 @@ def kernel_code(cls: type[Component]) -> Iterator[KernelCode]:
         kernel = functions[name]
         if kernel.is_python:
             continue
-        letters = ""
-        for argument in arguments:
-            array = array_of(argument, cls.declarations)
-            if argument.role != "switch":
-                is_number = argument.is_number or array == "t"
-                letters += {False: "FI", True: "fi"}[is_number][array == "k"]
-        yield KernelCode(name, typed_code(kernel.function, letters), code_in_c(kernel.function, letters))
+        kinds = types_of(arguments, cls.declarations)
+        yield KernelCode(name, typed_code(kernel.function, kinds), code_in_c(kernel.function, kinds))

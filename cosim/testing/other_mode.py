@@ -66,7 +66,7 @@ def results_in_mode(case: type, method: str, plain: bool, prepare: str = "") -> 
     file = inspect.getfile(case)
     order = {"case": case.__qualname__, "method": method, "folder": os.getcwd()}
     order |= {"file": file, "module": case.__module__, "prepare": prepare}
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1" if plain else "0"}
+    environment = {**os.environ, "COSIM_PLAIN": "1" if plain else "0"}
     environment.pop(OF_A_TEST, None)
     waiting, changed = _waiting.get(plain), os.stat(file).st_mtime_ns
     if waiting is None or not waiting.fits(list(sys.path), environment, file, changed):

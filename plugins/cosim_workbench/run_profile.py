@@ -107,7 +107,7 @@ def _part_of(owner: str) -> str:
 def _list_python(system: cosim.System, integrator: cosim.Integrator, found: RunProfile) -> None:
     """What runs as plain Python, and why."""
     if kit.is_plain():
-        found.in_python["everything"] = "NUMBA_DISABLE_JIT or COSIM_DEBUG is set, or numba is not installed"
+        found.in_python["everything"] = "COSIM_PLAIN or COSIM_DEBUG is set, or llvmlite is not installed"
         return
     for name, part in system.parts.items():
         handlers = {n: h.function for n, h in part.handlers.items()}

@@ -35,6 +35,6 @@ def output(**environment: str) -> str:
 
 
 def test_both_ways_give_the_same_bytes():
-    compiled, plain = output(NUMBA_DISABLE_JIT="0"), output(NUMBA_DISABLE_JIT="1")
+    compiled, plain = output(COSIM_PLAIN="0"), output(COSIM_PLAIN="1")
     assert len(compiled.split()) == 3
     assert compiled == plain

@@ -198,8 +198,8 @@ def test_the_command_line_does_the_same(example: Any, whole: cosim.Result, tmp_p
 
 def test_compiled_or_not_the_bytes_are_the_same(example: Any, tmp_path: Path) -> None:
     words = ("run", str(EXAMPLE / "engine_mount.toml"), "--until", "0.1", "-q", "-o")
-    command(example.site, tmp_path, *words, "compiled.csv", NUMBA_DISABLE_JIT="0")
-    command(example.site, tmp_path, *words, "plain.csv", NUMBA_DISABLE_JIT="1")
+    command(example.site, tmp_path, *words, "compiled.csv", COSIM_PLAIN="0")
+    command(example.site, tmp_path, *words, "plain.csv", COSIM_PLAIN="1")
     assert (tmp_path / "compiled.csv").read_bytes() == (tmp_path / "plain.csv").read_bytes()
 
 

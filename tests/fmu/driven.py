@@ -21,7 +21,7 @@ STEPS = 30
 WAYS = {
     "as it came": {},
     "compiled here": {"COSIM_NO_SHIPPED": "1"},
-    "plain Python": {"NUMBA_DISABLE_JIT": "1"},
+    "plain Python": {"COSIM_PLAIN": "1"},
 }
 DIGESTS = """
 import importlib, json, sys
@@ -123,7 +123,7 @@ def check_ways(module: str, words: list[Any]) -> None:
     """
     told = {}
     for way, settings in WAYS.items():
-        environment = {**os.environ, "NUMBA_DISABLE_JIT": "0", "COSIM_NO_SHIPPED": "0", **settings}
+        environment = {**os.environ, "COSIM_PLAIN": "0", "COSIM_NO_SHIPPED": "0", **settings}
         command = [sys.executable, "-c", DIGESTS, json.dumps(sys.path), module, json.dumps(words)]
         done = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
         assert done.returncode == 0, done.stderr

@@ -20,7 +20,7 @@ from cosim_fmu.native.platforms import own_platform
 COMPILER = next((c for c in available_compilers() if isinstance(c, OwnCompiler)), None)
 needs_compiler = pytest.mark.skipif(
     kit.is_plain() or COMPILER is None or own_platform() not in COMPILER.platforms(),
-    reason="needs numba and this machine's C compiler",
+    reason="needs llvmlite and this machine's C compiler",
 )
 WARNINGS = [
     "-std=c11",

@@ -193,7 +193,7 @@ def test_what_is_no_count_or_switch_is_refused() -> None:
     with pytest.raises(cosim.ModelError, match="2 is no switch, needs 1"):
         Gear(locked=2)
     assert Gear(locked=True).locked == 1.0
-    with pytest.raises(cosim.ContractError, match="dtype is <class 'str'>, needs float, int or bool"):
+    with pytest.raises(cosim.ContractError, match="dtype is str, needs float, int or bool"):
         cosim.parameter(dtype=str)
 
 

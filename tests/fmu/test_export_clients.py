@@ -1,7 +1,7 @@
 """Exported FMUs in co-simulation tools that others made, each in an environment of its own.
 
 The environments are those of the benchmarks (``COSIM_PEERS``, else they are made, which takes a while and a
-package index). They lack our packages, and mostly NumPy and numba, so this also shows what an FMU carries.
+package index). They lack our packages, and mostly NumPy and llvmlite, so this also shows what an FMU carries.
 """
 
 import importlib.util

@@ -133,7 +133,7 @@ def references(path: Path) -> str:
     return json.dumps([v.valueReference for v in read_model_description(str(path)).modelVariables])
 
 
-PLAINLY = {"NUMBA_DISABLE_JIT": "1"}
+PLAINLY = {"COSIM_PLAIN": "1"}
 """Where all machine code would have to be made, as of a version that is not ours: the bits are the same."""
 
 
@@ -172,7 +172,7 @@ def test_another_version_in_the_process_is_refused(strange_fmu: Path, oscillator
 
 def test_missing_packages_are_one_message(oscillator_fmu: Path) -> None:
     script = """
-    hide("pluggy", "numba")
+    hide("pluggy", "llvmlite")
     fmu, _ = start(sys.argv[1], messages)
     print(json.dumps([fmu is None, messages]))
     """.replace("\n    ", "\n")
@@ -185,14 +185,14 @@ def test_missing_packages_are_one_message(oscillator_fmu: Path) -> None:
 
 PLAIN = """
 if sys.argv[3] == "hidden":
-    hide("numba", "llvmlite")
+    hide("llvmlite")
 fmu, _ = start(sys.argv[1], messages)
-print(json.dumps([run(fmu, json.loads(sys.argv[2])), "numba" in sys.modules, messages]))
+print(json.dumps([run(fmu, json.loads(sys.argv[2])), "llvmlite" in sys.modules, messages]))
 """
 
 
 @pytest.mark.parametrize("how", ["hidden", "switched off"])
-def test_without_numba_no_bit_changes(oscillator_fmu: Path, expected: list[list[float]], how: str) -> None:
+def test_without_llvm_no_bit_changes(oscillator_fmu: Path, expected: list[list[float]], how: str) -> None:
     switch = PLAINLY if how == "switched off" else {}
     rows, loaded, messages = python(PLAIN, oscillator_fmu, references(oscillator_fmu), how, **switch)
     assert not loaded and messages == []

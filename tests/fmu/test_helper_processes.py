@@ -16,12 +16,12 @@ pytestmark = pytest.mark.skipif(sys.platform != "linux", reason="processes are c
 
 COMPILES_AHEAD = """
 import os, time
-from cosim_compiler import ahead, kernel_cache, native
+from cosim_compiler import ahead, kernel_cache, native, units
 
 native.is_plain = lambda: False
-native.is_at_hand = lambda *item: False
-native.compile_and_keep = lambda *item: time.sleep(60.0)  # as long as a large function takes, and longer
-ahead._with_parts = lambda wanted: iter(wanted)
+units.is_at_hand = lambda *item: False
+units.compile_and_keep = lambda *item: time.sleep(60.0)  # as long as a large function takes, and longer
+units.one_of_each = list
 kernel_cache.can_keep = lambda: True
 os.sched_getaffinity = lambda process: {0, 1}
 print("begins", flush=True)

@@ -11,7 +11,7 @@ from native_tools import needs_compiler
 
 pytestmark = needs_compiler
 QUICK = 1  # no bodies: a few small functions
-WITH_BODIES = 12  # of its functions test_shipped.py compiles most as well, and finds them
+WITH_BODIES = 12
 
 
 def test_a_random_system(tmp_path: Path) -> None:

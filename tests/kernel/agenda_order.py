@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cosim.kit import arrays_at, integers_at
 from cosim.kit import step_layout as ix
-from cosim.step.agenda import first_due, next_event_time, numbers_of, serve, waits_for
+from cosim.step.agenda import first_due, next_event_time, serve, waits_for
 
 SIGNATURE = "iiii>i"
 
@@ -28,13 +28,13 @@ def go_through(head: int, numbers: int, entries: int, ticks: int) -> int:
         for entry in range(1, entries):
             least = min(least, exact[2 * entry])
         for entry in range(entries):
-            is_due = a.clock[numbers_of(entry) + ix.COMES] <= time and not waits_for(a, entry, first)
+            is_due = a.timings[entry].comes <= time and not waits_for(a, a.handlers[entry], first)
             a.places[due + entry] = 1 if is_due else 0
             if is_due != (exact[2 * entry] == least):
                 return done + 1
         for entry in range(entries):
             if a.places[due + entry] != 0:
-                serve(a, entry)
+                serve(a, a.handlers[entry])
                 exact[2 * entry] += exact[2 * entry + 1]
                 done += 1
     return 0

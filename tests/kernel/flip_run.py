@@ -16,7 +16,7 @@ import cache_run
 
 from cosim import kit
 from cosim.registration.registry import registry
-from cosim_compiler.with_numba.numba_target import get_ready
+from cosim_compiler import machine
 
 
 def flipped(data, bit):
@@ -26,7 +26,7 @@ def flipped(data, bit):
 
 def use():
     """The numbers that come out of all the code in the folder."""
-    compiled, text = cache_run.results(), kit.lower(cache_run.curve, "f>f", "curve")
+    compiled, text = cache_run.results(), kit.lower({"curve": (cache_run.curve, "f>f")})
     return json.dumps([*map(float.hex, compiled), text])
 
 
@@ -58,7 +58,7 @@ if __name__ == "__main__":
     warnings.simplefilter("ignore")  # of forks beside threads, of which there are none that matter
     logging.disable()
     registry()
-    get_ready()
+    machine.versions()
     root = Path(os.environ["COSIM_CACHE_DIR"])
     expected = expected_answer(root / "expected")
     kernels = root / "kernels"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from cosim_compiler import ahead, native
+from cosim_compiler import ahead, native, units
 
 
 @pytest.fixture
@@ -10,7 +10,7 @@ def looked_for(monkeypatch):
     """What was looked for among the functions at hand; all of them are."""
     found = []
     monkeypatch.setattr(native, "is_plain", lambda: False)
-    monkeypatch.setattr(native, "is_at_hand", lambda *item: found.append(item) or True)
+    monkeypatch.setattr(units, "is_at_hand", lambda *item: found.append(item) or True)
     return found
 
 

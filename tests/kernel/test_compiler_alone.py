@@ -56,7 +56,7 @@ def test_it_needs_no_cosim(tmp_path: Path, off: str) -> None:
     done = subprocess.run(
         [sys.executable, "author.py"],
         cwd=tmp_path,
-        env={**os.environ, "NUMBA_DISABLE_JIT": off},
+        env={**os.environ, "COSIM_PLAIN": off},
         capture_output=True,
         text=True,
         check=False,

@@ -220,6 +220,35 @@ def test_what_a_module_or_a_class_of_ours_is_asked_for_counts():
 library = math
 
 
+def test_what_changes_in_a_module_of_ours_counts_at_once():
+    def asked(x):
+        return x * library.inner.FACTOR
+
+    def helped(x):
+        return function(x)
+
+    outer, inner = types.ModuleType("ours"), types.ModuleType("ours.inner")
+    outer.inner, inner.FACTOR = inner, 1.0
+    function = changed(asked, library=outer)
+    digests = []
+    for change in (
+        lambda: None,
+        lambda: setattr(inner, "FACTOR", 2.0),
+        lambda: setattr(inner, "FACTOR", [2.0]),
+        lambda: inner.FACTOR.append(3.0),
+        lambda: delattr(inner, "FACTOR"),
+        lambda: setattr(outer, "inner", types.ModuleType("ours.inner")),
+        lambda: setattr(outer.inner, "FACTOR", 4.0),
+        lambda: setattr(outer, "FACTOR", 4.0),
+    ):
+        change()
+        digests.append((fingerprint(function), fingerprint(helped)))
+        assert digests[-1] == (fingerprint(function), fingerprint(helped))
+    assert (
+        len({digest for pair in digests for digest in pair}) == 14
+    )  # the modules without FACTOR are the same
+
+
 def test_a_container_that_holds_itself_has_a_digest():
     ring = [1.0]
     ring.append(ring)
@@ -420,7 +449,7 @@ EDITS = {
     "a function": lambda space: space.update(inner=lambda x: x - 1.0),
     "a name of Python's own": lambda space: space.update(abs=lambda x: x + 5.0),
     "a name that is gone": lambda space: space.pop("GAIN"),
-    "a mark": lambda space: setattr(space["inner"], "__inline__", True),
+    "a mark": lambda space: setattr(space["inner"], "__by_name__", ("other", "f>f")),
     "the name that lowered code calls": lambda space: called_by_name("other", "f>f")(space["inner"]),
 }
 

@@ -1,6 +1,7 @@
 """Events foreseen from how witnesses ran: steps end there, and nothing depends on their coming true."""
 
 import math
+import sys
 
 import numpy as np
 import pytest
@@ -237,3 +238,52 @@ def test_a_copy_goes_on_to_the_same_bytes():
     for each in (simulator, twin):
         each.advance_to(2.0)
     assert simulator.state.to_bytes() == twin.state.to_bytes()
+
+
+def lines_run(function, *arguments):
+    """How many lines of a function are run."""
+    lines = 0
+
+    def tracer(frame, event, argument):
+        nonlocal lines
+        lines += event == "line" and frame.f_code is function.__code__
+        return tracer
+
+    before = sys.gettrace()
+    sys.settrace(tracer)
+    try:
+        function(*arguments)
+    finally:
+        sys.settrace(before)
+    return lines
+
+
+def test_a_root_takes_few_steps():
+    """Where Newton's method comes no closer, halving the bracket takes fifty steps more."""
+    draws = np.random.default_rng(11)
+    lines = []
+    for _ in range(300):
+        value, *others = draws.random(4) * [3.0, -1.0, -1.0, draws.integers(-1, 2)]
+        lines.append(lines_run(first_root, value, *others, 20.0))
+    assert max(lines) < 300  # a step has a dozen
+
+
+@pytest.mark.parametrize(
+    ("polynomial", "end", "root"),
+    [
+        ((1.0, -1.0, 0.0, 0.0), 20.0, 1.0),
+        ((1.0, -1.0, 0.0, 0.0), 1.0, 1.0),  # at the very end
+        ((1.0, -1.0, 0.0, 0.0), math.nextafter(1.0, 0.0), math.nan),
+        ((1.0, 0.0, -1.0, 0.0), 20.0, 1.0),
+        ((1.0, 0.0, 0.0, 0.0), 20.0, math.nan),
+        ((1.0, 1.0, 1.0, 1.0), 20.0, math.nan),
+        ((-1.0, 0.0, 0.0, 1.0), 20.0, 1.0),
+    ],
+)
+def test_exact_roots(polynomial, end, root):
+    found = first_root(*polynomial, end)
+    assert found == root or (found != found and root != root)
+
+
+def test_a_root_that_is_touched():
+    assert first_root(1.0, -2.0, 1.0, 0.0, 20.0) == pytest.approx(1.0, rel=1e-7)

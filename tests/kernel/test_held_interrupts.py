@@ -10,14 +10,15 @@ import compiling_interrupted
 import pytest
 
 from cosim_compiler.held_interrupts import interrupts_held
-from cosim_compiler.native import is_own, is_plain
+from cosim_compiler.native import is_plain
+from cosim_compiler.road import LLVM, road
 
 
-@pytest.mark.skipif(is_plain() or is_own() or os.name == "nt", reason="numba compiles nothing here")
+@pytest.mark.skipif(is_plain() or road() != LLVM or os.name == "nt", reason="LLVM compiles nothing here")
 def test_between_llvm_and_llvmlite(tmp_path):
     done = subprocess.run(
         [sys.executable, compiling_interrupted.__file__],
-        env={**os.environ, "COSIM_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"},
+        env={**os.environ, "COSIM_CACHE_DIR": str(tmp_path), "COSIM_PLAIN": "0"},
         capture_output=True,
         text=True,
         timeout=120,

@@ -93,7 +93,7 @@ def counted_looks(script):
     """What a script prints that counts, in plain Python, at how many points witnesses are looked at."""
     run = subprocess.run(
         [sys.executable, "-c", script],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+        env={**os.environ, "COSIM_PLAIN": "1", "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
         capture_output=True,
         text=True,
         check=False,

@@ -21,7 +21,7 @@ import flip_run
 import pytest
 from flip_run import flipped
 
-from cosim_compiler import convention, fingerprint, kernel_cache, native, shipped
+from cosim_compiler import convention, kernel_cache, units
 from cosim_compiler.native import is_plain
 
 FOLDER = kernel_cache.folder.__wrapped__
@@ -38,7 +38,7 @@ def nothing_complained_of(monkeypatch):
 
 def start(folder):
     """Begin a process that uses a cache folder."""
-    environment = {**os.environ, "COSIM_CACHE_DIR": str(folder), "NUMBA_DISABLE_JIT": "0"}
+    environment = {**os.environ, "COSIM_CACHE_DIR": str(folder), "COSIM_PLAIN": "0"}
     return subprocess.Popen(
         [sys.executable, cache_run.__file__],
         env=environment,
@@ -299,7 +299,7 @@ def test_nothing_is_read_that_its_checksum_does_not_fit(monkeypatch, tmp_path, c
 @pytest.mark.parametrize("count", [8, pytest.param(1000, marks=pytest.mark.thorough)])
 def test_flipped_bits_neither_crash_nor_give_a_wrong_number(filled, tmp_path, count):
     folder = shutil.copytree(filled, tmp_path / "cache")
-    environment = {**os.environ, "COSIM_CACHE_DIR": str(folder), "NUMBA_DISABLE_JIT": "0"}
+    environment = {**os.environ, "COSIM_CACHE_DIR": str(folder), "COSIM_PLAIN": "0"}
     command = [sys.executable, flip_run.__file__, str(count)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, check=True)
     assert json.loads(done.stdout) == {"right": count}
@@ -307,26 +307,18 @@ def test_flipped_bits_neither_crash_nor_give_a_wrong_number(filled, tmp_path, co
 
 @compiled_only
 @pytest.mark.parametrize(
-    "name", ["calls", "convention", "native", "with_numba/fresh", "with_numba/intrinsics"]
+    "name", ["calls", "convention", "machine", "units", "language/reading", "printers/llvm"]
 )
 def test_all_that_is_found_counts_the_modules_that_write_it(monkeypatch, tmp_path, name):
-    def digests():
-        fingerprint.digest_of_compiler.cache_clear()
-        native.versions.cache_clear()
-        return {fingerprint.digest_of_compiler(), shipped.made_with(), native.versions()}
-
-    before = digests()
+    made_by = units._made_by.__wrapped__
+    before = made_by()
     package = tmp_path / "package"
-    shutil.copytree(Path(fingerprint.__file__).parent, package, ignore=shutil.ignore_patterns("shipped"))
-    try:
-        monkeypatch.setattr(fingerprint, "__file__", str(package / "fingerprint.py"))
-        assert digests() == before
-        with (package / f"{name}.py").open("a") as file:
-            file.write("EDITED = True\n")
-        assert digests().isdisjoint(before)
-    finally:
-        monkeypatch.undo()
-        assert digests() == before
+    shutil.copytree(Path(units.__file__).parent, package, ignore=shutil.ignore_patterns("shipped"))
+    monkeypatch.setattr(units, "__file__", str(package / "units.py"))
+    assert made_by() == before
+    with (package / f"{name}.py").open("a") as file:
+        file.write("EDITED = True\n")
+    assert made_by() != before
 
 
 @compiled_only
@@ -334,7 +326,7 @@ def test_members_of_a_named_tuple_that_change_places_count(monkeypatch):
     digests = set()
     for names in ("first second", "second first", "first second"):
         monkeypatch.setitem(convention.compounds, "Q", (namedtuple("Two", names), "FF"))
-        digests.add(native._digest(flipped, "Q>f", {}))
+        digests.add(units._digest_of_unit(((flipped, "Q>f"),)))
     assert len(digests) == 2
 
 

@@ -14,6 +14,7 @@ import pytest
 
 import cosim
 from cosim import kit
+from cosim_fmu.lowering.entry_points import entry_point
 from cosim_fmu.lowering.machine_code import MachineCode
 
 SIGNATURE = "FFIf>i"
@@ -34,13 +35,13 @@ def churn(x, work, count, t):
     return count[0] + 2
 
 
-def folded(table, f):
-    return table[1, 2] * 10 + table.shape[0]
+def counted(x, count, t):
+    return count[-1] * 10 + x.shape[0]
 
 
 pytestmark = pytest.mark.skipif(
     kit.is_plain() or shutil.which("cc") is None or not sys.platform.startswith("linux"),
-    reason="needs numba, a C compiler and Linux",
+    reason="needs llvmlite, a C compiler and Linux",
 )
 
 
@@ -57,13 +58,11 @@ def arrays_of(*given: np.ndarray) -> ctypes.Array[Array]:
 def library(tmp_path_factory: pytest.TempPathFactory) -> ctypes.CDLL:
     folder = tmp_path_factory.mktemp("lowered")
     texts = [
-        kit.lower(churn, SIGNATURE, "lowered_churn"),
-        kit.entry_point("churn", "lowered_churn", SIGNATURE, RAISED),
-        kit.lower(folded, "Tf>i", "lowered_folded"),
-        kit.entry_point("folded", "lowered_folded", "Tf>i", RAISED),
+        kit.lower({"lowered_churn": (churn, SIGNATURE), "lowered_counted": (counted, "FIf>i")}),
+        f"!0 = !{{}}\n{entry_point('churn', 'lowered_churn', SIGNATURE, RAISED)}",
+        f"!0 = !{{}}\n{entry_point('counted', 'lowered_counted', 'FIf>i', RAISED)}",
     ]
-    texts.append(kit.entry_point("known", "lowered_folded", "Tf>i", RAISED, [(None, (4, 3))]))
-    names = ["churn", "folded", "known"]
+    names = ["churn", "counted"]
     code = MachineCode(texts, [], exported=names)
     (folder / "code.o").write_bytes(code.object_file())
     subprocess.run(["cc", "-shared", "-o", "code.so", "code.o", "-lm"], cwd=folder, check=True)
@@ -90,63 +89,54 @@ def test_a_lowered_function_gives_the_bits_of_the_compiled_one(library: ctypes.C
     assert work_there.tobytes() == work_here.tobytes()
 
 
-def test_a_table_has_two_dimensions_and_an_exception_is_a_code(library: ctypes.CDLL) -> None:
-    table = np.arange(12).reshape(4, 3)
-    assert library.folded(arrays_of(table), 0.0) == 54
+def test_arrays_have_lengths_and_an_exception_is_a_code(library: ctypes.CDLL) -> None:
+    assert library.counted(arrays_of(np.zeros(4), np.array([1, 5])), 0.0) == 54
+    assert library.counted(arrays_of(np.zeros(0), np.array([0])), 0.0) == 0
     assert library.churn(arrays_of(np.zeros(1), np.zeros(1), np.array([-1])), 0.0) == RAISED
-
-
-def test_a_shape_that_is_known_is_not_looked_up(library: ctypes.CDLL) -> None:
-    table = np.arange(12).reshape(4, 3)
-    (told,) = arrays_of(table)
-    told.rows, told.columns = 1000, 2
-    assert library.known((Array * 1)(told), 0.0) == 54 != library.folded((Array * 1)(told), 0.0)
 
 
 def test_the_text_is_kept_and_a_damaged_one_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from cosim_compiler import kernel_cache, native
+    from cosim_compiler import kernel_cache
     from cosim_compiler.printers import llvm_lowered
-    from cosim_compiler.with_numba import fresh
 
     made = []
-    where, name = (llvm_lowered, "lowered_text") if native.is_own() else (fresh, "text_of")
-    text_of = getattr(where, name)
+    text_of = llvm_lowered.text_of
     monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
-    monkeypatch.setattr(where, name, lambda f, *more: made.append(f) or text_of(f, *more))
-    first = kit.lower(half, "f>f", "one")
-    assert kit.lower(half, "f>f", "two") == first.replace("@one", "@two") and len(made) == 1
+    monkeypatch.setattr(llvm_lowered, "text_of", lambda wanted: made.append(wanted) or text_of(wanted))
+    first = kit.lower({"one": (half, "f>f")})
+    assert kit.lower({"two": (half, "f>f")}) == first.replace("@one", "@two") and len(made) == 1
     (kept,) = tmp_path.iterdir()
     kept.write_bytes(kept.read_bytes().replace(b"ret", b"add"))
-    assert kit.lower(half, "f>f", "one") == first and len(made) == 2
+    assert kit.lower({"one": (half, "f>f")}) == first and len(made) == 2
 
 
 def test_what_only_python_has_is_refused() -> None:
     with pytest.raises(cosim.ContractError, match="plain function"):
-        kit.lower(math.sin, "f>f", "sine")
+        kit.lower({"sine": (math.sin, "f>f")})
     text = "declare double @PyFloat_AsDouble(ptr)\ndefine double @f(ptr %p) {\n"
     text += "  %x = call double @PyFloat_AsDouble(ptr %p)\n  ret double %x\n}\n"
     with pytest.raises(cosim.ContractError, match="PyFloat_AsDouble"):
         MachineCode([text], ["f"])
     with pytest.raises(ValueError, match="signature"):
-        kit.entry_point("f", "g", "fF>i", RAISED)
+        entry_point("f", "g", "fF>i", RAISED)
 
 
-def test_without_numba_there_is_a_message() -> None:
+def test_in_plain_python_there_is_a_message() -> None:
     code = (
         "import cosim\nfrom cosim import kit\n"
-        "try:\n    kit.lower(kit.walk, 'f>f', 'x')\nexcept cosim.ContractError as error:\n"
+        "try:\n    kit.lower({'x': (kit.walk, 'f>f')})\nexcept cosim.ContractError as error:\n"
     )
     code += "    print(error)"
     done = subprocess.run(
         [sys.executable, "-c", code],
         capture_output=True,
         text=True,
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        env={**os.environ, "COSIM_PLAIN": "1"},
         check=True,
     )
-    assert "NUMBA_DISABLE_JIT" in done.stdout
+    assert "COSIM_PLAIN" in done.stdout
 
 
 def test_code_is_kept_by_what_the_named_tuples_of_its_signature_hold(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -162,7 +152,7 @@ def test_what_was_linked_and_optimized_once_is_kept(tmp_path: Path, monkeypatch:
     from cosim_compiler import kernel_cache
     from cosim_fmu.lowering import machine_code
 
-    texts = [kit.lower(half, "f>f", "half_of")]
+    texts = [kit.lower({"half_of": (half, "f>f")})]
     monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
     first = MachineCode(texts, [], exported=["half_of"])
     built = first.object_file()
@@ -181,10 +171,10 @@ def test_what_was_linked_and_optimized_once_is_kept(tmp_path: Path, monkeypatch:
 def test_one_process_optimizes_modules_one_after_the_other_to_the_same_bytes() -> None:
     import llvmlite.binding as llvm
 
-    from cosim_fmu.lowering.machine_code import plainest_processor
+    from cosim.kit import plainest_processor
     from cosim_fmu.lowering.optimizer import Optimizer
 
-    modules = [llvm.parse_assembly(kit.lower(half, "f>f", name)).as_bitcode() for name in ("a", "b", "a")]
+    modules = [llvm.parse_assembly(kit.lower({name: (half, "f>f")})).as_bitcode() for name in ("a", "b", "a")]
     alone = []
     for module in modules:
         with Optimizer(plainest_processor()) as optimizer:
@@ -194,7 +184,7 @@ def test_one_process_optimizes_modules_one_after_the_other_to_the_same_bytes() -
 
 
 def test_what_llvm_says_of_a_module_that_it_cannot_read_is_told() -> None:
-    from cosim_fmu.lowering.machine_code import plainest_processor
+    from cosim.kit import plainest_processor
     from cosim_fmu.lowering.optimizer import Optimizer
 
     with (

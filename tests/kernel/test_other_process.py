@@ -13,7 +13,7 @@ HERE = Path(ball_run.__file__).parent
 
 def in_another_process(*arguments, plain=False):
     """Run `ball_run` in a new process."""
-    environment = {**os.environ, "NUMBA_DISABLE_JIT": "1" if plain else "0"}
+    environment = {**os.environ, "COSIM_PLAIN": "1" if plain else "0"}
     command = [sys.executable, str(HERE / "ball_run.py"), *map(str, arguments)]
     done = subprocess.run(command, env=environment, capture_output=True, text=True, timeout=600, check=False)
     assert done.returncode == 0, done.stderr

@@ -15,6 +15,8 @@ from how_many import many
 
 import cosim
 from cosim.rational import compare_fractions, nearest_time, periodic_time, rational_time, tick_time
+from cosim.step.records import Grid
+from cosim_compiler.record import layout_of, width_of
 
 LARGEST = (1 << 63) - 1
 
@@ -364,13 +366,14 @@ def test_damaged_grids_are_refused() -> None:
     data, places = simulator.state.to_bytes(), cosim.kit.step_layout
     agenda = simulator.state.agenda
     grid = places.FIRST_ENTRY + 1
+    column = {name: offset // 8 for name, offset, _ in layout_of(Grid)}
     for place, value in [
-        (grid + places.RESOLUTION, 0),
-        (grid + places.RESOLUTION, -10),
-        (grid + places.PERIOD_REST, 10),
-        (grid + places.OFFSET_REST, -1),
-        (grid + places.PERIOD_WHOLE, LARGEST),
-        (grid + places.OFFSET_WHOLE, LARGEST),
+        (grid + column["resolution"], 0),
+        (grid + column["resolution"], -10),
+        (grid + column["period_rest"], 10),
+        (grid + column["offset_rest"], -1),
+        (grid + column["period_whole"], LARGEST),
+        (grid + column["offset_whole"], LARGEST),
         (places.FIRST_ENTRY, LARGEST),
         (places.FIRST_ENTRY, 3),
     ]:
@@ -379,7 +382,7 @@ def test_damaged_grids_are_refused() -> None:
         damaged = simulator.system.state_from_bytes(state.to_bytes())
         with pytest.raises(cosim.StateError, match="damaged"):
             cosim.Simulator(simulator.system, damaged, accuracy=1e-6)
-    assert agenda.size == grid + places.GRID_WIDTH
+    assert agenda.size == grid + width_of(Grid)
 
 
 # order, over many ticks
@@ -483,3 +486,51 @@ def test_whole_runs_are_those_on_paper(ticks: int) -> None:
         found = simulator.state
         assert [found[f"m.count_{name}"] for name in "abc"] == counts
         assert [found[f"m.seen_{name}"] for name in "abc"] == seen
+
+
+class Counting(cosim.Component):
+    """A timer that counts its periods, beside ticks of the same length and of three of them."""
+
+    wake = cosim.timer(start=0.3)
+    rings = cosim.discrete(dtype=int)
+    ticks = cosim.discrete(dtype=int)
+    slow_ticks = cosim.discrete(dtype=int)
+
+    @cosim.on(wake, does="discrete")
+    def ring(rings, wake_next, rings_next):  # noqa: N805
+        wake_next[0] = periodic_time(rings + 2, 1, 0.0, 0.3)
+        rings_next[0] = rings + 1
+
+    @cosim.every(0.3, offset=0.3, does="discrete")
+    def tick(ticks, ticks_next):  # noqa: N805
+        ticks_next[0] = ticks + 1
+
+    @cosim.every(0.9, offset=0.9, does="discrete")
+    def tick_slowly(slow_ticks, slow_ticks_next):  # noqa: N805
+        slow_ticks_next[0] = slow_ticks + 1
+
+
+class Adding(Counting):
+    """The same, and the timer adds to itself."""
+
+    @cosim.on(Counting.wake, does="discrete")
+    def ring(rings, wake, wake_next, rings_next):  # noqa: N805
+        wake_next[0] = wake + 0.3
+        rings_next[0] = rings + 1
+
+
+@pytest.mark.parametrize(("kind", "rings"), [(Counting, 1000), (Adding, 999)])
+def test_a_timer_that_counts_meets_ticks_and_one_that_adds_does_not(
+    kind: type[cosim.Component], rings: int
+) -> None:
+    model = cosim.Model("timers")
+    model.add(kind, "part")
+    simulator = cosim.Simulator(model.build(), accuracy=1e-6)
+    simulator.advance_to(300.0)
+    simulator.advance_pending_events()
+    state = simulator.state
+    assert (state["part.rings"], state["part.ticks"], state["part.slow_ticks"]) == (rings, 1000, 333)
+    rung = [event.time for event in simulator.events if event.handler == "part.ring"]
+    ticked = [event.time for event in simulator.events if event.handler == "part.tick"]
+    assert (rung == ticked) == (kind is Counting)
+    assert rung == pytest.approx(ticked[:rings], rel=1e-13)

@@ -419,9 +419,7 @@ def test_a_simulator_says_what_to_pickle():
 def test_what_has_no_attributes_to_set_says_so():
     from cosim_fmu import TimedInputs
 
-    with pytest.raises(
-        AttributeNameError, match="TimedInputs has no attribute 'zz' to set. Nothing of"
-    ):
+    with pytest.raises(AttributeNameError, match="TimedInputs has no attribute 'zz' to set. Nothing of"):
         TimedInputs({}).zz = 1
 
 

@@ -1,26 +1,33 @@
-"""Every kernel function that the product asks for is read, and printed as LLVM's text, as C, and lowered.
+"""Every function of the product that belongs to no model is printed as LLVM's text, as C and as plain Python.
 
-Runs in plain Python, where asking compiles nothing; writes how many functions there were.
+Writes how many there were, and what could not be printed.
 """
 
 from __future__ import annotations
 
 import json
-import types
+from typing import Any
 
-from corpus import ask_for_all
-from shipping import collected
+from corpus import use_all
 
-from cosim.step.arrays import PARTS
+from cosim_compiler import units
 from cosim_compiler.code import text_for_llvm, text_in_c
 from cosim_compiler.language.program import Program
-from cosim_compiler.printers.llvm_lowered import lowered_text
+from cosim_compiler.printers.llvm_lowered import text_of
 from cosim_compiler.printers.plain_text import shown
 
-faults = []
+digest = units._digest
+used: dict[tuple[Any, ...], None] = {}
 
 
-def read(function: types.FunctionType, signature: str) -> None:
+def noted_digest(what: str, wanted: Any) -> str:
+    """Also notes whose digest is asked for."""
+    for item in wanted:
+        used[what, *item] = None
+    return digest(what, wanted)
+
+
+def print_all(function: Any, signature: str) -> None:
     program = Program()
     root = program.root(function, signature)
     assert text_for_llvm(program, [("cosim_entry", root, signature)])
@@ -28,16 +35,15 @@ def read(function: types.FunctionType, signature: str) -> None:
     assert all(map(shown, program.functions))
 
 
-with collected() as wanted:
-    ask_for_all()
-around_parts = {part.__dict__["__by_address__"] for part in PARTS}
-for (function, signature), forms in wanted.items():
-    if function in around_parts:  # numba's way to hand over all arrays
-        continue
+units._digest = noted_digest
+use_all()
+faults = []
+for what, function, signature in used:
     try:
-        read(function, signature)
-        if "text" in forms:
-            assert lowered_text(function, signature, "cosim_lowered")
+        if what == units.TEXTS:
+            assert text_of([(function, signature)])
+        else:
+            print_all(function, signature)
     except Exception as error:
         faults.append(f"{function.__qualname__} {signature}: {type(error).__name__}: {error}")
-print(json.dumps({"functions": len(wanted), "faults": faults}))
+print(json.dumps({"functions": len(used), "faults": faults}))

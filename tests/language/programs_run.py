@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import ctypes
+import itertools
 import math
 import random
 import struct
@@ -15,11 +17,12 @@ from random_programs import SIZE, random_program
 
 from cosim_compiler import machine
 from cosim_compiler.called import Called
+from cosim_compiler.calls import PLACEHOLDER
 from cosim_compiler.code import BY_LLVM, Coder
+from cosim_compiler.convention import SCALARS, address_of, prototype
 from cosim_compiler.errors import ContractError
 from cosim_compiler.language.program import Program
-from cosim_compiler.printers.llvm_lowered import lowered_text
-from cosim_compiler.shipped import Shipped
+from cosim_compiler.printers.llvm_lowered import text_of
 from cosim_compiler.sources.run_source import run_source
 
 SIGNATURE = "ffiiFIT>f"
@@ -27,6 +30,7 @@ CALLS = 4
 """With so many arguments is each program called."""
 MOST_WHOLE = 2**63
 INTERESTING = (0.0, -0.0, 1.0, -1.0, 2.5, math.inf, -math.inf, math.nan, 1e-320, 1e18, -7.25)
+RAISED = ("no", "too much", "Singular matrix")
 Outcome = tuple[Any, ...]
 
 
@@ -63,7 +67,7 @@ def in_plain_python(kernel: Any, given: list[Any]) -> Outcome | None:
         with np.errstate(all="ignore"):
             result: Any = ("returns", float(kernel(*given)))
     except (ValueError, ArithmeticError) as error:
-        if str(error) not in ("no", "too much"):
+        if str(error) not in RAISED:
             return None
         result = ("raises", type(error).__name__, str(error))
     except MemoryError:  # a whole number of some gigabytes
@@ -118,8 +122,9 @@ def lowered_differences(seeds: Iterable[int]) -> Iterator[Difference | None]:
         if is_too_large(kernel):
             continue
         name = f"lowered_program_{seed}"
-        machine.load(machine.object_of(machine.optimized(lowered_text(kernel, SIGNATURE, name))))
-        called = Shipped(kernel, SIGNATURE, machine.address_of(name))
+        text = machine.optimized(text_of([(kernel, SIGNATURE)])).replace(f"{PLACEHOLDER}_0", name)
+        machine.load(machine.object_of(text))
+        called = prototype(SIGNATURE)(machine.address_of(name))
         draw = random.Random(seed)
         for _ in range(CALLS):
             given = arguments(draw)
@@ -129,11 +134,16 @@ def lowered_differences(seeds: Iterable[int]) -> Iterator[Difference | None]:
                 continue
             if expected[0] == "raises":
                 expected = ("raises", *expected[3:])
-            try:
-                found = ("returns", called(*copies), *_arrays(copies))
-            except RuntimeError:
-                found = ("raises", *_arrays(copies))
+            result = ctypes.c_double()
+            words = [_words(letter, value) for letter, value in zip(SIGNATURE, copies, strict=False)]
+            status = called(ctypes.addressof(result), *itertools.chain(*words))
+            answer = ("returns", result.value) if status == 0 else ("raises",)
+            found = (*answer, *_arrays(copies))
             yield None if are_equal(expected, found) else Difference(seed, expected, found)
+
+
+def _words(letter: str, value: Any) -> tuple[Any, ...]:
+    return (value,) if letter in SCALARS else (address_of(value), *value.shape)
 
 
 def is_too_large(kernel: Any) -> bool:

@@ -35,6 +35,15 @@ def total(v, by):
 REALS = ("0.0", "-0.0", "1.0", "-2.0", "0.5", "1e300", "-1e-310", "3.0", "2.5", "1e9")
 WHOLES = ("0", "1", "-1", "2", "7", "-4", "63", "64", "-9", "4611686018427387904", "1000003")
 OF_ONE = ("math.sin", "math.cos", "math.tanh", "math.atan", "abs", "-", "math.fabs", "math.expm1", "math.erf")
+FUNCTIONS = "from cosim_compiler.functions import *\n"
+TABLES = """\
+    q, s, u = zeros((3, 3)), zeros((3, 3)), zeros(3)
+    for row in range(3):
+        u[row] = t - row
+        for column in range(3):
+            q[row, column] = a[row] * x + column
+"""
+MADE_UP = ("i_", "n_", "value_", "held_", "k_", "end_")
 
 
 class Writer:
@@ -49,14 +58,16 @@ class Writer:
     def program(self) -> str:
         body = self.block(3, 1)
         result = self.real(2)
-        return f"import math\n{HELPERS}\n\ndef kernel(x, t, n, m, a, k, w):\n{body}    return {result}\n"
+        head = f"import math\n{FUNCTIONS}\n{HELPERS}\n\ndef kernel(x, t, n, m, a, k, w):\n{TABLES}"
+        return f"{head}{body}    return {result}\n"
 
     def one(self, *choices: str) -> str:
         return self.draw.choice(choices)
 
     def new(self, kind: str) -> str:
+        """A name; some look like what printers make up themselves."""
         self.count += 1
-        return f"{kind}{self.count}"
+        return f"{self.one(*MADE_UP)}{self.count}" if self.draw.random() < 0.15 else f"{kind}{self.count}"
 
     # expressions
 
@@ -87,16 +98,47 @@ class Writer:
             return f"helper({a}, {self.whole(depth - 1)})[{self.place(2)}]"
         if chance < 0.94 and self.depth_of_loops == 0:
             return f"total({self.section()}, {a})"
-        if chance < 0.97:
+        if chance < 0.96:
             return f"({a}, {b}, {self.leaf()})[{self.place(3)}]"
+        if chance < 0.98:
+            return self.of_functions(a, b)
         return f"math.copysign({a}, {b})"
+
+    def of_functions(self, a: str, b: str) -> str:
+        """A call of one of the functions with NumPy's names that answer a number."""
+        vector = self.one("u", "q[1]", "s[2]", "a[1:4]")
+        return self.one(
+            f"clip({a}, {b}, {self.leaf()})",
+            f"sign({a})",
+            f"where({self.condition(1)}, {a}, {b})",
+            f"interp({a}, (-1.0, 0.0, 0.5, 2.0), {self.one('a', f'({b}, {a}, 1.0, {self.leaf()})')})",
+            f"norm({vector})",
+            f"{self.one('min', 'max')}({vector})",
+            f"dot({vector}, {self.one('u', 'a[:3]', 'q[-1]')})",
+        )
+
+    def on_tables(self) -> str:
+        """A statement that changes tables and vectors."""
+        return self.one(
+            f"q[{self.place(3)}, {self.place(3)}] = {self.real(1)}",
+            f"s[{self.place(3)}, {self.place(3)}] += {self.real(1)}",
+            f"u[{self.place(3)}] -= {self.real(1)}",
+            "matmul(q, q, s)",
+            "matmul(q, a[1:4], u)",
+            "matmul(a[:3], s, u)",
+            "transpose(q, s)",
+            "solve(q, a[0:3], u)",
+            "solve(q, q, s)",
+        )
 
     def leaf(self) -> str:
         chance = self.draw.random()
         if chance < 0.4:
             return self.one(*self.reals)
-        if chance < 0.6:
+        if chance < 0.57:
             return f"a[{self.place()}]"
+        if chance < 0.6:
+            return f"{self.one(f'q[{self.place(3)}, ', 'u[', 's[1][')}{self.place(3)}]"
         if chance < 0.75:
             return self.one(*REALS)
         if chance < 0.9:
@@ -188,8 +230,10 @@ class Writer:
             return f"{pad}a[{self.place()}] {self.one('=', '+=', '*=', '-=')} {self.real(2)}\n"
         if chance < 0.46:
             return f"{pad}k[{self.place()}] {self.one('=', '+=', '^=')} {self.whole(2)}\n"
-        if chance < 0.49:
+        if chance < 0.48:
             return f"{pad}w[{self.place()}, {self.place(3)}] = {self.whole(2)}\n"
+        if chance < 0.51:
+            return f"{pad}{self.on_tables()}\n"
         if chance < 0.53:
             return f"{pad}a[0], a[1] = {self.real(1)}, a[0]\n"
         if chance < 0.57:

@@ -158,6 +158,16 @@ def test_reals_become_whole_numbers(function: Any, a: float, expected: int) -> N
         assert function(np.float64(a), 0.0) == expected
 
 
+def by_powers_of_two(a, b):
+    return (a // 1, a % 1, a // 2, a % 2, a // 8, a % 8, a // 4611686018427387904, a % 4611686018427387904)[b]
+
+
+@pytest.mark.parametrize("a", [LEAST, LEAST + 1, -9, -8, -7, -1, 0, 1, 7, 8, 9, 2**62, MOST])
+def test_quotients_by_powers_of_two_round_down(a: int) -> None:
+    function = compiled(by_powers_of_two, "ii>i")
+    assert [function(a, i) for i in range(8)] == [by_powers_of_two(a, i) for i in range(8)]
+
+
 def section(a, i, j):
     part = a[i:j]
     s = 0.0

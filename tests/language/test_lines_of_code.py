@@ -28,7 +28,7 @@ def kernel(x, out):
 
 
 def text(monkeypatch: pytest.MonkeyPatch, shown: bool) -> str:
-    monkeypatch.setattr(llvm, "are_shown", lambda: shown)
+    monkeypatch.setattr(llvm, "lines_are_shown", lambda: shown)
     program = Program()
     return text_for_llvm(program, [("entry", program.root(kernel, "fF>v"), "fF>v")])
 

@@ -93,6 +93,55 @@ def test_arguments_of_a_call_by_address_are_computed_once(coder: Coder) -> None:
     assert compiled(through_an_address, "iF>f", coder)(address, y) == 11.0 and y[0] == 1.0
 
 
+def with_names_of_printers(x: Any, a: Any) -> Any:
+    """Names that a printer makes up beside the author's: of counters, bounds, and values held."""
+    i_1, n_1, value_1, k_doubled, constant_0 = 5, 7, 0.5, 0.25, 2.0
+    NAN, int64_t, tuple_trre = 1.0, 3.0, 4.0  # noqa: N806
+    for i_2 in range(n_1):
+        for i_3 in range(i_1, i_2, -1):
+            value_1 += WEIGHTS[i_2 % 3] * doubled(i_3 - i_2)[0]
+    i_4 = 2
+    while i_4 >= 0:
+        for n_2 in range(3):
+            a[n_2] += value_1 * x
+        i_4 -= 1
+    return k_doubled + constant_0 + value_1 + NAN + int64_t + tuple_trre + a[0] + a[2] - i_4
+
+
+WEIGHTS = (0.5, 1.0, 0.125)
+
+
+def doubled(x: Any) -> Any:
+    return x + x, x
+
+
+def in_the_order_of_python(a: Any) -> Any:
+    """Elements are read where they stand, between calls that change them."""
+    first = (counting(a) + a[0]) * counting(a)
+    second = (a[0] + a[1]) - counting(a) * (a[1] + a[0])
+    return first + 3.0 * second
+
+
+def a_sum_of_what_is_held(a: Any) -> Any:
+    return 2.0 * sum((counting(a), a[1])) - sum((a[0], counting(a)))
+
+
+@pytest.mark.parametrize("coder", [BY_LLVM, BY_C], ids=["llvm", "c"])
+@pytest.mark.parametrize("function", [in_the_order_of_python, a_sum_of_what_is_held])
+def test_order_and_brackets_are_those_of_python(function: Any, coder: Coder) -> None:
+    given = np.array([1.5, -0.25]), np.array([1.5, -0.25])
+    assert compiled(function, "F>f", coder)(given[0]) == function(given[1])
+    assert given[0].tolist() == given[1].tolist()
+
+
+@pytest.mark.parametrize("coder", [BY_LLVM, BY_C], ids=["llvm", "c"])
+def test_no_name_of_an_author_is_taken_for_one_of_the_printer(coder: Coder) -> None:
+    given = np.zeros(3), np.zeros(3)
+    found = compiled(with_names_of_printers, "fF>f", coder)(0.5, given[0])
+    assert found == with_names_of_printers(0.5, given[1])
+    assert given[0].tolist() == given[1].tolist()
+
+
 def stretch(x: Any, stiffness: Any, limit: Any, f: Any) -> None:
     """The force of a spring that ends."""
     reach = min(abs(x), limit)
@@ -120,4 +169,4 @@ def test_c_reads_like_its_source() -> None:
 
 
 def test_the_roads_are_named() -> None:
-    assert set(ROADS) == {"numba", "own", "c", "plain"}
+    assert set(ROADS) == {"llvm", "c", "plain"}

@@ -7,9 +7,15 @@ from typing import Any
 import pytest
 
 import cosim
-from cosim_compiler.sources.unwritten_results import read_too_early
+from cosim_compiler.language.program import Program
+from cosim_compiler.language.types import REAL, View
+from cosim_compiler.language.unwritten import results_read_early
 
 WIDE = 3
+
+
+def early(function: Any) -> dict[str, tuple[int, int]]:
+    return results_read_early(Program().function(function, (REAL, View(REAL))), {"y": WIDE})
 
 
 def added(x, y):
@@ -76,7 +82,7 @@ def short_loop(x, y):
     ],
 )
 def test_what_is_read_before_it_is_written(function: Any, index: int) -> None:
-    (found,) = read_too_early(function, {"y": WIDE}).items()
+    (found,) = early(function).items()
     assert (found[0], found[1][0]) == ("y", index)
     assert found[1][1] > function.__code__.co_firstlineno
 
@@ -122,7 +128,7 @@ def cleared(x, y):
 
 @pytest.mark.parametrize("function", [first, both_branches, in_turns, helper_behind, unknown_place, cleared])
 def test_what_is_written_first_or_not_known(function: Any) -> None:
-    assert read_too_early(function, {"y": WIDE}) == {}
+    assert early(function) == {}
 
 
 def grows(x, x_dot):
@@ -131,7 +137,8 @@ def grows(x, x_dot):
 
 def test_the_class_is_refused_with_the_line() -> None:
     with pytest.raises(
-        cosim.ContractError, match=r"test_read_too_early\.py:\d+: grows: x_dot\[0\] is read here"
+        cosim.ContractError,
+        match=r"test_read_too_early\.py:\d+: grows: x_dot\[0\] is read before it is written",
     ):
         type("Block", (cosim.Component,), {"x": cosim.auxiliary_state(), "grow": cosim.kernel(grows)})
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import random
 import shutil
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -23,6 +24,7 @@ from cosim_compiler.record import (
     from_bytes,
     layout_digest,
     layout_of,
+    rows_of,
     to_bytes,
 )
 
@@ -94,10 +96,10 @@ def test_random_runs(coder: Coder, monkeypatch: pytest.MonkeyPatch) -> None:
 
 def test_a_changed_method_is_another_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(convention.records, "R", (Run, layout_digest(Run)))
-    before = units._digest(((look, "R>i"),))
-    assert units._digest(((look, "R>i"),)) == before
+    before = units._digest_of_unit(((look, "R>i"),))
+    assert units._digest_of_unit(((look, "R>i"),)) == before
     monkeypatch.setattr(Level, "is_above", lambda level: level.value >= level.guard)
-    assert units._digest(((look, "R>i"),)) != before
+    assert units._digest_of_unit(((look, "R>i"),)) != before
 
 
 def test_a_misspelt_field_is_refused() -> None:
@@ -174,3 +176,84 @@ def test_a_header_of_c() -> None:
     assert HEADER in text
     assert "    struct Level last;\n" in text
     assert "    struct { struct Witness *at; int64_t n; } witnesses;\n" in text
+
+
+class Place(Record):
+    """Two numbers that lie in a view."""
+
+    at: float
+    speed: float
+
+    def later(place, time):
+        return place.at + time * place.speed
+
+
+class Counted(Record):
+    """What a view of reals has no room for."""
+
+    count: int
+
+
+class Pair(NamedTuple):
+    """A group whose properties and methods show its views as records."""
+
+    x: Any
+    n: Any
+
+    @property
+    def places(pair):
+        return rows_of(Place, pair.x, 1, pair.n[0])
+
+    def first_at(pair, time):
+        return min(math.inf, pair.places[0].later(time), pair.places[-1].later(time))
+
+
+def furthest(pair, time):
+    found = -math.inf
+    for place in pair.places:
+        found = max(found, place.later(time))
+        place.at = place.later(time)
+    return found + (pair.first_at(0.0) if pair.n[0] > 0 else 0.0)
+
+
+def misfit(pair, time):
+    return rows_of(Counted, pair.x, 0, 1)[0].count + time
+
+
+@pytest.mark.parametrize("coder", CODERS, ids=["llvm", "c"][: len(CODERS)])
+@pytest.mark.parametrize("count", [0, 1, 3])
+def test_records_in_views_and_properties_of_a_group(
+    coder: Coder, count: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(convention.compounds, "P", (Pair, "FI"))
+    start = np.array([9.0, 1.0, -0.0, 2.0, 0.5, -3.0, 4.0])
+    plain = Pair(start.copy(), np.array([count]))
+    expected = furthest(plain, 0.25)
+    program = Program()
+    name = f"views_{id(program)}"
+    coder.machine.load(coder.code(coder.text(program, [(name, program.root(furthest, "Pf>f"), "Pf>f")]), 1))
+    other = Pair(start.copy(), np.array([count]))
+    head = np.array([word for view in other for word in (view.ctypes.data, view.size)])
+    result = ctypes.c_double()
+    call = convention.prototype("Pf>f")(coder.machine.address_of(name))
+    assert call(ctypes.addressof(result), head.ctypes.data, 0.25) == 0
+    assert result.value == expected
+    assert other.x.tobytes() == plain.x.tobytes()
+
+
+def test_a_view_without_room_for_a_record_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(convention.compounds, "P", (Pair, "FI"))
+    with pytest.raises(ContractError, match=r"a view has no room for Counted\.count"):
+        Program().root(misfit, "Pf>f")
+
+
+def test_a_changed_property_is_another_unit(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(convention.compounds, "P", (Pair, "FI"))
+    before = units._digest_of_unit(((furthest, "Pf>f"),))
+    assert units._digest_of_unit(((furthest, "Pf>f"),)) == before
+    monkeypatch.setattr(Pair, "places", property(lambda pair: rows_of(Place, pair.x, 0, pair.n[0])))
+    assert units._digest_of_unit(((furthest, "Pf>f"),)) != before
+    monkeypatch.undo()
+    monkeypatch.setitem(convention.compounds, "P", (Pair, "FI"))
+    monkeypatch.setattr(Place, "later", lambda place, time: place.at - time * place.speed)
+    assert units._digest_of_unit(((furthest, "Pf>f"),)) != before

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 import cosim
-from cosim_compiler.sources.unwritten_results import unwritten_results
+from cosim_compiler.language.program import Program
+from cosim_compiler.language.types import REAL, WHOLE, View
+from cosim_compiler.language.unwritten import results_read_early, unwritten_results
 
 WIDE = 3
 IS_ON = True
@@ -161,6 +163,54 @@ def only_math(t, x_dot):
     x_dot[0] = math.sin(len(x_dot))
 
 
+def known_in_one_branch(t, y):
+    n = 3
+    if t > 0.5:
+        n = 2
+    for i in range(n):
+        y[i] = t
+    y[2] = t
+
+
+def the_same_in_both_branches(t, y):
+    if t > 0.5:  # noqa: SIM108
+        n = 2
+    else:
+        n = 2
+    for i in range(n):
+        y[i] = t
+
+
+def with_numbers(v, first, last):
+    for i in range(first, last):
+        v[i] = 1.0
+
+
+def through_numbers(t, y):
+    with_numbers(y, 0, 2)
+    with_numbers(y, 2, len(y))
+
+
+def through_fewer_numbers(t, y):
+    with_numbers(y, 0, 1)
+    with_numbers(y, 2, len(y))
+
+
+def of_a_choice(t, y):
+    v = y[0:1] if t > 0.5 else y[1:2]
+    v[0] = t
+
+
+def over_pairs(t, y):
+    for i, x in enumerate((t, 2.0)):
+        y[i] = x
+
+
+def over_all(t, y):
+    for i, x in enumerate(y):
+        y[i] = x + t
+
+
 CASES: dict[Any, tuple[int, int | None]] = {
     one_branch: (1, 0),
     both_branches: (1, None),
@@ -187,19 +237,32 @@ CASES: dict[Any, tuple[int, int | None]] = {
     over_a_tuple: (3, None),
     while_loop: (1, None),
     only_math: (1, None),
+    known_in_one_branch: (3, None),
+    the_same_in_both_branches: (3, 2),
+    through_numbers: (3, None),
+    through_fewer_numbers: (3, 1),
+    of_a_choice: (2, None),
+    over_pairs: (3, 2),
+    over_all: (3, None),
 }
+
+
+def unwritten(function: Any, result: str, size: int) -> dict[str, tuple[int, int]]:
+    """Of a function of a number and a result."""
+    first = WHOLE if function.__code__.co_varnames[0] == "n" else REAL
+    return unwritten_results(Program().function(function, (first, View(REAL))), {result: size})
 
 
 @pytest.mark.parametrize(("function", "case"), CASES.items(), ids=lambda v: getattr(v, "__name__", ""))
 def test_the_least_element_that_may_be_left_out(function: Any, case: tuple[int, int | None]) -> None:
     size, expected = case
     result = function.__code__.co_varnames[1]
-    found = unwritten_results(function, {result: size})
+    found = unwritten(function, result, size)
     assert (found[result][0] if found else None) == expected
 
 
 def test_the_line_is_that_where_the_function_is_left() -> None:
-    _, line = unwritten_results(early_return, {"x_dot": 1})["x_dot"]
+    _, line = unwritten(early_return, "x_dot", 1)["x_dot"]
     assert line == early_return.__code__.co_firstlineno + 2
 
 
@@ -215,6 +278,98 @@ def test_a_class_is_refused() -> None:
             def f(t, x_dot):
                 if t < 0.5:
                     x_dot[0] = 1.0 + t
+
+
+def only_added_to(t, x_dot):
+    x_dot[0] += t
+
+
+def read_first(t, y):
+    y[0] = 0.5 * y[1]
+    y[1] = t
+
+
+def read_behind(t, y):
+    y[1] = t
+    y[0] = 0.5 * y[1]
+
+
+def read_where_it_is_written(t, y):
+    if t > 0.5:
+        y[0] = t
+    else:
+        y[0] = 2.0 * t
+    y[0] += 1.0
+
+
+def read_in_one_branch(t, y):
+    if t > 0.5:
+        y[0] = t
+    y[0] = y[0] + 1.0
+
+
+def summed(v, n):
+    for i in range(n):
+        v[0] += i
+
+
+def through_a_helper_that_adds(t, y):
+    y[0] = t
+    summed(y, 3)
+
+
+def through_a_helper_alone(t, y):
+    summed(y, 3)
+
+
+def turn_by_turn(t, y):
+    y[0] = t
+    for i in range(1, 3):
+        y[i] = 2.0 * y[i - 1]
+
+
+def computed_places(t, y):
+    for i in range(len(y)):
+        y[i] = t
+    for i in range(int(t)):
+        y[i] += y[int(t) - i]
+
+
+EARLY = {
+    only_added_to: (1, 0),
+    read_first: (2, 1),
+    read_behind: (2, None),
+    read_where_it_is_written: (1, None),
+    read_in_one_branch: (1, 0),
+    through_a_helper_that_adds: (1, None),
+    through_a_helper_alone: (1, 0),
+    turn_by_turn: (3, None),
+    computed_places: (3, None),
+}
+
+
+@pytest.mark.parametrize(("function", "case"), EARLY.items(), ids=lambda v: getattr(v, "__name__", ""))
+def test_the_first_element_that_is_read_too_early(function: Any, case: tuple[int, int | None]) -> None:
+    size, expected = case
+    result = function.__code__.co_varnames[1]
+    typed = Program().function(function, (REAL, View(REAL)))
+    found = results_read_early(typed, {result: size})
+    assert (found[result][0] if found else None) == expected
+
+
+def test_a_class_that_adds_to_what_was_before_is_refused() -> None:
+    with pytest.raises(
+        cosim.ContractError, match=r"x_dot\[0\] is read before it is written, .*: write x_dot\[0\] = … first"
+    ):
+
+        class Growing(cosim.Component):
+            """Its rate grows with each evaluation."""
+
+            x = cosim.auxiliary_state(start=1.0)
+
+            @cosim.kernel
+            def f(t, x_dot):
+                x_dot[0] += t
 
 
 def test_what_is_next_may_be_left_as_it_is() -> None:

@@ -5,17 +5,21 @@ An exported program evaluates everything behind an event, a Simulator what the e
 
 from __future__ import annotations
 
+import functools
 from typing import Any
 
 import numpy as np
 
 import cosim
+from cosim import kit
 from cosim.step import codes, layout
-from cosim.step.arrays import ARRAYS, ENTRY_SIGNATURE, OPTIONAL
+from cosim.step.arrays import ARRAYS, ENTRY_SIGNATURE, Arrays
+from cosim.step.entries import ENTRIES
 from cosim.system.block_address import block_address
 from cosim.walker import BLOCK_SIGNATURE
-from cosim_compiler.native import function_address, part_address
+from cosim_compiler.native import function_address
 from cosim_compiler.silent import compiled
+from cosim_compiler.sources.run_source import run_source
 from cosim_fmu.lowering.program import Program
 
 
@@ -28,10 +32,35 @@ def instance(program: Program) -> dict[str, Any]:
         is_block = signature == BLOCK_SIGNATURE
         address = block_address(function) if is_block else function_address(function, signature)
         found[array].reshape(-1)[place] = address
-    for place, function in OPTIONAL.items():
-        if function.__dict__["__needed_for__"] != "rows":
-            found["program"][place] = part_address(function)
     return found
+
+
+def _any_entry() -> Any:
+    """One function for all entry points: they share the Step, which is compiled once."""
+    namespace: dict[str, Any] = dict(ENTRIES)
+    lines = [f"    if number == {i}:\n        return {name}(a, t)\n" for i, name in enumerate(ENTRIES)]
+    run_source(
+        f"def any_entry(number, a, t):\n{''.join(lines)}    return -1\n", namespace, "entries of a test"
+    )
+    return namespace["any_entry"]
+
+
+any_entry = _any_entry()
+call_any_entry = kit.indirect_call("iif>i")
+
+
+def call_entry(address, number, head, t):
+    return call_any_entry(address, (number, head, t))
+
+
+@functools.cache
+def enter() -> Any:
+    return compiled(call_entry, "iiif>i")
+
+
+@functools.cache
+def entry_address() -> int:
+    return function_address(any_entry, f"i{ENTRY_SIGNATURE}")
 
 
 class LoweredRun:
@@ -44,22 +73,21 @@ class LoweredRun:
         self.findings: list[str] = []  # what the Simulator beside it has found
 
     def call(self, name: str, t: float = 0.0) -> int:
-        function = compiled(self.program.functions[f"lowered_{name}"][0], ENTRY_SIGNATURE)
+        number = list(ENTRIES).index(name)
         while True:
-            self._point_head()
-            code = int(function(*(self.arrays[name] for name, _, _ in ARRAYS), t))
+            arrays = Arrays(*(self.arrays[array] for array, _, _ in ARRAYS))
+            if kit.is_plain():
+                with np.errstate(all="ignore"):
+                    code = int(any_entry(number, arrays, t))
+            else:
+                words = [word for array in arrays for word in (array.ctypes.data, array.shape[0])]
+                head = np.array(words, dtype=np.int64)
+                code = int(enter()(entry_address(), number, head.ctypes.data, t))
             if code != codes.GROW:
                 return code
             self.grown += 1
             needed = int(self.arrays["places"][layout.NEEDED])
             self.arrays["h"] = np.concatenate([self.arrays["h"], np.zeros(needed - self.arrays["h"].size)])
-
-    def _point_head(self) -> None:
-        """Parts of the Step find the arrays by their addresses."""
-        arrays = [self.arrays[name] for name, _, _ in ARRAYS]
-        numbers = [number for array in arrays for number in (array.ctypes.data, array.shape[0])]
-        self._head = np.array(numbers, dtype=np.int64)
-        self.arrays["program"][layout.HEAD] = self._head.ctypes.data
 
     @property
     def time(self) -> float:

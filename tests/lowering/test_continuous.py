@@ -12,7 +12,6 @@ from cosim.kit import FIXED as FIXED_STEP
 from cosim.kit import STEP_ACCURACY
 from cosim.testing.known_solution import known_system
 from cosim.testing.other_mode import results_in_other_mode
-from cosim_fmu.lowering import program
 from cosim_fmu.lowering.program import Program
 from cosim_mechanics import Multibody
 
@@ -48,13 +47,6 @@ def oscillator() -> cosim.System:
     model = cosim.Model("oscillator")
     model.add(Spring, "spring")
     return model.build()
-
-
-def test_functions_are_listed_alike_whatever_was_imported_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """What is linked and optimized is kept under a digest of all texts in their order."""
-    listed = list(Program(known_system(), "integrators.heun", fixed_step=0.1).functions)
-    monkeypatch.setattr(program, "PARTS", program.PARTS[::-1])
-    assert list(Program(known_system(), "integrators.heun", fixed_step=0.1).functions) == listed
 
 
 @pytest.mark.parametrize("name", ADAPTIVE)

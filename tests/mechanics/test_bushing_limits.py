@@ -17,6 +17,7 @@ from cosim_mechanics.spatial import compose_inverse as relative
 class CountingBushing(LinearBushing):
     """Counts its evaluations in slots that outlive them. Law: as `LinearBushing`."""
 
+    not_saved = "it counts its evaluations"
     poses = cosim.cache_slot()
     forces = cosim.cache_slot()
 

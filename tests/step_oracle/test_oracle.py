@@ -41,7 +41,7 @@ def outcomes_in_plain_python(seeds: list[int], most_steps: int = 0) -> dict[int,
     script = str(Path(__file__).with_name("run_seeds.py"))
     run = subprocess.run(
         [sys.executable, script, str(most_steps), *map(str, seeds)],
-        env={**os.environ, "NUMBA_DISABLE_JIT": "1"},
+        env={**os.environ, "COSIM_PLAIN": "1"},
         capture_output=True,
         text=True,
         check=False,

@@ -35,7 +35,7 @@ def package(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def cosim_with(package: Path, *words: str) -> subprocess.CompletedProcess[str]:
     paths = os.pathsep.join([str(package), *filter(None, sys.path)])
-    environment = {**os.environ, "PYTHONPATH": paths, "NUMBA_DISABLE_JIT": "1"}
+    environment = {**os.environ, "PYTHONPATH": paths, "COSIM_PLAIN": "1"}
     command = [sys.executable, "-m", "cosim", *words]
     return subprocess.run(command, capture_output=True, text=True, env=environment, timeout=300, check=False)
 
@@ -184,7 +184,7 @@ def test_one_of_each_kind_is_used_exported_natively_and_taken_away(package: Path
     (tmp_path / "use.py").write_text(USE)
     (tmp_path / "host.py").write_text(HOST)
     paths = os.pathsep.join([str(package), *filter(None, sys.path)])
-    environment = {name: value for name, value in os.environ.items() if name != "NUMBA_DISABLE_JIT"}
+    environment = {name: value for name, value in os.environ.items() if name != "COSIM_PLAIN"}
 
     def run(script: str, paths: str) -> float:
         command, found = [sys.executable, script], {**environment, "PYTHONPATH": paths}

@@ -12,7 +12,7 @@ import cosim
 from cosim.cli import main
 from cosim_workbench.run_profile import profile
 
-IS_PLAIN = os.environ.get("NUMBA_DISABLE_JIT", "0") != "0"
+IS_PLAIN = os.environ.get("COSIM_PLAIN", "0") != "0"
 MODEL = """
 [bodies.cart]
 mass = 2.0

@@ -23,6 +23,7 @@ from cosim_compiler.language.typed_form import (
     Known,
     Length,
     Mathematics,
+    RowsIn,
 )
 from cosim_compiler.language.types import (
     REAL,
@@ -36,6 +37,7 @@ from cosim_compiler.language.types import (
     is_number,
     unify_all,
 )
+from cosim_compiler.record import Record, rows_of
 
 READERS: dict[Any, Read] = {}
 
@@ -150,12 +152,14 @@ def _extreme(name: str) -> Read:
         if len(items) == 1 and isinstance(reader.typed(items[0], node).type, Tuple):
             held = reader.typed(items[0], node)
             return reader.let(held, lambda value: read(reader, parts_of(value), node))
+        if len(items) == 1 and _is_row(reader.typed(items[0], node).type):
+            return _of_elements(reader, reader.typed(items[0], node), name)
         found = _in_python(function, items)
         if found is not None:
             return found
         given = _numbers(reader, items, node)
         if len(given) < 2:
-            reader.refuse(node, f"write {name}(x, y), or {name}() of a tuple")
+            reader.refuse(node, f"write {name}(x, y), or {name}() of a tuple or a view")
         both = unify_all([value.type for value in given])
         both = WHOLE if both is TRUTH else both
         return functools.reduce(
@@ -164,6 +168,17 @@ def _extreme(name: str) -> Read:
         )
 
     return read
+
+
+def _is_row(type_: Type) -> bool:
+    return isinstance(type_, View) and type_.axes == 1
+
+
+def _of_elements(reader: Reading, view: Expression, name: str) -> Expression:
+    """The least or greatest element of a view."""
+    made = reader.program.function(getattr(special, "least" if name == "min" else "greatest"), (view.type,))
+    reader.function.raises = reader.function.raises or made.raises
+    return Call(made.result, made, (view,))
 
 
 READERS[min], READERS[max] = _extreme("min"), _extreme("max")
@@ -212,7 +227,22 @@ def _len(reader: Reading, items: list[Expression], node: ast.Call) -> Expression
         return known(len(value.type.items))
     if not isinstance(value.type, (View, RecordRows)):
         reader.refuse(node, f"{in_words(value.type)} has no length")
+    if isinstance(value.type, View) and value.type.shape is not None:
+        return known(value.type.shape[0])
     return Length(WHOLE, value)
+
+
+@_reads(rows_of)
+def _rows_of(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+    cls = items[0].value if len(items) == 4 and isinstance(items[0], Known) else None
+    if not (isinstance(cls, type) and issubclass(cls, Record)):
+        reader.refuse(node, "write rows_of(the class of a record, a view, first place, how many)")
+    view, first, count = (reader.typed(item, node) for item in items[1:])
+    kind = {REAL: float, WHOLE: int}.get(view.type.item) if isinstance(view.type, View) else None
+    others = [name for name, declared in cls.declared.items() if declared is not kind]
+    if kind is None or others:
+        reader.refuse(node, f"{in_words(view.type)} has no room for {cls.__name__}.{', '.join(others)}")
+    return RowsIn(RecordRows(cls), view, convert(first, WHOLE), convert(count, WHOLE))
 
 
 @_reads(sum)

@@ -8,10 +8,10 @@ from collections.abc import Sequence
 from typing import Any
 
 from cosim_compiler import foreign
-from cosim_compiler.calls import GROUP_AT, INDIRECT
+from cosim_compiler.calls import GROUP_AT, INDIRECT, TOGETHER
 from cosim_compiler.calls import STATUS as STATUS_MARK
 from cosim_compiler.convention import compounds
-from cosim_compiler.language.builtins import READERS
+from cosim_compiler.language import builtins, tables
 from cosim_compiler.language.constants import convert, known, made_tuple, parts_of
 from cosim_compiler.language.reading import Reading
 from cosim_compiler.language.typed_form import (
@@ -43,6 +43,7 @@ from cosim_compiler.language.types import (
 )
 from cosim_compiler.sources.kernel_source import definition_of
 
+READERS = {**builtins.READERS, **tables.READERS}
 FOREIGN_LETTERS: dict[Any, str] = {foreign.call_with_array: "iiiii", foreign.call_with_interval: "iffiiiii"}
 """What C functions are given behind their address."""
 
@@ -51,7 +52,7 @@ def call_of(reader: Reading, node: ast.Call) -> Expression:
     """The typed form of a call."""
     if isinstance(node.func, ast.Attribute):
         owner = reader.expression(node.func.value)
-        if isinstance(owner.type, Record):
+        if isinstance(owner.type, (Record, Group)):
             return _of_method(reader, owner, node.func, node)
     called = reader.expression(node.func)
     if not isinstance(called, Known):
@@ -61,14 +62,14 @@ def call_of(reader: Reading, node: ast.Call) -> Expression:
 
 
 def _call(reader: Reading, function: object, items: list[Expression], node: ast.Call) -> Expression:
-    if isinstance(function, types.FunctionType):
-        return _of_function(reader, function, items, node)
-    if node.keywords:
-        reader.refuse(node, "write the arguments in their order, without names")
     try:
         read = READERS.get(function)
     except TypeError:  # it has no hash
         read = None
+    if read is None and isinstance(function, types.FunctionType):
+        return _of_function(reader, function, items, node)
+    if node.keywords:
+        reader.refuse(node, "write the arguments in their order, without names")
     if read is not None:
         return read(reader, items, node)
     if isinstance(function, type) and issubclass(function, tuple) and hasattr(function, "_fields"):
@@ -76,18 +77,28 @@ def _call(reader: Reading, function: object, items: list[Expression], node: ast.
     if isinstance(getattr(function, "py_func", None), types.FunctionType):
         name = ast.unparse(node.func)
         reader.refuse(
-            node, f"{name} is compiled by numba: write it as a plain function, without the decorator"
+            node, f"{name} was made by another compiler (numba?): write a plain function, no decorator"
         )
     reader.refuse(node, f"{ast.unparse(node.func)}() is no function of the language")
 
 
 def _of_method(reader: Reading, record: Expression, named: ast.Attribute, node: ast.Call) -> Expression:
-    """A method of a record is a function whose first argument is the record."""
-    assert isinstance(record.type, Record)
+    """A method of a record, or of a group, is a function whose first argument is that."""
+    assert isinstance(record.type, (Record, Group))
     method = getattr(record.type.of, named.attr, None)
     if not isinstance(method, types.FunctionType):
         reader.refuse(node, f"{record.type.of.__name__} has no method '{named.attr}'")
     return reader.with_items(node.args, lambda items: _of_function(reader, method, [record, *items], node))
+
+
+def call_of_function(
+    reader: Reading, function: types.FunctionType, items: list[Expression], node: ast.AST
+) -> Expression:
+    """The call of a helper with arguments in its order."""
+    given = [reader.typed(item, node) for item in items]
+    made = reader.program.function(function, tuple(value.type for value in given))
+    reader.function.raises = reader.function.raises or made.raises
+    return Call(made.result, made, tuple(given))
 
 
 def _named_tuple(reader: Reading, cls: type, items: list[Expression], node: ast.Call) -> Expression:
@@ -96,7 +107,7 @@ def _named_tuple(reader: Reading, cls: type, items: list[Expression], node: ast.
         reader.refuse(node, f"{cls.__name__} has {len(fields)} fields, and is given {len(items)}")
     given = tuple(reader.typed(item, node) for item in items)
     for compound, letters in compounds.values():
-        if compound is cls and not reader.program.groups_are_tuples:
+        if compound is cls:
             return MakeGroup(Group(cls, letters), given)
     return made_tuple(list(given), cls)
 
@@ -129,9 +140,7 @@ def _of_function(
             reader.refuse(
                 node, f"{function.__name__}() is given nothing: a helper that returns nothing has no value"
             )
-    made = reader.program.function(function, tuple(value.type for value in given))
-    reader.function.raises = reader.function.raises or made.raises
-    return Call(made.result, made, tuple(given))
+    return call_of_function(reader, function, given, node)
 
 
 def _packed(reader: Reading, items: Sequence[Expression], node: ast.AST) -> Expression:
@@ -178,7 +187,7 @@ def _as(reader: Reading, value: Expression, wanted: Type, node: ast.AST) -> Expr
 def _arguments(
     reader: Reading, signature: str, items: Sequence[Expression], node: ast.AST
 ) -> tuple[Expression, ...]:
-    wanted, _ = reader.program.types_of(signature)
+    wanted, _ = types_of(signature)
     if len(items) != len(wanted):
         reader.refuse(
             node, f"the signature {signature} has {len(wanted)} arguments, and {len(items)} are given"
@@ -204,7 +213,7 @@ def _of_linked(
 ) -> Expression:
     """A call by a symbol; of what has an address in process, the arguments are a tuple."""
     symbol, signature = linked
-    reader.function.raises = reader.function.raises or "__part__" in function.__dict__
+    reader.function.raises = reader.function.raises or TOGETHER in function.__dict__
     result = types_of(signature)[1]
     if INDIRECT in function.__dict__:
         return reader.let(

@@ -85,7 +85,7 @@ def _array(value: np.ndarray[Any, Any]) -> Expression:
     if value.ndim not in (1, 2):
         raise NoNumberError(f"an array of {value.ndim} axes cannot be read: it has one or two")
     numbers = (float(x) if item is REAL else int(x) for x in value.ravel())
-    return ConstantView(View(item, value.ndim), tuple(numbers), value.shape)
+    return ConstantView(View(item, value.ndim, value.shape), tuple(numbers), value.shape)
 
 
 def convert(expression: Expression, to: Type) -> Expression:

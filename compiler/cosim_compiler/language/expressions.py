@@ -5,12 +5,13 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
+import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
 
-from cosim_compiler.language.calls import call_of
+from cosim_compiler.language.calls import call_of, call_of_function
 from cosim_compiler.language.constants import convert, known, made_tuple, parts_of
 from cosim_compiler.language.operators import OperatorReader
 from cosim_compiler.language.typed_form import (
@@ -82,12 +83,20 @@ class ExpressionReader(OperatorReader):
         if isinstance(value.type, Group) and node.attr in value.type.of._fields:  # type: ignore[attr-defined]
             index, view = value.type.member(node.attr)
             return Member(view, value, index, node.attr)
+        if isinstance(value.type, Group):
+            made = getattr(value.type.of, node.attr, None)
+            if isinstance(made, property) and isinstance(made.fget, types.FunctionType):
+                return call_of_function(self, made.fget, [value], node)
         if isinstance(value.type, Record):
             return self.field(value, node)
         fields = getattr(value.type.of, "_fields", ()) if isinstance(value.type, Tuple) else ()
         if node.attr in fields:
             return self._item(value, fields.index(node.attr))
+        if isinstance(value.type, View) and node.attr == "ndim":
+            return known(value.type.axes)
         if isinstance(value.type, View) and node.attr == "shape":
+            if value.type.shape is not None:
+                return known(value.type.shape)
             return made_tuple([Length(WHOLE, value, axis) for axis in range(value.type.axes)])
         if isinstance(value.type, View) and node.attr == "size":
             sizes: list[Expression] = [Length(WHOLE, value, axis) for axis in range(value.type.axes)]
@@ -215,14 +224,18 @@ class ExpressionReader(OperatorReader):
         assert isinstance(value.type, View)
         if isinstance(node.slice, ast.Slice):
             if node.slice.step is not None:
-                self.refuse(node, "a view is contiguous, so its parts have no step: write x[first:last]")
+                self.refuse(
+                    node,
+                    "a view is contiguous, and its parts have no step: write x[first:last], or x[2 * i]",
+                )
             if value.type.axes != 1:
                 self.refuse(node, "write the row of a table, m[i], or an element, m[i, j]")
             first = None if node.slice.lower is None else self._index(node.slice.lower)
             last = None if node.slice.upper is None else self._index(node.slice.upper)
-            return Section(value.type, value, first, last)
+            return Section(value.type.of_any_shape, value, first, last)
         if value.type.axes == 2 and not isinstance(node.slice, ast.Tuple):
-            return Row(View(value.type.item), value, self._index(node.slice))
+            columns = None if value.type.shape is None else value.type.shape[1:]
+            return Row(View(value.type.item, 1, columns), value, self._index(node.slice))
         return self._element(value, node)
 
     def place(self, node: ast.Subscript | ast.Attribute) -> Element | Field:

@@ -55,6 +55,15 @@ IN_PYTHON: dict[str, Callable[[Any, Any], Any]] = {
 COMPARISONS: dict[type[ast.AST], str] = {
     ast.Lt: "<", ast.LtE: "<=", ast.Gt: ">", ast.GtE: ">=", ast.Eq: "==", ast.NotEq: "!=",
 }  # fmt: skip
+
+
+def no_operator(sign: ast.operator) -> str:
+    """What is written in place of an operator that the language has not."""
+    if isinstance(sign, ast.MatMult):
+        return "write matmul(a, b, out), or dot(a, b) of vectors: from cosim.functions import matmul, dot"
+    return "write x * x, or math.pow(x, y) for a real exponent"
+
+
 COMPUTE = "compute with their elements"
 
 
@@ -75,6 +84,9 @@ class OperatorReader:
         raise NotImplementedError
 
     def new_name(self, type_: Type) -> str:
+        raise NotImplementedError
+
+    def is_in_loop(self, node: ast.AST) -> bool:
         raise NotImplementedError
 
     def let(self, value: Expression, build: Callable[[Expression], Expression]) -> Expression:
@@ -133,7 +145,7 @@ class OperatorReader:
     def _binop_expression(self, node: ast.BinOp) -> Expression:
         sign = OPERATORS.get(type(node.op))
         if sign is None:
-            self.refuse(node, "write x * x, or math.pow(x, y) for a real exponent")
+            self.refuse(node, no_operator(node.op))
         return self.binary(sign, self.expression(node.left), self.expression(node.right), node)
 
     def binary(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from cosim_compiler.language.refusal import refuse
 from cosim_compiler.language.statements import Reader
 from cosim_compiler.language.typed_form import Function, ends, in_ascii
-from cosim_compiler.language.types import NOTHING, TRUTH, WHOLE, Number, Type, as_tuple, in_words, types_of
+from cosim_compiler.language.types import NOTHING, TRUTH, WHOLE, Number, Type, in_words, types_of
 
 Linked = Callable[[types.FunctionType], tuple[str, str] | None]
 """Which functions are called by a symbol: symbol and signature, or None where one belongs to the program."""
@@ -28,8 +28,6 @@ class Program:
     ----------
     linked : callable, optional
         Which functions are compiled elsewhere, and called by a symbol.
-    groups_are_tuples : bool
-        Whether the views of a group are passed one by one, not as the address of a table.
 
     Attributes
     ----------
@@ -39,8 +37,8 @@ class Program:
         in this list, from 1 on.
     """
 
-    def __init__(self, linked: Linked = _nothing_is_linked, groups_are_tuples: bool = False) -> None:
-        self.linked, self.groups_are_tuples = linked, groups_are_tuples
+    def __init__(self, linked: Linked = _nothing_is_linked) -> None:
+        self.linked = linked
         self.functions: list[Function] = []
         self.failures: list[tuple[type[BaseException], tuple[object, ...]]] = []
         self._by_key: dict[Key, Function | None] = {}
@@ -67,7 +65,7 @@ class Program:
 
     def root(self, function: types.FunctionType, signature: str) -> Function:
         """The typed form of a function that is called from outside, under a signature of letters."""
-        given, result = self.types_of(signature)
+        given, result = types_of(signature)
         made = self.function(function, given)
         always_raises = made.raises and made.result is NOTHING and ends(made.body)
         if not always_raises and not _fits(made.result, result):
@@ -75,11 +73,6 @@ class Program:
                 function, None, f"it returns {in_words(made.result)}, and {in_words(result)} is asked of it"
             )
         return made
-
-    def types_of(self, signature: str) -> tuple[tuple[Type, ...], Type]:
-        """As `types.types_of`, in the form that groups have here."""
-        given, result = types_of(signature)
-        return tuple(map(as_tuple, given)) if self.groups_are_tuples else given, result
 
     def failure(self, kind: type[BaseException], arguments: tuple[object, ...]) -> int:
         """The number of a failure."""

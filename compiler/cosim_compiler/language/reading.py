@@ -14,13 +14,8 @@ from cosim_compiler.language.types import Type
 class Functions(Protocol):
     """The functions of a program; see `program.Program`."""
 
-    groups_are_tuples: bool
-
     def linked(self, function: types.FunctionType, /) -> tuple[str, str] | None:
         """Symbol and signature of a function that is compiled elsewhere."""
-
-    def types_of(self, signature: str) -> tuple[tuple[Type, ...], Type]:
-        """The types of the arguments and of the result of a signature."""
 
     def function(self, function: types.FunctionType, types_: tuple[Type, ...]) -> Function:
         """The typed form of a function for arguments of these types."""
@@ -49,6 +44,12 @@ class Reading(Protocol):
 
     def binary(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:
         """The value of an operator."""
+
+    def new_name(self, type_: Type) -> str:
+        """A variable that no name of the author's stands for."""
+
+    def is_in_loop(self, node: ast.AST) -> bool:
+        """Whether an expression is computed in each turn of a loop."""
 
     def let(self, value: Expression, build: Callable[[Expression], Expression]) -> Expression:
         """What is made of a value that may be read several times."""

@@ -31,6 +31,26 @@ DENOMINATOR = (
 FACTORIALS = tuple(float(math.factorial(n)) for n in range(23))
 
 
+def least(x):
+    """Of the elements of a view: the first of those that no other is less than."""
+    if len(x) == 0:
+        raise ValueError("min() of a view without elements")
+    found = x[0]
+    for i in range(1, len(x)):
+        found = min(found, x[i])
+    return found
+
+
+def greatest(x):
+    """Of the elements of a view: the first of those that no other is greater than."""
+    if len(x) == 0:
+        raise ValueError("max() of a view without elements")
+    found = x[0]
+    for i in range(1, len(x)):
+        found = max(found, x[i])
+    return found
+
+
 def greatest_common_divisor(a, b):
     """Of two whole numbers, not negative."""
     a, b = abs(a), abs(b)

@@ -11,9 +11,10 @@ from cosim_compiler.fingerprint import environment
 from cosim_compiler.language.constants import NoNumberError, convert, made_tuple, parts_of, typed
 from cosim_compiler.language.expressions import ExpressionReader
 from cosim_compiler.language.lifetimes import Lifetimes, lifetimes_of
-from cosim_compiler.language.operators import OPERATORS
+from cosim_compiler.language.operators import OPERATORS, no_operator
 from cosim_compiler.language.reading import Functions
 from cosim_compiler.language.refusal import refuse
+from cosim_compiler.language.tables import has_view
 from cosim_compiler.language.typed_form import (
     ONE,
     ZERO,
@@ -41,8 +42,10 @@ from cosim_compiler.language.typed_form import (
     Unary,
     Variable,
     While,
+    Zeros,
     ends,
     is_constant,
+    walk,
 )
 from cosim_compiler.language.typed_form import parts as form_parts
 from cosim_compiler.language.types import (
@@ -133,9 +136,14 @@ class Reader(ExpressionReader):
         if self.result is not None and not ends(self.function.body):
             self.refuse(
                 self.tree.body[-1],
-                f"the function may end here, and returns {in_words(self.result)} elsewhere",
+                f"the function may end here, and returns {in_words(self.result)} elsewhere: "
+                "write return … here, too",
             )
         self.function.result = self.result or NOTHING
+        if has_view(self.function.result) and any(
+            isinstance(one, Zeros) for one in walk(*self.function.body)
+        ):
+            self.refuse(None, "its arrays end with it, so it returns no view: write into an argument")
         self.function.variables = self.variables
 
     def refuse(self, node: ast.AST | None, sentence: str) -> NoReturn:
@@ -181,6 +189,11 @@ class Reader(ExpressionReader):
         name = f"held.{self.made}"
         self.variables[name] = type_
         return name
+
+    def is_in_loop(self, node: ast.AST) -> bool:
+        """Whether an expression is computed in each turn of a loop."""
+        loops = (one for one in ast.walk(self.tree) if isinstance(one, (ast.For, ast.While)))
+        return any(one is node for loop in loops for one in ast.walk(loop))
 
     def line(self, node: ast.AST) -> int:
         return getattr(node, "lineno", 0)
@@ -277,7 +290,7 @@ class Reader(ExpressionReader):
     def _augassign(self, node: ast.AugAssign) -> Sequence[Statement]:
         operator = OPERATORS.get(type(node.op))
         if operator is None:
-            self.refuse(node, "write x * x, or math.pow(x, y) for a real exponent")
+            self.refuse(node, no_operator(node.op))
         if isinstance(node.target, ast.Name):
             before = self.name(node.target)
             value = self.binary(operator, before, self.expression(node.value), node)
@@ -371,7 +384,7 @@ class Reader(ExpressionReader):
 
     def _for(self, node: ast.For) -> Sequence[Statement]:
         source = node.iter
-        if isinstance(source, ast.Call):
+        if isinstance(source, ast.Call) and isinstance(source.func, ast.Name):
             called = self.expression(source.func)
             if isinstance(called, Known) and called.value in (range, enumerate, zip):
                 if called.value is range:

@@ -107,6 +107,15 @@ class RecordAt(Expression):
 
 
 @dataclass(frozen=True, eq=False, slots=True)
+class RowsIn(Expression):
+    """Records that lie in a view, one after the other."""
+
+    view: Expression
+    first: Expression
+    count: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
 class Member(Expression):
     """A view of a group."""
 
@@ -136,6 +145,22 @@ class ViewAt(Expression):
     address: Expression
     size: Expression
     columns: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class AsTable(Expression):
+    """The elements of a view as rows by columns."""
+
+    view: Expression
+    rows: Expression
+    columns: Expression
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Zeros(Expression):
+    """An array of zeros that lives as long as the call of the function; its type knows the shape."""
+
+    name: str
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -394,11 +419,6 @@ class Function:
         """The file that it is written in."""
         return self.author.__code__.co_filename
 
-    @property
-    def is_part(self) -> bool:
-        """Whether its author marked it as one that is called, not inlined."""
-        return "__part__" in self.author.__dict__
-
 
 ZERO = Constant(WHOLE, 0)
 ONE = Constant(WHOLE, 1)
@@ -468,12 +488,12 @@ def walk(*nodes: Expression | Statement) -> Iterator[Expression | Statement]:
 
 def is_pure(expression: Expression) -> bool:
     """Whether computing it twice, or not at all, changes nothing."""
-    return not any(isinstance(one, (Call, CallLinked, CallAddress, Let)) for one in walk(expression))
+    return not any(isinstance(one, (Call, CallLinked, CallAddress, Let, Zeros)) for one in walk(expression))
 
 
 def reads_elements(expression: Expression) -> bool:
-    """Whether its value depends on what lies in views, and has no name of its own yet."""
-    return is_pure(expression) and any(isinstance(one, (Element, Field)) for one in walk(expression))
+    """Whether its value depends on what lies in views."""
+    return any(isinstance(one, (Element, Field)) for one in walk(expression))
 
 
 def view_type(expression: Expression) -> View:

@@ -37,10 +37,16 @@ class Tuple:
 
 @dataclass(frozen=True)
 class View:
-    """An array that lies elsewhere, contiguous: of one axis, or rows by columns."""
+    """An array that lies elsewhere, contiguous: of one axis, or rows by columns; its shape, where known."""
 
     item: Number
     axes: int = 1
+    shape: tuple[int, ...] | None = None
+
+    @property
+    def of_any_shape(self) -> View:
+        """The type that has views of all shapes in it."""
+        return View(self.item, self.axes)
 
 
 @dataclass(frozen=True)
@@ -80,6 +86,7 @@ LETTERS: dict[str, Type] = {
     "v": NOTHING,
     "F": View(REAL),
     "I": View(WHOLE),
+    "M": View(REAL, 2),
     "T": View(WHOLE, 2),
 }
 COLUMNS_IN_GROUP = 3
@@ -93,13 +100,6 @@ def type_of_letter(letter: str) -> Type:
     if letter in records:
         return Record(records[letter][0])
     return LETTERS[letter]
-
-
-def as_tuple(type_: Type) -> Type:
-    """The views of a group as a named tuple; any other type as it is."""
-    if not isinstance(type_, Group):
-        return type_
-    return Tuple(tuple(map(type_of_letter, type_.letters)), type_.of)
 
 
 def types_of(signature: str) -> tuple[tuple[Type, ...], Type]:
@@ -125,6 +125,8 @@ def unify(one: Type, other: Type) -> Type:
         return one if one.rank > other.rank else other
     if isinstance(one, Tuple) and isinstance(other, Tuple) and len(one.items) == len(other.items):
         return Tuple(tuple(map(unify, one.items, other.items)), one.of if one.of is other.of else None)
+    if isinstance(one, View) and isinstance(other, View) and one.of_any_shape == other.of_any_shape:
+        return one.of_any_shape
     raise DisagreementError
 
 
@@ -143,7 +145,8 @@ def in_words(type_: Type | None) -> str:
     if isinstance(type_, Number):
         return type_.name
     if isinstance(type_, View):
-        return "a view" if type_.axes == 1 else "a table"
+        size = "" if type_.shape is None else f" of {' by '.join(map(str, type_.shape))}"
+        return ("a view" if type_.axes == 1 else "a table") + size
     if isinstance(type_, Group):
         return f"the arrays of {type_.of.__name__}"
     if isinstance(type_, Record):

@@ -241,8 +241,7 @@ class FunctionWriter(ValueWriter):
     def end_of(self, orelse: Sequence[Statement], body: Sequence[Statement]) -> str:
         """The label behind a loop, where a break has to jump over what runs without one."""
         if orelse and leaves(tuple(body)):
-            self.count += 1
-            return f"end_{self.count}"
+            return self.new("end")
         return ""
 
     def behind(self, orelse: Sequence[Statement], end: str) -> None:
@@ -270,8 +269,7 @@ class FunctionWriter(ValueWriter):
     def loop_over(self, statement: For) -> None:
         end = self.end_of(statement.orelse, statement.body)
         first, last, step = self.in_order([statement.first, statement.last, statement.step])
-        self.count += 1
-        i, n, by = f"i_{self.count}", f"n_{self.count}", f"by_{self.count}"
+        i, n, by = self.new("i"), self.new("n"), self.new("by")
         if isinstance(statement.step, Constant):
             goes_on = f"{i} {'<' if statement.step.value > 0 else '>'} {n}"
             head, by = f"int64_t {i} = {first}, {n} = {last}", step
@@ -292,11 +290,9 @@ class FunctionWriter(ValueWriter):
 
     def turns(self, statement: Once) -> None:
         """A loop that was written out: labels stand where break and continue lead."""
-        self.count += 1
-        end = f"end_{self.count}"
+        end = self.new("end")
         for body in statement.turns:
-            self.count += 1
-            next_turn = f"next_{self.count}"
+            next_turn = self.new("next")
             self.loops.append((f"goto {end};", f"goto {next_turn};"))
             begin = len(self.lines)
             self.block(body)

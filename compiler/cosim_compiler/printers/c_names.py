@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+
 from cosim_compiler.language.types import (
     NOTHING,
     REAL,
@@ -31,24 +33,40 @@ nan nearbyint pow remainder remove remquo rename rint round scalbn signal signbi
 system tan tanh tgamma time trunc y0 y1 yn from_end greatest greatest_whole integers least least_whole
 matrix part part_of_integers place quotient real_quotient real_rest reals rest result row_of
 row_of_matrix shifted_left shifted_right status table whole whole_abs
+asm typeof unix linux NAN INFINITY HUGE_VAL HUGE_VALF HUGE_VALL FP_INFINITE FP_NAN FP_NORMAL FP_SUBNORMAL
+FP_ZERO MATH_ERRNO MATH_ERREXCEPT int32_t int64_t uint64_t intptr_t INT64_C INT64_MIN INT64_MAX
 """
 TAKEN = frozenset(WORDS.split())
 """Words of C, names of its library, and those of `c99.HEAD`."""
+OF_FILES = ("constant_", "group_", "rows_", "tuple_")
+"""How names begin that a file has beside those of functions and records."""
 
 
 class Names:
-    """Names that are given once each, with an underscore behind those that mean something else."""
+    """Names that are given once each, with an underscore behind those that mean something else.
 
-    def __init__(self, taken: frozenset[str] = TAKEN) -> None:
-        self._taken = set(taken)
+    Parameters
+    ----------
+    *others : collection of str
+        Names that mean something else, too; they may grow.
+
+    Attributes
+    ----------
+    taken : set of str
+    """
+
+    def __init__(self, *others: Collection[str]) -> None:
+        self._others, self.taken = others, set(TAKEN)
         self._given: dict[str, str] = {}
 
     def __getitem__(self, name: str) -> str:
         if name not in self._given:
             found = name.replace(".", "_")
-            while found in self._taken:
+            if self._others and found.startswith(OF_FILES):
                 found += "_"
-            self._taken.add(found)
+            while found in self.taken or any(found in names for names in self._others):
+                found += "_"
+            self.taken.add(found)
             self._given[name] = found
         return self._given[name]
 
@@ -63,7 +81,7 @@ class Types:
         if isinstance(type_, Number):
             return NUMBERS[type_]
         if isinstance(type_, View):
-            return VIEWS[type_]
+            return VIEWS[type_.of_any_shape]
         if isinstance(type_, Group):
             return f"const {self._group(type_)} *"
         if isinstance(type_, Record):
@@ -105,7 +123,7 @@ class Types:
         if isinstance(type_, Tuple):
             return f"t{''.join(map(self._letters, type_.items))}e"
         if isinstance(type_, View):
-            return {"reals": "R", "integers": "I", "matrix": "M", "table": "T"}[VIEWS[type_]]
+            return {"reals": "R", "integers": "I", "matrix": "M", "table": "T"}[VIEWS[type_.of_any_shape]]
         return LETTERS[type_] if isinstance(type_, Number) else f"G{type_.of.__name__}"
 
     def _group(self, type_: Group) -> str:

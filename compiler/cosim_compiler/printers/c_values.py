@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -17,6 +18,7 @@ from cosim_compiler.language.types import (
     Group,
     Number,
     Record,
+    RecordRows,
     Tuple,
     Type,
     View,
@@ -50,7 +52,7 @@ class ValueWriter:
 
     def __init__(self, types: Types, names: Names, declared: dict[str, str]) -> None:
         self.types, self.names, self.declared = types, names, declared
-        self.local = Names()
+        self.local = Names(types.structures, names.taken)
         self.lines: list[str] = []
         self.room: list[str] = []
         self.indent = 1
@@ -75,15 +77,20 @@ class ValueWriter:
         found = []
         for i, node in enumerate(nodes):
             text = self.of(node)
-            if form.reads_elements(node) and not all(map(is_pure, nodes[i + 1 :])):
+            is_held = text.isidentifier() or not form.reads_elements(node)
+            if not is_held and not all(map(is_pure, nodes[i + 1 :])):
                 text = self.named(node.type, text)
             found.append(text)
         return found
 
+    def new(self, word: str) -> str:
+        """A name that no variable of the author's has."""
+        self.count += 1
+        return self.local[f"{word}.{self.count}"]
+
     def named(self, kind: Type, text: str) -> str:
         """A value under a name of its own."""
-        self.count += 1
-        name = f"value_{self.count}"
+        name = self.new("value")
         self.room.append(f"    {self.types[kind]} {name}{self.zero(kind)};")
         self.line(f"{name} = {text};")
         return name
@@ -120,7 +127,7 @@ class ValueWriter:
             return TERM if is_function else RANK[node.operator]
         if isinstance(node, form.Logic):
             return RANK[node.operator]
-        return TERM
+        return self.rank(node.body) if isinstance(node, form.Let) else TERM
 
     def operands(self, node: form.Binary | form.Compare | form.Logic) -> tuple[str, str]:
         """Both operands, in brackets where they need them; C's own order is never relied on."""
@@ -185,8 +192,7 @@ class ValueWriter:
         (before_yes, yes), (before_no, no) = self.apart(node.yes), self.apart(node.no)
         if not before_yes and not before_no:
             return f"({condition} ? {yes} : {no})"
-        self.count += 1
-        name = f"value_{self.count}"
+        name = self.new("value")
         self.room.append(f"    {self.types[node.type]} {name}{self.zero(node.type)};")
         self.line(f"if ({condition}) {{")
         self.lines += before_yes
@@ -211,8 +217,7 @@ class ValueWriter:
 
     def _in_two(self, node: form.Mathematics, given: str) -> str:
         """A function that leaves its second result at an address."""
-        self.count += 1
-        name = f"second_{self.count}"
+        name = self.new("second")
         self.room.append(f"    {'int' if node.name == 'frexp' else 'double'} {name} = 0;")
         first = self.named(REAL, f"{node.name}({given}, &{name})")
         return f"({self.types[node.type]}){{{first}, {name}}}"
@@ -229,6 +234,8 @@ class ValueWriter:
             kinds = enumerate(zip(given.items, wanted.items, strict=True))
             items = [self.converted(one, to, f"{held}._{i}") for i, (one, to) in kinds]
             return f"({self.types[wanted]}){{{', '.join(items)}}}"
+        if isinstance(wanted, View):  # of a shape that is not known here
+            return text
         if wanted is TRUTH:
             return f"({text} != 0)"
         if given is REAL:
@@ -277,6 +284,12 @@ class ValueWriter:
             index = f"from_end({index}, {rows}.n)"
         return f"(&{rows}.at[{index}])"
 
+    def _rowsin(self, node: form.RowsIn) -> str:
+        assert isinstance(node.type, RecordRows)
+        view, first, count = self.in_order([node.view, node.first, node.count])
+        kind = self.types[Record(node.type.of)]
+        return f"({self.types[node.type]}){{({kind})({view}.at + {first}), {count}}}"
+
     def _length(self, node: form.Length) -> str:
         return f"{self.of(node.view)}.{'nm'[node.axis]}"
 
@@ -300,6 +313,20 @@ class ValueWriter:
         columns = f", {node.columns}" if kind.axes == 2 else ""
         pointer = f"({NUMBERS[kind.item]} *)(intptr_t)({address})"
         return f"({self.types[kind]}){{{pointer}, {size}{columns}}}"
+
+    def _astable(self, node: form.AsTable) -> str:
+        view, rows, columns = self.in_order([node.view, node.rows, node.columns])
+        if not _is_term(view):
+            view = self.named(node.view.type, view)
+        return f"({self.types[node.type]}){{{view}.at, {rows}, {columns}}}"
+
+    def _zeros(self, node: form.Zeros) -> str:
+        kind = view_type(node)
+        assert kind.shape is not None
+        name, size = self.local[f"{node.name}.memory"], math.prod(kind.shape)
+        self.room.append(f"    {NUMBERS[kind.item]} {name}[{max(size, 1)}];")
+        self.line(f"for (int i = 0; i < {size}; i++) {name}[i] = 0;")
+        return f"({self.types[kind]}){{{name}, {', '.join(map(str, kind.shape))}}}"
 
     def _constantview(self, node: form.ConstantView) -> str:
         kind = view_type(node)
@@ -326,8 +353,7 @@ class ValueWriter:
 
     def _makegroup(self, node: form.MakeGroup) -> str:
         kind = self.types[node.type].removeprefix("const ").removesuffix(" *")
-        self.count += 1
-        name = f"group_{self.count}"
+        name = self.new("group")
         self.room.append(f"    {kind} {name};")
         assert isinstance(node.type, Group)
         fields = node.type.of._fields  # type: ignore[attr-defined]
@@ -361,16 +387,14 @@ class ValueWriter:
         return result
 
     def _result_room(self, result: Type) -> str:
-        self.count += 1
-        name = f"found_{self.count}"
+        name = self.new("found")
         kind = "int64_t" if result is NOTHING else self.types[result]
         self.room.append(f"    {kind} {name}{self.zero(result)};")
         return name
 
     def _hand_on(self, call: str) -> None:
         """Call, and return a status that is not 0."""
-        self.count += 1
-        name = f"status_{self.count}"
+        name = self.new("status")
         self.room.append(f"    int32_t {name};")
         self.line(f"{name} = {call};")
         zero = "" if self.function.raises else " /* never */"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cosim_compiler.debugging import lines_are_shown
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import (
     Assign,
@@ -29,9 +30,12 @@ from cosim_compiler.language.typed_form import (
 )
 from cosim_compiler.language.types import NOTHING
 from cosim_compiler.printers import llvm_arithmetic
-from cosim_compiler.printers.llvm_lines import Lines, are_shown
-from cosim_compiler.printers.llvm_types import STATUS, has_tuple, llvm_type, returned, zero_of
+from cosim_compiler.printers.llvm_inlining import written_out
+from cosim_compiler.printers.llvm_lines import Lines
+from cosim_compiler.printers.llvm_types import STATUS, llvm_type, returned, zero_of
 from cosim_compiler.printers.llvm_values import ValueWriter
+
+X86 = ("x86_64", "AMD64")
 
 
 class Module:
@@ -39,14 +43,17 @@ class Module:
 
     def __init__(self) -> None:
         self.declared: dict[str, str] = {}
-        self.lines = Lines(are_shown())
+        self.lines = Lines(lines_are_shown())
         self.functions: list[str] = []
 
-    def text(self) -> str:
-        """LLVM's text, for no machine in particular."""
+    def text(self, processor: str = "") -> str:
+        """LLVM's text, for no machine in particular, or for one with this kind of processor."""
+        declared = dict(self.declared)
+        if llvm_arithmetic.WHOLE_OF_REAL in declared and processor in X86:
+            declared[llvm_arithmetic.WHOLE_OF_REAL] = llvm_arithmetic.IN_X86
         return "\n".join(
             [
-                *self.declared.values(),
+                *declared.values(),
                 "",
                 *self.functions,
                 *llvm_arithmetic.ATTRIBUTES,
@@ -59,9 +66,16 @@ class Module:
 def module_of(program: Program) -> Module:
     """All functions of a program, internal to the module."""
     module = Module()
-    for function in program.functions:
-        module.functions.append(FunctionWriter(module, function).text())
+    add_functions(module, [FunctionWriter(module, function) for function in program.functions])
     return module
+
+
+def add_functions(module: Module, writers: Sequence[FunctionWriter]) -> None:
+    """Write functions, each behind those that it calls."""
+    for writer in writers:
+        writer.write()
+    inlined = written_out([(writer.function, len(writer.lines), writer.called) for writer in writers])
+    module.functions += [writer.text(writer.function.symbol in inlined) for writer in writers]
 
 
 class FunctionWriter(ValueWriter):
@@ -72,24 +86,29 @@ class FunctionWriter(ValueWriter):
         self.function, self.of_line = function, module.lines.of_line
         self.mark = module.lines.of_function(function)
         self.location = self.of_line(function, function.author.__code__.co_firstlineno)
+        self.given: list[str] = []  # parameters
         self.loops: list[tuple[str, str]] = []  # where break and continue lead
 
-    def text(self) -> str:
-        """The definition."""
+    def write(self) -> None:
+        """Write what it does."""
         function = self.function
-        given = ", ".join(f"{llvm_type(t)} %{name}" for name, t in function.parameters)
         for name, type_ in function.variables.items():
             self.head.append(f"  %{name}.a = alloca {llvm_type(type_)}")
         for name, type_ in function.parameters:
-            value = self.converted(type_, function.variables[name], f"%{name}")
+            value, words = self.together(type_, f"%{name}")
+            self.given += words
+            value = self.converted(type_, function.variables[name], value)
             self.line(f"store {llvm_type(function.variables[name])} {value}, ptr %{name}.a")
         self.block(function.body)
         if self.is_live:
             self.returns(None)
-        inline = " alwaysinline" if has_tuple(function) and not function.is_part else ""
+
+    def text(self, is_inlined: bool) -> str:
+        """The definition, once it is written."""
+        function, inline = self.function, " alwaysinline" if is_inlined else ""
         return "\n".join(
             [
-                f"define internal {returned(function)} @{function.symbol}({given}) "
+                f"define internal {returned(function)} @{function.symbol}({', '.join(self.given)}) "
                 f"nounwind{inline}{self.mark} {{",
                 *self.head,
                 "  br label %.start",
@@ -227,7 +246,7 @@ class FunctionWriter(ValueWriter):
         self.at(step)
         count = self.value(f"load i64, ptr {counter}")
         self.line(f"store i64 {self.value(f'add i64 {count}, {by}')}, ptr {counter}")
-        self.go(test)
+        self.line(f"br label %{test}, {llvm_arithmetic.SHORT}")
         self.at(orelse)
         self.block(statement.orelse)
         self.go(end)

@@ -16,6 +16,21 @@ from cosim_compiler.language.types import REAL, TRUTH, WHOLE, Type
 from cosim_compiler.printers.llvm_types import llvm_type, real
 
 LEAST = -(2**63)
+WHOLE_OF_REAL = "cosim.whole_of_real"
+HEAD = f"define internal i64 @{WHOLE_OF_REAL}(double %a) nounwind alwaysinline {{\n"
+IN_EACH_PROCESSOR = f"""{HEAD}  %low = fcmp oge double %a, 0xC3E0000000000000
+  %high = fcmp olt double %a, 0x43E0000000000000
+  %fits = and i1 %low, %high
+  %whole = fptosi double %a to i64
+  %found = select i1 %fits, i64 %whole, i64 {LEAST}
+  ret i64 %found
+}}"""
+IN_X86 = f"""declare i64 @llvm.x86.sse2.cvttsd2si64(<2 x double>)
+{HEAD}  %pair = insertelement <2 x double> undef, double %a, i32 0
+  %whole = call i64 @llvm.x86.sse2.cvttsd2si64(<2 x double> %pair)
+  ret i64 %whole
+}}"""
+"""A real as a whole number, the least one where it is none: one instruction of these processors says so."""
 INTRINSICS = {"sqrt": 1, "fabs": 1, "floor": 1, "ceil": 1, "trunc": 1, "rint": 1, "copysign": 2}
 """What LLVM knows and every processor rounds in the same way."""
 OF_REALS = {"+": "fadd", "-": "fsub", "*": "fmul", "/": "fdiv"}
@@ -83,11 +98,8 @@ def convert(out: Out, given: Type, wanted: Type, a: str) -> str:
         return out.value(f"icmp ne i64 {a}, 0" if given is WHOLE else f"fcmp une double {a}, 0.0")
     if given is TRUTH:
         return out.value(f"zext i1 {a} to i64")
-    low = out.value(f"fcmp oge double {a}, {real(-(2.0**63))}")
-    high = out.value(f"fcmp olt double {a}, {real(2.0**63)}")
-    fits = out.value(f"and i1 {low}, {high}")
-    whole = out.value(f"fptosi double {a} to i64")
-    return out.value(f"select i1 {fits}, i64 {whole}, i64 {LEAST}")
+    out.declare(WHOLE_OF_REAL, IN_EACH_PROCESSOR)
+    return out.value(f"call i64 @{WHOLE_OF_REAL}(double {a})")
 
 
 def _real_remainder(out: Out, a: str, b: str) -> str:
@@ -128,6 +140,10 @@ def _real_quotient(out: Out, a: str, b: str) -> str:
 
 def _whole_quotient(out: Out, sign: str, a: str, b: str) -> str:
     """Python's ``//`` and ``%`` of whole numbers, which round down; by zero they are 0."""
+    if is_known(b) and int(b) > 0 and int(b) & (int(b) - 1) == 0:  # a power of 2: bits
+        if sign == "%":
+            return out.value(f"and i64 {a}, {int(b) - 1}")
+        return out.value(f"ashr i64 {a}, {int(b).bit_length() - 1}")
     divisor = b
     is_safe = is_known(b) and b not in ("0", "-1")
     if not is_safe:  # 1 instead of 0, and of -1, by which the least number cannot be divided
@@ -264,8 +280,16 @@ OTHERS: dict[str, Callable[[Out, Type, Sequence[str]], str]] = {
     "frexp": _frexp,
     "modf": _modf,
 }
+LIKELY, UNLIKELY = "!prof !7", "!prof !8"
+"""Behind a branch: it nearly always takes the first way, or the second one."""
+SHORT = "!llvm.loop !9"
+"""Behind the branch to the next turn of a loop: turns are few, unless how many is known to LLVM."""
 ATTRIBUTES = (
     "attributes #0 = { nounwind willreturn nobuiltin memory(none) }",
     "attributes #1 = { nounwind willreturn nobuiltin }",
     "!0 = !{}",
+    '!7 = !{!"branch_weights", i32 1000000, i32 1}',
+    '!8 = !{!"branch_weights", i32 1, i32 1000000}',
+    "!9 = distinct !{!9, !10}",
+    '!10 = !{!"llvm.loop.unroll.runtime.disable"}',
 )

@@ -17,27 +17,19 @@ from cosim_compiler.printers.llvm_values import ValueWriter
 def add_entry(module: Module, symbol: str, function: Function, signature: str) -> None:
     """Let others call a function under a symbol, in all forms that its signature allows."""
     given, result = types_of(signature)
-    module.functions.append(_by_address(module, symbol, function, given, result))
+    module.functions.append(by_address(module, symbol, function, signature))
     if all(isinstance(kind, Number) for kind in given):
         module.functions.append(_for_c(module, symbol, given, result))
 
 
-def _by_address(
-    module: Module, symbol: str, function: Function, given: tuple[Type, ...], result: Type
-) -> str:
+def by_address(module: Module, symbol: str, function: Function, signature: str) -> str:
+    """The wrapper that is called by its address, or by its symbol."""
+    _, result = types_of(signature)
     out = ValueWriter(module.declared)
     out.location = module.lines.of_line(function, function.author.__code__.co_firstlineno, symbol)
-    passed, names = ["ptr %result"], []
-    for i, ((_, kind), letter) in enumerate(zip(function.parameters, given, strict=True)):
-        words = words_of(letter)
-        texts = [f"%a{i}.{j}" for j in range(len(words))]
-        passed += [f"{word} {text}" for word, text in zip(words, texts, strict=True)]
-        value = texts[0]
-        if len(words) > 1:
-            value = "undef"
-            for j, (word, text) in enumerate(zip(words, texts, strict=True)):
-                value = out.value(f"insertvalue {llvm_type(kind)} {value}, {word} {text}, {j}")
-        names.append(f"{llvm_type(kind)} {value}")
+    names: list[str] = []
+    for i, (_, kind) in enumerate(function.parameters):
+        names += [f"{word} %a{i}.{j}" for j, word in enumerate(words_of(kind))]
     call = f"call {returned(function)} @{function.symbol}({', '.join(names)})"
     status = "0"
     if function.result is NOTHING:
@@ -55,7 +47,7 @@ def _by_address(
             out.line(f"store {llvm_type(result)} {answer}, ptr %result")
     out.line(f"ret {STATUS} {status}")
     mark = module.lines.of_function(function, symbol)
-    return _definition(out, f"{STATUS} @{symbol}({', '.join(passed)})", mark)
+    return _definition(out, f"{STATUS} @{symbol}({', '.join(['ptr %result', *names])})", mark)
 
 
 def _for_c(module: Module, symbol: str, given: tuple[Type, ...], result: Type) -> str:

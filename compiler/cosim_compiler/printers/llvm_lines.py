@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import functools
-import os
-
 from cosim_compiler.language.typed_form import Function
 
-FIRST = 10
+FIRST = 11
 """Number of the first description; those before are the same in each module."""
 HEAD = (
     "!llvm.dbg.cu = !{!1}",
@@ -20,12 +17,6 @@ HEAD = (
     "!5 = !DISubroutineType(types: !6)",
     "!6 = !{null}",
 )
-
-
-@functools.cache
-def are_shown() -> bool:
-    """Whether the environment asks for lines when this process looks first."""
-    return os.environ.get("COSIM_LINES", "0") not in ("", "0")
 
 
 class Lines:

@@ -1,8 +1,8 @@
-"""Functions for native libraries: LLVM's text in which others are called by names.
+"""Functions for libraries without Python: LLVM's text in which others are called by names.
 
-The convention is the one that `lowered_code` and the linking of native FMUs know: places for a result and for
-an exception (which nothing uses), then an array as seven words, a table as nine. Groups are passed view by
-view, and no two of their views share memory.
+Whoever links the texts defines what is left open: functions called by a name (`calls.called_by_name`), those
+that call what has a number (`calls.name_of`), and for each array of a group two functions of the group's
+address, `data_of` and `length_of` its array. These answer the same as long as a function runs.
 """
 
 from __future__ import annotations
@@ -10,30 +10,23 @@ from __future__ import annotations
 import types
 from collections.abc import Sequence
 
-from cosim_compiler.calls import BY_NAME, INDIRECT, STATUS, name_of
-from cosim_compiler.convention import compounds
+from cosim_compiler.calls import BY_NAME, INDIRECT, PLACEHOLDER, STATUS, data_of, length_of, name_of
 from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.program import Program
-from cosim_compiler.language.typed_form import Expression, Function
-from cosim_compiler.language.types import NOTHING, Number, Tuple, Type, View, types_of
+from cosim_compiler.language.typed_form import group_type, view_type
+from cosim_compiler.language.types import COLUMNS_IN_GROUP, NOTHING
 from cosim_compiler.printers import llvm_arithmetic as arithmetic
-from cosim_compiler.printers.llvm import FunctionWriter, Module
+from cosim_compiler.printers.llvm import FunctionWriter, Module, add_functions
+from cosim_compiler.printers.llvm_entries import by_address
 from cosim_compiler.printers.llvm_types import STATUS as STATUS_TYPE
-from cosim_compiler.printers.llvm_types import llvm_type, returned
-from cosim_compiler.printers.llvm_values import ValueWriter
+from cosim_compiler.printers.llvm_types import llvm_type
 
-ITEM = 8
-ARRAY = ("ptr", "ptr", "i64", "i64", "ptr", "i64", "i64")
-WORDS = {1: ARRAY, 2: (*ARRAY, "i64", "i64")}
-"""Owner, parent, items, size of an item, address, lengths, strides: by the number of axes."""
-DATA = 4
+STAYS = "nounwind willreturn memory(none)"
 
 
 def linked_by_name(function: types.FunctionType) -> tuple[str, str] | None:
     """The symbol and the signature of what a lowered function calls by a name."""
     marks = function.__dict__
-    if "__part__" in marks:
-        return f"part_{function.__name__}", marks["__part__"]
     if BY_NAME in marks:
         name, signature = marks[BY_NAME]
         return name, signature
@@ -44,110 +37,42 @@ def linked_by_name(function: types.FunctionType) -> tuple[str, str] | None:
     return None
 
 
-def lowered_text(function: types.FunctionType, signature: str, name: str) -> str:
-    """LLVM's text of a function and its helpers, for no machine in particular.
+def text_of(wanted: Sequence[tuple[types.FunctionType, str]]) -> str:
+    """LLVM's text of functions with their signatures, and of their helpers, for no machine in particular.
 
     Raises
     ------
     ContractError
-        It is not of the kernel language.
+        One is not of the kernel language.
     """
-    program = Program(linked_by_name, groups_are_tuples=True)
-    root = program.root(function, signature)
+    program = Program(linked_by_name)
+    roots = [program.root(function, signature) for function, signature in wanted]
     module = Module()
-    for typed in program.functions:
-        module.functions.append(LoweredWriter(module, typed).text())
-    module.functions.append(_entry(module, name, root, signature))
+    add_functions(module, [LoweredWriter(module, function) for function in program.functions])
+    for i, ((_, signature), root) in enumerate(zip(wanted, roots, strict=True)):
+        module.functions.append(by_address(module, f"{PLACEHOLDER}_{i}", root, signature))
     return module.text()
 
 
 class LoweredWriter(FunctionWriter):
-    """Writes one function; calls by address are calls by name, of what a number stands for."""
-
-    def words(self, arguments: Sequence[Expression]) -> list[str]:
-        """Arguments as the words of the convention, each with its type."""
-        found = []
-        for argument in arguments:
-            text = self.of(argument)
-            if isinstance(argument.type, Tuple):
-                for i, kind in enumerate(argument.type.items):
-                    item = self.value(f"extractvalue {llvm_type(argument.type)} {text}, {i}")
-                    found += _words(self, kind, item)
-            else:
-                found += _words(self, argument.type, text)
-        return found
+    """Writes one function; what calls by an address calls by a name, with the number of what is called."""
 
     def _calllinked(self, node: form.CallLinked) -> str:
-        given = ["ptr null", *self.words(node.arguments)]
+        given = self.words(node.arguments)
         room = self.result_room(node.type)
         kinds = ["ptr", *(word.split()[0] for word in given)]
         self.declare(node.symbol, f"declare {STATUS_TYPE} @{node.symbol}({', '.join(kinds)})")
-        status = self.value(f"call {STATUS_TYPE} @{node.symbol}({', '.join([f'ptr {room}', *given])})")
-        if node.symbol.startswith("part_"):  # what is called by an address says in its result how it went
-            self.hand_on(status)
+        # what it raises is in its result
+        self.line(f"call {STATUS_TYPE} @{node.symbol}({', '.join([f'ptr {room}', *given])})")
         return "" if node.type is NOTHING else self.value(f"load {llvm_type(node.type)}, ptr {room}")
 
-
-def _words(out: ValueWriter, kind: Type, text: str) -> list[str]:
-    if not isinstance(kind, View):
-        return [f"{llvm_type(kind)} {text}"]
-    view = llvm_type(kind)
-    data, rows = (out.value(f"extractvalue {view} {text}, {i}") for i in range(2))
-    if kind.axes == 1:
-        return [
-            *("ptr null", "ptr null", f"i64 {rows}", f"i64 {ITEM}", f"ptr {data}"),
-            *(f"i64 {rows}", f"i64 {ITEM}"),
-        ]
-    columns = out.value(f"extractvalue {view} {text}, 2")
-    items, stride = out.value(f"mul i64 {rows}, {columns}"), out.value(f"mul i64 {columns}, {ITEM}")
-    return [
-        *("ptr null", "ptr null", f"i64 {items}", f"i64 {ITEM}", f"ptr {data}"),
-        *(f"i64 {rows}", f"i64 {columns}", f"i64 {stride}", f"i64 {ITEM}"),
-    ]
-
-
-def _entry(module: Module, name: str, function: Function, signature: str) -> str:
-    """The one function of the text that others see."""
-    out = ValueWriter(module.declared)
-    heads, names = ["ptr %result", "ptr %exception"], []
-    letters = signature.split(">")[0]
-    for i, (letter, (_, kind)) in enumerate(zip(letters, function.parameters, strict=True)):
-        members = kind.items if isinstance(kind, Tuple) else (kind,)
-        items = []
-        for j, member in enumerate(members):
-            if isinstance(member, View):
-                apart = " noalias" if letter in compounds else ""
-                item, more = _view(out, member, f"%a{i}.{j}", apart)
-                heads += more
-            else:
-                item = f"%a{i}.{j}"
-                heads.append(f"{llvm_type(member)} {item}")
-            items.append((llvm_type(member), item))
-        value = arithmetic.pair(out, llvm_type(kind), *items) if isinstance(kind, Tuple) else items[0][1]
-        names.append(f"{llvm_type(kind)} {value}")
-    call = f"call {returned(function)} @{function.symbol}({', '.join(names)}) alwaysinline"
-    status = answer = "0"
-    if function.result is NOTHING and not function.raises:
-        out.line(call)
-    elif function.result is NOTHING:
-        status = out.value(call)
-    else:
-        answer = out.value(call)
-        if function.raises:
-            status = out.value(f"extractvalue {returned(function)} {answer}, 0")
-            answer = out.value(f"extractvalue {returned(function)} {answer}, 1")
-    result = types_of(signature)[1]
-    if result is not NOTHING:
-        assert isinstance(result, Number)
-        answer = out.converted(function.result, result, answer)
-        out.line(f"store {llvm_type(result)} {answer}, ptr %result")
-    out.line(f"ret {STATUS_TYPE} {status}")
-    head = f"define {STATUS_TYPE} @{name}({', '.join(heads)}) nounwind {{"
-    return "\n".join([head, *out.head, *out.lines, "}", ""])
-
-
-def _view(out: ValueWriter, kind: View, name: str, apart: str) -> tuple[str, list[str]]:
-    """A view from its words, and how these are declared."""
-    words = [f"{word}{apart if i == DATA else ''} {name}.{i}" for i, word in enumerate(WORDS[kind.axes])]
-    lengths = [("i64", f"{name}.{DATA + 1 + axis}") for axis in range(kind.axes)]
-    return arithmetic.pair(out, llvm_type(kind), ("ptr", f"{name}.{DATA}"), *lengths), words
+    def _member(self, node: form.Member) -> str:
+        group, kind = self.of(node.group), group_type(node.group)
+        array = kind.of._fields[node.index]  # type: ignore[attr-defined]
+        words = []
+        for name, word in ((data_of(array), "ptr"), (length_of(array), "i64")):
+            self.declare(name, f"declare {word} @{name}(ptr) {STAYS}")
+            words.append((word, self.value(f"call {word} @{name}(ptr {group})")))
+        if view_type(node).axes == 2:
+            words.append(("i64", str(COLUMNS_IN_GROUP)))
+        return arithmetic.pair(self, llvm_type(node.type), *words)

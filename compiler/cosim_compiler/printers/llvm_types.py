@@ -39,10 +39,10 @@ def llvm_type(type_: Type) -> str:
 
 
 def words_of(type_: Type) -> list[str]:
-    """What a value of a type is passed as to machine code that others compiled."""
+    """What a value is passed as: an address and its lengths apart, so that those not needed fall away."""
     if isinstance(type_, View):
         return ["ptr", *["i64"] * type_.axes]
-    return [llvm_type(type_)]
+    return ["ptr", "i64"] if isinstance(type_, RecordRows) else [llvm_type(type_)]
 
 
 def returned(function: Function) -> str:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ctypes
+import math
 import struct
+from collections import Counter
 from collections.abc import Sequence
 from typing import NoReturn
 
@@ -16,6 +18,7 @@ from cosim_compiler.language.types import (
     Record,
     Tuple,
     Type,
+    View,
     types_of,
 )
 from cosim_compiler.printers import llvm_arithmetic as arithmetic
@@ -31,6 +34,7 @@ class ValueWriter:
         self.declared = declared
         self.head: list[str] = []  # memory of the frame
         self.lines: list[str] = []
+        self.called: Counter[str] = Counter()  # how often which functions of the module
         self.count = 0
         self.is_live = True
         self.location = ""  # behind each instruction: the line that it comes from
@@ -122,6 +126,8 @@ class ValueWriter:
         """A value as one of another type."""
         if given == wanted:
             return text
+        if isinstance(wanted, View):  # of a shape that is not known here
+            return text
         if isinstance(given, Tuple) and isinstance(wanted, Tuple):
             kinds = zip(given.items, wanted.items, strict=True)
             items = [
@@ -209,6 +215,11 @@ class ValueWriter:
         start = self.value(f"extractvalue {{ptr, i64}} {rows}, 0")
         return self.value(f"getelementptr i8, ptr {start}, i64 {offset}")
 
+    def _rowsin(self, node: form.RowsIn) -> str:
+        start = self.value(f"extractvalue {{ptr, i64}} {self.of(node.view)}, 0")
+        start = self.value(f"getelementptr i64, ptr {start}, i64 {self.of(node.first)}")
+        return arithmetic.pair(self, "{ptr, i64}", ("ptr", start), ("i64", self.of(node.count)))
+
     def place(self, node: form.Element | form.Field) -> str:
         """The address of an element or of a field."""
         if isinstance(node, form.Field):
@@ -243,27 +254,38 @@ class ValueWriter:
         return self.value(f"extractvalue {llvm_type(node.view.type)} {self.of(node.view)}, {node.axis + 1}")
 
     def _section(self, node: form.Section) -> str:
-        """Places beyond the ends mean the ends, as in Python."""
+        """Places beyond the ends mean the ends, as in Python; nearly always they lie inside, in order."""
         view = self.of(node.view)
         length = self.value(f"extractvalue {{ptr, i64}} {view}, 1")
-        first = "0" if node.first is None else self._bound(node.first, length)
-        last = length if node.last is None else self._bound(node.last, length)
+        first = "0" if node.first is None else self.of(node.first)
+        last = length if node.last is None else self.of(node.last)
+        beyond, end = self.label(), self.label()
+        fits = self.value(f"icmp ule i64 {last}, {length}")
+        if first != "0":
+            fits = self.value(f"and i1 {fits}, {self.value(f'icmp ule i64 {first}, {last}')}")
         count = self.value(f"sub i64 {last}, {first}")
-        is_empty = self.value(f"icmp slt i64 {count}, 0")
-        count = self.value(f"select i1 {is_empty}, i64 0, i64 {count}")
+        inside = self.here
+        self.line(f"br i1 {fits}, label %{end}, label %{beyond}, {arithmetic.LIKELY}")
+        self.at(beyond)
+        first_there, last_there = (self._bound(place, length) for place in (first, last))
+        count_there = self.value(f"sub i64 {last_there}, {first_there}")
+        is_empty = self.value(f"icmp slt i64 {count_there}, 0")
+        count_there = self.value(f"select i1 {is_empty}, i64 0, i64 {count_there}")
+        self.go(end)
+        self.at(end)
+        first = self.value(f"phi i64 [{first}, %{inside}], [{first_there}, %{beyond}]")
+        count = self.value(f"phi i64 [{count}, %{inside}], [{count_there}, %{beyond}]")
         start = self.value(f"extractvalue {{ptr, i64}} {view}, 0")
         start = self.value(f"getelementptr i64, ptr {start}, i64 {first}")
         return arithmetic.pair(self, "{ptr, i64}", ("ptr", start), ("i64", count))
 
-    def _bound(self, bound: Expression, length: str) -> str:
+    def _bound(self, text: str, length: str) -> str:
         """The first or last place of a section, between 0 and the length."""
-        text = self.of(bound)
-        if not (isinstance(bound, form.Constant) and bound.value >= 0):
-            text = self._from_end(text, length)
-            is_before = self.value(f"icmp slt i64 {text}, 0")
-            text = self.value(f"select i1 {is_before}, i64 0, i64 {text}")
-        if text == "0":
+        if text in ("0", length):
             return text
+        text = self._from_end(text, length)
+        is_before = self.value(f"icmp slt i64 {text}, 0")
+        text = self.value(f"select i1 {is_before}, i64 0, i64 {text}")
         is_behind = self.value(f"icmp sgt i64 {text}, {length}")
         return self.value(f"select i1 {is_behind}, i64 {length}, i64 {text}")
 
@@ -281,6 +303,19 @@ class ValueWriter:
         if view_type(node).axes == 1:
             return arithmetic.pair(self, "{ptr, i64}", ("ptr", start), size)
         return arithmetic.pair(self, "{ptr, i64, i64}", ("ptr", start), size, ("i64", str(node.columns)))
+
+    def _astable(self, node: form.AsTable) -> str:
+        start = self.value(f"extractvalue {{ptr, i64}} {self.of(node.view)}, 0")
+        lengths = [("i64", self.of(length)) for length in (node.rows, node.columns)]
+        return arithmetic.pair(self, "{ptr, i64, i64}", ("ptr", start), *lengths)
+
+    def _zeros(self, node: form.Zeros) -> str:
+        view = view_type(node)
+        assert view.shape is not None
+        memory = f"[{math.prod(view.shape)} x {llvm_type(view.item)}]"
+        room = self.room(memory)
+        self.line(f"store {memory} zeroinitializer, ptr {room}")
+        return arithmetic.pair(self, llvm_type(view), ("ptr", room), *(("i64", str(n)) for n in view.shape))
 
     def _constantview(self, node: form.ConstantView) -> str:
         view = view_type(node)
@@ -324,8 +359,9 @@ class ValueWriter:
 
     def _call(self, node: form.Call) -> str:
         function = node.function
-        given = ", ".join(f"{llvm_type(a.type)} {self.of(a)}" for a in node.arguments)
-        call = f"call {returned(function)} @{function.symbol}({given})"
+        self.called[function.symbol] += 1
+        given = [word for a in node.arguments for word in self.apart(a.type, self.of(a))]
+        call = f"call {returned(function)} @{function.symbol}({', '.join(given)})"
         if not function.raises:
             if function.result is not NOTHING:
                 return self.value(call)
@@ -341,24 +377,30 @@ class ValueWriter:
     def hand_on(self, status: str) -> None:
         """Return a status that is not 0 at once."""
         bad, good = self.label(), self.label()
-        self.line(f"br i1 {self.value(f'icmp ne {STATUS} {status}, 0')}, label %{bad}, label %{good}")
+        is_bad = self.value(f"icmp ne {STATUS} {status}, 0")
+        self.line(f"br i1 {is_bad}, label %{bad}, label %{good}, {arithmetic.UNLIKELY}")
         self.at(bad)
         self.fails(status)
         self.at(good)
 
     def words(self, arguments: Sequence[Expression]) -> list[str]:
         """Arguments as machine code that others compiled takes them, each with its type."""
-        found = []
-        for argument in arguments:
-            text, kinds = self.of(argument), words_of(argument.type)
-            if len(kinds) == 1:
-                found.append(f"{kinds[0]} {text}")
-                continue
-            kind = llvm_type(argument.type)
-            found += [
-                f"{word} {self.value(f'extractvalue {kind} {text}, {i}')}" for i, word in enumerate(kinds)
-            ]
-        return found
+        return [word for a in arguments for word in self.apart(a.type, self.of(a))]
+
+    def apart(self, kind: Type, text: str) -> list[str]:
+        """The words of a value, each with its type."""
+        words, whole = words_of(kind), llvm_type(kind)
+        if len(words) == 1:
+            return [f"{whole} {text}"]
+        return [f"{word} {self.value(f'extractvalue {whole} {text}, {i}')}" for i, word in enumerate(words)]
+
+    def together(self, kind: Type, name: str) -> tuple[str, list[str]]:
+        """A value that is passed as words of this name, and these words, each with its type."""
+        words = words_of(kind)
+        if len(words) == 1:
+            return name, [f"{words[0]} {name}"]
+        parts = [(word, f"{name}.{i}") for i, word in enumerate(words)]
+        return arithmetic.pair(self, llvm_type(kind), *parts), [f"{word} {part}" for word, part in parts]
 
     def result_room(self, result: Type) -> str:
         """Where a called function leaves its result: 0 if it raises."""

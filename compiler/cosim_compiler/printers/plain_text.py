@@ -16,7 +16,8 @@ def type_name(type_: Type) -> str:
     if isinstance(type_, Number):
         return NUMBERS[type_.name]
     if isinstance(type_, View):
-        return f"{'view' if type_.axes == 1 else 'table'} of {NUMBERS[type_.item.name]}"
+        size = "" if type_.shape is None else f" {' by '.join(map(str, type_.shape))}"
+        return f"{'view' if type_.axes == 1 else 'table'}{size} of {NUMBERS[type_.item.name]}"
     if isinstance(type_, Group):
         return f"group {type_.of.__name__}"
     if isinstance(type_, Record):
@@ -133,5 +134,7 @@ def text_of(node: Expression) -> str:
         return f"{node.name}({', '.join(map(text_of, node.arguments))})"
     if isinstance(node, form.Call):
         return f"{node.function.author.__name__}({', '.join(map(text_of, node.arguments))})"
+    if isinstance(node, form.Zeros):
+        return f"zeros({form.view_type(node).shape})"
     inner = ", ".join(map(text_of, form.parts(node)))
     return f"{type(node).__name__.lower()}({inner})"

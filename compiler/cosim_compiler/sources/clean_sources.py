@@ -24,7 +24,7 @@ import numpy as np
 from cosim_compiler import kernel_cache
 from cosim_compiler.debugging import is_debugging
 
-RULES = ("kernel_rules", "assigned_names", "kernel_source", "clean_sources")
+RULES = ("kernel_rules", "assigned_names", "kernel_source", "own_arrays", "remedies", "clean_sources")
 """The modules that decide what is a fault."""
 
 

@@ -8,7 +8,6 @@ import types
 from dataclasses import dataclass, field
 
 from cosim_compiler.fingerprint import environment
-from cosim_compiler.sources.kernel_loops import loop_indices
 from cosim_compiler.sources.kernel_source import definition_of, statements
 from cosim_compiler.sources.recursion import is_recursive
 
@@ -27,13 +26,17 @@ class Effects:
     lines : dict of str to int
         Where it first stores into an argument.
     indices : dict of str to (int, int)
-        The largest index of an argument that is constant or that of a loop, with the line.
+        The largest constant index of an argument, with the line.
     subscripts : dict of str to int
         Arguments that it takes elements of, with the line of the first.
     as_numbers : dict of str to int
         Arguments that it computes with as if they were numbers, with the line of the first.
     passed_on : frozenset of str
         Arguments that it hands to what is not known here.
+    tables : frozenset of str
+        Arguments that it, or a helper, indexes by row and column.
+    places : tuple of (str, (int or None, int or None), int)
+        Rows and columns by which it indexes arguments itself, None where one is computed, with the line.
     """
 
     arguments: tuple[str, ...]
@@ -45,6 +48,8 @@ class Effects:
     subscripts: dict[str, int] = field(default_factory=dict)
     as_numbers: dict[str, int] = field(default_factory=dict)
     passed_on: frozenset[str] = frozenset()
+    tables: frozenset[str] = frozenset()
+    places: tuple[tuple[str, tuple[int | None, int | None], int], ...] = ()
 
 
 READ = (
@@ -68,7 +73,6 @@ def effects_of(function: types.FunctionType) -> Effects:
     for node in ast.walk(ast.Module(tree.body, [])):
         if isinstance(node, READ):
             found.read(node)
-    found.read_loops(tree)
     return Effects(
         found.arguments,
         frozenset(found.writes),
@@ -79,6 +83,8 @@ def effects_of(function: types.FunctionType) -> Effects:
         {n: line for n, line in found.subscripts.items() if n not in found.rebinds},
         {n: line for n, line in found.as_numbers.items() if n not in found.rebinds},
         frozenset(found.passed_on),
+        frozenset(found.tables),
+        tuple(found.places),
     )
 
 
@@ -90,6 +96,8 @@ class _Reading:
         self.writes: set[str] = set()
         self.adds: set[str] = set()
         self.passed_on: set[str] = set()
+        self.tables: set[str] = set()
+        self.places: list[tuple[str, tuple[int | None, int | None], int]] = []
         self.rebinds: dict[str, int] = {}
         self.lines: dict[str, int] = {}
         self.indices: dict[str, tuple[int, int]] = {}
@@ -125,23 +133,20 @@ class _Reading:
         if name not in self.arguments:
             return
         self.subscripts.setdefault(name, line)
+        if isinstance(index, ast.Tuple) and len(index.elts) == 2:
+            self.tables.add(name)
+            row, column = map(_constant_index, index.elts)
+            self.places.append((name, (row, column), line))
         constant = _constant_index(index)
         if constant is not None and constant > self.indices.get(name, (-1, 0))[0]:
             self.indices[name] = (constant, line)
 
-    def read_loops(self, tree: ast.AST) -> None:
-        """The greatest indices that loops reach; a negative one counts as too large."""
-        constants = {n: v for n, v in self.helpers.items() if n not in self.arguments}
-        for name, least, greatest, line in loop_indices(tree, constants):
-            index = 1 << 30 if least < 0 else greatest
-            if name in self.arguments and index > self.indices.get(name, (-1, 0))[0]:
-                self.indices[name] = (index, line)
-
     def _store(self, names: set[str], target: ast.expr, line: int) -> None:
-        if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-            if target.value.id in self.arguments:
-                names.add(target.value.id)
-                self.lines.setdefault(target.value.id, line)
+        if isinstance(target, ast.Subscript):
+            owner = _name_behind(target.value)
+            if owner in self.arguments:
+                names.add(owner)
+                self.lines.setdefault(owner, line)
         elif isinstance(target, ast.Name) and target.id in self.arguments:
             self.rebinds.setdefault(target.id, line)
         elif isinstance(target, (ast.Tuple, ast.List)):
@@ -155,7 +160,7 @@ class _Reading:
 
     def _call(self, node: ast.Call, line: int) -> None:
         helper = self.helpers.get(node.func.id) if isinstance(node.func, ast.Name) else None
-        if isinstance(node.func, ast.Attribute):  # math.…, which takes numbers
+        if isinstance(node.func, ast.Attribute) and _root_name(node.func) == "math":  # takes numbers
             self._computed_with(node.args, line)
         if isinstance(helper, types.FunctionType) and not is_recursive(helper):
             self._call_of_helper(effects_of(helper), node, line)
@@ -176,11 +181,17 @@ class _Reading:
                 self.adds.add(passed)
             if name in inner.passed_on:
                 self.passed_on.add(passed)
+            if name in inner.tables and isinstance(argument, ast.Name):
+                self.tables.add(passed)
             if isinstance(argument, ast.Name) and name in inner.subscripts:
                 self.subscripts.setdefault(passed, line)
             if isinstance(argument, ast.Name) and name in inner.as_numbers:
                 self.as_numbers.setdefault(passed, line)
             self.lines.setdefault(passed, line)
+
+
+def _root_name(node: ast.Attribute) -> str:
+    return node.value.id if isinstance(node.value, ast.Name) else ""
 
 
 def _name_behind(argument: ast.expr) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from cosim_compiler.debugging import VARIABLE, is_debugging
+from cosim_compiler.debugging import is_debugging
 from cosim_compiler.errors import ContractError
 from cosim_compiler.fingerprint import environment, is_replaced
 from cosim_compiler.nearest import nearest
@@ -27,57 +27,18 @@ from cosim_compiler.sources.kernel_source import (
     source_of,
     where,
 )
+from cosim_compiler.sources.own_arrays import faults_of_arrays
 from cosim_compiler.sources.recursion import recursion_fault
+from cosim_compiler.sources.remedies import (
+    ADVICE,
+    BUILTINS,
+    FORBIDDEN,
+    IN_MATH,
+    METHODS,
+    NO_METHODS,
+    of_numpy,
+)
 
-FORBIDDEN: dict[type[ast.AST], str] = {
-    ast.List: "a list; small vectors are tuples: (x, y, z)",
-    ast.ListComp: "a list comprehension; write a loop over results: for i in range(3): x[i] = …",
-    ast.Dict: "a dict",
-    ast.DictComp: "a dict comprehension",
-    ast.Set: "a set",
-    ast.SetComp: "a set comprehension",
-    ast.GeneratorExp: "a generator; write a loop",
-    ast.Lambda: "a lambda; write a module-level helper function",
-    ast.Try: "try; test before you compute",
-    ast.With: "with",
-    ast.JoinedStr: "an f-string",
-    ast.Yield: "yield",
-    ast.YieldFrom: "yield",
-    ast.Await: "await",
-    ast.FunctionDef: "a nested function; write a module-level helper function",
-    ast.AsyncFunctionDef: "a nested function; write a module-level helper function",
-    ast.ClassDef: "a class; small vectors are tuples: (x, y, z)",
-    ast.Global: "global; a kernel function is pure",
-    ast.Nonlocal: "nonlocal; a kernel function is pure",
-    ast.Import: "import; import at the top of the file",
-    ast.ImportFrom: "import; import at the top of the file",
-    ast.Delete: "del",
-    ast.Match: "match; write if and elif",
-    ast.NamedExpr: "`:=`; give the name its value on a line before",
-}
-BUILTINS = (
-    "abs", "bool", "divmod", "enumerate", "float", "int", "len", "max", "min", "range", "round", "sum", "zip",
-)  # fmt: skip
-IN_MATH = (
-    "acos", "acosh", "asin", "asinh", "atan", "atan2", "atanh", "ceil", "copysign", "cos", "cosh", "degrees",
-    "e", "erf", "erfc", "exp", "expm1", "fabs", "floor", "fmod", "frexp", "gamma", "gcd", "hypot", "inf",
-    "isfinite", "isinf", "isnan", "ldexp", "lgamma", "log", "log10", "log1p", "log2", "modf", "nan", "pi",
-    "pow", "radians", "sin", "sinh", "sqrt", "tan", "tanh", "tau", "trunc",
-)  # fmt: skip
-"""What of `math` the compiler knows."""
-ADVICE = {
-    "print": f"print; set {VARIABLE}=1: there print() and breakpoint() work",
-    "breakpoint": f"breakpoint(); set {VARIABLE}=1: there print() and breakpoint() work",
-    "pow": "pow(); write math.pow(x, y)",
-    "sorted": "sorted(), which makes a list",
-    "list": "list(); small vectors are tuples: (x, y, z)",
-    "dict": "dict()",
-    "set": "set()",
-    "str": "text",
-    "input": "input(); it has no user",
-    "open": "files; read them before the run, into a parameter",
-    "super": "super(); call a module-level helper function",
-}
 FOR_DEBUGGING = ("print", "breakpoint")
 OF_CLOCKS = ("time", "datetime")
 CLOCK = "a kernel function knows the time of the run alone: ask for t in its arguments"
@@ -146,7 +107,11 @@ class _Checked:
             body = body[1:]  # the docstring
         for statement in body:
             yield from self._of(statement)
+        yield from faults_of_arrays(self.tree, self.globals)
+        forbidden = _names_of_forbidden(self.tree)
         for line, name in names_without_value(body, self.arguments, self.local):
+            if name in forbidden:
+                continue
             yield line, f"'{name}' may have no value here: give it one before the branch or the loop"
 
     def _of_signature(self) -> Iterator[tuple[int, str]]:
@@ -194,6 +159,15 @@ class _Checked:
             )
         if isinstance(node, ast.Constant):
             yield from self._of_constant(node, raised)
+        if isinstance(node, (ast.BinOp, ast.AugAssign)) and isinstance(node.op, ast.MatMult):
+            yield (
+                "there is no `@`; write matmul(a, b, out), or dot(a, b) of vectors: "
+                "from cosim.functions import matmul, dot"
+            )
+        if isinstance(node, ast.Starred) and isinstance(node.ctx, ast.Store):
+            yield f"`{ast.unparse(node)} = …` takes the rest of a tuple; give each item a name of its own"
+        if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Constant):
+            yield f"raise takes an exception: raise ValueError({node.exc.value!r})"
         if isinstance(node, ast.Attribute):
             yield from self._of_attribute(node)
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
@@ -229,13 +203,24 @@ class _Checked:
         elif isinstance(base, ast.Name) and base.id == "self":
             yield f"{shown}: a kernel function has no self; ask for '{node.attr}' in its arguments"
         elif isinstance(base, ast.Name) and base.id not in self.local and value is not None:
-            yield f"'{base.id}' belongs to the module, {shown} is no number: {PURE}"
+            held = _held(value, node)
+            if isinstance(held, (int, float)):
+                remedy = (
+                    f"give it a name of the module, {node.attr.upper()} = {shown}, or declare a parameter"
+                )
+            elif callable(held):
+                remedy = "write a function of the module, and call it by its name"
+            else:
+                remedy = PURE
+            yield f"{shown} belongs to an object of the module: {remedy}"
         elif isinstance(base, ast.Name) and base.id not in self.local:
             yield from self._of_name(base.id, False)
-        elif node.attr in ("size", "shape", "ndim"):
+        elif node.attr in ("shape", "ndim") and shown == f"{getattr(base, 'id', '')}.{node.attr}":
+            return
+        elif node.attr == "size":
             yield f"{shown} cannot be compiled; write len(…)"
-        else:
-            yield f"{shown} cannot be compiled: numbers, tuples and views have no methods here"
+        elif not isinstance(base, ast.Call) and getattr(base, "id", "") not in _names_of_forbidden(self.tree):
+            yield f"{shown} cannot be compiled; {METHODS.get(node.attr, NO_METHODS)}"
 
     def _of_module(self, module: types.ModuleType, shown: str) -> Iterator[str]:
         *within, name = shown.split(".")[1:]
@@ -244,17 +229,19 @@ class _Checked:
         elif module.__name__ in OF_CLOCKS:
             yield f"{shown}: {CLOCK}"
         elif module.__name__ != "math":
-            advice = (
-                "use math"
-                if module.__name__ == "numpy"
-                else f"import it by name: from {'.'.join([module.__name__, *within])} import {name}"
-            )
-            yield f"{shown} cannot be compiled; {advice}"
+            value = getattr(module, name, None)
+            if module.__name__ == "numpy":
+                yield f"{shown} cannot be compiled; {of_numpy(name)}"
+            elif isinstance(value, type):
+                yield f"{shown} is a class; a kernel function computes with numbers, tuples and views"
+            else:
+                source = ".".join([module.__name__, *within])
+                yield f"{shown} cannot be compiled; import it by name: from {source} import {name}"
         elif name not in IN_MATH:
             yield f"{shown} cannot be compiled{_nearest(name, IN_MATH, 'math.')}"
 
     def _of_name(self, name: str, raised: bool) -> Iterator[str]:
-        if name in self.local:
+        if name in self.local or name in _names_of_forbidden(self.tree):
             return
         if name in self.globals:
             yield from self._of_global(name, self.globals[name], raised)
@@ -276,7 +263,7 @@ class _Checked:
                 f"{name} = {declared}, and ask for it in the arguments"
             )
         else:
-            known = [*self.local, *self.globals, *self.declared, *BUILTINS]
+            known = [*self.local, *self.globals, *self.declared, *BUILTINS, *names_of_file(self.function)]
             yield f"'{name}' is not defined{_nearest(name, known)}"
 
     def _of_global(self, name: str, value: Any, raised: bool) -> Iterator[str]:
@@ -304,8 +291,26 @@ class _Checked:
         elif isinstance(value, types.BuiltinFunctionType) and value.__module__ == "math":
             if value.__name__ not in IN_MATH:
                 yield f"math.{value.__name__} cannot be compiled{_nearest(value.__name__, IN_MATH, 'math.')}"
-        elif not type(value).__module__.startswith("numba"):
+        elif isinstance(getattr(value, "py_func", None), types.FunctionType):
+            yield f"'{name}' was made by another compiler (numba?): write a plain function, no decorator"
+        elif callable(getattr(value, "__wrapped__", None)):
+            yield f"a decorator stands above '{name}': write it as a plain function, without the decorator"
+        else:
             yield f"'{name}' is {_a(type(value).__name__)}, which cannot be compiled"
+
+
+@functools.lru_cache(4)
+def _names_of_forbidden(tree: ast.FunctionDef) -> frozenset[str]:
+    """Names that are given a value by what is a fault of its own."""
+    found: set[str] = set()
+    for node in ast.walk(tree):
+        if type(node) not in FORBIDDEN or node is tree:
+            continue
+        names = (one for one in ast.walk(node) if isinstance(one, ast.Name))
+        found |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
+        found |= {one.asname or one.name for one in ast.walk(node) if isinstance(one, ast.alias)}
+        found |= {getattr(node, "name", "")}
+    return frozenset(found)
 
 
 def _root(node: ast.Attribute) -> ast.AST:
@@ -314,6 +319,11 @@ def _root(node: ast.Attribute) -> ast.AST:
     while isinstance(base, ast.Attribute):
         base = base.value
     return base
+
+
+def _held(value: Any, node: ast.Attribute) -> Any:
+    """What an attribute of an object of the module is; None where it is no simple one."""
+    return getattr(value, node.attr, None) if isinstance(node.value, ast.Name) else None
 
 
 def _is_of_numbers(value: Any) -> bool:

@@ -21,6 +21,7 @@ from typing import Any
 from cosim_compiler.fingerprint import environment
 from cosim_compiler.sources.kernel_effects import effects_of
 from cosim_compiler.sources.kernel_source import definition_of
+from cosim_compiler.sources.own_arrays import arrays_made
 from cosim_compiler.sources.plain_bodies import plain_branches, with_helpers
 from cosim_compiler.sources.run_source import run_source
 from cosim_compiler.sources.source_slices import names_given, names_read, slice_for
@@ -83,13 +84,14 @@ def sides_of(function: types.FunctionType, constant: frozenset[str]) -> Sides:
     body = with_helpers(copy.deepcopy(definition_of(function)).body, names, _has_kinks)
     body = plain_branches(body)
     effects = effects_of(function)
-    moving = _moving(body, set(effects.arguments) - effects.writes - effects.adds - constant)
+    arrays = frozenset(arrays_made(ast.Module(body, []), names))
+    moving = _moving(body, set(effects.arguments) - effects.writes - effects.adds - constant) | arrays
     calls = list(_kinks_in(ast.Module(body, []), moving))
     failed = {id(call): call.lineno for call in calls}
     found: list[types.FunctionType] = []
     for site in _sites(body, moving):
         chosen = list(itertools.product(site.numbers, _rounds(site.loops)))
-        made = [_function_of(function, body, names, site, *each) for each in chosen]
+        made = [_function_of(function, body, names, arrays, site, *each) for each in chosen]
         known = [each for each in made if each is not None]
         if len(known) == len(chosen):
             found += known
@@ -246,11 +248,12 @@ def _function_of(
     function: types.FunctionType,
     body: list[ast.stmt],
     known: Mapping[str, Any],
+    arrays: frozenset[str],
     site: _Site,
     number: ast.expr,
     turn: Mapping[str, int],
 ) -> types.FunctionType | None:
-    """The function of one kink; None where it would need results of the function itself."""
+    """The function of one kink; None where it would need results of the function itself, or its arrays."""
 
     def noted() -> list[ast.stmt]:
         real = ast.Call(ast.Name("float", ast.Load()), [copy.deepcopy(number)], [])
@@ -264,7 +267,7 @@ def _function_of(
     kept, text = slice_for(body, site.statement, noted, SIDE)
     read = names_read(ast.Module(kept, []))
     effects = effects_of(function)
-    if read & (effects.writes | effects.adds):
+    if read & (effects.writes | effects.adds | arrays):
         return None
     name = f"{function.__name__}_kink_at_line_{site.node.lineno}"
     header = f"def {name}({', '.join(a for a in effects.arguments if a in read)}):\n    {SIDE} = {FAR!r}\n"

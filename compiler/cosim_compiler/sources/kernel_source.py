@@ -20,7 +20,11 @@ def definition_of(function: types.FunctionType) -> ast.FunctionDef:
     """The definition of a function; its lines are those of the file."""
     found = _definitions(source_of(function)).get(function.__code__.co_firstlineno)
     if found is None:
-        raise ContractError(f"{function.__qualname__}: a kernel function is made with def")
+        code = function.__code__
+        raise ContractError(
+            f"{code.co_filename}:{code.co_firstlineno}: {function.__qualname__}: a kernel function is made "
+            "with def: write def name(x): return …"
+        )
     return found
 
 

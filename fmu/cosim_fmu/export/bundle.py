@@ -24,7 +24,7 @@ COMMANDS = "cosim_workbench"
 """What modules of ours import for commands and checks alone, which no FMU runs."""
 LICENCE = re.compile(r"(LICEN[CS]E|COPYING|NOTICE)", re.IGNORECASE)
 IMPORTS = re.compile(r"(?:^|[;:])[ \t]*(?:from[ \t]+([\w.]+)|import[ \t]+([^\n;#]*))", re.MULTILINE)
-OPTIONAL = ("numba", "llvmlite")  # without them everything is computed, slower
+OPTIONAL = ("llvmlite",)  # without them everything is computed, slower
 BLOCKS = ("body", "orelse", "finalbody", "handlers", "cases")
 """Where statements have statements."""
 IMPORT_ERRORS = {"ImportError", "ModuleNotFoundError", "Exception"}

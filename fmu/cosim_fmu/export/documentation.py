@@ -123,7 +123,7 @@ def needs_of_python(manifest: Mapping[str, object]) -> list[str]:
     needed += [f"{row['distribution']} (exported with {row['version']})" for row in requires]
     carried = [f"{row['name']} {row['version']}".strip() for row in packages]
     return [
-        f"On the machine that runs it: {'; '.join(needed)}. numba makes it fast and changes no bit.",
+        f"On the machine that runs it: {'; '.join(needed)}. llvmlite makes it fast and changes no bit.",
         f"It carries: {', '.join(carried)}.",
         "For Simulink, Dymola and other tools that are no Python programs take the native FMU of the model "
         "(cosim export --native), which needs no Python.",

@@ -48,7 +48,7 @@ class PythonFmuExporter(cosim.Exporter):
 
     The FMU holds the model as data, the packages of ours and of the plugins that it uses, and a list of
     the classes in use: nothing is discovered where it runs. NumPy and what else those packages import
-    has to be installed there; numba may be missing, which makes it slower and changes no bit.
+    has to be installed there; llvmlite may be missing, which makes it slower and changes no bit.
 
     Every scalar is a variable with its unit. Parameters are tunable, inputs are held over a step, a saved
     FMU state is the whole State. Elements of vectors count from 1 in the FMU (``strut.stiffness[4]``) and

@@ -113,7 +113,7 @@ def is_left_out(path: Path) -> bool:
     """Whether a file of a package, relative to the folder that holds the package, stays out of an FMU."""
     is_ours = path.parts[0].partition("_")[0] == FRAMEWORK
     is_kit = is_ours and path.parts[1:2] == ("testing",)
-    is_text = is_ours and path.suffix == ".z"  # LLVM's, of which native FMUs are made
+    is_text = is_ours and path.match("shipped/texts-*")  # native FMUs are made of them
     return "__pycache__" in path.parts or is_kit or is_text or path.suffix == ".pyc"
 
 

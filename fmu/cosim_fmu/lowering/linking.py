@@ -5,8 +5,9 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 
-from cosim.kit import ARRAYS, CONSTANT, ENTRY_SIGNATURE, entry_point, lower
+from cosim.kit import ARRAYS, CONSTANT, ENTRY_SIGNATURE, lower
 from cosim.kit import step_layout as layout
+from cosim_fmu.lowering.entry_points import entry_point, group_of_arrays
 from cosim_fmu.lowering.machine_code import MachineCode
 from cosim_fmu.lowering.numbered_calls import (
     call_by_number,
@@ -32,32 +33,30 @@ def machine_code(program: Program, entries: Sequence[str], raised: int) -> Machi
     program : Program
     entries : sequence of str
         Names of entry points without their prefix; the module offers each as ``cosim_NAME``, see
-        `cosim.entry_point`. Constant arrays are its own: what it is given in their place is not looked at.
-        Those of another signature than the Step's (`frame_functions`) take arrays of their own.
+        `entry_points`. Constant arrays are its own: what it is given in their place is not looked at.
     raised : int
         What an entry point returns where a kernel function raised.
     """
-    texts, count = {}, len(program.functions)
-    for i, (name, (function, letters)) in enumerate(program.functions.items()):
-        log.info("lowering %d of %d functions", i + 1, count)
-        texts[name] = lower(function, letters, name)
+    functions = program.functions
+    step, apart = lowered_texts(program)
     constants = _constants(program)
-    calls = [_calls(program, texts, constants)]
-    known = [
-        (global_name(name) if name in constants else None, program.arrays[name].shape)
-        if name not in GROWS
-        else None
-        for name, _, _ in ARRAYS
+    calls = [
+        _calls(program, apart, [step, *apart.values()], constants),
+        group_of_arrays(program.arrays, {name: global_name(name) for name in constants}, GROWS),
     ]
-    offered = []
     for entry in entries:
         lowered = f"lowered_{entry}"
-        signature = program.functions[lowered][1]
-        places = known if signature == ENTRY_SIGNATURE else None
-        calls.append(entry_point(f"cosim_{entry}", lowered, signature, raised, places))
-        offered.append(f"cosim_{entry}")
-    log.info("optimizing %d functions as a whole", count)
-    return MachineCode(["\n".join(calls), *texts.values()], offered)
+        calls.append(entry_point(f"cosim_{entry}", lowered, functions[lowered][1], raised))
+    log.info("optimizing %d functions as a whole", len(functions))
+    offered = [f"cosim_{entry}" for entry in entries]
+    return MachineCode(["\n".join(calls), step, *apart.values()], offered)
+
+
+def lowered_texts(program: Program) -> tuple[str, dict[str, str]]:
+    """LLVM's text of the Step, whose functions share all that they call, and of every other function."""
+    functions = program.functions
+    of_step = {name: one for name, one in functions.items() if one[1] == ENTRY_SIGNATURE}
+    return lower(of_step), {name: lower({name: functions[name]}) for name in functions if name not in of_step}
 
 
 def _constants(program: Program) -> list[str]:
@@ -67,10 +66,10 @@ def _constants(program: Program) -> list[str]:
     return found if has_tune else [*found, "coefficients"]
 
 
-def _calls(program: Program, texts: Mapping[str, str], constants: Sequence[str]) -> str:
+def _calls(program: Program, apart: Mapping[str, str], texts: Sequence[str], constants: Sequence[str]) -> str:
     arrays, numbers, functions = program.arrays, program.numbers, program.functions
     parts = [constant(name, arrays[name]) for name in constants]
-    signatures = set(called_signatures(texts.values()))
+    signatures = set(called_signatures(texts))
     called = [name for name in numbers if functions[name][1] in signatures]
     for signature in sorted(signatures):
         parts.append(
@@ -82,12 +81,12 @@ def _calls(program: Program, texts: Mapping[str, str], constants: Sequence[str])
         arrays["ints"],
         {number: name for name, number in numbers.items()},
         {name: f.__dict__["__row__"] for name, (f, _) in functions.items() if "__row__" in f.__dict__},
-        {name: text.count("\n") for name, text in texts.items()},
+        {name: text.count("\n") for name, text in apart.items()},
         {**{name: arrays[name].size for name in "ypdk"}, "c": program.system.new_cache().size},
         (int(arrays["program"][layout.FIRST]), int(arrays["program"][layout.LAST])),
         program.system.inner_range,
         {"watched": arrays["watched"]} if arrays["watched"].any() else {},
-        (int(arrays["program"][layout.REPORTS]), reported_alone(program, texts)),
+        (int(arrays["program"][layout.REPORTS]), reported_alone(program, apart)),
     )
     declared = [declaration(name, functions[name][1]) for name in called]
     return "\n".join([*parts, schedule.text(), *declared])

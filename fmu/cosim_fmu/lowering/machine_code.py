@@ -10,7 +10,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 import cosim
-from cosim.kit import digest_of_module, interrupts_held, keep, kept
+from cosim.kit import digest_of_module, interrupts_held, keep, kept, plainest_processor
 from cosim_fmu.lowering import optimizer as optimizing
 from cosim_fmu.lowering.optimizer import Optimizer
 
@@ -31,7 +31,7 @@ class MachineCode:
     Parameters
     ----------
     texts : iterable of str
-        From `cosim.kit.lower` and `cosim.kit.entry_point`.
+        From `cosim.kit.lower`, and what it leaves open.
     visible : iterable of str
         Names of the functions that other object files of the same library call.
     exported : iterable of str
@@ -155,10 +155,3 @@ def _machine() -> Any:
     return llvm.Target.from_triple(llvm.get_default_triple()).create_target_machine(
         cpu=plainest_processor(), opt=3, reloc="pic", codemodel="default"
     )
-
-
-def plainest_processor() -> str:
-    """The plainest of this machine's family."""
-    import llvmlite.binding as llvm
-
-    return "x86-64" if llvm.get_default_triple().startswith("x86_64") else "generic"

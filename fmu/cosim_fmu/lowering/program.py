@@ -18,13 +18,11 @@ from cosim.kit import (
     CHOICE_HEADER,
     ENTRIES,
     ENTRY_SIGNATURE,
-    PARTS,
     ROWS_HEADER,
     Arrays,
     HeldTables,
     Method,
     Tables,
-    part_name,
     plain_address,
     prepared,
     set_accuracy,
@@ -53,8 +51,8 @@ MOST_STEPS = 1 << 62  # in one call
 class Program:
     """Everything that a run of a system consists of, as arrays and kernel functions.
 
-    The entry points (`functions` whose names begin with ``lowered_``) take all arrays in the order of
-    `cosim.step.arrays.ARRAYS` and a time, and answer one of `cosim.step.codes`. They do what
+    The entry points (`functions` whose names begin with ``lowered_``) take all arrays
+    (`cosim.step.arrays.Arrays`) and a time, and answer one of `cosim.step.codes`. They do what
     `Simulator` does, to the last bit.
 
     Parameters
@@ -200,8 +198,6 @@ class Program:
             self._address("watched", 3 * i, system.blocks[block].function, BLOCK_SIGNATURE, "block")
         for place, function, signature in method.functions:
             self._address("program", place, function, signature, "method")
-        for part in sorted(PARTS, key=part_name):  # they are listed as modules were imported
-            self.functions[part_name(part)] = (part, part.__dict__["__part__"])
         left_out = {"due"} if not self.periodic else set()
         if not self._takes_accuracies(method.integrator):
             left_out.add("accuracy")

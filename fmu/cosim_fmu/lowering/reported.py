@@ -8,7 +8,7 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import INNER_FIRST, INNER_LAST, MOVE, PREPARE, Block, without_strings
+from cosim.kit import INNER_FIRST, INNER_LAST, MOVE, PREPARE, Block, Handler, rows_of
 from cosim.kit import step_layout as layout
 from cosim_fmu.lowering.program import Program
 
@@ -45,7 +45,7 @@ def reported_alone(program: Program, texts: Mapping[str, str]) -> list[int]:
     for i in range(last - 1, first - 1, -1):
         block = system.blocks[i]
         only_computes = all(slot.array == "c" for slot in (*block.writes, *block.adds))
-        can_raise = set(RETURNS.findall(without_strings(texts[names[int(arrays["table"][i, 0])]]))) != {"0"}
+        can_raise = set(RETURNS.findall(texts[names[int(arrays["table"][i, 0])]])) != {"0"}
         if only_computes and not can_raise and not regions(block, "writes", "adds") & needed:
             alone.append(i)
         else:
@@ -56,7 +56,6 @@ def reported_alone(program: Program, texts: Mapping[str, str]) -> list[int]:
 def _listed(program: NDArray[np.int64]) -> NDArray[np.int64]:
     """What the tables list, but for places of blocks and of other tables in the rows of handlers."""
     listed = program.copy()
-    count, at = program[layout.ENTRIES], program[layout.ENTRIES_AT]
-    rows = listed[at : at + count * layout.ENTRY_WIDTH].reshape(-1, layout.ENTRY_WIDTH)
-    rows[:, [layout.BLOCK_OF, layout.TIMES_AT, layout.NEXT_AT]] = -1
-    return listed[layout.HEADER + len(layout.OPTIONAL_PARTS) :]
+    for handler in rows_of(Handler, listed, program[layout.ENTRIES_AT], program[layout.ENTRIES]):
+        handler.block = handler.times_at = handler.results_at = -1
+    return listed[layout.HEADER :]

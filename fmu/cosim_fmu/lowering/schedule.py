@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.kit import BLOCK_SIGNATURE, WALK, WALK_SIGNATURE, name_of
-from cosim_fmu.lowering.numbered_calls import given, global_name, parameters, words
+from cosim_fmu.lowering.numbered_calls import global_name, parameters
 
 EVALUATION = "cosim_evaluation"
 INNER = "cosim_inner"
@@ -99,11 +99,10 @@ class Schedule:
     def _row(self, index: int, row: tuple[int, int, int], uses: Counter[int]) -> str:
         number, first, count = row
         name = self.names[number]
-        arguments = ["ptr %result", "ptr %exception", "double %t"]
-        for array in "ypdkh":
-            arguments += given("F", f"%{array}", "%grown" if array == "h" else self.sizes[array])
-        arguments += given("F", "%c", self.sizes["c"])
-        arguments += given("I", f"@{global_name('ints')}", self.ints.size)
+        arguments = ["ptr %result", "double %t"]
+        for array in "ypdkhc":
+            arguments += [f"ptr %{array}", f"i64 {'%grown' if array == 'h' else self.sizes[array]}"]
+        arguments += [f"ptr @{global_name('ints')}", f"i64 {self.ints.size}"]
         width = self.widths.get(name, 0)
         if width and count * self.lengths[name] <= WRITTEN_OUT:
             calls = [(first + width * i, 1) for i in range(count)]
@@ -113,7 +112,6 @@ class Schedule:
         lines = [
             f"define internal i32 @{ROW}_{index}({self._arrays}) {{",
             "  %result = alloca ptr",
-            "  %exception = alloca ptr",
             "  br label %call0",
         ]
         for i, (begin, most) in enumerate(calls):
@@ -185,11 +183,11 @@ class Schedule:
     def _walk(self, tables: Sequence[str]) -> str:
         letters = WALK_SIGNATURE.split(">")[0]
         names = ["table", "ints", "first", "last", "t", *"ypdkhc"]
-        head = ", ".join(["ptr %result", "ptr %exception", *parameters(letters, names)])
-        handed = ", ".join(["double %t", *(f"ptr %{n}.data" for n in "ypdkh"), "i64 %h.rows", "ptr %c.data"])
+        head = ", ".join(["ptr %result", *parameters(letters, names)])
+        handed = ", ".join(["double %t", *(f"ptr %{n}" for n in "ypdkh"), "i64 %h.rows", "ptr %c"])
         lines = [
             f"define i32 @{WALK}({head}) {{",
-            f"  %is0 = icmp eq ptr %ints.data, @{global_name('ints')}",
+            f"  %is0 = icmp eq ptr %ints, @{global_name('ints')}",
         ]
         for i, (name, size) in enumerate(self.sizes.items()):
             lines += [
@@ -201,7 +199,7 @@ class Schedule:
             after = f"try{i + 1}" if i + 1 < len(tables) else "any"
             lines += [
                 f"try{i}:",
-                f"  %its{i} = icmp eq ptr %table.data, @{global_name(name)}",
+                f"  %its{i} = icmp eq ptr %table, @{global_name(name)}",
                 f"  br i1 %its{i}, label %known{i}, label %{after}",
                 f"known{i}:",
             ]
@@ -240,11 +238,8 @@ class Schedule:
                 f"  store i64 %walked{i}, ptr %result",
                 "  ret i32 0",
             ]
-        block = [
-            word for name, letter in zip("typdkhc", "fFFFIFF", strict=True) for word in words(letter, name)
-        ]
-        block += words("I", "ints")
-        call = ", ".join(["ptr %answer", "ptr %exception", "i64 %number", *block, "i64 %begin", "i64 %count"])
+        block = parameters("fFFFIFFI", [*"typdkhc", "ints"])
+        call = ", ".join(["ptr %answer", "i64 %number", *block, "i64 %begin", "i64 %count"])
         return "\n".join(
             [
                 *lines,
@@ -257,7 +252,7 @@ class Schedule:
                 "  br i1 %more, label %call, label %done",
                 "call:",
                 "  %at = mul i64 %i, %table.columns",
-                "  %row = getelementptr i64, ptr %table.data, i64 %at",
+                "  %row = getelementptr i64, ptr %table, i64 %at",
                 "  %number = load i64, ptr %row",
                 "  %second = getelementptr i64, ptr %row, i64 1",
                 "  %begin = load i64, ptr %second",

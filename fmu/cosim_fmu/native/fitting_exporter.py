@@ -49,7 +49,7 @@ class FittingFmuExporter(cosim.Exporter):
         native = {name: value for name, value in native.items() if value is not None}
         try:
             if is_plain():
-                raise cosim.ModelError.of("native", "numba, which makes machine code, is missing or off")
+                raise cosim.ModelError.of("native", "llvmlite, which makes machine code, is missing or off")
             return self._written(NativeFmuExporter(), model, path, {**given, **native})
         except cosim.ModelError as error:
             if native:

@@ -72,10 +72,6 @@ def family_vectors(work, index, count, n):
     return work[at : at + count * n]
 
 
-# Only an inlined function can return a view.
-vector.__dict__["__inline__"] = family_vectors.__dict__["__inline__"] = True
-
-
 def matrices_size(pattern):
     """Numbers in `matrices`."""
     n = pattern[P_SIZE]

@@ -8,7 +8,14 @@ more than one rounding of its larger end.
 from __future__ import annotations
 
 from cosim.kit import DENSE_READY, END, START, WORK_HEADER
-from cosim_integrators.kit.explicit_stages import DEGREE, DENSE_AT, EXTRA, STAGES, TABLEAU_HEADER
+from cosim_integrators.kit.explicit_stages import (
+    DEGREE,
+    DENSE_AT,
+    EXTRA,
+    LINE_READY,
+    STAGES,
+    TABLEAU_HEADER,
+)
 
 SPLITTER = 134217729.0  # 2^27 + 1
 STRAIGHT = 64.0 * 2.220446049250313e-16  # of a state: a bend that small is what a step leaves of rounding
@@ -48,7 +55,7 @@ def share_of_step(t, start, end):
     a, b = halves(share)
     c, d = halves(whole)
     rest = (part - product) - (((a * c - product) + a * d + b * c) + b * d)
-    return share, (rest + (of_part - share * of_whole)) / whole
+    return share, (rest + (of_part - share * of_whole)) * (1.0 / whole)
 
 
 def on_line(near, other, share, rest):
@@ -107,6 +114,34 @@ def hermite_dense_output(t, coefficients, work, y, out):
     hermite(t, work[START], work[END], near, other, first, last, out)
 
 
+def keep_line(tableau, work, n):
+    """Keep of the last step what dense output asks for at each call, see `LINE_READY`.
+
+    That is what rounding has taken from its rise, and for a cubic how far the derivatives at both ends, over
+    the step, are from that rise.
+    """
+    start = work[WORK_HEADER : WORK_HEADER + n]
+    end = work[WORK_HEADER + n : WORK_HEADER + 2 * n]
+    stages = int(tableau[STAGES])
+    at = WORK_HEADER + (4 + stages + int(tableau[EXTRA])) * n
+    lost = work[at : at + n]
+    if tableau[DEGREE] != 0.0:
+        for m in range(n):
+            rise, rounding = difference(end[m], start[m])
+            lost[m] = rounding
+        return
+    step = work[END] - work[START]
+    first = work[WORK_HEADER + 3 * n : WORK_HEADER + 4 * n]
+    last = work[WORK_HEADER + (3 + stages) * n : WORK_HEADER + (4 + stages) * n]
+    above_first = work[at + n : at + 2 * n]
+    above_last = work[at + 2 * n : at + 3 * n]
+    for m in range(n):
+        rise, rounding = difference(end[m], start[m])
+        lost[m] = rounding
+        above_first[m] = step * first[m] - rise
+        above_last[m] = step * last[m] - rise
+
+
 def explicit_dense_output(t, tableau, work, y, out):
     """``out`` = the solution at `t` inside the last step; `y` only lends its length.
 
@@ -120,26 +155,40 @@ def explicit_dense_output(t, tableau, work, y, out):
         for m in range(n):
             out[m] = near[m]
         return
+    if work[LINE_READY] == 0.0:
+        keep_line(tableau, work, n)
+        work[LINE_READY] = 1.0
     step = work[END] - work[START]
     derivatives = work[WORK_HEADER + 3 * n :]
     first = derivatives[:n]
     stages = int(tableau[STAGES])
+    extra = int(tableau[EXTRA])
     degree = int(tableau[DEGREE])
+    at = WORK_HEADER + (4 + stages + extra) * n
+    lost = work[at : at + n]
     share, rest = share_of_step(t, work[START], work[END])
+    back = share if late else -share  # what was lost of the rise is lost of the fall with another sign
     s = 1.0 - share if late else share
     r = share if late else 1.0 - share
     if degree == 0:
-        last = derivatives[stages * n : stages * n + n]
-        hermite(t, work[START], work[END], near, other, first, last, out)
-        if tableau[EXTRA] != 0.0 and work[DENSE_READY] != 0.0:
+        above_first = work[at + n : at + 2 * n]
+        above_last = work[at + 2 * n : at + 3 * n]
+        e = s * r * r
+        f = s * s * r
+        for m in range(n):
+            fall = near[m] - other[m]
+            bend = e * above_first[m] - f * above_last[m]
+            out[m] = near[m] - ((share * fall + (rest * fall + back * lost[m])) - bend)
+        if extra != 0 and work[DENSE_READY] != 0.0:
             start = work[WORK_HEADER : WORK_HEADER + n]
             end = work[WORK_HEADER + n : WORK_HEADER + 2 * n]
+            last = derivatives[stages * n : stages * n + n]
             inner = derivatives[(stages + 1) * n : (stages + 2) * n]
             lift(s, r, tableau[TABLEAU_HEADER + stages], step, start, end, first, last, inner, out)
         return
     for m in range(n):
         out[m] = 0.0
-    for i in range(1, stages + 1 + int(tableau[EXTRA])):
+    for i in range(1, stages + 1 + extra):
         at = int(tableau[DENSE_AT]) + i * degree
         weight = 0.0
         for j in range(degree):
@@ -150,4 +199,5 @@ def explicit_dense_output(t, tableau, work, y, out):
             for m in range(n):
                 out[m] += weight * (stage[m] - first[m])
     for m in range(n):
-        out[m] = near[m] - (on_line(near[m], other[m], share, rest) - out[m])
+        fall = near[m] - other[m]
+        out[m] = near[m] - ((share * fall + (rest * fall + back * lost[m])) - out[m])

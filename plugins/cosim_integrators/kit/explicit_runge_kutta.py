@@ -15,7 +15,7 @@ from cosim.kit import method_layout as layout
 from cosim_integrators.kit.butcher_tableau import ButcherTableau
 from cosim_integrators.kit.compiled_integrator import CompiledIntegrator
 from cosim_integrators.kit.dense_output import explicit_dense_output
-from cosim_integrators.kit.explicit_stages import complete_explicit_step
+from cosim_integrators.kit.explicit_stages import DEGREE, complete_explicit_step
 from cosim_integrators.kit.explicit_step import explicit_step, redo_explicit_step
 from cosim_integrators.kit.stiffness import HITS
 
@@ -94,8 +94,9 @@ class ExplicitRungeKutta(CompiledIntegrator):
         return self.tableau.coefficients
 
     def work_size(self, ny: int) -> int:
-        """A derivative for each stage, for the end of the step, and for each extra stage."""
-        return (self.tableau.stages + 1 + self.tableau.extra) * ny
+        """Derivatives of all stages and of the end of the step, and what dense output keeps."""
+        kept = 3 if self.tableau.coefficients[DEGREE] == 0.0 else 1
+        return (self.tableau.stages + 1 + self.tableau.extra + kept) * ny
 
     def extra_slots(self, system: System) -> list[int]:
         """Where histories are, for steps that look into themselves; see `cosim_integrators.kit.own_past`."""

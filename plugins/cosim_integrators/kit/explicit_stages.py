@@ -8,8 +8,9 @@
                 real axis; then the nodes of stages and extra stages; then the table of rows (stages,
                 solution, error, second error, way and slope for stiffness, extra stages), each row being its
                 count and then pairs *(stage, coefficient)*
-``work``        after the vectors that all methods have: a derivative for each stage, for the end of the
-                step, and for each extra stage
+``work``        in the header, whether what dense output keeps of the step is there; after the vectors that
+                all methods have: a derivative for each stage, for the end of the step, and for each extra
+                stage; then what dense output keeps, three vectors, or one where it is no cubic
 =============== ===========================================================================
 """
 
@@ -24,12 +25,14 @@ from cosim.kit import (
     FAILED_TIME,
     INNER_FIRST,
     INNER_LAST,
+    OWN,
     START,
     WORK_HEADER,
     walk,
 )
 
 TABLEAU_HEADER = 12
+LINE_READY = OWN
 STAGES, SAME, HAS_ERROR, HAS_SECOND, DEGREE, DENSE_AT, ROWS_AT, EXTRA, ORDER, NOTICES, BOUNDARY = range(11)
 
 

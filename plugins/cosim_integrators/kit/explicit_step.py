@@ -42,6 +42,7 @@ from cosim.kit import (
 from cosim_integrators.kit.error_norm import slot_error, weighted_error
 from cosim_integrators.kit.explicit_stages import (
     HAS_SECOND,
+    LINE_READY,
     STAGES,
     combine,
     finish_step,
@@ -235,6 +236,7 @@ def explicit_step(
     work[END] = t_end
     work[ACCEPTED_END] = t_end
     work[DENSE_READY] = 0.0
+    work[LINE_READY] = 0.0
     work[STEPS] += 1.0
     work[REASON] = float(end_reason(t_end, target, t_stop, longest, limit, settings[LARGEST]))
     if controlled:
@@ -273,4 +275,5 @@ def redo_explicit_step(
         y[m] = work[WORK_HEADER + n + m]
     work[END] = t_event
     work[DENSE_READY] = 0.0
+    work[LINE_READY] = 0.0
     return code

@@ -29,7 +29,13 @@ from cosim.kit import (
 )
 from cosim_integrators.kit.dense_output import explicit_dense_output
 from cosim_integrators.kit.error_norm import weighted_error
-from cosim_integrators.kit.explicit_stages import EXTRA, finish_step, take_extra_stages, take_stages
+from cosim_integrators.kit.explicit_stages import (
+    EXTRA,
+    LINE_READY,
+    finish_step,
+    take_extra_stages,
+    take_stages,
+)
 
 MOST = 20  # iterations
 CLOSE = 1e-3  # of the tolerance: a change that small is none
@@ -118,6 +124,7 @@ def settle_step(table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, s
         work[START] = t
         work[END] = t_end
         work[DENSE_READY] = 0.0
+        work[LINE_READY] = 0.0
         status = remember_own_past(table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, work, slots)
         work[START] = math.nan
         if status != 0:

@@ -1,0 +1,83 @@
+"""Values of expressions that follow from constants: whole numbers, truth values, tuples of these."""
+
+from __future__ import annotations
+
+import operator
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from cosim_compiler.language import typed_form as form
+from cosim_compiler.language.typed_form import Expression
+from cosim_compiler.language.types import WHOLE
+
+OPERATIONS: dict[str, Callable[[Any, Any], Any]] = {
+    "+": operator.add, "-": operator.sub, "*": operator.mul, "//": operator.floordiv, "%": operator.mod,
+    "==": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt,
+    ">=": operator.ge, "min": min, "max": max,
+}  # fmt: skip
+SIGNS: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "~": operator.invert, "not": operator.not_}
+Length = Callable[[form.Length], int | None]
+
+
+def value_of(node: Expression, known: Mapping[str, Any], length: Length) -> Any:
+    """The value of an expression; None where it is not known.
+
+    Parameters
+    ----------
+    node : Expression
+    known : mapping of str to object
+        Values of local names.
+    length : callable
+        How many elements a view has.
+    """
+
+    def of(one: Expression) -> Any:
+        return value_of(one, known, length)
+
+    if isinstance(node, form.Constant):
+        return node.value if isinstance(node.value, (bool, int)) else None
+    if isinstance(node, form.Variable):
+        return known.get(node.name)
+    if isinstance(node, form.Length):
+        return length(node)
+    if isinstance(node, form.Convert):
+        value = of(node.operand)
+        return int(value) if node.type is WHOLE and isinstance(value, (bool, int)) else None
+    if isinstance(node, form.MakeTuple):
+        items = tuple(map(of, node.items))
+        return None if None in items else items
+    if isinstance(node, (form.Item, form.Pick)):
+        return _item(of(node.tuple), node.index if isinstance(node.index, int) else of(node.index))
+    if isinstance(node, form.Unary):
+        value = of(node.operand)
+        return None if value is None else SIGNS[node.operator](value)
+    if isinstance(node, form.Logic):
+        return _decided(node.operator, of(node.left), of(node.right))
+    if isinstance(node, (form.Binary, form.Compare)):
+        return _operation(node.operator, of(node.left), of(node.right))
+    if isinstance(node, form.Mathematics) and node.name in ("min", "max"):
+        return _operation(node.name, *map(of, node.arguments))
+    return None
+
+
+def _item(of: Any, index: Any) -> Any:
+    is_inside = isinstance(of, tuple) and type(index) is int and -len(of) <= index < len(of)
+    return of[index] if is_inside else None
+
+
+def _decided(sign: str, one: Any, other: Any) -> Any:
+    """What ``and`` and ``or`` make of two values, one of which may decide alone."""
+    deciding = sign == "or"
+    if any(value is not None and bool(value) is deciding for value in (one, other)):
+        return deciding
+    return None if one is None or other is None else not deciding
+
+
+def _operation(sign: str, one: Any, other: Any) -> Any:
+    operation = OPERATIONS.get(sign)
+    if operation is None or not isinstance(one, (bool, int)) or not isinstance(other, (bool, int)):
+        return None
+    try:
+        return operation(one, other)
+    except ZeroDivisionError:
+        return None

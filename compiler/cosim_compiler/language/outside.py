@@ -1,0 +1,110 @@
+"""Places outside of the views that a kernel function is given, by its typed form.
+
+Nothing is said of what a condition may keep from being reached, and of places that do not follow from
+constants.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from cosim_compiler.language import typed_form as form
+from cosim_compiler.language.typed_form import Expression, Function, walk
+from cosim_compiler.language.ways import MOST_TURNS, Part, Turns, Walk, Written, nothing_of, parts_of
+
+LEAVES = (form.Break, form.Continue, form.Return, form.Raise)
+
+
+@dataclass(frozen=True)
+class Outside:
+    """A place outside of an argument: the line, and how it counts there, by rows and columns of a table."""
+
+    line: int
+    place: tuple[int, ...]
+
+
+def places_outside(function: Function, sizes: Mapping[str, int]) -> dict[str, Outside]:
+    """For each argument of which an element outside is reached in any case: the first place.
+
+    Parameters
+    ----------
+    function : Function
+    sizes : mapping of str to int
+        Of the views among the arguments, by name.
+    """
+    walker = _Places(parts_of(function, sizes), {}, sizes, 0)
+    walker.through(function, nothing_of(sizes))
+    return walker.found
+
+
+class _Places(Walk):
+    """Notes places outside while it is certain that the program comes there."""
+
+    def __init__(
+        self, parts: dict[str, Part], known: dict[str, Any], sizes: Mapping[str, int], depth: int
+    ) -> None:
+        super().__init__(parts, known, sizes, depth)
+        self.found: dict[str, Outside] = {}
+        self.is_certain = True
+        self.called_at = 0  # the line of the function itself, in a helper
+
+    def into(self, parts: dict[str, Part], known: dict[str, Any]) -> Walk:
+        inner = _Places(parts, known, self.sizes, self.depth + 1)
+        inner.is_certain, inner.found = self.is_certain, self.found
+        inner.called_at = self.called_at or self.line
+        return inner
+
+    def touch(self, part: Part, places: tuple[Any, ...]) -> None:
+        if not self.is_certain or part.first is None or part.size is None:
+            return
+        lengths = (part.size // part.columns, part.columns) if part.columns else (part.size,)
+        least = 0 if self.depth == 0 else -min(lengths)
+        for place, length in zip(places, lengths, strict=False):
+            if type(place) is int and not least <= place < length:
+                self.found.setdefault(
+                    part.result, Outside(self.called_at or self.line, self.shown(part, places))
+                )
+
+    @staticmethod
+    def shown(part: Part, places: tuple[Any, ...]) -> tuple[int, ...]:
+        """A place of a part, as one of the argument."""
+        known = tuple(place if type(place) is int else 0 for place in places)
+        return known if part.columns or part.first is None else (part.first + known[0], *known[1:])
+
+    def branches(self, node: form.If, written: Written) -> Written | None:
+        before, self.is_certain = self.is_certain, False
+        found = super().branches(node, written)
+        leaves = any(isinstance(one, LEAVES) for one in walk(node))
+        self.is_certain = before and not (self.loops and leaves)
+        return found
+
+    def turns(self, node: form.For) -> Turns:
+        """Of many turns the first and the last."""
+        bounds = [self.value(bound) for bound in (node.first, node.last, node.step)]
+        if all(type(bound) is int for bound in bounds) and bounds[2] != 0:
+            values = range(*bounds)
+            return [
+                (i, node.body) for i in (values if len(values) <= MOST_TURNS else (values[0], values[-1]))
+            ]
+        return super().turns(node)
+
+    def loop(
+        self, node: form.For | form.While | form.Once, turns: Turns, written: Written | None
+    ) -> Written | None:
+        before = self.is_certain
+        is_known = isinstance(node, form.Once) or all(value is not None for value, _ in turns)
+        self.is_certain = before and is_known
+        found = super().loop(node, turns, written)
+        self.is_certain = before
+        return found
+
+    def computed(self, node: Expression) -> Iterator[Expression]:
+        """As `Walk.computed`, without what a condition may leave out."""
+        if isinstance(node, form.Choice) and self.value(node.condition) is None:
+            yield from self.computed(node.condition)
+        elif isinstance(node, form.Logic) and self.value(node.left) is None:
+            yield from self.computed(node.left)
+        else:
+            yield from super().computed(node)

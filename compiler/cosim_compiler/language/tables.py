@@ -1,0 +1,64 @@
+"""Reading tables and arrays of a function's own: the functions of `cosim_compiler.tables`."""
+
+from __future__ import annotations
+
+import ast
+import math
+from typing import Any
+
+from cosim_compiler import tables
+from cosim_compiler.language.reading import Read, Reading
+from cosim_compiler.language.typed_form import AsTable, Constant, Expression, Known, Zeros
+from cosim_compiler.language.types import REAL, WHOLE, Tuple, Type, View
+
+LARGEST = 4096
+"""Numbers in an array of a function's own, which lies on the stack."""
+
+
+def _as_table(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+    if len(items) != 3:
+        reader.refuse(node, "write as_table(x, rows, columns)")
+    view, rows, columns = (reader.typed(item, node) for item in items)
+    if not isinstance(view.type, View) or view.type.axes != 1 or {rows.type, columns.type} != {WHOLE}:
+        reader.refuse(node, "write as_table(x, rows, columns) of a view and two whole numbers")
+    is_known = isinstance(rows, Constant) and isinstance(columns, Constant)
+    shape = (rows.value, columns.value) if is_known else None  # type: ignore[attr-defined]
+    return AsTable(View(view.type.item, 2, shape), view, rows, columns)
+
+
+def _zeros(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
+    if len(items) != 1:
+        reader.refuse(node, "write zeros(n) or zeros((rows, columns))")
+    shape = _shape(reader, items[0], node)
+    if any(n < 0 for n in shape) or not 1 <= len(shape) <= 2:
+        reader.refuse(node, "write zeros(n) or zeros((rows, columns)), with lengths from 0 on")
+    if math.prod(shape) > LARGEST:
+        reader.refuse(
+            node, f"it has {math.prod(shape)} numbers, at most {LARGEST}: declare cosim.cache_slot(shape=…)"
+        )
+    if reader.is_in_loop(node):
+        reader.refuse(
+            node, "an array is made once, before the loop: write zeros(…) there, and set its elements in here"
+        )
+    type_ = View(REAL, len(shape), shape)
+    return Zeros(type_, reader.new_name(type_))
+
+
+def _shape(reader: Reading, given: Expression, node: ast.Call) -> tuple[int, ...]:
+    value = given.value if isinstance(given, Known) else None
+    lengths = value if isinstance(value, tuple) else (value,)
+    if not isinstance(given, Known):
+        typed = reader.typed(given, node)
+        items = getattr(typed, "items", (typed,))
+        lengths = tuple(item.value if isinstance(item, Constant) else None for item in items)
+    if not all(type(length) is int for length in lengths):
+        reader.refuse(node, "the lengths of an array are constants: write zeros(3), or zeros((2, 3))")
+    return lengths
+
+
+def has_view(type_: Type) -> bool:
+    """Whether a value of this type is a view, or has one among its items."""
+    return isinstance(type_, View) or (isinstance(type_, Tuple) and any(map(has_view, type_.items)))
+
+
+READERS: dict[Any, Read] = {tables.as_table: _as_table, tables.zeros: _zeros}

@@ -1,0 +1,83 @@
+"""What is wrong with what a kernel function reads and writes; kept for other processes where nothing is."""
+
+from __future__ import annotations
+
+import functools
+import hashlib
+import types
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from cosim_compiler.errors import ContractError
+from cosim_compiler.fingerprint import fingerprint
+from cosim_compiler.language.outside import Outside, places_outside
+from cosim_compiler.language.program import Program
+from cosim_compiler.language.types import Type
+from cosim_compiler.language.unwritten import results_read_early, unwritten_results
+from cosim_compiler.sources.clean_sources import is_known_clean, remember_clean
+from cosim_compiler.sources.kernel_source import source_of
+
+Elements = Mapping[str, tuple[int, int]]
+"""An element, and a line; by the name of the argument."""
+
+
+@dataclass(frozen=True)
+class Verdict:
+    """What is wrong, by the names of arguments.
+
+    Attributes
+    ----------
+    unwritten, early : mapping
+        Elements of results that are not written on every way, and where the function is left; that are read
+        before they are written.
+    outside : mapping
+        Places that views do not have.
+    """
+
+    unwritten: Elements = field(default_factory=dict)
+    early: Elements = field(default_factory=dict)
+    outside: Mapping[str, Outside] = field(default_factory=dict)
+
+
+def verdict_on(
+    function: types.FunctionType,
+    given: tuple[Type, ...],
+    results: Mapping[str, int],
+    views: Mapping[str, int],
+) -> Verdict:
+    """What is wrong with a function for arguments of these types.
+
+    Nothing is said of a function that is not of the language: whoever compiles it says why.
+
+    Parameters
+    ----------
+    function : function
+    given : tuple of Type
+        Of the arguments.
+    results, views : mapping of str to int
+        Sizes of the results, and of all views whose sizes are known, by the names of the arguments.
+    """
+    told = repr((given, sorted(results.items()), sorted(views.items())))
+    source, key = source_of(function), fingerprint(function, _reader(), told)
+    if is_known_clean(source, key):
+        return Verdict()
+    try:
+        typed = Program().function(function, given)
+    except ContractError:
+        return Verdict()
+    found = Verdict(
+        unwritten_results(typed, results), results_read_early(typed, results), places_outside(typed, views)
+    )
+    if not (found.unwritten or found.early or found.outside):
+        remember_clean(source, key)
+    return found
+
+
+@functools.cache
+def _reader() -> str:
+    """What reads functions, and looks at what they do, as a digest."""
+    found = hashlib.sha256()
+    for path in sorted(Path(__file__).parent.glob("*.py")):
+        found.update(path.read_bytes())
+    return found.hexdigest()

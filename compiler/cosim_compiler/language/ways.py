@@ -1,0 +1,360 @@
+"""Going through a typed function with what is known: what is read and written on which way.
+
+Loops between constants are followed turn by turn, helpers with what they are given. Where that cannot be
+known (a place or a number of turns that is computed) an element counts as written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from cosim_compiler.language import typed_form as form
+from cosim_compiler.language.known_values import value_of
+from cosim_compiler.language.tables import has_view
+from cosim_compiler.language.typed_form import Expression, Function, Statement, walk
+from cosim_compiler.language.types import View
+from cosim_compiler.sources.kernel_source import definition_of
+
+MOST_TURNS = 64
+"""Turns of a loop that are followed one by one; more count as one whose places are not known."""
+MOST_DEPTH = 12
+"""Helpers that call helpers."""
+
+Elements = frozenset[int]
+Written = dict[str, Elements]
+Turns = Sequence[tuple[int | None, tuple[Statement, ...]]]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A view of some elements of a result: where it begins, and how many it has (None: not known).
+
+    `columns` is 0 where it has one axis.
+    """
+
+    result: str
+    first: int | None
+    size: int | None
+    columns: int = 0
+
+
+@dataclass
+class Ways:
+    """What a function does on its ways.
+
+    Attributes
+    ----------
+    exits : list of (int, dict)
+        Where it is left: the line, and the elements of each result that are written.
+    early : dict of str to (int, int)
+        An element of a result that is read before it is written, and the line.
+    """
+
+    exits: list[tuple[int, Written]] = field(default_factory=list)
+    early: dict[str, tuple[int, int]] = field(default_factory=dict)
+
+    def everywhere(self, result: str, all_elements: Elements) -> Elements:
+        """The elements of a result that are written on every way."""
+        found = all_elements
+        for _, written in self.exits:
+            found &= written[result]
+        return found
+
+
+def parts_of(function: Function, sizes: Mapping[str, int]) -> dict[str, Part]:
+    """The views among the arguments of a function, each as a whole."""
+    names = [argument.arg for argument in definition_of(function.author).args.args]
+    parts = {}
+    for name, (variable, kind) in zip(names, function.parameters, strict=True):
+        if name in sizes:
+            columns = kind.shape[1] if isinstance(kind, View) and kind.axes == 2 and kind.shape else 0
+            parts[variable] = Part(name, 0, sizes[name], columns)
+    return parts
+
+
+def nothing_of(sizes: Mapping[str, int]) -> Written:
+    """No element of them."""
+    return {name: frozenset() for name in sizes}
+
+
+class Walk:
+    """Goes through a function with the elements that are written; None where nothing is reached."""
+
+    def __init__(
+        self, parts: dict[str, Part], known: dict[str, Any], sizes: Mapping[str, int], depth: int
+    ) -> None:
+        self.parts, self.known, self.sizes, self.depth = parts, known, sizes, depth
+        self.ways = Ways()
+        self.line = 0
+        self.loops: list[tuple[list[Written], list[Written]]] = []  # where breaks and continues leave
+
+    def into(self, parts: dict[str, Part], known: dict[str, Any]) -> Walk:
+        """What goes through a helper that is given these."""
+        return Walk(parts, known, self.sizes, self.depth + 1)
+
+    def through(self, function: Function, written: Written) -> Ways:
+        """All ways through a function that begins with these elements written."""
+        end = self.block(function.body, written)
+        if end is not None:
+            tree = definition_of(function.author)
+            self.ways.exits.append((tree.body[-1].end_lineno or tree.lineno, end))
+        return self.ways
+
+    def block(self, body: Iterable[Statement], written: Written | None) -> Written | None:
+        for statement in body:
+            if written is None:
+                return None
+            written = self.statement(statement, written)
+        return written
+
+    def statement(self, node: Statement, written: Written) -> Written | None:
+        self.line = node.line
+        if isinstance(node, form.If):
+            written = self.calls(node.condition, written)
+            value = self.value(node.condition)
+            if value is not None:
+                return self.block(node.body if value else node.orelse, written)
+            return self.branches(node, written)
+        if isinstance(node, form.For):
+            for bound in (node.first, node.last, node.step):
+                written = self.calls(bound, written)
+            return self.loop(node, self.turns(node), written)
+        if isinstance(node, form.While):
+            return self.loop(node, [(None, node.body)], self.calls(node.condition, written))
+        if isinstance(node, form.Once):
+            return self.loop(node, [(None, turn) for turn in node.turns], written)
+        if isinstance(node, (form.Break, form.Continue)):
+            if self.loops:
+                self.loops[-1][isinstance(node, form.Continue)].append(written)
+            return None
+        if isinstance(node, form.Raise):
+            return None
+        for part in _computed_in(node):
+            written = self.calls(part, written)
+        if isinstance(node, form.Return):
+            self.ways.exits.append((node.line, written))
+            return None
+        if isinstance(node, form.Assign):
+            written = self.assign(node.name, node.value, written)
+        elif isinstance(node, form.Store) and isinstance(node.place, form.Element):
+            owner, places = self.part(node.place.view), tuple(map(self.value, node.place.indices))
+            if owner is not None:
+                self.touch(owner, places)
+                written = self.add(owner, places, written)
+        return written
+
+    def branches(self, node: form.If, written: Written) -> Written | None:
+        """Both of them; what is known behind is what both say."""
+        begin = dict(self.known), dict(self.parts)
+        yes = self.block(node.body, dict(written))
+        known, parts = self.known, self.parts
+        self.known, self.parts = begin
+        no = self.block(node.orelse, dict(written))
+        if no is None:
+            self.known, self.parts = known, parts
+        elif yes is not None:
+            self.known = {name: value for name, value in self.known.items() if known.get(name) == value}
+            self.parts = {name: self.parts.get(name, part) for name, part in {**parts, **self.parts}.items()}
+        return _both(yes, no)
+
+    # loops
+
+    def turns(self, node: form.For) -> Turns:
+        """The turns of a loop between constants: the value of its name, and what is done; else one."""
+        bounds = [self.value(bound) for bound in (node.first, node.last, node.step)]
+        if not all(type(bound) is int for bound in bounds) or bounds[2] == 0:
+            return [(None, node.body)]
+        values = range(*bounds)
+        return [(i, node.body) for i in values] if len(values) <= MOST_TURNS else [(None, node.body)]
+
+    def loop(
+        self, node: form.For | form.While | form.Once, turns: Turns, written: Written | None
+    ) -> Written | None:
+        broken: list[Written] = []
+        for value, body in turns:
+            if written is None:
+                break
+            self.forget(node)
+            if value is not None and isinstance(node, form.For):
+                self.known[node.name] = value
+            self.loops.append(([], []))
+            written = self.block(body, dict(written))
+            breaks, continues = self.loops.pop()
+            for other in continues:
+                written = _both(written, other)
+            broken += breaks
+        self.forget(node)
+        if written is not None:
+            written = self.block(node.orelse, written)
+        for other in broken:
+            written = _both(written, other)
+        return written
+
+    def forget(self, node: Statement) -> None:
+        """What a loop sets has no known value."""
+        for one in walk(node):
+            if isinstance(one, (form.Assign, form.For)):
+                self.known.pop(one.name, None)
+
+    # what is written
+
+    def assign(self, name: str, value: Expression, written: Written) -> Written:
+        """A name gets a value; a view that is not followed may be written to anywhere."""
+        part, known = self.part(value), self.value(value)
+        self.known.pop(name, None)
+        self.parts.pop(name, None)
+        if part is not None:
+            self.parts[name] = part
+            return written
+        if known is not None:
+            self.known[name] = known
+        return self.all_in(value, written) if has_view(value.type) else written
+
+    def add(self, part: Part, places: tuple[Any, ...], written: Written) -> Written:
+        """An element of a part is written."""
+        return {**written, part.result: written[part.result] | self.places(part, places)}
+
+    def places(self, part: Part, places: tuple[Any, ...]) -> Elements:
+        """The element at a place of a part; all of the result, where it is not known which."""
+        if part.first is not None and places and all(type(place) is int for place in places):
+            place: int | None = places[-1]
+            if len(places) == 2:
+                place = places[0] * part.columns + places[1] if min(places) >= 0 and part.columns else None
+            elif places[0] < 0:
+                place = None if part.size is None else places[0] + part.size
+            if place is not None:
+                return frozenset({part.first + place})
+        return frozenset(range(self.sizes[part.result]))
+
+    def part(self, node: Expression) -> Part | None:
+        """The elements of a result that an expression is a view of."""
+        if isinstance(node, form.Variable):
+            return self.parts.get(node.name)
+        if isinstance(node, form.Convert):
+            return self.part(node.operand)
+        if isinstance(node, form.Row):
+            table, index = self.part(node.view), self.value(node.index)
+            if table is None or not table.columns:
+                return table
+            is_known = table.first is not None and type(index) is int and index >= 0
+            first = (table.first or 0) + index * table.columns if is_known else None
+            return Part(table.result, first, table.columns)
+        if isinstance(node, form.Section):
+            return self.section(node)
+        if isinstance(node, form.AsTable) and (whole := self.part(node.view)) is not None:
+            columns = self.value(node.columns)
+            return Part(whole.result, whole.first if columns else None, whole.size, columns or 0)
+        return None
+
+    def section(self, node: form.Section) -> Part | None:
+        whole = self.part(node.view)
+        if whole is None:
+            return None
+        first = 0 if node.first is None else self.value(node.first)
+        last = whole.size if node.last is None else self.value(node.last)
+        if whole.first is None or type(first) is not int or first < 0:
+            return Part(whole.result, None, None)
+        size = last - first if type(last) is int and last >= 0 else None
+        return Part(whole.result, whole.first + first, size)
+
+    def calls(self, node: Any, written: Written) -> Written:
+        """What the calls in an expression write."""
+        for one in self.computed(node):
+            if isinstance(one, form.Let):
+                written = self.assign(one.name, one.value, written)
+            if isinstance(one, form.Element):
+                self.read(one, written)
+            if isinstance(one, form.Call):
+                written = self.call(one, written)
+            elif isinstance(one, (form.CallLinked, form.CallAddress, form.MakeGroup)):
+                written = self.all_in(one, written)
+        return written
+
+    def computed(self, node: Expression) -> Iterator[Expression]:
+        """The expressions in one, without those that a known condition leaves out."""
+        yield node
+        if isinstance(node, form.Choice) and (condition := self.value(node.condition)) is not None:
+            yield from self.computed(node.condition)
+            yield from self.computed(node.yes if condition else node.no)
+        elif isinstance(node, form.Logic) and self.value(node.left) is (node.operator == "or"):
+            yield from self.computed(node.left)
+        else:
+            for part in form.parts(node):
+                yield from self.computed(part)
+
+    def call(self, node: form.Call, written: Written) -> Written:
+        given = [self.part(argument) for argument in node.arguments]
+        if self.depth > MOST_DEPTH:
+            return self.all_in(node, written)
+        parts: dict[str, Part] = {}
+        known: dict[str, Any] = {}
+        for (name, _), part, argument in zip(node.function.parameters, given, node.arguments, strict=True):
+            if part is not None:
+                if part.first is None:
+                    written = self.add(part, (), written)
+                parts[name] = part
+            elif has_view(argument.type):
+                written = self.all_in(argument, written)
+            elif (value := self.value(argument)) is not None:
+                known[name] = value
+        if not parts:
+            return written
+        walker = self.into(parts, known)
+        ways = walker.through(node.function, dict(written))
+        for name, (index, _) in ways.early.items():
+            self.ways.early.setdefault(name, (index, self.line))
+        return {
+            name: before | ways.everywhere(name, frozenset(range(self.sizes[name])))
+            for name, before in written.items()
+        }
+
+    def touch(self, part: Part, places: tuple[Any, ...]) -> None:
+        """An element is read or written."""
+
+    def read(self, node: form.Element, written: Written) -> None:
+        """Note an element that is read, where it is known which, and that nothing has written it yet."""
+        part, places = self.part(node.view), tuple(map(self.value, node.indices))
+        if part is not None:
+            self.touch(part, places)
+        if part is None or part.first is None or not all(type(place) is int for place in places):
+            return
+        elements = self.places(part, places)
+        if len(elements) == 1 and not elements <= written[part.result]:
+            self.ways.early.setdefault(part.result, (min(elements), self.line))
+
+    def all_in(self, node: Expression, written: Written) -> Written:
+        """All results that an expression mentions count as written."""
+        for one in walk(node):
+            part = self.parts.get(one.name) if isinstance(one, form.Variable) else None
+            if part is not None:
+                written = self.add(part, (), written)
+        return written
+
+    def value(self, node: Expression) -> Any:
+        """The value of an expression, where it is known; None of others."""
+        return value_of(node, self.known, self.length)
+
+    def length(self, node: form.Length) -> int | None:
+        part = self.part(node.view)
+        if part is None or part.size is None:
+            return None
+        if not part.columns:
+            return part.size
+        return part.columns if node.axis else part.size // part.columns
+
+
+def _computed_in(node: Statement) -> Iterator[Expression]:
+    """The expressions of a statement, without the place that it writes to."""
+    for part in form.parts(node):
+        if isinstance(node, form.Store) and part is node.place:
+            yield from form.parts(part)
+        else:
+            yield part
+
+
+def _both(one: Written | None, other: Written | None) -> Written | None:
+    if one is None or other is None:
+        return other if one is None else one
+    return {name: elements & other[name] for name, elements in one.items()}

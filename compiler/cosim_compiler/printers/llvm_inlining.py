@@ -1,0 +1,34 @@
+"""Which helpers are written out where they are called.
+
+A call passes views as words, keeps registers, and hides from LLVM what does not change from call to call: in
+a loop over the stages of a method that is a sixth of the time. LLVM itself weighs each call apart, and goes
+on to do so; here the growth of the whole text counts.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Sequence
+
+from cosim_compiler.language.typed_form import Function
+from cosim_compiler.printers.llvm_types import has_tuple
+
+MOST_GROWTH = 1000
+"""Lines of text that writing out one helper may add."""
+
+Size = tuple[Function, int, Counter[str]]
+"""A function, its lines, and how often it calls which others."""
+
+
+def written_out(sizes: Sequence[Size]) -> set[str]:
+    """The symbols of those to write out at each call; each function stands behind those that it calls."""
+    calls: Counter[str] = sum((called for _, _, called in sizes), Counter())
+    found: set[str] = set()
+    lines: dict[str, int] = {}
+    for function, own_lines, called in sizes:
+        more = sum(times * lines[symbol] for symbol, times in called.items() if symbol in found)
+        lines[function.symbol] = own_lines + more
+        growth = lines[function.symbol] * (calls[function.symbol] - 1)
+        if has_tuple(function) or growth <= MOST_GROWTH:
+            found.add(function.symbol)
+    return found

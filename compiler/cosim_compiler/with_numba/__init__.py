@@ -1,1 +1,0 @@
-"""Compiling with numba: all that touches its inner parts."""

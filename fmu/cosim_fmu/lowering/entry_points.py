@@ -1,0 +1,89 @@
+"""What C calls, ``int64_t NAME(Array *arrays, double t)``, as LLVM's text around lowered functions.
+
+`Array` is the shell's: the address of the first number, how many rows, how many columns (of a table).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Mapping
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.kit import ARRAYS, ENTRY_SIGNATURE, data_of, length_of
+
+WORDS_OF_ARRAY = 3
+ITEM = 8
+
+
+def entry_point(name: str, function: str, signature: str, raised: int) -> str:
+    """The entry point around a lowered function, of the Step's signature or one of arrays and a time.
+
+    It returns `raised` where the function raised.
+    """
+    letters, result = signature.split(">")
+    lines, given = [], ["ptr %result"]
+    if signature == ENTRY_SIGNATURE:
+        given.append("ptr %arrays")
+    elif result != "i" or letters[-1] != "f" or set(letters[:-1]) - set("FI"):
+        raise ValueError(f"{signature!r} is no signature of an entry point")
+    else:
+        for i in range(len(letters) - 1):
+            lines += [*_loaded("ptr", f"%data{i}", WORDS_OF_ARRAY * i)]
+            lines += [*_loaded("i64", f"%rows{i}", WORDS_OF_ARRAY * i + 1)]
+            given += [f"ptr %data{i}", f"i64 %rows{i}"]
+    given.append("double %t")
+    return "\n".join(
+        [
+            f"declare i32 @{function}({', '.join(word.split()[0] for word in given)})",
+            f"define i64 @{name}(ptr %arrays, double %t) {{",
+            "  %result = alloca i64",
+            "  store i64 0, ptr %result",
+            *lines,
+            f"  %status = call i32 @{function}({', '.join(given)})",
+            "  %value = load i64, ptr %result",
+            "  %good = icmp eq i32 %status, 0",
+            f"  %answer = select i1 %good, i64 %value, i64 {raised}",
+            "  ret i64 %answer",
+            "}",
+            "",
+        ]
+    )
+
+
+def group_of_arrays(
+    arrays: Mapping[str, NDArray[np.generic]], constants: Mapping[str, str], grows: Collection[str]
+) -> str:
+    """How lowered functions find the arrays of a run among those of the shell.
+
+    Parameters
+    ----------
+    arrays : mapping of str to ndarray
+        As a run begins; the lengths stay, but for those of arrays that grow.
+    constants : mapping of str to str
+        Of arrays that the module has itself: the symbols.
+    grows : collection of str
+    """
+    parts = []
+    for i, (name, _, _) in enumerate(ARRAYS):
+        data, rows = [f"  %data = bitcast ptr @{constants[name]} to ptr"] if name in constants else [], []
+        length = str(len(arrays[name]))
+        if name not in constants:
+            data = _loaded("ptr", "%data", WORDS_OF_ARRAY * i)
+        if name in grows:
+            rows, length = _loaded("i64", "%rows", WORDS_OF_ARRAY * i + 1), "%rows"
+        parts += [
+            f"define ptr @{data_of(name)}(ptr %arrays) alwaysinline {{",
+            *[*data, "  ret ptr %data", "}"],
+            f"define i64 @{length_of(name)}(ptr %arrays) alwaysinline {{",
+            *[*rows, f"  ret i64 {length}", "}"],
+        ]
+    return "\n".join([*parts, "!0 = !{}", ""])
+
+
+def _loaded(kind: str, name: str, word: int) -> list[str]:
+    """Reading a word of the arrays; none changes while an entry point runs."""
+    return [
+        f"  {name}.at = getelementptr i64, ptr %arrays, i64 {word}",
+        f"  {name} = load {kind}, ptr {name}.at, align {ITEM}, !invariant.load !0",
+    ]

@@ -1,0 +1,45 @@
+"""Every method of ours makes of the random systems what it made of them when it was written down."""
+
+from __future__ import annotations
+
+import os
+
+import pytest
+from method_digests import Digests, digests_of, digests_of_all, methods, written_digests
+from oracle_data import written_outcomes
+from test_oracle import OF_THIS_PLATFORM
+
+SEEDS = list(written_outcomes())
+NORMAL = 15
+"""Of the seeds, in every run."""
+
+
+def differing(expected: Digests, found: Digests) -> list[str]:
+    """Methods whose outcome is another one."""
+    return [name for name in methods() if expected.get(name) != found[name]]
+
+
+def test_methods_differ_and_repeat() -> None:
+    one, again = digests_of(SEEDS[14]), digests_of(SEEDS[14])
+    assert one == again
+    assert len(set(one.values())) > len(methods()) / 2
+
+
+def test_all_systems_are_there_with_all_methods() -> None:
+    assert list(written_digests()) == SEEDS
+    assert all(tuple(digests) == methods() for digests in written_digests().values())
+
+
+@OF_THIS_PLATFORM
+@pytest.mark.parametrize("seed", SEEDS[:NORMAL])
+def test_written_digests(seed: int) -> None:
+    assert not differing(written_digests()[seed], digests_of(seed))
+
+
+@OF_THIS_PLATFORM
+@pytest.mark.thorough
+def test_all_written_digests() -> None:
+    found = digests_of_all(SEEDS[NORMAL:], int(os.environ.get("COSIM_TEST_PROCESSES", "2")))
+    assert not {
+        seed: names for seed, digests in found if (names := differing(written_digests()[seed], digests))
+    }
