@@ -259,8 +259,6 @@ def turned(a: Arrays, moves_on: int) -> int:
         rests = guarded or (stops and near and rate != 0.0 and not is_condition(a, i))
         # leaving what another handler has set there is an event as ever
         is_set = is_zero and a.places[a.program[ix.WAS_SET] + i] == SET_BY_ANOTHER
-        # above an infinite level nothing is a number
-        rests = rests and math.isfinite(now)
         witness.level = now if rests and not (is_zero and (stops or is_set)) else 0.0
         witness.guard = side if guarded else side * PASSED if rests and not is_zero else 0.0
         if is_set:

@@ -112,9 +112,7 @@ def test_what_asks_to_stop(fmu: Path, fault: str, time: float | None) -> None:
         assert [end.height for end in ends] == pytest.approx([0.0 if time else 1.0] * 3, abs=1e-6)
 
 
-@pytest.mark.parametrize(
-    "fault", ["NOTHING", "NEXT_PAST", "NOMINAL_NAN", "INDICATOR_INFINITE", "RATE_NAN_ONCE"]
-)
+@pytest.mark.parametrize("fault", ["NOTHING", "NEXT_PAST", "NOMINAL_NAN", "RATE_NAN_ONCE"])
 def test_what_is_borne(fmu: Path, fault: str) -> None:
     end = all_hosts(fmu, fault=FAULTS[fault], fault_at=0.22)
     assert end.error == end.reason == "" and end.time == 1.0 and end.findings == []

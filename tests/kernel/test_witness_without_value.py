@@ -104,36 +104,3 @@ def test_a_run_says_so() -> None:
     model.add(Fuel, "fuel")
     result = model.simulate(until=2.0, accuracy=1e-6)
     assert any(f.witness == "fuel.low" and f.kind == "not a number" for f in result.findings)
-
-
-class Sided(cosim.Component):
-    """A witness that tells its side alone: infinite below and above."""
-
-    x = cosim.auxiliary_state(start=1.0)
-    rate = cosim.discrete(start=-1.0)
-    crossings = cosim.discrete(dtype=int)
-
-    @cosim.kernel
-    def derivatives(rate, x_dot):
-        x_dot[0] = rate
-
-    @cosim.witness
-    def side(x):
-        return math.inf if x > 0.0 else -math.inf
-
-    @cosim.on(side, does="discrete")
-    def turn(crossings, rate_next, crossings_next):
-        rate_next[0] = 1.0
-        crossings_next[0] = crossings + 1
-
-
-@pytest.mark.parametrize("method", ["runge_kutta_merson", "dormand_prince", "radau5"])
-def test_an_infinite_witness_has_a_side(method):
-    """What has crossed lies at no level from which it would have to come back."""
-    model = cosim.Model("m")
-    model.add(Sided, "s")
-    result = model.simulate(until=1.5, integrator=f"integrators.{method}")
-    assert result.findings == []
-    assert result["s.crossings"][-1] == 2  # down and up again
-    assert [event.time for event in result.events] == pytest.approx([1.0, 1.0], abs=1e-5)
-    assert result["s.x"][-1] == pytest.approx(0.5, abs=1e-5)

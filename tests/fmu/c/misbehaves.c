@@ -14,7 +14,7 @@ enum { OK, WARNING, DISCARD, ERROR, FATAL };
 enum { /* `fault` */
     NOTHING, INDICATOR_NAN, RATE_NAN, OUTPUT_NAN, STATE_NAN, START_NAN, ENDLESS, STOP_AT_EVENT, STOP_AT_BEGIN,
     STOP_AT_STEP, NEXT_PAST, NEXT_NAN, NEXT_CROWDS, NOMINAL_NAN, RATE_INFINITE, INDICATOR_NAN_ONCE, STATE_INFINITE,
-    INDICATOR_INFINITE, RATE_NAN_ONCE
+    RATE_NAN_ONCE
 };
 enum { /* `function` */
     NONE, SET_TIME, SET_STATES, GET_RATES, GET_INDICATORS, COMPLETED, ENTER_EVENT, UPDATE, CONTINUOUS, GET_STATES,
@@ -185,7 +185,7 @@ EXPORT int fmi2GetDerivatives(Ball *b, double *x, size_t n) {
     return answer(b, GET_RATES);
 }
 EXPORT int NAME(GetEventIndicators)(Ball *b, double *x, size_t n) {
-    x[0] = is(b, INDICATOR_NAN) ? NAN : is(b, INDICATOR_INFINITE) ? (b->d.h > 0.0 ? INFINITY : -INFINITY) : STATES ? b->d.h : 0.5 - b->d.time;
+    x[0] = is(b, INDICATOR_NAN) ? NAN : STATES ? b->d.h : 0.5 - b->d.time;
     if (is(b, INDICATOR_NAN_ONCE) && b->d.time < b->d.fault_at + 0.05) x[0] = NAN;
     return answer(b, GET_INDICATORS);
 }
