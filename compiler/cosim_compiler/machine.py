@@ -115,7 +115,8 @@ def _run_passes(module: Any, vectors: bool) -> None:
 def _engine() -> Any:
     """What holds all code of this process."""
     llvm = _llvm()
-    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine())
+    # all sections of an object lie together: apart, a large process would put them out of each other's reach
+    return llvm.create_mcjit_compiler(llvm.parse_assembly(""), _machine(), use_lmm=True)
 
 
 def load(code: bytes) -> None:
