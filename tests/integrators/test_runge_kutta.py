@@ -8,9 +8,11 @@ import pytest
 from block_system import BlockSystem, run
 
 from cosim.contracts.step_code import StepCode
+from cosim_integrators.bdf import Bdf
 from cosim_integrators.dormand_prince import DormandPrince
 from cosim_integrators.explicit_euler import ExplicitEuler
 from cosim_integrators.kit import ButcherTableau, ExplicitRungeKutta
+from cosim_integrators.radau5 import Radau5
 from cosim_integrators.runge_kutta_merson import RungeKuttaMerson
 
 CONTROLLED = [RungeKuttaMerson, DormandPrince]
@@ -73,6 +75,12 @@ def reports_an_error(t, y, p, d, k, h, c, ints, first, count):
     # a component that is wrong by 1e-5 h^2, h the time since p[0]
     c[0] = 1.0
     c[1] = 1e-5 * (t - p[0]) * (t - p[0])
+
+
+def never_lets_go(t, y, p, d, k, h, c, ints, first, count):
+    # an error that no step is short enough for
+    c[0] = 1.0
+    c[1] = 1e-3
 
 
 def resting_and_moving(t, y, p, d, k, h, c, ints, first, count):
@@ -234,6 +242,23 @@ def test_an_error_that_a_component_reports_is_held_to_the_accuracy(method) -> No
     held.step(system, state, 10.0)
     assert held.statistics.rejections > 0
     assert 1e-5 * state.time**2 <= 1e-6
+
+
+@pytest.mark.parametrize("method", [*CONTROLLED, Radau5, Bdf])
+def test_a_reported_error_that_no_step_is_short_enough_for_ends_the_run(method) -> None:
+    system = BlockSystem(never_lets_go, 1)
+    system.slots_by_name = {"step_error": [SimpleNamespace(elements=[1])]}
+    integrator, state = started(method, system, [0.0], initial_step=1.0, accuracy=1e-6)
+    assert integrator.step(system, state, 10.0) is StepCode.MINIMUM_STEP
+    assert (state.time, state.y[0]) == (0.0, 0.0)
+
+
+@pytest.mark.parametrize("method", CONTROLLED)
+@pytest.mark.parametrize("next_step", [math.nan, -1.0, 0.0])
+def test_a_state_whose_next_step_is_spoilt_is_answered(method, next_step) -> None:
+    integrator, state = started(method)
+    state.integrator_memory[0] = next_step
+    assert integrator.step(OSCILLATOR, state, 10.0) is StepCode.NOT_INITIALIZED
 
 
 def test_a_step_ends_where_a_component_is_not_smooth() -> None:

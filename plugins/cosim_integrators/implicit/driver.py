@@ -201,7 +201,7 @@ def new_step(
     def implicit_step(
         table, ints, first, last, t, y, p, d, k, h, c, method, settings, memory, work, slots, t_stop, limit
     ):
-        if memory[NEXT_STEP] == 0.0:
+        if not memory[NEXT_STEP] > 0.0:  # or NaN, in a State from elsewhere
             return NOT_INITIALIZED
         n = y.shape[0]
         pattern = slots[own_slots(slots) :]
@@ -236,6 +236,7 @@ def new_step(
         target = t_stop
         cuts = 0
         size = 0.0
+        has_size_1 = False  # once a step: what components report as errors does not follow sizes
         kink = math.nan
         if controlled:
             t_stop = smooth_end(t, t_stop, c, slots)
@@ -341,8 +342,10 @@ def new_step(
                 and status == OK
                 and ideal < smallest
                 and work[USUAL_ERROR] <= 1.0 < error < math.inf
+                and not has_size_1
             ):
                 take_size_1(step, settings, sizes, n)
+                has_size_1 = True
                 ideal = step
             if status > 0 or (ideal < step and (not controlled or ideal < smallest)):
                 for m in range(memory.shape[0]):

@@ -185,7 +185,7 @@ def explicit_step(
 
     The first stage is kept when a step is rejected, and the derivative at the end is the next first stage.
     """
-    if memory[NEXT_STEP] == 0.0:
+    if not memory[NEXT_STEP] > 0.0:  # or NaN, in a State from elsewhere
         return NOT_INITIALIZED
     n = y.shape[0]
     controlled = settings[FIXED] == 0.0
@@ -218,6 +218,7 @@ def explicit_step(
         if is_measured_again(ideal, sizes, n):
             explicit_rounding(table, ints, t, y, p, d, k, h, c, ideal, settings, sizes, work, slots)
     rejected = False
+    has_size_1 = False  # once a step: what components report as errors does not follow sizes
     while True:
         longest = min(ideal, limit)
         t_end = step_end(t, longest, t_stop, controlled)
@@ -301,8 +302,10 @@ def explicit_step(
         ):
             continue
         ideal = shorter(error, settings[ERROR_ORDER]) * step
-        if controlled and ideal < smallest and status == 0 and work[USUAL_ERROR] <= 1.0 < error < math.inf:
+        is_small = status == 0 and work[USUAL_ERROR] <= 1.0 < error < math.inf
+        if controlled and ideal < smallest and is_small and not has_size_1:
             take_size_1(step, settings, sizes, n)
+            has_size_1 = True
             ideal = step
             continue
         if not controlled or ideal < smallest:

@@ -103,7 +103,7 @@ def new_step(substeps):
         t_stop,
         limit,
     ):
-        if memory[NEXT_STEP] == 0.0:
+        if not memory[NEXT_STEP] > 0.0:  # or NaN, in a State from elsewhere
             return NOT_INITIALIZED
         n = y.shape[0]
         if remember_start(t, y, c, work, work[WORK_HEADER + 3 * n : WORK_HEADER + 4 * n]) != 0:
