@@ -127,7 +127,10 @@ def test_results_of_a_resumed_run_go_on_behind_those_before(
     late = parts.time > 0.7
     assert np.allclose(parts.time[late], whole.time[whole.time > 0.7], rtol=0.0, atol=1e-9)
     assert np.allclose(parts["ball.height"][late], whole["ball.height"][whole.time > 0.7], atol=1e-7)
-    assert main(["run", "ball.toml", "--until", "1.5", "--resume", "half.state", "-o", "other.csv"]) == 0
+    other = ["--resume", "half.state", "-o", "other.csv"]
+    assert main(["run", "ball.toml", "--until", "1.5", *other]) == 2  # without the options of the first part
+    assert "another integrator or other options" in capsys.readouterr().err
+    assert main(["run", "ball.toml", "--until", "1.5", *other, *grid]) == 0
     assert "results begin at t = 0.7 s: other.csv does not hold" in capsys.readouterr().err
     assert sink.read(with_balls / "other.csv").time[0] == 0.7
 
