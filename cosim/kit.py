@@ -13,7 +13,7 @@ integrators       `method_layout` and its names: the arrays that compiled steps 
                   `Capabilities`, `StepCode`; `project` and others, for steps that meet constraints
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
 histories         `history_buffer`: what a history looks like inside; its functions (`append_to_history` …)
-the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
+the Step          its arrays, tables and entry points, for hosts without Python: `Run`, `records`, `Tables` …
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
@@ -180,21 +180,8 @@ if TYPE_CHECKING:
     from cosim.simulation.simulate import end_of_run as end_of_run
     from cosim.simulation.statistics import Statistics as Statistics
     from cosim.step import codes as codes
-    from cosim.step import layout as layout
+    from cosim.step import records as records
     from cosim.step.accuracy import set_accuracy as set_accuracy
-    from cosim.step.arrays import ADDRESS as ADDRESS
-    from cosim.step.arrays import ARRAY_WIDTH as ARRAY_WIDTH
-    from cosim.step.arrays import ARRAYS as ARRAYS
-    from cosim.step.arrays import COMPUTED as COMPUTED
-    from cosim.step.arrays import CONSTANT as CONSTANT
-    from cosim.step.arrays import ENTRY_SIGNATURE as ENTRY_SIGNATURE
-    from cosim.step.arrays import LENGTH as LENGTH
-    from cosim.step.arrays import ROLES as ROLES
-    from cosim.step.arrays import SCRATCH as SCRATCH
-    from cosim.step.arrays import STATE as STATE
-    from cosim.step.arrays import WHOLE_HEAD as WHOLE_HEAD
-    from cosim.step.arrays import Arrays as Arrays
-    from cosim.step.arrays import arrays_at as arrays_at
     from cosim.step.choice import choice_of as choice_of
     from cosim.step.codes import EVENT as EVENT
     from cosim.step.codes import FAILED as FAILED
@@ -207,9 +194,10 @@ if TYPE_CHECKING:
     from cosim.step.event_entries import EventEntries as EventEntries
     from cosim.step.held_tables import HeldTables as HeldTables
     from cosim.step.larger import larger as larger
-    from cosim.step.layout import ROWS_HEADER as ROWS_HEADER
     from cosim.step.method import Method as Method
     from cosim.step.method import prepared as prepared
+    from cosim.step.plan import MethodFunctions as MethodFunctions
+    from cosim.step.plan import Plan as Plan
     from cosim.step.projection import CONSTRAINT_TOLERANCE as CONSTRAINT_TOLERANCE
     from cosim.step.projection import END_OF_CORRECTIONS as END_OF_CORRECTIONS
     from cosim.step.projection import MOVE as MOVE
@@ -222,15 +210,28 @@ if TYPE_CHECKING:
     from cosim.step.projection import project_error as project_error
     from cosim.step.projection import worth_projecting as worth_projecting
     from cosim.step.realize import realize as realize
-    from cosim.step.recording import CHOICE_HEADER as CHOICE_HEADER
     from cosim.step.recording import SLACK as SLACK
-    from cosim.step.recording import VALUES as VALUES
     from cosim.step.recording import record_now as record_now
     from cosim.step.records import Handler as Handler
-    from cosim.step.run import advance as advance
-    from cosim.step.run import finish as finish
-    from cosim.step.run import initialize as initialize
+    from cosim.step.run import ADDRESS as ADDRESS
+    from cosim.step.run import ARRAY_WIDTH as ARRAY_WIDTH
+    from cosim.step.run import ARRAYS as ARRAYS
+    from cosim.step.run import CHOICE_WIDTH as CHOICE_WIDTH
+    from cosim.step.run import COMPUTED as COMPUTED
+    from cosim.step.run import CONSTANT as CONSTANT
+    from cosim.step.run import ENTRY_SIGNATURE as ENTRY_SIGNATURE
+    from cosim.step.run import GRID_WIDTH as GRID_WIDTH
+    from cosim.step.run import LENGTH as LENGTH
+    from cosim.step.run import ROLES as ROLES
+    from cosim.step.run import SCRATCH as SCRATCH
+    from cosim.step.run import STATE as STATE
+    from cosim.step.run import WHOLE_HEAD as WHOLE_HEAD
+    from cosim.step.run import Run as Run
+    from cosim.step.run import arrays_at as arrays_at
     from cosim.step.sliding_field import sliding_field as sliding_field
+    from cosim.step.step import advance as advance
+    from cosim.step.step import finish as finish
+    from cosim.step.step import initialize as initialize
     from cosim.step.tables import POLICIES as POLICIES
     from cosim.step.tables import Tables as Tables
     from cosim.step.touched import lower_stage as lower_stage
@@ -299,13 +300,13 @@ if TYPE_CHECKING:
     from cosim_compiler.native import is_plain as is_plain
     from cosim_compiler.native import lower as lower
     from cosim_compiler.native import release_address as release_address
+    from cosim_compiler.record import place_in as place_in
     from cosim_compiler.record import rows_of as rows_of
     from cosim_compiler.silent import compiled as compiled
     from cosim_compiler.sources.kernel_rules import check_rules as check_rules
     from cosim_compiler.sources.kernel_sides import nearer_side as nearer_side
     from cosim_compiler.sources.run_source import run_source as run_source
 
-    step_layout = layout
 else:
     from cosim.registration.late_names import late_names
 

@@ -17,6 +17,7 @@ agree.
 from __future__ import annotations
 
 import ctypes
+import functools
 import hashlib
 import sys
 import types
@@ -159,6 +160,18 @@ def rows_of(cls: Any, view: Any, first: int, count: int) -> Any:
     return (cls * int(count)).from_address(address_of(view) + view.itemsize * int(first))
 
 
+def fields_not_of(cls: type[Record], kind: type) -> list[str]:
+    """Names of the fields that are not numbers of a kind, nor records of these alone."""
+    return [
+        name
+        for name, declared in cls.declared.items()
+        if declared is not kind
+        and not (
+            isinstance(declared, type) and issubclass(declared, Record) and not fields_not_of(declared, kind)
+        )
+    ]
+
+
 def layout_of(cls: type[Record]) -> list[tuple[str, int, Any]]:
     """The fields of a record: name, where it begins, kind."""
     return [
@@ -173,8 +186,12 @@ def width_of(cls: type[Record]) -> int:
 
 
 def place_in(cls: type[Record], field: str) -> int:
-    """Which of the numbers of a record a field is."""
-    return int(getattr(cls, field).offset) // 8
+    """Which of the numbers of a record a field is; ``"inner.field"`` of a record inside."""
+    place, kind = 0, cls
+    for name in field.split("."):
+        place += int(getattr(kind, name).offset) // 8
+        kind = kind.declared[name]
+    return place
 
 
 def words_of(record: Record) -> list[int]:
@@ -198,8 +215,17 @@ def _told(kind: Any) -> str:
 def functions_of(cls: type) -> list[types.FunctionType]:
     """The methods and the properties of a class."""
     own = (value for name, value in vars(cls).items() if not name.startswith("_"))
-    found = (value.fget if isinstance(value, property) else value for value in own)
+    found = (shown_by(value) or value for value in own)
     return [value for value in found if isinstance(value, types.FunctionType)]
+
+
+def shown_by(attribute: Any) -> types.FunctionType | None:
+    """The function that a property calls, also one that plain Python asks once; None: it is no property."""
+    if isinstance(attribute, property):
+        function: Any = attribute.fget
+    else:
+        function = attribute.func if isinstance(attribute, functools.cached_property) else None
+    return function if isinstance(function, types.FunctionType) else None
 
 
 def methods_of(cls: Any) -> list[types.FunctionType]:

@@ -20,32 +20,29 @@ from cosim.simulation.python_handlers import PythonHandlers
 from cosim.simulation.recorded_events import RecordReader
 from cosim.simulation.statistics import Statistics
 from cosim.simulation.status import EventStatus, Severity
-from cosim.step import codes, event_log, layout
+from cosim.step import codes, event_log
 from cosim.step.choice import choice_of_slots
 from cosim.step.compiled_step import CompiledStep
+from cosim.step.records import (
+    AT_EVENTS,
+    AT_STEPS,
+    LOG_ALL,
+    LOG_FINDINGS,
+    NO_ROWS,
+    ON_GRID,
+    ON_GRID_ALONE,
+    OutputGrid,
+)
+from cosim.step.run import GRID_WIDTH
 from cosim.system.state import State
 from cosim.system.system import System
 
 MODES = {
-    **{"events": layout.AT_EVENTS, "steps": layout.AT_STEPS, "grid": layout.ON_GRID},
-    "grid alone": layout.ON_GRID_ALONE,
+    **{"events": AT_EVENTS, "steps": AT_STEPS, "grid": ON_GRID},
+    "grid alone": ON_GRID_ALONE,
 }
 SUCCEEDED, DID_NOTHING = EventStatus.succeeded(), EventStatus.did_nothing()
-GRID = {
-    **{"origin": layout.ORIGIN, "interval": layout.INTERVAL},
-    **{"point": layout.POINT, "until": layout.UNTIL},
-}
-"""Where in `rows` the numbers of a grid lie."""
 BUFFERED_ROWS = 4096  # numbers at least
-COUNTERS = {
-    "steps": layout.STEPS_TAKEN,
-    "publishes": layout.PUBLISHES,
-    "discrete_updates": layout.DISCRETE_UPDATES,
-    "unrestricted_updates": layout.UNRESTRICTED_UPDATES,
-    "events": layout.EVENTS,
-    "realizations": layout.EVALUATED,
-    "partial_evaluations": layout.PARTLY_EVALUATED,
-}
 
 
 class BoundStep:
@@ -85,7 +82,7 @@ class BoundStep:
         self.step = CompiledStep(system, integrator, policy, accuracy, handler, drain)
         self.handlers = PythonHandlers(self.step.tables.agenda_of.entries, system.parts)
         self.handlers.step = self.step
-        self.step.places[layout.LOGGING] = layout.LOG_ALL if event_limit else layout.LOG_FINDINGS
+        self.step.arrays.output.logging = LOG_ALL if event_limit else LOG_FINDINGS
         self.reader = RecordReader(system, self.step.tables)
         self.events = EventLog(self.reader, event_limit)
         self.findings: list[Finding] = []
@@ -99,7 +96,7 @@ class BoundStep:
     def bind(self, state: State, anew: bool = False) -> None:
         """Work on this State; with `anew` it need not fit, since it is going to be initialized."""
         if anew:
-            state.agenda[layout.INITIALIZED] = 0
+            state.agenda.initialized = 0
         self._state = state
         self.step.bind(state)
         self.handlers.bind(state)
@@ -114,8 +111,8 @@ class BoundStep:
 
     def call(self, entry: str, target: float = 0.0, most: int = 1, suppressed: bool = False) -> int:
         """Call an entry point; a code of `cosim.step.codes`."""
-        places = self.step.places
-        places[layout.MOST], places[layout.SUPPRESSED] = most, suppressed
+        run = self.step.arrays
+        run.course.most_steps, run.course.suppressed = most, suppressed
         self.handlers.interrupted = None
         code = self.step.call(entry, target)
         self.explain(code, target)
@@ -123,30 +120,30 @@ class BoundStep:
 
     def explain(self, code: int, target: float) -> None:
         """After a call: take what was recorded, and say why it has failed while that can be seen."""
-        places = self.step.places
+        run = self.step.arrays
         if self.handlers.interrupted is not None:
             raise self.handlers.interrupted
         self._error = None
         if not self.events.limit:
-            self.events.forgotten = int(places[layout.EVENTS])
+            self.events.forgotten = int(run.counts.events)
         if code in HANDLERS or code == codes.FAILED_BLOCK:
             self._error = self._explain(code, target)
             if self._error.status is not None:
-                self.handlers.answers[int(places[layout.SOURCE])] = self._error.status
-        if places[layout.LOG_USED] > 0:
+                self.handlers.answers[int(run.answers.source)] = self._error.status
+        if run.output.log_used > 0:
             self.take_log()
 
     def set_told(self, path: str) -> bool:
         """Count a notice as told until it is 0 again; whether it was not."""
-        names = [name for name, _ in self.step.tables.notices]
-        at = int(self.step.tables.program[layout.TOLD]) + names.index(path)
-        was, self.step.places[at] = self.step.places[at], 1
+        number = [name for name, _ in self.step.tables.notices].index(path)
+        reported = self.step.arrays.reported_notices
+        was, reported[number] = reported[number], 1
         return not was
 
     def answer(self) -> EventStatus:
         """The worst answer of the last call."""
-        places = self.step.places
-        number, source = int(places[layout.SEVERITY]), int(places[layout.SOURCE])
+        run = self.step.arrays
+        number, source = int(run.answers.severity), int(run.answers.source)
         if number <= Severity.SUCCEEDED:
             return SUCCEEDED if number else DID_NOTHING
         severity = Severity(number)
@@ -167,7 +164,7 @@ class BoundStep:
 
     def has_pending_updates(self) -> bool:
         """Whether the next step begins with an update that is not one of every step."""
-        if self.state.agenda.size < self.step.tables.agenda.size:
+        if self.state.arrays["indices"].size < self.step.tables.indices.size:
             return False
         return self.step.call("pending") != 0
 
@@ -175,16 +172,27 @@ class BoundStep:
 
     def statistics(self) -> Statistics:
         """Counts since `reset_statistics`, without those of the integrator."""
-        places, reach = self.step.places, self.step.tables.reach
-        counts = {name: int(places[place]) for name, place in COUNTERS.items()}
+        run = self.step.arrays
+        counts, evaluation = run.counts, run.evaluation
         whole = max(1, self.step.tables.rows_of_evaluation)
-        share = float(places[layout.ROWS_CALLED]) / whole if reach[0] else 0.0
-        return Statistics(**counts, partial_share=share)
+        return Statistics(
+            steps=counts.steps,
+            publishes=counts.publishes,
+            discrete_updates=counts.discrete_updates,
+            unrestricted_updates=counts.unrestricted_updates,
+            events=counts.events,
+            realizations=evaluation.evaluations,
+            partial_evaluations=evaluation.partial_evaluations,
+            partial_share=evaluation.rows_called / whole if len(run.nodes) else 0.0,
+        )
 
     def reset_statistics(self) -> None:
         """Forget the counts."""
-        for place in (*COUNTERS.values(), layout.ROWS_CALLED):
-            self.step.places[place] = 0
+        run = self.step.arrays
+        for name in run.counts.declared:
+            setattr(run.counts, name, 0)
+        for name in ("evaluations", "partial_evaluations", "rows_called"):
+            setattr(run.evaluation, name, 0)
 
     # what was recorded
 
@@ -197,13 +205,13 @@ class BoundStep:
 
     def take_log(self) -> None:
         """Take the records of events and findings out of the buffer."""
-        used = int(self.step.places[layout.LOG_USED])
+        used = int(self.step.arrays.output.log_used)
         if used == 0:
             return
-        self.step.places[layout.LOG_USED] = 0
+        self.step.arrays.output.log_used = 0
         log = self.step.arrays.log[:used].copy()
         starts = log_starts(log)
-        who = log[starts + event_log.WHO]
+        who = log[starts + event_log.HANDLER]
         for at in starts[who < 0].tolist():
             self.findings.append(self.reader.finding(log[at:]))
         starts, who = starts[who >= 0], who[who >= 0]
@@ -216,7 +224,7 @@ class BoundStep:
 
     def forget_events(self) -> None:
         """A run begins: what happened before is another run's."""
-        self.step.places[layout.LOG_USED] = 0
+        self.step.arrays.output.log_used = 0
         self.events = EventLog(self.reader, self.events.limit)
 
     def record(self, paths: Sequence[str], where: str, **grid: float) -> None:
@@ -229,16 +237,16 @@ class BoundStep:
         if where == "grid alone":  # the last row may be replaced: none is taken before the end
             points = (grid["until"] - grid["origin"]) / grid["interval"] - grid["point"]
             room = max(room, (int(points) + 4) * self._width)
-        rows = np.zeros(layout.ROWS_HEADER + room)
-        for name, place in GRID.items():
-            rows[place] = grid.get(name, math.inf if name in ("interval", "until") else 0.0)
+        rows = np.zeros(GRID_WIDTH + room)
+        given = {"origin": 0.0, "interval": math.inf, "point": 0.0, "until": math.inf, **grid}
+        rows[:GRID_WIDTH] = [given[name] for name in OutputGrid.declared]
         self._rows = []
         self.step.record(choice, rows, MODES[where])
 
     def stop_recording(self) -> None:
         """Record no more."""
         self._recorded = None
-        self.step.places[layout.RECORDING] = layout.NO_ROWS
+        self.step.arrays.output.recording = NO_ROWS
 
     def go_on_from(self, other: BoundStep) -> None:
         """Take over the events, findings and rows of the Step before, and record what it recorded."""
@@ -247,18 +255,18 @@ class BoundStep:
         if other._recorded is None:
             return
         other._take_rows()
-        head = other.step.arrays.rows
-        grid = {name: float(head[place]) for name, place in GRID.items()}
+        before = other.step.arrays.output_grid
+        grid = {name: getattr(before, name) for name in before.declared}
         paths, where = other._recorded
         self.record(paths, where, **grid)
         self._rows = other._rows
 
     def _take_rows(self) -> None:
-        used = int(self.step.places[layout.ROWS_USED])
+        used = int(self.step.arrays.output.rows_used)
         if used:
-            self.step.places[layout.ROWS_USED] = 0
+            self.step.arrays.output.rows_used = 0
             rows: Any = self.step.arrays.rows
-            taken = rows[layout.ROWS_HEADER :][:used].copy()
+            taken = rows[GRID_WIDTH:][:used].copy()
             self._rows.append(taken)
             assert self._missing is not None
             self.findings += self._missing.findings(taken)
@@ -266,7 +274,7 @@ class BoundStep:
     @property
     def recorded_values(self) -> int:
         """How many numbers of rows wait for `take_rows`."""
-        return sum(rows.size for rows in self._rows) + int(self.step.places[layout.ROWS_USED])
+        return sum(rows.size for rows in self._rows) + int(self.step.arrays.output.rows_used)
 
     def take_rows(self) -> NDArray[np.float64]:
         """What was recorded since the last call, shape (rows, 1 + values)."""

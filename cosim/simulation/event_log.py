@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cosim.cause import EventCause
 from cosim.simulation.event_record import EventRecord
-from cosim.step.event_log import LENGTH, WHEN, WHO
+from cosim.step.event_log import HANDLER, LENGTH, TIME
 
 if TYPE_CHECKING:
     from cosim.simulation.recorded_events import RecordReader
@@ -99,8 +99,10 @@ class EventLog(Sequence[EventRecord]):
         """For each handler where its events stand in this sequence, and their times, s: nothing is read."""
         if not self._pieces:
             return {}
-        who = np.concatenate([piece.records[piece.starts + WHO] for piece in self._pieces]).astype(np.int64)
-        when = np.concatenate([piece.records[piece.starts + WHEN] for piece in self._pieces])
+        who = np.concatenate([piece.records[piece.starts + HANDLER] for piece in self._pieces]).astype(
+            np.int64
+        )
+        when = np.concatenate([piece.records[piece.starts + TIME] for piece in self._pieces])
         found = {}
         for number in dict.fromkeys(who.tolist()):
             places = np.flatnonzero(who == number)

@@ -11,7 +11,7 @@ from cosim.errors import SimulationError
 from cosim.simulation.assembler import assembly_complaint, unmet
 from cosim.simulation.status import EventStatus, Severity
 from cosim.stage import Stage
-from cosim.step import codes, layout
+from cosim.step import codes
 from cosim.step.python_method import RAISED
 
 if TYPE_CHECKING:
@@ -47,12 +47,12 @@ def failure(
     found : str
         The last finding, for failures that are one.
     """
-    places, tables, time = step.places, step.tables, state.time
-    number = int(places[layout.ENTRY])
+    run, tables, time = step.arrays, step.tables, state.time
+    number = int(run.failure.handler)
     if code in HANDLERS or (code == codes.FAILED_BLOCK and _is_of_handler(step)):
         return _handler_failure(step, state, code, handlers)
     if code == codes.FAILED_BLOCK:
-        return step.system.failure(state, int(places[layout.BLOCK]))
+        return step.system.failure(state, int(run.failure.block))
     if code == codes.FAILED_STEP:
         return _integration_failure(step, state)
     text = codes.SENTENCES.get(code, f"the step answered {code}")
@@ -61,7 +61,7 @@ def failure(
     elif code in (codes.FAILED_HOLD, codes.FAILED_SIDE):
         text = found
     elif code == codes.FAILED_LOOSE:
-        path = tables.witnesses[int(places[layout.WITNESS])]
+        path = tables.witnesses[int(run.failure.witness)]
         text = f"{path} chatters, and its handlers change nothing to hold it by"
     elif code == codes.FAILED_SIGNALS:
         offsets = [o for o in tables.agenda_of.signals if state._arrays["k"][o]]
@@ -103,9 +103,9 @@ def failure(
 
 def _crawl(step: CompiledStep, wanted: float) -> str:
     """Why a run would practically never end: the state that changes fastest, and what components say now."""
-    path = step.system.paths_at("y", [int(step.places[layout.FASTEST])])[0]
+    path = step.system.paths_at("y", [int(step.arrays.failure.fastest)])[0]
     slot = step.system.signal(path).slot
-    offset = int(step.places[layout.FASTEST]) - slot.offset
+    offset = int(step.arrays.failure.fastest) - slot.offset
     name = path if slot.size == 1 else f"{path}[{offset}]"
     return (
         f"to reach {wanted:.9g} s would take more than a thousand million steps, at their present pace or "
@@ -117,10 +117,9 @@ def _crawl(step: CompiledStep, wanted: float) -> str:
 
 def _notices(step: CompiledStep) -> str:
     """What components say of themselves at the last good step, as sentences."""
-    first = int(step.tables.program[layout.TOLD])
     names: dict[str, list[str]] = {}
     for i, (path, text) in enumerate(step.tables.notices):
-        if step.places[first + i]:
+        if step.arrays.reported_notices[i]:
             names.setdefault(text, []).append(path.rpartition(".")[0])
     return "".join(
         f" {', '.join(found[:3])}{f' and {len(found) - 3} others' * (len(found) > 3)} "
@@ -130,57 +129,45 @@ def _notices(step: CompiledStep) -> str:
 
 
 def _is_of_handler(step: CompiledStep) -> bool:
-    return int(step.places[layout.BLOCK]) in step.system.handler_blocks.values()
+    return int(step.arrays.failure.block) in step.system.handler_blocks.values()
 
 
 def _failed_state(step: CompiledStep, state: State) -> State:
     """The State that a handler has read when its phase failed."""
     twin = state.copy()
-    program, sources = step.tables.program, step.arrays
-    at = int(program[layout.FAILED_FROM])
-    for name in "ypd":
-        size = twin._arrays[name].size
-        twin._arrays[name][:] = sources.scratch[at : at + size]
-        at += size
-    at = int(program[layout.FAILED_FROM_K])
-    twin._arrays["k"][:] = sources.places[at : at + twin._arrays["k"].size]
-    at, size = int(program[layout.FAILED_C]), int(program[layout.CACHE])
-    twin._arrays["c"][:size] = sources.scratch[at : at + size]
+    for name, values in step.arrays.failed_from._asdict().items():
+        twin._arrays[name][:] = values
+    cache = step.arrays.failed_cache
+    twin._arrays["c"][: cache.size] = cache
     return twin
 
 
 def _written(step: CompiledStep, number: int) -> list[float]:
     """What a handler has written to the variable that `places` names."""
-    program, scratch, places = step.arrays.program, step.arrays.scratch, step.places
-    handler = step.arrays.handlers[number]
-    for result in step.arrays.results_of(handler):
+    run = step.arrays
+    handler = run.handlers[number]
+    for result in run.results_of(handler):
         array, offset, size = result.array, result.offset, result.size
-        if (array, offset) != (places[layout.ARRAY], places[layout.INDEX]):
+        if (array, offset) != (run.failure.array, run.failure.index):
             continue
         if handler.block >= 0:
-            at = int(program[layout.FAILED_C]) + result.at
-            found: list[float] = scratch[at : at + size].tolist()
+            found: list[float] = run.failed_cache[result.at : result.at + size].tolist()
             return found
-        if array == layout.IN_K:
-            at = int(program[layout.WRITTEN_K]) + offset
-            return [float(value) for value in places[at : at + size]]
-        before = sum(step.arrays[step.arrays._fields.index(name)].size for name in "ypd"[:array])
-        at = int(program[layout.WRITTEN]) + before + offset
-        return [float(value) for value in scratch[at : at + size]]
+        return [float(value) for value in run.written[array][offset : offset + size]]
     return []
 
 
 def _handler_failure(
     step: CompiledStep, state: State, code: int, handlers: PythonHandlers
 ) -> SimulationError:
-    number = int(step.places[layout.SOURCE])
+    number = int(step.arrays.answers.source)
     entry = step.tables.agenda_of.entries[number]
     does = entry.handler.does
     status, cause = handlers.answers.get(number, EventStatus.failed()), None
     text = status.message
     twin = _failed_state(step, state) if does != "publish" else state
-    block = int(step.places[layout.BLOCK])
-    names = step.system.paths_at("ypdk"[int(step.places[layout.ARRAY])], [int(step.places[layout.INDEX])])
+    block = int(step.arrays.failure.block)
+    names = step.system.paths_at("ypdk"[int(step.arrays.failure.array)], [int(step.arrays.failure.index)])
     if code == codes.FAILED_BLOCK or (does == "publish" and entry.block >= 0 and block == entry.block):
         raised = step.system.failure(twin, block)
         text, cause = raised.reason, raised.__cause__
@@ -204,7 +191,7 @@ def _handler_failure(
 
 def _integration_failure(step: CompiledStep, state: State) -> SimulationError:
     """What went wrong, with the component or the state variable that it began with."""
-    number, integrator, system = int(step.places[layout.STEP_CODE]), step.integrator, step.system
+    number, integrator, system = int(step.arrays.failure.step_code), step.integrator, step.system
     if number >= RAISED or number < 0:
         raised = None if step.method is None else step.method.raised
         if isinstance(raised, SimulationError):
@@ -220,7 +207,7 @@ def _integration_failure(step: CompiledStep, state: State) -> SimulationError:
     at: Any = integrator.failed_at if begun else (state.time, state.y)
     if code in EXAMINED and at is not None:
         failed = state.copy()
-        failed._arrays["clock"][layout.TIME], failed._arrays["y"][:] = at
+        failed.clock.time, failed._arrays["y"][:] = at
         try:
             system.realize(failed, Stage.ACCELERATION)
         except SimulationError as error:

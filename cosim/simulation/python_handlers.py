@@ -12,8 +12,8 @@ from cosim.errors import SimulationError
 from cosim.shown import shown
 from cosim.simulation.status import EventStatus, Severity
 from cosim.stage import Stage
-from cosim.step import layout
 from cosim.step.event_entries import Entry
+from cosim.step.run import CLOCK_WIDTH
 from cosim.step.tables import takes_next_state
 from cosim.system.schedule import Slot
 from cosim.system.state import State
@@ -102,8 +102,7 @@ class PythonHandlers:
         finally:
             state._locked = ""
             step.stage_in(state)
-        fixed = step.arrays
-        fixed.scratch[step.tables.program[layout.DURATION]] = wall.perf_counter() - began
+        step.arrays.passing.duration = wall.perf_counter() - began
         if answer is None or answer == EventStatus.succeeded():
             self.answers.pop(number, None)
             return int(Severity.SUCCEEDED)
@@ -115,39 +114,31 @@ class PythonHandlers:
         twin = self._next
         if twin is None:
             twin = self._next = self._make_next()
-        twin._arrays["clock"][:] = self.state._arrays["clock"][: layout.CLOCK_HEADER]
+        twin._arrays["times"][:] = self.state._arrays["times"][:CLOCK_WIDTH]
         twin.stage, twin.accuracy = Stage.MODEL, self.state.accuracy
         twin.written.clear()
         return twin
 
     def _note_written(self, number: int) -> None:
         """Say which variables a handler has written, where another one may write them at the same instant."""
-        places, program = self.step.arrays.places, self.step.tables.program
-        twin = self._next
-        if not program[layout.SHARES] or twin is None:
+        run, twin = self.step.arrays, self._next
+        if not run.plan.shares_variables or twin is None:
             return
         sizes = [self.state._arrays[name].size for name in "ypdk"]
         starts = dict(zip("ypdk", [sum(sizes[:i]) for i in range(4)], strict=True))
-        marks = places[program[layout.WRITTEN_BY] :][: sum(sizes)]
+        marks = run.python_writers
         marks[marks == number + 1] = 0
         for slot in twin.written:
             first = starts[slot.array] + slot.offset
             marks[first : first + slot.size] = number + 1
 
     def _make_next(self) -> NextState:
-        state, arrays, program = self.state, self.step.arrays, self.step.tables.program
+        state = self.state
         twin = NextState.__new__(NextState)
-        twin.__dict__.update(state.__dict__, written=[])
-        at = int(program[layout.WRITTEN])
-        mine: dict[str, Any] = {}
-        for name in "ypd":
-            size = state._arrays[name].size
-            mine[name] = arrays.scratch[at : at + size]
-            at += size
-        at = int(program[layout.WRITTEN_K])
-        mine["k"] = arrays.places[at : at + state._arrays["k"].size]
+        twin.__dict__.update(state.__dict__, written=[], _shown={})
+        mine: dict[str, Any] = self.step.arrays.written._asdict()
         mine["h"], mine["c"] = state._arrays["h"], state.system.new_cache()
-        mine["memory"], mine["agenda"] = state._arrays["memory"], state._arrays["agenda"]
-        mine["clock"] = np.zeros(layout.CLOCK_HEADER)
+        mine["memory"], mine["indices"] = state._arrays["memory"], state._arrays["indices"]
+        mine["times"] = np.zeros(CLOCK_WIDTH)
         twin._arrays, twin.versions, twin._locked = mine, list(state.versions), ""
         return twin

@@ -19,7 +19,6 @@ from cosim.simulation.event_log import EventLog
 from cosim.simulation.event_record import Finding
 from cosim.simulation.statistics import Statistics
 from cosim.simulation.steps import Steps
-from cosim.step import layout
 from cosim.step.compiled_step import CompiledStep
 from cosim.step.recording import SLACK
 from cosim.system.state import State
@@ -120,7 +119,7 @@ class SimulatedSystem:
         if self._state is not None:
             if replaced is not None:
                 self._state._arrays["memory"] = np.zeros(0)
-                self._state.agenda[layout.INITIALIZED] = 0
+                self._state.agenda.initialized = 0
             if accuracy is not None:
                 self._state.accuracy = accuracy
         accuracy = None if self._state is None else self._state.accuracy
@@ -136,7 +135,7 @@ class SimulatedSystem:
     def _bind(self, state: State) -> None:
         """Work on this State; one that was saved is realized as it was where its last step ended."""
         self._step.bind(state)
-        if state.agenda[layout.INITIALIZED] and state._arrays["clock"][layout.STAMP] == state.time:
+        if state.agenda.initialized and state.clock.stamp == state.time:
             self._step.call("evaluate", state.time)
 
     @property

@@ -23,7 +23,7 @@ from cosim.simulation.passed_timers import passed_timers
 from cosim.simulation.simulated_system import SimulatedSystem
 from cosim.simulation.status import Severity, SimulatorStatus, worst
 from cosim.stage import Stage
-from cosim.step import codes, layout
+from cosim.step import codes
 from cosim.step.tables import POLICIES
 from cosim.step.witnesses import CHARACTERISTIC_TIME
 from cosim.system.state import State
@@ -220,7 +220,7 @@ class Simulator(ClosedAttributes, SimulatedSystem):
         try:
             found = self._system.solver.look_at_start(state.copy().realize(Stage.ACCELERATION))
         except SimulationError as error:
-            state.agenda[layout.INITIALIZED] = 0
+            state.agenda.initialized = 0
             self._steps.note_failure(error, state.time)
             raise
         for path, message in found:
@@ -333,14 +333,14 @@ class Simulator(ClosedAttributes, SimulatedSystem):
         """
         self._start_if_needed()
         state = self.state
-        if state.agenda[layout.FINISHED]:
+        if state.agenda.finished:
             return self._steps.status
         return self._steps.end(self._steps.call("finish", state.time, state.time), state.time)
 
     @property
     def is_initialized(self) -> bool:
         """Whether `initialize` was called for this State, possibly in another process."""
-        return bool(self.state.agenda[layout.INITIALIZED])
+        return bool(self.state.agenda.initialized)
 
     @property
     def has_pending_updates(self) -> bool:
@@ -352,10 +352,10 @@ class Simulator(ClosedAttributes, SimulatedSystem):
     def _start_if_needed(self) -> SimulatorStatus | None:
         """Initialize where that was not done; the status where the run has ended with it."""
         state = self.state
-        if not state.agenda[layout.INITIALIZED]:
+        if not state.agenda.initialized:
             status = self.initialize()
             return None if status.succeeded else status
-        if state._arrays["clock"][layout.STAMP] != state.time:
+        if state.clock.stamp != state.time:
             raise SimulationError(
                 state.time, "the time of the State has changed since the last step: call initialize() first"
             )

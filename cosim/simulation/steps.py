@@ -11,7 +11,7 @@ from cosim.simulation.monitor import Monitor, call_monitor
 from cosim.simulation.pace import Pace
 from cosim.simulation.status import EventStatus, Reason, Severity, SimulatorStatus, worst
 from cosim.stage import Stage
-from cosim.step import codes, layout
+from cosim.step import codes
 
 FIRST_STRIDE, LONGEST_STRIDE = 16, 1_000_000  # steps in one call of the Step
 MOST_VALUES = 2**17  # recorded in one stride, 1 MB: a run that is streamed needs no more
@@ -50,7 +50,7 @@ class Steps:
         if self.pace.target > 0.0:
             self.pace.wait(self.time)
         answer = self.call("advance", target, wanted)
-        if self.monitor is None or self.bound.state.agenda[layout.UPDATES_DONE] != 0:
+        if self.monitor is None or self.bound.state.agenda.updates_done != 0:
             return answer  # where an update has asked to stop there was no step
         return worst((answer, self.ask_monitor(wanted)))
 

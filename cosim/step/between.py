@@ -14,13 +14,13 @@ from typing import Any
 
 from cosim.contracts.method_layout import ACCURACY, FIXED
 from cosim.contracts.method_layout import START as STEP_START
-from cosim.step import layout as ix
-from cosim.step.arrays import Arrays
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.evaluation import copy_cache, probed, walk_rows
 from cosim.step.event_log import NOT_KNOWN_INSIDE, NOT_SMOOTH, tell
 from cosim.step.histories import remember_inside
 from cosim.step.realize import interpolate, realize, redo
+from cosim.step.records import MOTION
+from cosim.step.run import Run
 from cosim.system.history_buffer import (
     ADDED,
     BEFORE,
@@ -28,7 +28,6 @@ from cosim.system.history_buffer import (
     LOOKED,
     NO_VALUE,
     REFINED,
-    RING,
     entry_after,
     margin,
     piece_start,
@@ -44,136 +43,130 @@ FIRST_PART, SECOND_PART = 0.4829, 0.7919  # of an interval, where it is looked a
 FAILED = -1
 
 
-def refine_step(a: Arrays, may_shorten: int) -> int:
+def refine_step(run: Run, may_shorten: int) -> int:
     """Complete the histories of the step that was taken last, which may end sooner then; 0 or a code."""
-    if a.scratch[a.program[ix.REFINED_UNTIL]] == a.clock[ix.TIME]:
+    if run.passing.refined_until == run.clock.time:
         return 0
-    shorter = may_shorten != 0 and (a.settings[FIXED] == 0.0 or a.y.shape[0] == 0)
+    shorter = may_shorten != 0 and (run.settings[FIXED] == 0.0 or run.y.shape[0] == 0)
     for _ in range(SHORTENED):
-        start = a.work[STEP_START]
-        if not start < a.clock[ix.TIME]:
+        start = run.work[STEP_START]
+        if not start < run.clock.time:
             break
-        code = remember_inside(a)
+        code = remember_inside(run)
         if code != 0:
             return code
-        added = refine(a, shorter)
+        added = refine(run, shorter)
         if added == FAILED:
             return CODE_BLOCK
-        reached = a.scratch[a.program[ix.REFINED_UNTIL]]
-        if reached >= a.clock[ix.TIME]:
+        reached = run.passing.refined_until
+        if reached >= run.clock.time:
             break
-        code = redo(a, reached)
+        code = redo(run, reached)
         if code == 0:
-            code = realize(a, ix.MOTION)
+            code = realize(run, MOTION)
         if code != 0:
             return code
-    a.scratch[a.program[ix.REFINED_UNTIL]] = a.clock[ix.TIME]
+    run.passing.refined_until = run.clock.time
     return 0
 
 
-def refine(a: Arrays, shorter: int) -> int:
+def refine(run: Run, shorter: int) -> int:
     """Add points between the ends of the last step: how many, or FAILED.
 
     REFINED_UNTIL is how far the histories are good then: to the end of the step unless it may be shorter.
     """
-    start = a.work[STEP_START]
-    now = a.clock[ix.TIME]
-    _, c = probed(a)
-    copy_cache(a, a.c, c)
-    c[a.program[ix.SIDE]] = BEFORE
-    if walk_rows(a, a.program[ix.BETWEEN_FIRST], a.program[ix.BETWEEN_LAST], now, a.y, c) != 0:
+    start = run.work[STEP_START]
+    now = run.clock.time
+    _, c = probed(run)
+    copy_cache(run, run.c, c)
+    c[run.plan.side] = BEFORE
+    if walk_rows(run, run.plan.between_updates.first, run.plan.between_updates.last, now, run.y, c) != 0:
         return FAILED
-    at = a.program[ix.SMOOTHNESS_AT]
-    for i in range(a.program[ix.SMOOTHNESS]):
-        c[a.program[at + ix.SMOOTHNESS_WIDTH * i + ix.SMOOTHNESS_OF]] = CLOSE * a.settings[ACCURACY]
+    for source in run.smoothness:
+        c[source.at] = CLOSE * run.settings[ACCURACY]
     shortest = max(SHORTEST * (now - start), 4.0 * margin(now))
     low = start
     added = 0
     while low < now:
-        high = next_entry(a, low, now)
+        high = next_entry(run, low, now)
         middle = low + FIRST_PART * (high - low)
-        more = look_between(a, middle)
+        more = look_between(run, middle)
         if more == 0:
             middle = low + SECOND_PART * (high - low)
-            more = look_between(a, middle)
+            more = look_between(run, middle)
         if more == FAILED:
             return FAILED
         added += more
         is_shortest = high - low <= shortest
         is_full = added > ROOM - 4
         if more > 0 and (is_full or (is_shortest and start < low and high < now)):
-            tell_once(a, ADDED, NOT_SMOOTH)  # at its ends dense output may not quite meet the states
+            tell_once(run, ADDED, NOT_SMOOTH)  # at its ends dense output may not quite meet the states
         if more == 0 or is_shortest or is_full:
             low = high
         elif shorter != 0 and added >= MOST and low > start:
             break
         else:
-            low = max(start, changed_from(a, middle))
-    a.scratch[a.program[ix.REFINED_UNTIL]] = low
+            low = max(start, changed_from(run, middle))
+    run.passing.refined_until = low
     return added
 
 
-def look_between(a: Arrays, t: float) -> int:
+def look_between(run: Run, t: float) -> int:
     """Look at what is remembered at a time inside the last step: 1 where a history needs it, 0, or FAILED."""
-    interpolate(a, t, a.work)
-    y, c = probed(a)
-    more = compare(a, t, LOOKED, y, c)
+    interpolate(run, t, run.work)
+    y, c = probed(run)
+    more = compare(run, t, LOOKED, y, c)
     if more == 1:
-        more = compare(a, t, REFINED, y, c)
+        more = compare(run, t, REFINED, y, c)
     return more
 
 
-def compare(a: Arrays, t: float, side: float, y: Any, c: Any) -> int:
+def compare(run: Run, t: float, side: float, y: Any, c: Any) -> int:
     """Compare the histories with what they remember, at a time: 1 where one is off, 0, or FAILED."""
-    at = a.program[ix.BETWEEN_AT]
-    listed = a.program[at + ix.BETWEEN_ROWS]
-    first = listed
-    last = first + a.program[at + ix.LOOKED_ROWS]
+    first = run.plan.first_looked
+    last = first + run.plan.looked_rows
     if side != LOOKED:
-        first, last = last, listed + a.program[ix.BETWEEN] - 1
-    c[a.program[ix.SIDE]] = side
-    status = walk(a.watched, a.ints, first, last, t, y, a.p, a.d, a.k, a.h, c)
+        first, last = last, run.plan.first_looked + len(run.looks)
+    c[run.plan.side] = side
+    status = walk(run.watched, run.ints, first, last, t, y, run.p, run.d, run.k, run.h, c)
     if status != 0:
-        a.places[ix.BLOCK] = a.program[at + ix.BETWEEN_WIDTH * (status - listed)]
+        run.failure.block = run.looks[status - 1 - run.plan.first_looked]
         return FAILED
     more = 0
-    for i in range(a.program[ix.RINGS]):
-        flags = a.program[a.program[ix.RINGS_AT] + i] + FULL
-        a.places[a.program[ix.ASKED] + i] = a.k[flags]
-        if a.k[flags] & ADDED != 0:
+    for i in range(len(run.rings)):
+        flags = run.rings[i] + FULL
+        run.history_flags[i] = run.k[flags]
+        if run.k[flags] & ADDED != 0:
             more = 1
-        a.k[flags] = 0
-    tell_once(a, NO_VALUE, NOT_KNOWN_INSIDE)
+        run.k[flags] = 0
+    tell_once(run, NO_VALUE, NOT_KNOWN_INSIDE)
     return more
 
 
-def next_entry(a: Arrays, t: float, now: float) -> float:
+def next_entry(run: Run, t: float, now: float) -> float:
     """The first time after `t` of which a history knows something: `now` at the latest."""
     time = now
-    for i in range(a.program[ix.RINGS]):
-        at = a.program[a.program[ix.RINGS_AT] + i]
-        time = min(time, entry_after(a.h, a.k[at : at + RING], t))
+    for i in range(len(run.rings)):
+        time = min(time, entry_after(run.h, run.ring(i), t))
     return time
 
 
-def changed_from(a: Arrays, t: float) -> float:
+def changed_from(run: Run, t: float) -> float:
     """Since when histories say something else because points were added to them at `t`.
 
     Each history has points of its own: what lies before a new one has been looked at for the sake of other
     histories, when this one still was another polynomial there.
     """
     since = t
-    for i in range(a.program[ix.RINGS]):
-        if a.places[a.program[ix.ASKED] + i] & ADDED != 0:
-            at = a.program[a.program[ix.RINGS_AT] + i]
-            since = min(since, piece_start(a.h, a.k[at : at + RING], t))
+    for i in range(len(run.rings)):
+        if run.history_flags[i] & ADDED != 0:
+            since = min(since, piece_start(run.h, run.ring(i), t))
     return since
 
 
-def tell_once(a: Arrays, flag: int, kind: int) -> None:
+def tell_once(run: Run, flag: int, kind: int) -> None:
     """A finding about each history in which this was noticed, once in a run."""
-    for i in range(a.program[ix.RINGS]):
-        told = a.program[ix.TOLD_OF_RINGS] + i
-        if a.places[a.program[ix.ASKED] + i] & flag != 0 and a.places[told] & flag == 0:
-            a.places[told] |= flag
-            tell(a, kind, i, 0.0)
+    for i in range(len(run.rings)):
+        if run.history_flags[i] & flag != 0 and run.reported_histories[i] & flag == 0:
+            run.reported_histories[i] |= flag
+            tell(run, kind, i, 0.0)

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim.stage import Stage
-from cosim.step.recording import CHOICE_HEADER, INNER, OUTER, VALUES
+from cosim.step.records import Choice
 from cosim.system.schedule import Slot
 from cosim.system.system import System
+from cosim_compiler.record import words_of
 
 
 def choice_of(system: System, paths: Sequence[str]) -> tuple[NDArray[np.int64], int]:
@@ -36,9 +36,6 @@ def _choice_of(system: System, slots: Sequence[Slot]) -> tuple[NDArray[np.int64]
     values[:, 1] += np.arange(len(values))
     inner = system.needed_blocks(values[values[:, 0] == "ypdkc".index("c"), 1].tolist())
     last = system.block_range(Stage.TIME, Stage.ACCELERATION)[1]
-    header, end = [0] * CHOICE_HEADER, CHOICE_HEADER
-    lists: list[Any] = [values, inner, [i for i in inner if i >= last]]
-    for place, listed in zip((VALUES, INNER, OUTER), lists, strict=True):
-        header[place : place + 2] = [len(listed), end]
-        end += np.size(listed)
-    return np.concatenate([header, *map(np.ravel, lists)]).astype(np.int64), len(values)
+    outside = [i for i in inner if i >= last]
+    header = Choice(values=len(values), inside=len(inner), outside=len(outside))
+    return np.concatenate([words_of(header), values.ravel(), inner, outside]).astype(np.int64), len(values)

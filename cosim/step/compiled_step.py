@@ -13,13 +13,23 @@ import numpy as np
 from cosim.contracts.integrator import Integrator
 from cosim.errors import StateError
 from cosim.stage import Stage
-from cosim.step import layout, recording
-from cosim.step.arrays import ADDRESS, ARRAY_WIDTH, ENTRY_SIGNATURE, LENGTH, WHOLE_HEAD, Arrays
 from cosim.step.codes import GROW, REACHED
 from cosim.step.entries import CALLED, enter
 from cosim.step.method import prepared
+from cosim.step.plan import Plan
 from cosim.step.python_method import PythonMethod
+from cosim.step.records import DERIVATIVES, INSTANCE, MOTION, NOTHING, REPORT, RESTORED
 from cosim.step.restored import check_state
+from cosim.step.run import (
+    ADDRESS,
+    ARRAY_WIDTH,
+    CHOICE_WIDTH,
+    ENTRY_SIGNATURE,
+    GRID_WIDTH,
+    LENGTH,
+    WHOLE_HEAD,
+    Run,
+)
 from cosim.step.sliding_field import sliding_field
 from cosim.step.tables import tables_of
 from cosim.step.touched import UNTOUCHED
@@ -37,15 +47,16 @@ from cosim_compiler.native import (
     python_address,
     release_address,
 )
+from cosim_compiler.record import place_in
 
 ENTER_SIGNATURE = "iif>i"
 STAGES = {
-    layout.RESTORED: Stage.MODEL,
-    layout.NOTHING: Stage.MODEL,
-    layout.INSTANCE: Stage.INSTANCE,
-    layout.DERIVATIVES: Stage.INSTANCE,  # where plain Python was interrupted
-    layout.MOTION: Stage.ACCELERATION,
-    layout.REPORT: Stage.REPORT,
+    RESTORED: Stage.MODEL,
+    NOTHING: Stage.MODEL,
+    INSTANCE: Stage.INSTANCE,
+    DERIVATIVES: Stage.INSTANCE,  # where plain Python was interrupted
+    MOTION: Stage.ACCELERATION,
+    REPORT: Stage.REPORT,
 }
 
 
@@ -125,16 +136,13 @@ class CompiledStep:
                 kernels[place] = function, signature
         if kernels:
             program[list(kernels)] = function_addresses(tuple(kernels.values()))
-        program[layout.HANDLER] = self._python_address(handler, PYTHON_SIGNATURE)
-        program[layout.DRAIN] = self._python_address(drain, PYTHON_SIGNATURE)
+        program[place_in(Plan, "call_handler")] = self._python_address(handler, PYTHON_SIGNATURE)
+        program[place_in(Plan, "call_drain")] = self._python_address(drain, PYTHON_SIGNATURE)
         held_table, held_ints = np.zeros((1, 3), dtype=np.int64), np.zeros(1, dtype=np.int64)
         if self._held and held is not None:
             held_table, held_ints = held.table.copy(), held.ints.copy()
             held_table[-1, 0] = block_address(sliding_field)
-        scratch = np.zeros(tables.scratch.size)
-        scratch[tables.program[layout.WINDOW]] = np.nan
         places = tables.places
-        places[layout.MOST], places[layout.LOWERED] = 1, UNTOUCHED
         self._fixed = {
             "table": system.table,
             "ints": system.ints,
@@ -145,19 +153,24 @@ class CompiledStep:
             "settings": method.settings,
             "slots": tables.slots,
             "work": np.zeros(tables.work),
-            "scratch": scratch,
+            "scratch": np.zeros(tables.scratch.size),
             "held_table": held_table,
             "held_ints": held_ints,
             "probe": tables.probe,
             "places": places,
             "reach": tables.reach,
-            "choice": np.zeros(recording.CHOICE_HEADER, dtype=np.int64),
-            "rows": np.zeros(layout.ROWS_HEADER),
+            "choice": np.zeros(CHOICE_WIDTH, dtype=np.int64),
+            "rows": np.zeros(GRID_WIDTH),
             "log": np.zeros(tables.log_length),
         }
         if self.method is None:
             integrator.use_work(self._fixed["work"])
-        self.arrays: Any = (None,) * len(Arrays._fields)
+        self.arrays: Any = Run(
+            *(self._fixed.get(name, np.zeros(1)) for name in Run._fields)
+        )  # without a State, until one is bound
+        self._in_head: Any = (None,) * len(Run._fields)
+        self.arrays.located.start = np.nan
+        self.arrays.course.most_steps, self.arrays.evaluation.lowered = 1, UNTOUCHED
         self.head = np.zeros(WHOLE_HEAD, dtype=np.int64)
         self._head_address = address_of(self.head)
         self.places: Any = places
@@ -179,11 +192,11 @@ class CompiledStep:
             It was saved with another integrator or other options, or its bytes are damaged.
         """
         tables, mine = self.tables, state._arrays
-        started = bool(mine["agenda"][layout.INITIALIZED])
+        started = bool(state.agenda.initialized)
         for name, size in (
             ("memory", tables.memory),
-            ("agenda", tables.agenda.size),
-            ("clock", tables.clock.size),
+            ("indices", tables.indices.size),
+            ("times", tables.times.size),
             ("c", self.system.assembly.layout.sizes["c"] + self._held),
         ):
             array = mine[name]
@@ -205,14 +218,15 @@ class CompiledStep:
                 "the bytes of this State are damaged (its agenda, its histories or its holds are of no run)"
             )
         state.is_believed = True
-        self.places[layout.STAGE] = layout.RESTORED if state.stage < Stage.ACCELERATION else layout.NOTHING
-        self.places[layout.TOUCHED] = 0
-        self._fixed["scratch"][tables.program[layout.WINDOW]] = np.nan
+        run = self.arrays
+        run.evaluation.stage = RESTORED if state.stage < Stage.ACCELERATION else NOTHING
+        run.evaluation.touched = 0
+        run.located.start = np.nan
 
     def gather(self) -> None:
         assert self._state is not None
-        made, before = {**self._fixed, **self._state._arrays}, self.arrays
-        self.arrays = Arrays(*map(made.__getitem__, Arrays._fields))
+        made, before = {**self._fixed, **self._state._arrays}, self._in_head
+        self.arrays = self._in_head = Run(*map(made.__getitem__, Run._fields))
         changed = map(operator.is_not, self.arrays, before)
         for i in itertools.compress(range(len(before)), changed):
             array = self.arrays[i]
@@ -223,7 +237,8 @@ class CompiledStep:
     def record(self, choice: Any, rows: Any, mode: int) -> None:
         """Record these values from here on; see `recording`."""
         self._fixed["choice"], self._fixed["rows"] = choice, rows
-        self.places[layout.RECORDING], self.places[layout.ROWS_USED] = mode, 0
+        output = self.arrays.output
+        output.recording, output.rows_used = mode, 0
         if self._state is not None:
             self.gather()
 
@@ -243,8 +258,8 @@ class CompiledStep:
         ):
             self.bind(state)
         self.stage_in(state)
-        self._fixed["numbers"][layout.ACCURACY] = np.nan if state.accuracy is None else state.accuracy
-        self._fixed["numbers"][layout.MEETING] = self.meeting
+        arrays.options.accuracy = np.nan if state.accuracy is None else state.accuracy
+        arrays.options.meeting = self.meeting
         function, address = _enter(), _address(name)
         while True:
             if is_plain():
@@ -254,7 +269,7 @@ class CompiledStep:
                 code = function(address, self._head_address, t)
             if code != GROW:
                 break
-            longer = np.zeros(int(self.places[layout.NEEDED]))
+            longer = np.zeros(self.arrays.failure.needed)
             longer[: own["h"].size] = own["h"]
             own["h"] = longer
             self.gather()
@@ -263,23 +278,22 @@ class CompiledStep:
 
     def stage_in(self, state: State) -> None:
         """How far the State is realized, for the functions of the Step."""
-        stage, places = state.stage, self.places
-        known = places[layout.STAGE]
-        if STAGES[int(known)] is stage:
+        stage, evaluation = state.stage, self.arrays.evaluation
+        if STAGES[evaluation.stage] is stage:
             return
-        places[layout.TOUCHED] = 0
+        evaluation.touched = 0
         if stage >= Stage.REPORT:
-            places[layout.STAGE] = layout.REPORT
+            evaluation.stage = REPORT
         elif stage >= Stage.ACCELERATION:
-            places[layout.STAGE] = layout.MOTION
+            evaluation.stage = MOTION
         else:
-            places[layout.STAGE] = layout.INSTANCE if stage >= Stage.INSTANCE else layout.NOTHING
+            evaluation.stage = INSTANCE if stage >= Stage.INSTANCE else NOTHING
 
     def stage_out(self, state: State) -> None:
         """How far the Step has left the State realized."""
-        places, versions = self.places, state.versions
-        for stage in range(min(int(places[layout.LOWERED]), COMPUTED.start), COMPUTED.stop):
+        evaluation, versions = self.arrays.evaluation, state.versions
+        for stage in range(min(evaluation.lowered, COMPUTED.start), COMPUTED.stop):
             versions[stage] += 1
-        places[layout.LOWERED] = UNTOUCHED
-        state.stage = STAGES[int(places[layout.STAGE])]
+        evaluation.lowered = UNTOUCHED
+        state.stage = STAGES[evaluation.stage]
         state._invalidated_by = "a step"

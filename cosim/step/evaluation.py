@@ -2,33 +2,31 @@
 
 from __future__ import annotations
 
-from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, Reals
 from cosim.step.codes import FAILED_BLOCK
+from cosim.step.run import Reals, Run
 from cosim.walker import walk
 
 
-def walk_rows(a: Arrays, first: int, last: int, t: float, y: Reals, c: Reals) -> int:
+def walk_rows(run: Run, first: int, last: int, t: float, y: Reals, c: Reals) -> int:
     """Call the blocks of these rows of the table; 0 or a code."""
-    status = walk(a.table, a.ints, first, last, t, y, a.p, a.d, a.k, a.h, c)
+    status = walk(run.table, run.ints, first, last, t, y, run.p, run.d, run.k, run.h, c)
     if status == 0:
         return 0
-    a.places[ix.BLOCK] = status - 1
+    run.failure.block = status - 1
     return FAILED_BLOCK
 
 
-def walk_here(a: Arrays, first: int, last: int) -> int:
+def walk_here(run: Run, first: int, last: int) -> int:
     """As `walk_rows`, on the present state."""
-    return walk_rows(a, first, last, a.clock[ix.TIME], a.y, a.c)
+    return walk_rows(run, first, last, run.clock.time, run.y, run.c)
 
 
-def probed(a: Arrays) -> tuple[Reals, Reals]:
+def probed(run: Run) -> tuple[Reals, Reals]:
     """Spare states, for looks at other times, and the cache that belongs to them."""
-    y, c = a.program[ix.PROBED_Y], a.program[ix.PROBED_C]
-    return a.scratch[y : y + a.y.shape[0]], a.scratch[c : c + a.c.shape[0]]
+    return run.probed_states, run.probed_cache
 
 
-def copy_cache(a: Arrays, source: Reals, target: Reals) -> None:
+def copy_cache(run: Run, source: Reals, target: Reals) -> None:
     """What does not vary with the time that is looked at is the same in a spare cache."""
-    for m in range(a.program[ix.CACHE]):
+    for m in range(run.plan.cache_size):
         target[m] = source[m]

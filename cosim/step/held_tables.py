@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.step import sliding_field as field_layout
 from cosim.step.held_system import HeldSystem
-from cosim.step.holds import DATA, SWITCH_WIDTH
+from cosim.step.holds import HOLD_WIDTH, SWITCH_WIDTH
 from cosim.step.method import Method
 from cosim.step.projection import DISPLACED, ESTIMATES
+from cosim.step.sliding_field import BLOCK_WIDTH, HELD_WIDTH, SWITCHED_WIDTH, SlidingRow
 from cosim.step.witness import Witness
 from cosim.system.system import System
+from cosim_compiler.record import width_of, words_of
 
 Integers = NDArray[np.int64]
 
@@ -60,17 +61,26 @@ class HeldTables:
         first, last = system.derivative_range
         corrections = range(*(int(system.projection[i]) for i in (ESTIMATES, DISPLACED)))
         row, blocks = system.ints.size, list(range(first, last))
-        table_at = row + field_layout.TABLE_AT
-        corrections_at = table_at + 3 * len(blocks)
-        witness_at = corrections_at + 3 * len(corrections)
-        switch_at = witness_at + 3 * count
+        table_at = row + width_of(SlidingRow)
+        corrections_at = table_at + BLOCK_WIDTH * len(blocks)
+        witness_at = corrections_at + BLOCK_WIDTH * len(corrections)
+        switch_at = witness_at + HELD_WIDTH * count
         cache = system.new_cache().size
-        head = [system.ny, 0, 0, len(blocks), len(corrections), witness_at, switch_at, corrections_at]
+        head = SlidingRow(
+            states=system.ny,
+            blocks=len(blocks),
+            corrections=len(corrections),
+            witnesses_at=witness_at,
+            switches_at=switch_at,
+            corrections_at=corrections_at,
+            numbers_at=cache,
+            cache_size=cache,
+        )
         rows = system.table[[*blocks, *corrections]].reshape(-1)
-        rest = [0] * (3 * count + count * (1 + 3 * self.switchable))
+        rest = [0] * (HELD_WIDTH * count + count * (1 + SWITCHED_WIDTH * self.switchable))
         given: dict[str, Any] = {
             "row": row,
-            "ints": np.array([*system.ints, *head, cache, cache, *rows, *rest], dtype=np.int64),
+            "ints": np.array([*system.ints, *words_of(head), *rows, *rest], dtype=np.int64),
             "table": np.vstack([system.table, system.table[blocks], [[0, row, 1]]]),
             "copies": [
                 *(("held_ints", table_at + 3 * i, block) for i, block in enumerate([*blocks, *corrections])),
@@ -84,7 +94,7 @@ class HeldTables:
 
     @property
     def width(self) -> int:
-        return DATA + max(self.system.ny, SWITCH_WIDTH * self.switchable)
+        return HOLD_WIDTH + max(self.system.ny, SWITCH_WIDTH * self.switchable)
 
     @property
     def numbers(self) -> int:

@@ -13,21 +13,22 @@ from cosim.contracts import method_layout as method_layout
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_kernels import method_settings
 from cosim.contracts.method_layout import TUNE_SIGNATURE
-from cosim.step import layout
+from cosim.step.plan import MethodFunctions, Plan
 from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
+from cosim_compiler.record import place_in
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
 Function = tuple[int, Callable[..., Any], str]
-PLACES = {
-    "step": (layout.STEP, STEP_SIGNATURE),
-    "redo": (layout.REDO, REDO_SIGNATURE),
-    "dense": (layout.DENSE, DENSE_SIGNATURE),
-    "begin": (layout.BEGIN, REDO_SIGNATURE),
-    "restart": (layout.RESTART, REDO_SIGNATURE),
-    "complete": (layout.COMPLETE, REDO_SIGNATURE),
-    "tune": (layout.TUNE, TUNE_SIGNATURE),
+SIGNATURES = {
+    **{"step": STEP_SIGNATURE, "redo": REDO_SIGNATURE, "dense": DENSE_SIGNATURE, "begin": REDO_SIGNATURE},
+    **{"restart": REDO_SIGNATURE, "complete": REDO_SIGNATURE, "tune": TUNE_SIGNATURE},
 }
+
+
+def place_of(name: str) -> int:
+    """Where in `program` the address of a function of the method stands."""
+    return place_in(Plan, "method") + place_in(MethodFunctions, name)
 
 
 @dataclass(frozen=True)
@@ -89,7 +90,7 @@ def prepared(integrator: Integrator, system: Any) -> Method:
         memory,
         kernels.work,
         [
-            (PLACES[name][0], function, PLACES[name][1])
+            (place_of(name), function, SIGNATURES[name])
             for name, function in kernels.functions.items()
             if function is not None
         ],

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_layout import ACCEPTED_END, END, START
 from cosim.contracts.step_code import StepCode
-from cosim.step import layout
 from cosim.step.held_system import HeldSystem
-from cosim.step.method import Function
+from cosim.step.method import Function, place_of
 from cosim.step.whole_way import whole_way
 from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
 from cosim_compiler.native import compile_function
@@ -56,11 +55,11 @@ class PythonMethod:
         self.raised: BaseException | None = None
         self._held: HeldSystem | None = None
         self.functions: list[Function] = [
-            (layout.STEP, self._step, STEP_SIGNATURE),
-            (layout.REDO, self._redo, REDO_SIGNATURE),
-            (layout.DENSE, self._dense, DENSE_SIGNATURE),
-            (layout.BEGIN, self._begin, REDO_SIGNATURE),
-            (layout.RESTART, self._restart, REDO_SIGNATURE),
+            (place_of("step"), self._step, STEP_SIGNATURE),
+            (place_of("redo"), self._redo, REDO_SIGNATURE),
+            (place_of("dense"), self._dense, DENSE_SIGNATURE),
+            (place_of("begin"), self._begin, REDO_SIGNATURE),
+            (place_of("restart"), self._restart, REDO_SIGNATURE),
         ]
 
     @property

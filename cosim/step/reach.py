@@ -4,40 +4,50 @@ from __future__ import annotations
 
 import weakref
 from array import array
+from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim.stage import Stage
-from cosim.step.touched import (
-    ALWAYS,
-    FOLLOWERS_FROM,
-    NODE_BLOCK,
-    NODE_COUNT,
-    NODE_FIRST,
-    NODE_ROW,
-    NODE_STAGE,
-    NODE_WIDTH,
-    NODES,
-    NODES_AT,
-    REACH_HEADER,
-    READERS_FROM,
-)
+from cosim.step.records import Node
 from cosim.system.graph import Graph
 from cosim.system.short_lists import ShortLists
 from cosim.system.system import System
+from cosim_compiler.record import place_in, width_of
 
 Integers = NDArray[np.int64]
 
 
-NO_REACH: Integers = np.zeros(REACH_HEADER, dtype=np.int64)
+@dataclass(frozen=True)
+class Reach:
+    """Lists of lists as starts, one more than there are lists, and contents.
+
+    Attributes
+    ----------
+    nodes : ndarray of int64, shape (nodes, fields of a `Node`)
+    reader_starts, readers : ndarray of int64
+        For each variable of [y | p | d | k] the nodes that read it.
+    follower_starts, followers : ndarray of int64
+        For each node those that are called again when it is.
+    """
+
+    nodes: Integers
+    reader_starts: Integers
+    readers: Integers
+    follower_starts: Integers
+    followers: Integers
+
+
+NONE: Integers = np.zeros(0, dtype=np.int64)
+NO_REACH = Reach(np.zeros((0, width_of(Node)), dtype=np.int64), NONE, NONE, NONE, NONE)
 """A table without nodes: behind an event everything is computed again."""
 
 
-_known: weakref.WeakKeyDictionary[System, Integers] = weakref.WeakKeyDictionary()
+_known: weakref.WeakKeyDictionary[System, Reach] = weakref.WeakKeyDictionary()
 
 
-def reach_table(system: System) -> Integers:
+def reach_of(system: System) -> Reach:
     """Readers of variables, nodes, and followers of nodes.
 
     A row is called again when it reads a variable that was written, or something that a row writes which is
@@ -50,10 +60,10 @@ def reach_table(system: System) -> Integers:
     return _known[system]
 
 
-def _made(system: System) -> Integers:
+def _made(system: System) -> Reach:
     graph = system.assembly.graph
     number_of = np.full(len(graph.blocks), -1)
-    rows = np.zeros((len(graph.blocks), NODE_WIDTH), dtype=np.int64)
+    rows = np.zeros((len(graph.blocks), width_of(Node)), dtype=np.int64)
     end = 0
     for number in range(*system.block_range(Stage.INSTANCE, Stage.ACCELERATION)):
         block = system.blocks[number]
@@ -61,22 +71,22 @@ def _made(system: System) -> Integers:
         first, end = end, end + len(block.members)
         number_of[list(block.members)] = range(first, end)
         counts = np.array([len(graph.blocks[member].rows) for member in block.members])
-        rows[first:end, NODE_BLOCK], rows[first:end, NODE_COUNT] = number, counts
-        rows[first:end, NODE_FIRST] = system.table[number, 1] + width * (np.cumsum(counts) - counts)
-        rows[first:end, NODE_ROW], rows[first:end, NODE_STAGE] = width, block.stage
-        rows[first:end, ALWAYS] = block.is_python or not block.mergeable
-    lists = _readers(system, number_of), _followers(graph, number_of)
-    header = np.zeros(REACH_HEADER, dtype=np.int64)
-    pieces: list[Integers] = [rows[:end].reshape(-1)]
-    header[NODES], header[NODES_AT] = end, REACH_HEADER
-    for place, found in zip((READERS_FROM, FOLLOWERS_FROM), lists, strict=True):
-        header[place] = REACH_HEADER + sum(piece.size for piece in pieces)
-        header[place + 1] = header[place] + len(found) + 1
-        pieces += [
-            np.cumsum(np.concatenate([[0], found.counts]), dtype=np.int64),
-            found.numbers.astype(np.int64),
-        ]
-    return np.concatenate([header, *pieces])
+        for field, column in (
+            ("block", number),
+            ("first", system.table[number, 1] + width * (np.cumsum(counts) - counts)),
+            ("rows", counts),
+            ("width", width),
+            ("stage", block.stage),
+            ("is_always_called", block.is_python or not block.mergeable),
+        ):
+            rows[first:end, place_in(Node, field)] = column
+    readers, followers = _readers(system, number_of), _followers(graph, number_of)
+    return Reach(rows[:end], *_starts_and_contents(readers), *_starts_and_contents(followers))
+
+
+def _starts_and_contents(lists: ShortLists) -> tuple[Integers, Integers]:
+    starts = np.cumsum(np.concatenate([[0], lists.counts]), dtype=np.int64)
+    return starts, lists.numbers.astype(np.int64)
 
 
 def _readers(system: System, number_of: Integers) -> ShortLists:

@@ -1,4 +1,4 @@
-"""Making the tables that `layout` explains."""
+"""What a run of a system begins with: its plan, its tables, room for what it needs."""
 
 from __future__ import annotations
 
@@ -18,18 +18,53 @@ from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_kernels import SMOOTH_UNTIL, slots_named
 from cosim.errors import Problem
 from cosim.stage import Stage
-from cosim.step import event_log, layout
+from cosim.step import event_log
 from cosim.step.between import ROOM
 from cosim.step.event_entries import Entry, EventEntries
 from cosim.step.held_tables import HeldTables
 from cosim.step.histories import ROOM as STEP_ROOM
-from cosim.step.holds import ORDER, SWITCH_WIDTH
 from cosim.step.method import Method
-from cosim.step.pace import PACE_SIZE
+from cosim.step.plan import Plan
 from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
-from cosim.step.reach import NO_REACH, reach_table
-from cosim.step.records import GivenTime, Grid, Handler, Result, Timing, Witness
-from cosim.step.seen import POINTS as ROWS
+from cosim.step.reach import NO_REACH, reach_of
+from cosim.step.records import (
+    IN_NUMBERS,
+    IN_Y,
+    LISTED,
+    ON_ALL,
+    ON_MOTION,
+    ON_REPORTS,
+    PERIODIC,
+    TIMED,
+    WRITES_ALWAYS,
+    WRITES_AT_TIMES,
+    WRITES_SUMS,
+    Agenda,
+    Clock,
+    GivenTime,
+    Grid,
+    Handler,
+    Holds,
+    Level,
+    Node,
+    Options,
+    Pace,
+    Passing,
+    PastRow,
+    PlacesHeader,
+    Probe,
+    Result,
+    SetState,
+    Smoothness,
+    Switch,
+    Timing,
+    Window,
+    Witness,
+    WitnessKind,
+)
+from cosim.step.run import Run
+from cosim.step.search_points import numbers_of_points
+from cosim.step.views import DIRECTORY
 from cosim.system.list_variables import is_listed
 from cosim.system.schedule import Slot
 from cosim.system.system import BREAK_ORDER, System
@@ -42,22 +77,19 @@ Reals = NDArray[np.float64]
 
 POLICIES = ("hold", "report", "stop")
 ARRAYS_OF_VARIABLES = "ypdkc"
-COPIES = (layout.BACKUP, layout.WORKING, layout.WRITTEN, layout.STARTING, layout.FAILED_FROM)
-COPIES_OF_INTEGERS = (
-    layout.BACKUP_K,
-    layout.WORKING_K,
-    layout.WRITTEN_K,
-    layout.STARTING_K,
-    layout.FAILED_FROM_K,
-)
+COPIES = ("backup", "working", "written", "starting", "failed")
 OF_WITNESSES = (
-    layout.RATES_NOW,
-    layout.BEFORE,
-    layout.RATES_BEFORE,
-    layout.LOW,
-    layout.NOW,
-    layout.LOCATED_BEFORE,
-    layout.LOCATED_AFTER,
+    "values_before",
+    "rates_before",
+    "rates_now",
+    "start_values",
+    "stop_values",
+    "window_values",
+    "present_values",
+    "located_before",
+    "located_after",
+    "roundings",
+    "least_distances",
 )
 LOG_LENGTH = 32768  # numbers: so many are recorded before Python takes them
 
@@ -79,8 +111,8 @@ class Tables:
 
     Attributes
     ----------
-    program, agenda, places, probe : ndarray of int64
-    numbers, clock, scratch : ndarray
+    program, indices, places, probe : ndarray of int64
+    numbers, times, scratch : ndarray
     watched : ndarray of int64, shape (blocks, 3)
         Rows of the system's table that are walked by themselves: for witnesses, and for histories between the
         ends of steps.
@@ -108,10 +140,18 @@ class Tables:
         self.witnesses = [witness.path for witness in self.agenda_of.witnesses]
         self.indicators: dict[str, tuple[int, int]] = {}
         self.refusals: list[Problem] = []
-        self._integers = array("q", bytes(8 * layout.HEADER))
-        self._numbers = [math.nan if accuracy is None else accuracy, math.inf, 0.0]
+        self.plan = Plan()
+        self._integers = array("q", bytes(8 * (DIRECTORY + 2 * len(Run.PARTS))))
+        self._numbers = [math.nan if accuracy is None else accuracy, math.inf, 0.0]  # `Options`
         self._nexts: dict[int, list[Result]] = {}
-        self._room = {"scratch": 0, "places": layout.PLACES_HEADER}
+        self._room = {
+            "scratch": 0,
+            "places": width_of(PlacesHeader),
+            "times": width_of(Clock),
+            "indices": width_of(Agenda),
+            "reach": 0,
+            "probe": 0,
+        }
         self.watched_blocks: list[int] = []
         self.watched_rows: list[int] = []
         self.watched: Integers = np.zeros((1, 3), dtype=np.int64)
@@ -127,40 +167,38 @@ class Tables:
         self.held = self._holds(method, policy)
         self._methods(method)
         recurs = any(e.handler.cause is not EventCause.INITIALIZATION for e in self.agenda_of.entries)
-        self.reach: Integers = reach_table(system) if not exported and recurs else NO_REACH
+        self.reach: Integers = self._reach(reach_of(system) if not exported and recurs else NO_REACH)
         self.rows_of_evaluation = sum(
             int(system.table[i, 2]) for i in range(*system.block_range(Stage.TIME, Stage.ACCELERATION))
         )
         self._rooms(self.work)
+        self._integers[: width_of(Plan)] = array("q", words_of(self.plan))
         self.program: Integers = np.array(self._integers, dtype=np.int64)
         self.numbers: Reals = np.array(self._numbers)
-        each = 1 + width_of(Grid)
-        self.agenda: Integers = np.zeros(layout.FIRST_ENTRY + each * len(self.handlers), dtype=np.int64)
-        remembered = self._integers[layout.WITNESS_MEMORY] + width_of(Witness) * len(self.witnesses)
-        kept = 0 if self.held is None else ORDER + len(self.witnesses) * (1 + self.held.width)
-        self.clock: Reals = np.zeros(remembered + kept)
+        self.indices: Integers = np.zeros(self._room["indices"], dtype=np.int64)
+        self.times: Reals = np.zeros(self._room["times"])
         self.scratch: Reals = np.zeros(max(1, self._room["scratch"]))
         self.places: Integers = np.zeros(self._room["places"], dtype=np.int64)
 
     def _schedule(self, method: Method) -> None:
-        system, numbers = self.system, self._integers
-        numbers[layout.FIRST], numbers[layout.LAST] = system.derivative_range
-        numbers[layout.ALL] = system.block_range(Stage.INSTANCE, Stage.INSTANCE)[0]
-        numbers[layout.REPORTS] = system.block_range(Stage.REPORT, Stage.REPORT)[1]
-        numbers[layout.NQ], numbers[layout.NU] = system.nq, system.nu
-        numbers[layout.ORDER] = method.integrator.order
-        numbers[layout.CHEAP] = int(method.integrator.capabilities.restarts_cheaply)
-        numbers[layout.POINTS_INSIDE] = method.integrator.capabilities.points_inside
-        numbers[layout.SIDE] = system.side
-        self._table(layout.KINKS, slots_named(system, SMOOTH_UNTIL))
-        self._table(layout.BREAKS, slots_named(system, BREAK_ORDER))
+        system, plan = self.system, self.plan
+        plan.derivatives.first, plan.derivatives.last = system.derivative_range
+        plan.first_row = system.block_range(Stage.INSTANCE, Stage.INSTANCE)[0]
+        plan.report_end = system.block_range(Stage.REPORT, Stage.REPORT)[1]
+        plan.nq, plan.nu = system.nq, system.nu
+        plan.order = method.integrator.order
+        plan.restarts_cheaply = int(method.integrator.capabilities.restarts_cheaply)
+        plan.points_inside = method.integrator.capabilities.points_inside
+        plan.side = system.side
+        self._table("kinks", slots_named(system, SMOOTH_UNTIL))
+        self._table("breaks", slots_named(system, BREAK_ORDER))
 
     def _accuracy(self, integrator: Integrator) -> None:
         """Which tolerances follow the accuracy: those that are not what they are with another one."""
         other = integrator.with_accuracy(0.5 * integrator.accuracy)
         pairs = zip(integrator.tolerances(self.system), other.tolerances(self.system), strict=True)
-        for place, (mine, theirs) in zip((layout.RELATIVE, layout.ABSOLUTE), pairs, strict=True):
-            self._table(place, np.flatnonzero(mine != theirs))
+        for name, (mine, theirs) in zip(("relative", "absolute"), pairs, strict=True):
+            self._table(name, np.flatnonzero(mine != theirs))
 
     def _handlers(self) -> None:
         system, entries = self.system, self.agenda_of.entries
@@ -169,7 +207,7 @@ class Tables:
         place = len(self._integers) + width_of(Handler) * len(rows)
         listed: list[int] = []
         for row, entry in zip(rows, entries, strict=True):
-            if row.schedule == layout.PERIODIC:
+            if row.schedule == PERIODIC:
                 for name in ("period", "offset"):
                     setattr(row, name, place + len(listed))
                     listed += words_of(self._time(entry, getattr(entry.handler, name)))
@@ -179,19 +217,24 @@ class Tables:
             listed += [number for result in found for number in words_of(result)]
             set_here = self._set_by(entry)
             row.sets, row.sets_at = len(set_here), place + len(listed)
-            listed += [number for values in set_here for number in values]
-        self._table(layout.ENTRIES, [words_of(row) for row in rows])
+            listed += [number for link in set_here for number in words_of(link)]
+        self._table("handlers", [words_of(row) for row in rows])
         self._integers.extend(listed)
-        self._table(layout.SIGNALS, self.agenda_of.signals)
-        self._integers[layout.IN_STEPS] = len(self.agenda_of.in_steps) + len(self.agenda_of.signals)
-        self._integers[layout.SHARES] = int(self._shares())
-        self._integers[layout.KINDS] = sum(1 << kind for kind in {row.does for row in rows})
-        self._integers[layout.HAS_SCHEDULE] = len(self.agenda_of.scheduled)
-        self._integers[layout.HAS_TIMERS] = sum(row.schedule == layout.TIMED for row in rows)
-        self._integers[layout.HAS_GRIDS] = sum(row.follows for row in rows)
-        for place, name in ((layout.STAGES_D, "d"), (layout.STAGES_K, "k")):
+        self._table("signals", self.agenda_of.signals)
+        plan = self.plan
+        plan.handled_in_steps = len(self.agenda_of.in_steps) + len(self.agenda_of.signals)
+        plan.shares_variables = int(self._shares())
+        plan.kinds = sum(1 << kind for kind in {row.does for row in rows})
+        plan.has_schedule = len(self.agenda_of.scheduled)
+        plan.has_timers = sum(row.schedule == TIMED for row in rows)
+        plan.has_grids = sum(row.follows for row in rows)
+        for name in "dk":
             size = len(system.assembly.start[name]) or 1
-            self._table(place, [int(system.stage_invalidated(Slot(name, i, 1))) for i in range(size)])
+            stages = [int(system.stage_invalidated(Slot(name, i, 1))) for i in range(size)]
+            self._table(f"stages_of_{name}", stages)
+        self._room_for("next_index", "indices", len(rows))
+        self._room_for("grids", "indices", len(rows), Grid)
+        self._room_for("timings", "times", len(rows), Timing)
 
     def _entry(self, entry: Entry) -> Handler:
         handler, row = entry.handler, Handler(number=entry.number)
@@ -206,13 +249,13 @@ class Tables:
         if handler.cause is not EventCause.SCHEDULED:
             return row
         if handler.timer:
-            row.schedule = layout.TIMED
+            row.schedule = TIMED
         elif handler.times:
-            row.schedule = layout.LISTED
+            row.schedule = LISTED
             row.times, row.times_at = len(handler.times), len(self._numbers)
             self._numbers += handler.times
         else:
-            row.schedule = layout.PERIODIC
+            row.schedule = PERIODIC
             row.follows = int(isinstance(handler.period, str) or isinstance(handler.offset, str))
         return row
 
@@ -221,7 +264,7 @@ class Tables:
         exact = exact_time(self.system.parts[entry.part], given)
         self._numbers.append(math.nan if exact is None else float(exact))
         at = len(self._numbers) - 1
-        where = layout.IN_NUMBERS, at
+        where = IN_NUMBERS, at
         if isinstance(given, str):
             slot = self.system.signal(f"{entry.part}.{given}").slot
             where = ARRAYS_OF_VARIABLES.index(slot.array), slot.offset
@@ -259,14 +302,14 @@ class Tables:
             others.append(mine)
         return False
 
-    def _set_by(self, entry: Entry) -> list[list[int]]:
+    def _set_by(self, entry: Entry) -> list[SetState]:
         """Witnesses that depend on states that a kernel function has among its results, and these states."""
         if entry.handler.function.is_python:
             return []
         return [
-            [number, result.at + i, result.offset + i]
+            SetState(number, result.at + i, result.offset + i)
             for result in self._nexts[entry.number]
-            for i in range(result.size if result.array == layout.IN_Y else 0)
+            for i in range(result.size if result.array == IN_Y else 0)
             for number, witness in enumerate(self.agenda_of.witnesses)
             if ("y", result.offset + i) in witness.sources
         ]
@@ -278,7 +321,7 @@ class Tables:
             result.offset + i
             for found in self._nexts.values()
             for result in found
-            if result.array == layout.IN_Y
+            if result.array == IN_Y
             for i in range(result.size)
         )
 
@@ -296,30 +339,30 @@ class Tables:
             end = 0
             for at, size in [*slots, (sizes[name], 0)]:
                 if at > end:  # what has no name
-                    found.append(Result(0, number, end, at - end, 1, layout.WRITES_AT_TIMES))
+                    found.append(Result(0, number, end, at - end, 1, WRITES_AT_TIMES))
                 if at + size > max(at, end):
-                    found.append(Result(0, number, at, size, 1, layout.WRITES_AT_TIMES))
+                    found.append(Result(0, number, at, size, 1, WRITES_AT_TIMES))
                 end = max(end, at + size)
         return found
 
     def _witnesses(self, accuracy: float | None, method: Method, policy: str) -> None:
         system, witnesses = self.system, self.agenda_of.witnesses
-        rows = [[w.direction, int(w.is_condition), int(w.is_moved), int(w.is_timed)] for w in witnesses]
+        kinds = [
+            WitnessKind(w.direction, int(w.is_condition), int(w.is_moved), int(w.is_timed)) for w in witnesses
+        ]
         shortest = min((witness.shortest_pulse for witness in witnesses), default=math.inf)
-        self._numbers[layout.SHORTEST_PULSE] = shortest
-        self._table(layout.WITNESSES, rows)
-        self._integers[layout.POLICY] = POLICIES.index(policy)
-        self._integers[layout.WITNESS_MEMORY] = layout.CLOCK_HEADER + width_of(Timing) * len(self.handlers)
-        level_at = place_in(Witness, "level")
+        self._numbers[place_in(Options, "shortest_pulse")] = shortest
+        self._table("witness_kinds", [words_of(kind) for kind in kinds])
+        self.plan.policy = POLICIES.index(policy)
+        begin = self._room_for("witnesses", "times", len(witnesses), Witness)
+        level = begin + place_in(Witness, "level")
         self.indicators = {
-            witness.path: (
-                witness.offset,
-                self._integers[layout.WITNESS_MEMORY] + width_of(Witness) * i + level_at,
-            )
+            witness.path: (witness.offset, level + width_of(Witness) * i)
             for i, witness in enumerate(witnesses)
         }
+        self._room_for("probes", "probe", len(witnesses), Probe)
         if not witnesses:
-            self._table(layout.WATCHED, [])
+            self._table("watched_blocks", [])
             return
         if accuracy is None and method.integrator.fixed_step is None:
             self.refusals.append(
@@ -327,18 +370,21 @@ class Tables:
             )
         offsets = [w.offset for w in witnesses] + [w.rate for w in witnesses if w.rate >= 0]
         self.watched_blocks = system.needed_blocks(offsets)
-        self._table(layout.WATCHED, self.watched_blocks)
+        self._table("watched_blocks", self.watched_blocks)
         self.watched_rows += self.watched_blocks
-        looked_at = [(w.offset, w.rate, w.direction) for w in witnesses]
-        self.probe = np.array(looked_at, dtype=np.int64).reshape(-1)
+        probes = [Probe(w.offset, w.rate, w.direction) for w in witnesses]
+        self.probe = np.array([words_of(probe) for probe in probes], dtype=np.int64).reshape(-1)
 
     def _memories(self, has_functions: bool) -> None:
-        system, numbers = self.system, self._integers
-        numbers[layout.END_FIRST], numbers[layout.END_LAST] = system.update_ranges["end"]
-        numbers[layout.INSIDE_FIRST], numbers[layout.INSIDE_LAST] = system.update_ranges["inside"]
-        numbers[layout.REMEMBERS] = int(system.has_updates)
+        system, plan = self.system, self.plan
+        for rows, name in (
+            (plan.end_updates, "end"),
+            (plan.inside_updates, "inside"),
+            (plan.between_updates, "between"),
+        ):
+            rows.first, rows.last = system.update_ranges[name]
+        plan.remembers = int(system.has_updates)
         first, last = system.update_ranges["between"]
-        numbers[layout.BETWEEN_FIRST], numbers[layout.BETWEEN_LAST] = first, last
         read = [slot for block in system.blocks[first:last] for slot in block.reads if slot.array == "c"]
         values = [slot for slot in read if slot not in system.assembly.remembered_rates]
         values += [slot for slots in system.assembly.remembered.values() for slot in slots if slot in read]
@@ -350,17 +396,18 @@ class Tables:
             # what is walked for a look at the values, and with their derivatives: the same rows once more
             updates = list(range(first, last))
             looked, refined = [*first_of, *updates], [*all_of, *updates]
-            listed = [[block, 0] for block in (*looked, *refined)]
-            self._table(layout.BETWEEN, [[len(self.watched_rows), len(looked)], *listed])
+            plan.first_looked, plan.looked_rows = len(self.watched_rows), len(looked)
+            self._table("looks", [*looked, *refined])
             self.watched_rows += [*looked, *refined]
-        numbers[layout.ROOM] = STEP_ROOM + (ROOM if first < last else 0)
-        self._table(layout.SMOOTHNESS, [[offset, int(once)] for offset, once in system._smoothness])
+        plan.room = STEP_ROOM + (ROOM if first < last else 0)
+        sources = [Smoothness(offset, int(once)) for offset, once in system._smoothness]
+        self._table("smoothness", [words_of(source) for source in sources])
         swaps = [
             np.column_stack([updates, np.full_like(updates, "ypdk".index(name)), variables, _depends(stages)])
             for name, updates, variables, stages in system._swaps
         ]
-        self._table(layout.SWAPS, np.concatenate(swaps) if swaps else [])
-        self._table(layout.RINGS, [ring.offset for ring in system.rings])
+        self._table("swaps", np.concatenate(swaps) if swaps else [])
+        self._table("rings", [ring.offset for ring in system.rings])
         declared = [
             (f"{name}.{d.name}", str(d.options["notice"]), system.assembly.layout.slots[name][d.name].offset)
             for name, part in system.parts.items()
@@ -369,134 +416,145 @@ class Tables:
         ]
         self.notices = [(path, text) for path, text, _ in declared]
         notices = [offset for _, _, offset in declared]
-        self._table(layout.NOTICES, notices)
+        self._table("notices", notices)
         looked_at = {*slots_named(system, SMOOTH_UNTIL), *slots_named(system, BREAK_ORDER), *notices}
         may_wait = has_functions and not self.witnesses
         rows, found = past_rows(system, looked_at if may_wait else None)
-        self._table(layout.PAST, rows)
-        self._table(layout.FOUND, found)
-        self._take(layout.FOUND_BEFORE, "scratch", len(found))
+        self._table("past", [words_of(row) for row in rows])
+        self._table("past_results", found)
+        self._room_for("past_results_before", "scratch", len(found))
 
     def _holds(self, method: Method, policy: str) -> HeldTables | None:
         """Rooms for held witnesses, where some may be held."""
-        numbers, witnesses = self._integers, self.agenda_of.witnesses
-        numbers[layout.CACHE] = self.system.new_cache().size
-        numbers[layout.HOLDS] = numbers[layout.WITNESS_MEMORY] + width_of(Witness) * len(witnesses)
+        plan, witnesses = self.plan, self.agenda_of.witnesses
+        plan.cache_size = self.system.new_cache().size
         updating = [e for e in self.agenda_of.entries if e.handler.witness and e.handler.does != "publish"]
-        if not updating:
-            return None
-        switchable = [0] * len(witnesses)
-        for entry in updating:
-            listed = (result for result in self._nexts[entry.number] if result.array != layout.IN_Y)
-            switchable[entry.flag] += sum(result.size for result in listed)
-        held = HeldTables(self.system, method, witnesses, max(switchable))
-        if policy == "hold":
-            numbers[layout.HELD_FIRST], numbers[layout.HELD_LAST] = len(self.system.table), len(held.table)
-        numbers[layout.HELD_ROW], numbers[layout.HOLDS_WIDTH] = held.row, held.width
-        numbers[layout.CANDIDATES_WIDTH] = self.system.ny + 1 + SWITCH_WIDTH * max(switchable)
+        held = None
+        if updating:
+            switchable = [0] * len(witnesses)
+            for entry in updating:
+                listed = (result for result in self._nexts[entry.number] if result.array != IN_Y)
+                switchable[entry.flag] += sum(result.size for result in listed)
+            held = HeldTables(self.system, method, witnesses, max(switchable))
+            if policy == "hold":
+                plan.held.first, plan.held.last = len(self.system.table), len(held.table)
+            plan.held_row, plan.hold_width = held.row, held.width
+            plan.candidate_width = self.system.ny + 1 + width_of(Switch) * max(switchable)
+        count = 0 if held is None else len(witnesses)
+        self._room_for("holds", "times", int(held is not None), Holds)
+        self._room_for("held_order", "times", count)
+        self._room_for("hold_numbers", "times", plan.hold_width * count)
         return held
 
     def _methods(self, method: Method) -> None:
         """The numbers of the method, and those that it has while witnesses are held."""
-        numbers, ny = self._integers, self.system.ny
+        plan, ny = self.plan, self.system.ny
         other = method if self.held is None else self.held.method
         self.coefficients, self.slots = method.coefficients, method.slots
-        numbers[layout.COEFFICIENTS], numbers[layout.SLOTS] = self.coefficients.size, self.slots.size
+        sizes = plan.sizes
+        sizes.coefficients, sizes.slots = self.coefficients.size, self.slots.size
         if not np.array_equal(self.coefficients, other.coefficients, equal_nan=True):
-            numbers[layout.HELD_COEFFICIENTS] = self.coefficients.size
+            sizes.held_coefficients = self.coefficients.size
             self.coefficients = np.concatenate([self.coefficients, other.coefficients])
         if not np.array_equal(self.slots, other.slots):
-            numbers[layout.HELD_SLOTS] = self.slots.size
+            sizes.held_slots = self.slots.size
             self.slots = np.concatenate([self.slots, other.slots])
-        sizes = numbers[layout.MEMORY], numbers[layout.HELD_MEMORY] = (
-            method.memory,
-            other.memory,
-        )
-        self.memory, self.work = max(sizes), max(method.work.size, other.work.size)
+        sizes.memory, sizes.held_memory = method.memory, other.memory
+        self.memory, self.work = max(method.memory, other.memory), max(method.work.size, other.work.size)
         watching = (
-            layout.IN_STEPS,
-            layout.HAS_SCHEDULE,
-            layout.WITNESSES,
-            layout.KINKS,
-            layout.BREAKS,
-            layout.NOTICES,
+            plan.handled_in_steps,
+            plan.has_schedule,
+            *map(self._length, ("witnesses", "kinks", "breaks", "notices")),
         )
-        free = (
-            not any(numbers[i] for i in watching) and self.slots[NORMALIZE] == self.slots[END_OF_CORRECTIONS]
-        )
-        numbers[layout.SMOOTH] = int(free and ny > 0 and not self.system.has_updates)
+        free = not any(watching) and self.slots[NORMALIZE] == self.slots[END_OF_CORRECTIONS]
+        plan.integrates_only = int(free and ny > 0 and not self.system.has_updates)
+
+    def _reach(self, reach: Any) -> Integers:
+        pieces = [np.zeros(0, dtype=np.int64)]
+        self._room_for("nodes", "reach", len(reach.nodes), Node)
+        pieces.append(reach.nodes.reshape(-1))
+        for name in ("reader_starts", "readers", "follower_starts", "followers"):
+            numbers = getattr(reach, name)
+            self._room_for(name, "reach", numbers.size)
+            pieces.append(numbers)
+        for name in ("marks", "stack"):
+            self._room_for(name, "places", len(reach.nodes))
+        made: Integers = np.concatenate(pieces)
+        return made if made.size else np.zeros(1, dtype=np.int64)
 
     def _rooms(self, work: int) -> None:
-        system, witnesses, entries = self.system, len(self.witnesses), len(self.handlers)
+        system, witnesses, handlers = self.system, len(self.witnesses), len(self.handlers)
         arrays = system.start_arrays()
-        kept = sum(arrays[name].size for name in "ypd")
-        plain, integers = system.new_cache().size, arrays["k"].size
-        cache = plain + (0 if self.held is None else self.held.numbers)
-        candidates = 0 if self.held is None else self._integers[layout.CANDIDATES_WIDTH] * witnesses
-        inner = cache * self._integers[layout.POINTS_INSIDE] if self._integers[layout.REMEMBERS] else 0
-        for place, size in (
-            (layout.SPARE, 2 * system.ny),
-            (layout.DERIVATIVE, system.ny),
-            (layout.ARRIVED_Y, system.ny),
-            *((place, kept) for place in COPIES),
-            (layout.FAILED_C, plain),
-            (layout.WINDOW, 2),
-            (layout.DURATION, 1),
-            (layout.PACE, PACE_SIZE),
-            (layout.REFINED_UNTIL, 1),
-            (layout.SWAPPED, self._integers[layout.SWAPS]),
-            (layout.TIMERS, entries),
-            (layout.PROBED_Y, system.ny),
-            (layout.PROBED_C, cache),
-            (layout.INNER_C, inner),
-            (layout.KEPT_WORK, work if witnesses else 0),
-            (layout.LEVELS, layout.LEVEL_WIDTH * witnesses),
-            (layout.ENDS, layout.ENDS_HEADER + 2 * witnesses),
-            (layout.POINTS, ROWS * (1 + 2 * witnesses)),
-            (layout.TWIN_C, 0 if self.held is None else cache),
-            (layout.CANDIDATES, candidates),
-            *((place, witnesses) for place in OF_WITNESSES),
-            (layout.ROUNDING, 2 * witnesses),
+        reals = sum(arrays[name].size for name in "ypd")
+        plain, integers = self.plan.cache_size, arrays["k"].size
+        held = self.held
+        cache = plain + (0 if held is None else held.numbers)
+        shared = (reals + integers) * self.plan.shares_variables
+        for name, size in (
+            ("spare_states", 2 * system.ny),
+            ("start_derivatives", system.ny),
+            ("arrived_states", system.ny),
+            *((f"{saved}_numbers", reals) for saved in COPIES),
+            ("failed_cache", plain),
+            ("kept_swaps", self._length("swaps")),
+            ("timer_values", handlers),
+            ("probed_states", system.ny),
+            ("probed_cache", cache),
+            ("inner_caches", cache * self.plan.points_inside if self.plan.remembers else 0),
+            ("searched_work", work if witnesses else 0),
+            ("point_numbers", numbers_of_points(witnesses)),
+            ("twin_cache", 0 if held is None else cache),
+            ("candidates", 0 if held is None else self.plan.candidate_width * witnesses),
+            *((name, witnesses) for name in OF_WITNESSES),
         ):
-            self._take(place, "scratch", size)
-        for place, size in (
-            *((place, integers) for place in COPIES_OF_INTEGERS),
-            (layout.DUE, entries),
-            (layout.WAITING, entries),
-            (layout.FIRED_BY, witnesses),
-            (layout.CROSSED, witnesses),
-            (layout.TOLD, len(self.notices)),
-            (layout.ASKED, len(system.rings)),
-            (layout.TOLD_OF_RINGS, len(system.rings)),
-            (layout.TOLD_OF_WITNESSES, witnesses),
-            (layout.WRITERS, (kept + integers) * self._integers[layout.SHARES]),
-            (layout.WRITTEN_BY, (kept + integers) * self._integers[layout.SHARES]),
-            (layout.REPORTED_WRITERS, entries),
-            (layout.WAS_SET, witnesses),
-            (layout.WAS_PUSHED, 1),
-            (layout.MARKS, int(self.reach[0])),
-            (layout.STACK, int(self.reach[0])),
+            self._room_for(name, "scratch", size)
+        for name, kind in (
+            ("passing", Passing),
+            ("pace", Pace),
+            ("located", Window),
+            ("search_window", Window),
         ):
-            self._take(place, "places", size)
-        most = event_log.RECORD + sum(
-            event_log.CELL + 2 * array.size for name, array in arrays.items() if name in "ypdk"
+            self._room_for(name, "scratch", 1, kind)
+        self._room_for("levels", "scratch", witnesses, Level)
+        histories = self._length("rings")
+        for name, size in (
+            *((f"{saved}_integers", integers) for saved in COPIES),
+            ("due", handlers),
+            ("waiting", handlers),
+            ("reported_writers", handlers),
+            ("has_fired", witnesses),
+            ("has_crossed", witnesses),
+            ("was_set", witnesses),
+            ("reported_witnesses", witnesses),
+            ("reported_notices", len(self.notices)),
+            ("history_flags", histories),
+            ("reported_histories", histories),
+            ("writers", shared),
+            ("python_writers", shared),
+        ):
+            self._room_for(name, "places", size)
+        most = event_log.EVENT_WIDTH + sum(
+            event_log.CHANGE_WIDTH + 2 * array.size for name, array in arrays.items() if name in "ypdk"
         )
-        self.log_length = max(LOG_LENGTH, 4 * most * event_log.CELL)
+        self.log_length = max(LOG_LENGTH, 4 * most * event_log.CHANGE_WIDTH)
 
-    def _table(self, place: int, rows: Any) -> None:
-        """Write a table behind the others; its length and start stand at `place` and behind it."""
-        values = (
-            np.array(rows, dtype=np.int64).reshape(len(rows), -1)
-            if len(rows)
-            else np.zeros((0, 1), dtype=np.int64)
-        )
-        self._integers[place : place + 2] = array("q", [len(values), len(self._integers)])
+    def _length(self, name: str) -> int:
+        """How long a part of the run is that has its place already."""
+        return self._integers[Run.PARTS[name] + 1]
+
+    def _table(self, name: str, rows: Any) -> None:
+        """Write a part of `program` behind the others."""
+        values = np.asarray(rows, dtype=np.int64)
+        place = Run.PARTS[name]
+        self._integers[place : place + 2] = array("q", [len(self._integers), len(values)])
         self._integers.frombytes(values.tobytes())
 
-    def _take(self, place: int, array: str, size: int) -> None:
-        """Reserve room in `scratch` or `places`."""
-        self._integers[place] = self._room[array]
-        self._room[array] += size
+    def _room_for(self, name: str, array_name: str, count: int, kind: Any = None) -> int:
+        """Reserve room in an array; where it begins."""
+        place, begin = Run.PARTS[name], self._room[array_name]
+        self._integers[place : place + 2] = array("q", [begin, count])
+        self._room[array_name] += count if kind is None else count * width_of(kind)
+        return begin
 
 
 def tables_of(system: System, method: Method, accuracy: float | None, policy: str) -> Tables:
@@ -511,15 +569,15 @@ def tables_of(system: System, method: Method, accuracy: float | None, policy: st
     if known is None or known[0] != key:
         known = system.__dict__["_tables"] = key, Tables(system, method, accuracy, policy)
     twin = copy.copy(known[1])
-    for name in ("agenda", "places", "probe", "numbers", "coefficients"):
+    for name in ("indices", "places", "probe", "numbers", "coefficients"):
         setattr(twin, name, getattr(twin, name).copy())
     return twin
 
 
-def past_rows(system: System, looked_at: set[int] | None) -> tuple[list[list[int]], list[int]]:
+def past_rows(system: System, looked_at: set[int] | None) -> tuple[list[PastRow], list[int]]:
     """Blocks of an evaluation that read histories, and where in the cache others read what they found.
 
-    Behind each block stands whether it waits: for the end of the next step, or until it is asked for. Those
+    A block may wait: for the end of the next step, or until it is asked for. Those
     wait, and what follows them, that neither derivatives need nor the Step itself, which looks at the places
     `looked_at` in the cache; none where that is None. Both lists are empty where a block that reads histories
     does more than write results of its own.
@@ -555,7 +613,7 @@ def past_rows(system: System, looked_at: set[int] | None) -> tuple[list[list[int
             read |= regions(*block.reads, *block.adds)
     written = [s for i in rows for s in blocks[i].writes if s.size and layout_of.region_of(s.offset) in read]
     found = [offset for s in written for offset in range(s.offset, s.offset + s.size)]
-    return [[i, int(i in waiting)] for i in sorted({*rows, *waiting})], found
+    return [PastRow(i, int(i in waiting)) for i in sorted({*rows, *waiting})], found
 
 
 def takes_next_state(entry: Entry) -> bool:
@@ -567,13 +625,13 @@ def way_of_writing(function: Any, name: str, size: int) -> int:
     """How a kernel function writes a result: on each way, only adding, or on some ways or not known."""
     effects = effects_of(function)
     if name in effects.adds and name not in effects.writes:
-        return layout.WRITES_SUMS
+        return WRITES_SUMS
     if size == 1 and name in always_assigned(function):
-        return layout.WRITES_ALWAYS
-    return layout.WRITES_AT_TIMES
+        return WRITES_ALWAYS
+    return WRITES_AT_TIMES
 
 
 def _depends(stages: Integers) -> Integers:
     """What depends on variables that invalidate these stages: all, the motion, or reports alone."""
-    beyond = np.where(stages <= Stage.ACCELERATION, layout.ON_MOTION, layout.ON_REPORTS)
-    return np.where(stages <= Stage.INSTANCE, layout.ON_ALL, beyond)
+    beyond = np.where(stages <= Stage.ACCELERATION, ON_MOTION, ON_REPORTS)
+    return np.where(stages <= Stage.INSTANCE, ON_ALL, beyond)

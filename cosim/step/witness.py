@@ -6,7 +6,7 @@ import math
 from dataclasses import dataclass
 
 from cosim.component.kernel_function import DIRECTIONS
-from cosim.step.layout import FALLING, RISING
+from cosim.step.records import FALLING, RISING
 from cosim.system.dependencies import places
 from cosim.system.system import System
 

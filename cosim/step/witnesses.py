@@ -6,8 +6,6 @@ import math
 
 from cosim.contracts.method_layout import FIXED, IS_CUBIC
 from cosim.contracts.method_layout import START as STEP_START
-from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, Reals
 from cosim.step.codes import FAILED_ACCURACY, FAILED_SIDE
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.crossing import (
@@ -27,18 +25,24 @@ from cosim.step.holds import (
     leave_out_held,
     note_held,
 )
+from cosim.step.plan import STOP_RUN
 from cosim.step.realize import complete, redo
-from cosim.step.seen import (
+from cosim.step.records import FALLING, RISING
+from cosim.step.run import Integers, Run
+from cosim.step.search_points import (
     ASIDE,
     LEFT,
     RIGHT,
-    SEEN,
-    copy_row,
+    Points,
+    copy_point,
     forget_hidden,
     forget_seen,
     hides,
+    highest_values,
+    lowest_values,
     seen_without_value,
     spacing_for,
+    values_at,
 )
 from cosim.step.triggered import fire, note_located
 from cosim.step.watched import (
@@ -78,109 +82,108 @@ SEARCHES = 3  # of a step again, with more points, as the witnesses turn out to 
 HALF_A_UNIT = 1.1102230246251568e-16  # a little more than half the distance from 1 to the next number
 
 
-def start_witnesses(a: Arrays, goes_on: int) -> int:
+def start_witnesses(run: Run, goes_on: int) -> int:
     """At the beginning of a run, or where one goes on with another integrator; 0 or a code."""
-    for i in range(a.program[ix.WITNESSES]):
-        witness = a.witnesses[i]
+    for i in range(len(run.witnesses)):
+        witness = run.witnesses[i]
         was_started = witness.fired != 0.0
         has_come = witness.band >= 0.0 and witness.guard == 0.0
-        same = goes_on != 0 and was_started and has_come and witness.value == value(a, i)
-        a.places[a.program[ix.WAS_SET] + i] = 1 if same else 0
+        same = goes_on != 0 and was_started and has_come and witness.value == value(run, i)
+        run.was_set[i] = 1 if same else 0
         witness.forget()
         witness.fired = -math.inf
         witness.expected = math.inf
-    start_zeros(a)
-    for i in range(a.program[ix.WITNESSES]):
-        witness = a.witnesses[i]
-        if a.places[a.program[ix.WAS_SET] + i] != 0:
+    start_zeros(run)
+    for i in range(len(run.witnesses)):
+        witness = run.witnesses[i]
+        if run.was_set[i] != 0:
             witness.guard = 0.0
-        now = value(a, i)
+        now = value(run, i)
         witness.value = now
-        tell_of_nan(a, i, now, a.clock[ix.TIME])
-        way = direction_of(a, i)
-        wrong = (way == ix.FALLING and now < 0.0) or (way == ix.RISING and now > 0.0)
-        if wrong and not is_condition(a, i) and witness.band < 0.0:
-            tell(a, WRONG_SIDE, i, now)
-            if a.program[ix.POLICY] == ix.STOP_AT:
-                a.places[ix.WITNESS] = i
+        tell_of_nan(run, i, now, run.clock.time)
+        way = direction_of(run, i)
+        wrong = (way == FALLING and now < 0.0) or (way == RISING and now > 0.0)
+        if wrong and not is_condition(run, i) and witness.band < 0.0:
+            tell(run, WRONG_SIDE, i, now)
+            if run.plan.policy == STOP_RUN:
+                run.failure.witness = i
                 return FAILED_SIDE
     return 0
 
 
-def note(a: Arrays) -> None:
+def note(run: Run) -> None:
     """At the end of a step: what is written from here on is a jump from these values."""
-    for i in range(a.program[ix.WITNESSES]):
-        now = value(a, i)
-        a.witnesses[i].value = now
-        tell_of_nan(a, i, now, a.clock[ix.TIME])
+    for i in range(len(run.witnesses)):
+        now = value(run, i)
+        run.witnesses[i].value = now
+        tell_of_nan(run, i, now, run.clock.time)
 
 
-def tell_of_nan(a: Arrays, i: int, now: float, t: float) -> None:
+def tell_of_nan(run: Run, i: int, now: float, t: float) -> None:
     """A finding where a witness is not a number at `t`, once in a run."""
-    told = a.program[ix.TOLD_OF_WITNESSES] + i
-    if now != now and a.places[told] == 0:
-        a.places[told] = 1
-        tell(a, NOT_A_NUMBER, i, t)
+    if now != now and run.reported_witnesses[i] == 0:
+        run.reported_witnesses[i] = 1
+        tell(run, NOT_A_NUMBER, i, t)
 
 
-def tell_of_nan_inside(a: Arrays) -> None:
+def tell_of_nan_inside(run: Run) -> None:
     """A finding where the search has seen a witness that was not a number before the present time."""
-    points, _ = points_of(a)
-    i, t = seen_without_value(points, a.program[ix.WITNESSES])
-    if i >= 0 and t <= a.clock[ix.TIME]:
-        tell_of_nan(a, i, math.nan, t)
+    points = points_of(run)
+    i, t = seen_without_value(points)
+    if i >= 0 and t <= run.clock.time:
+        tell_of_nan(run, i, math.nan, t)
 
 
-def foresees(a: Arrays) -> bool:
+def foresees(run: Run) -> bool:
     """Whether steps may be made to end where an event is foreseen: not while a witness is held."""
-    return a.settings[FIXED] == 0.0 and a.program[ix.CHEAP] != 0 and held_count(a) == 0
+    return run.settings[FIXED] == 0.0 and run.plan.restarts_cheaply != 0 and held_count(run) == 0
 
 
-def next_expected(a: Arrays) -> float:
+def next_expected(run: Run) -> float:
     """When the next crossing is expected; infinite when none is."""
     first = math.inf
-    if foresees(a):
-        for i in range(a.program[ix.WITNESSES]):
-            expected = a.witnesses[i].expected
-            if a.clock[ix.TIME] < expected < first:
+    if foresees(run):
+        for i in range(len(run.witnesses)):
+            expected = run.witnesses[i].expected
+            if run.clock.time < expected < first:
                 first = expected
     return first
 
 
-def begin_watch(a: Arrays) -> None:
+def begin_watch(run: Run) -> None:
     """At the start of a step: the witnesses, and the levels that they are compared with."""
-    leave_out_held(a)
-    a.places[ix.HAS_BANDS] = 0
-    for i in range(a.program[ix.WITNESSES]):
-        witness = a.witnesses[i]
-        now = value(a, i)
-        if is_out(a, i, now):
-            come_out(a, i, now)
+    leave_out_held(run)
+    run.course.has_bands = 0
+    for i in range(len(run.witnesses)):
+        witness = run.witnesses[i]
+        now = value(run, i)
+        if is_out(run, i, now):
+            come_out(run, i, now)
         elif witness.level == 0.0 and witness.band < 0.0:
             witness.guard = 0.0
         guard = witness.guard
-        a.scratch[a.program[ix.BEFORE] + i] = now
-        rate = declared_rate(a, i)
+        run.values_before[i] = now
+        rate = declared_rate(run, i)
         if rate >= 0:
-            a.scratch[a.program[ix.RATES_BEFORE] + i] = a.c[rate]
-        row = a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i
-        a.scratch[row + ix.LEVEL_ZERO] = witness.level
-        a.scratch[row + ix.LEVEL_GUARD] = 0.0 if abs(guard) == PASSED else guard
+            run.rates_before[i] = run.c[rate]
+        level = run.levels[i]
+        level.zero = witness.level
+        level.guard = 0.0 if abs(guard) == PASSED else guard
         # one that has come to zero and not passed it is still on the side from which it came
         has_arrived = abs(guard) == ARRIVED
         band = NOT_AT_ZERO if has_arrived else witness.band
-        a.scratch[row + ix.LEVEL_BAND] = band
+        level.band = band
         if band > 0.0:
-            a.places[ix.HAS_BANDS] = 1
+            run.course.has_bands = 1
 
 
-def isolation_window(a: Arrays) -> float:
+def isolation_window(run: Run) -> float:
     """To which length triggered events are located; NaN when they are not."""
-    accuracy = a.numbers[ix.ACCURACY]
-    fixed = a.settings[FIXED]
+    accuracy = run.options.accuracy
+    fixed = run.settings[FIXED]
     if accuracy != accuracy:
         return math.nan
-    shortest = max(1e-14, 1e-14 * abs(a.clock[ix.TIME]))
+    shortest = max(1e-14, 1e-14 * abs(run.clock.time))
     return max(shortest, 0.01 * accuracy * (CHARACTERISTIC_TIME if fixed == 0.0 else fixed))
 
 
@@ -191,189 +194,186 @@ def spacing_of(x: float) -> float:
     return (x + x * HALF_A_UNIT) - x
 
 
-def trigger(a: Arrays, start: float) -> int:
+def trigger(run: Run, start: float) -> int:
     """End the step just past the first witness that crosses, and note what it triggers; 0 or a code."""
-    count = a.program[ix.WITNESSES]
+    count = len(run.witnesses)
     if count == 0:
         return 0
-    crossed = a.program[ix.CROSSED]
-    forget_located(a)
-    length = isolation_window(a)
-    stop = a.clock[ix.TIME]
+    forget_located(run)
+    length = isolation_window(run)
+    stop = run.clock.time
     attempted = stop - start
     located = False
     for i in range(count):
-        before = above(a, i, a.scratch[a.program[ix.BEFORE] + i])
-        after = above(a, i, value(a, i))
-        a.scratch[a.program[ix.ENDS] + ix.ENDS_HEADER + i] = before
-        a.scratch[a.program[ix.ENDS] + ix.ENDS_HEADER + count + i] = after
-        a.places[crossed + i] = 1 if has_crossed(a, i, before, after) else 0
-        located = located or a.places[crossed + i] != 0
+        before = above(run, i, run.values_before[i])
+        after = above(run, i, value(run, i))
+        run.start_values[i] = before
+        run.stop_values[i] = after
+        run.has_crossed[i] = 1 if has_crossed(run, i, before, after) else 0
+        located = located or run.has_crossed[i] != 0
     if length != length:
         length = attempted
-        if located and a.y.shape[0] > 0 and a.settings[FIXED] == 0.0:
+        if located and run.y.shape[0] > 0 and run.settings[FIXED] == 0.0:
             return FAILED_ACCURACY
         if located:
-            note_located(a, start, 0)
-            look(a, RATE_SPACING)
+            note_located(run, start, 0)
+            look(run, RATE_SPACING)
     else:
-        code = complete(a) if a.settings[IS_CUBIC] == 0.0 else 0
+        code = complete(run) if run.settings[IS_CUBIC] == 0.0 else 0
         if code != 0:
             return code
-        for m in range(a.work.shape[0]):
-            a.scratch[a.program[ix.KEPT_WORK] + m] = a.work[m]
+        for m in range(run.work.shape[0]):
+            run.searched_work[m] = run.work[m]
         # with what holds a witness, or remembers, values computed at an end again may be others
-        remembers = held_count(a) > 0 or a.program[ix.RINGS] > 0 or a.program[ix.REMEMBERS] != 0
-        a.places[ix.ENDS_KNOWN] = 1 if a.work[STEP_START] == start and not remembers else 0
-        found = search(a, a.work[STEP_START], stop, length)
-        if found == FOUND and is_noise(a):
-            found = search(a, a.work[STEP_START], stop, length)
-        a.places[ix.ENDS_KNOWN] = 0
+        remembers = held_count(run) > 0 or len(run.rings) > 0 or run.plan.remembers != 0
+        run.course.ends_known = 1 if run.work[STEP_START] == start and not remembers else 0
+        found = search(run, run.work[STEP_START], stop, length)
+        if found == FOUND and is_noise(run):
+            found = search(run, run.work[STEP_START], stop, length)
+        run.course.ends_known = 0
         if found < 0:
             return -found
         located = False
         if found == FOUND:
-            code = go_to(a, length)
+            code = go_to(run, length)
             if code != 0:
                 return code
             for i in range(count):
-                located = located or a.places[crossed + i] != 0
+                located = located or run.has_crossed[i] != 0
             if located:
-                note_located(a, min(a.scratch[a.program[ix.ENDS] + ix.WINDOW_START], a.clock[ix.TIME]), 1)
-        tell_of_nan_inside(a)
-        if foresees(a):
-            foresee(a, start, stop, AIM * length)
+                note_located(run, min(run.search_window.start, run.clock.time), 1)
+        tell_of_nan_inside(run)
+        if foresees(run):
+            foresee(run, start, stop, AIM * length)
     if located:
-        fire(a, max(NEAR_BY * length, min(REPEATED, attempted / LONGER)))
-    note_zeros(a, 1 if located else 0)
-    note(a)
-    note_held(a)
+        fire(run, max(NEAR_BY * length, min(REPEATED, attempted / LONGER)))
+    note_zeros(run, 1 if located else 0)
+    note(run)
+    note_held(run)
     return 0
 
 
-def forget_located(a: Arrays) -> None:
+def forget_located(run: Run) -> None:
     """No witness has crossed in this step so far."""
-    a.scratch[a.program[ix.WINDOW] + ix.WINDOW_START] = math.nan
+    run.located.start = math.nan
 
 
-def search(a: Arrays, start: float, stop: float, window: float) -> int:
+def search(run: Run, start: float, stop: float, window: float) -> int:
     """The first crossing in a part of the step that was kept: FOUND, another number, or minus a code."""
-    count = a.program[ix.WITNESSES]
-    points, width = points_of(a)
-    ends = a.scratch[a.program[ix.ENDS] : a.program[ix.ENDS] + ix.ENDS_HEADER + 2 * count]
-    _, c = probed(a)
-    copy_cache(a, a.c, c)
+    count = len(run.witnesses)
+    points = points_of(run)
+    _, c = probed(run)
+    copy_cache(run, run.c, c)
     shortest = max(CLOSER * window, 4.0 * spacing_of(abs(stop)))
     difference = DIFFERENCE * (stop - start)
-    forget_seen(points, count)
-    found = first_crossing(a, start, stop, shortest, difference, PARTS)
+    forget_seen(points)
+    found = first_crossing(run, start, stop, shortest, difference, PARTS)
     if found < 0:
-        a.places[ix.BLOCK] = a.program[a.program[ix.WATCHED_AT] - found - 1]
+        run.failure.block = run.watched_blocks[-found - 1]
         return -CODE_BLOCK
     # What lies before may be hidden between the points: the first search stays as it is where nothing does.
     spacing = (stop - start) / PARTS
     for _ in range(SEARCHES):
-        wanted = points_apart(a, points, spacing, 1 if found == FOUND else 0)
-        end = ends[ix.WINDOW_START] if found == FOUND else stop
-        worth = 4.0 if a.numbers[ix.SHORTEST_PULSE] < spacing else WORTH_A_LOOK
+        wanted = points_apart(run, points, spacing, 1 if found == FOUND else 0)
+        end = run.search_window.start if found == FOUND else stop
+        worth = 4.0 if run.options.shortest_pulse < spacing else WORTH_A_LOOK
         if not wanted < 0.999 * spacing or not end - start > worth * window:
             break
         parts = max(PARTS + 1, math.ceil((end - start) / wanted))
         spacing = (end - start) / parts
-        last = ends[ix.WINDOW_END]
+        last = run.search_window.end
         for i in range(count):
             if found == FOUND:
-                ends[ix.ENDS_HEADER + count + i] = points[1 + i]
-        copy_row(points, width, LEFT, ASIDE)
-        copy_row(points, width, RIGHT, ASIDE + 1)
-        forget_hidden(points, count)
-        again = first_crossing(a, start, end, shortest, difference, parts)
+                run.stop_values[i] = values_at(points, LEFT)[i]
+        copy_point(points, LEFT, ASIDE)
+        copy_point(points, RIGHT, ASIDE + 1)
+        forget_hidden(points)
+        again = first_crossing(run, start, end, shortest, difference, parts)
         if again == FOUND:
             found = FOUND
             continue
-        copy_row(points, width, ASIDE, LEFT)
-        copy_row(points, width, ASIDE + 1, RIGHT)
-        ends[ix.WINDOW_START] = end
-        ends[ix.WINDOW_END] = last
+        copy_point(points, ASIDE, LEFT)
+        copy_point(points, ASIDE + 1, RIGHT)
+        run.search_window.start = end
+        run.search_window.end = last
         if again < 0:
             break
     for i in range(count):
         # for the forecast: where the whole step has ended
-        ends[ix.ENDS_HEADER + count + i] = above(a, i, value(a, i))
+        run.stop_values[i] = above(run, i, value(run, i))
     return found
 
 
-def is_noise(a: Arrays) -> bool:
+def is_noise(run: Run) -> bool:
     """Whether a witness that was found to cross was on the side from which it has by rounding alone.
 
     It then counts as zero there for the rest of this step. Such is one that comes from the other side and
     goes along zero, or back from it.
     """
-    count = a.program[ix.WITNESSES]
-    points, width = points_of(a)
-    ends = a.program[ix.ENDS] + ix.ENDS_HEADER
+    count = len(run.witnesses)
+    points = points_of(run)
     largest = -1.0
     found = False
     for i in range(count):
-        before = a.scratch[ends + i]
-        left = points[LEFT * width + 1 + i]
-        if not (before * left < 0.0 and has_crossed(a, i, left, points[RIGHT * width + 1 + i])):
+        before = run.start_values[i]
+        left = values_at(points, LEFT)[i]
+        if not (before * left < 0.0 and has_crossed(run, i, left, values_at(points, RIGHT)[i])):
             continue
-        furthest = points[(SEEN if left < 0.0 else SEEN + 1) * width + 1 + i]
+        furthest = (lowest_values(points) if left < 0.0 else highest_values(points))[i]
         if largest < 0.0:
-            largest = largest_state(a)
-        if is_near(a, i, furthest, before, largest):
-            measure_rounding(a)
-            if abs(furthest) <= rounding(a, i):
-                a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_BAND] = rounding(a, i)
-                a.places[ix.HAS_BANDS] = 1
+            largest = largest_state(run)
+        if is_near(run, i, furthest, before, largest):
+            measure_rounding(run)
+            if abs(furthest) <= rounding(run, i):
+                run.levels[i].band = rounding(run, i)
+                run.course.has_bands = 1
                 found = True
     return found
 
 
-def points_apart(a: Arrays, points: Reals, spacing: float, found: int) -> float:
+def points_apart(run: Run, points: Points, spacing: float, found: int) -> float:
     """How far apart the points may lie at which witnesses are looked at, by what was seen and promised.
 
     `spacing` is how far apart they were. Where a witness that declares its rate could have hidden something
     between two of them, at the largest of its rates, half of it: then such parts are halved, too. One that
     lies at zero until a crossing that was `found` has rates of rounding.
     """
-    count = a.program[ix.WITNESSES]
+    count = len(run.witnesses)
     wanted = math.inf
     for i in range(count):
-        lies = found != 0 and points[LEFT * (1 + 2 * count) + 1 + i] == 0.0
-        if not is_condition(a, i) and not lies:
-            wanted = min(wanted, spacing_for(points, count, i))
-            if declared_rate(a, i) >= 0 and hides(points, count, i):
+        lies = found != 0 and values_at(points, LEFT)[i] == 0.0
+        if not is_condition(run, i) and not lies:
+            wanted = min(wanted, spacing_for(points, i))
+            if declared_rate(run, i) >= 0 and hides(points, i):
                 wanted = min(wanted, 0.5 * spacing)
-    length = a.clock[ix.TIME] - a.work[STEP_START]
-    return min(max(wanted, length / MOST_PARTS), a.numbers[ix.SHORTEST_PULSE])
+    length = run.clock.time - run.work[STEP_START]
+    return min(max(wanted, length / MOST_PARTS), run.options.shortest_pulse)
 
 
-def compare_with_low(a: Arrays, target: int) -> None:
+def compare_with_low(run: Run, target: Integers) -> None:
     """Which witnesses have crossed from the start of the window to now, into `places`."""
-    count = a.program[ix.WITNESSES]
+    count = len(run.witnesses)
     for i in range(count):
-        now = above(a, i, value(a, i))
-        a.scratch[a.program[ix.NOW] + i] = now
-        a.places[target + i] = 1 if has_crossed(a, i, a.scratch[a.program[ix.LOW] + i], now) else 0
+        now = above(run, i, value(run, i))
+        run.present_values[i] = now
+        target[i] = 1 if has_crossed(run, i, run.window_values[i], now) else 0
 
 
-def is_missing(a: Arrays, wanted: int, there: int) -> bool:
+def is_missing(run: Run, wanted: Integers, there: Integers) -> bool:
     """Whether a witness that has to cross has not."""
     missing = False
-    for i in range(a.program[ix.WITNESSES]):
-        missing = missing or (a.places[wanted + i] != 0 and a.places[there + i] == 0)
+    for i in range(len(run.witnesses)):
+        missing = missing or (wanted[i] != 0 and there[i] == 0)
     return missing
 
 
-def largest_shift(a: Arrays, wanted: int) -> float:
+def largest_shift(run: Run, wanted: Integers) -> float:
     """How much later the last of the witnesses crosses, by its present value and rate."""
     shift = 0.0
     first = True
-    for i in range(a.program[ix.WITNESSES]):
-        if a.places[wanted + i] != 0:
-            part = a.scratch[a.program[ix.NOW] + i] / a.scratch[a.program[ix.RATES_NOW] + i]
+    for i in range(len(run.witnesses)):
+        if wanted[i] != 0:
+            part = run.present_values[i] / run.rates_now[i]
             if part - part == 0.0:
                 if first or -part > shift:
                     shift = -part
@@ -381,45 +381,44 @@ def largest_shift(a: Arrays, wanted: int) -> float:
     return shift
 
 
-def go_to(a: Arrays, length: float) -> int:
+def go_to(run: Run, length: float) -> int:
     """Take the step again so that it ends just past the crossing; CROSSED then says which have. 0 or a code.
 
     The rates of the witnesses there are in RATES_NOW, as `look` finds them.
     Dense output and a step of the method itself may differ about the zero: then it is bracketed on steps.
     """
-    count = a.program[ix.WITNESSES]
-    wanted = a.program[ix.CROSSED]
-    there = a.program[ix.FIRED_BY]
-    width = 1 + 2 * count
-    stop = a.clock[ix.TIME]
+    count = len(run.witnesses)
+    wanted = run.has_crossed
+    there = run.has_fired
+    stop = run.clock.time
     for i in range(count):
-        low = a.scratch[a.program[ix.POINTS] + 1 + i]
-        a.scratch[a.program[ix.LOW] + i] = low
-        high = a.scratch[a.program[ix.POINTS] + width + 1 + i]
-        a.places[wanted + i] = 1 if has_crossed(a, i, low, high) else 0
-    time = a.scratch[a.program[ix.ENDS] + ix.WINDOW_END]
+        low = values_at(points_of(run), LEFT)[i]
+        run.window_values[i] = low
+        high = values_at(points_of(run), RIGHT)[i]
+        wanted[i] = 1 if has_crossed(run, i, low, high) else 0
+    time = run.search_window.end
     reach = length
-    before = a.work[STEP_START]
+    before = run.work[STEP_START]
     if stop - time <= NEARLY * length:
         time = stop  # the step ends there already
     latest = before  # at which not all have crossed
     spacing = min(RATE_SPACING, 1e-3 * (stop - before))
-    compare_with_low(a, there)
-    earliest = math.inf if is_missing(a, wanted, there) else stop
+    compare_with_low(run, there)
+    earliest = math.inf if is_missing(run, wanted, there) else stop
     missing = False
     for n in range(CORRECTIONS):
-        if a.clock[ix.TIME] != time:
-            code = redo(a, time)
+        if run.clock.time != time:
+            code = redo(run, time)
             if code != 0:
                 return code
-        compare_with_low(a, there)
-        missing = is_missing(a, wanted, there)
+        compare_with_low(run, there)
+        missing = is_missing(run, wanted, there)
         if missing:
             latest = time
         else:
             earliest = time
-        look(a, spacing)
-        shift = largest_shift(a, wanted)
+        look(run, spacing)
+        shift = largest_shift(run, wanted)
         if time >= stop or (not missing and (shift >= -length or earliest - latest <= length)):
             break
         guess = time + shift + 0.25 * length
@@ -431,13 +430,13 @@ def go_to(a: Arrays, length: float) -> int:
         if guess in (latest, earliest):
             break
         time = min(guess, stop)
-        a.scratch[a.program[ix.ENDS] + ix.WINDOW_START] = max(time - length, before)
+        run.search_window.start = max(time - length, before)
     is_redone = missing and earliest < math.inf
     if is_redone:
-        code = redo(a, earliest)
+        code = redo(run, earliest)
         if code != 0:
             return code
     if is_redone or spacing < RATE_SPACING:
-        look(a, RATE_SPACING)
-    compare_with_low(a, wanted)
+        look(run, RATE_SPACING)
+    compare_with_low(run, wanted)
     return 0

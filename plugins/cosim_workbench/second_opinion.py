@@ -10,7 +10,7 @@ import numpy as np
 
 import cosim
 from cosim import ModelError, Result, SimulationError, State, System, registry, simulate
-from cosim.kit import DEFAULT, END_OF_CORRECTIONS, POINTS, PREPARE, kinds_of, seconds, step_layout
+from cosim.kit import DEFAULT, END_OF_CORRECTIONS, POINTS, PREPARE, kinds_of, seconds
 from cosim_workbench.moved_start import (
     ROUNDING,
     growth_of_rounding,
@@ -160,7 +160,7 @@ class Trials:
         if not fixed and system.ny:
             yield "shorter steps", system, solver, {**given, "maximum_step": self._short_step()}
         # in the middle of a run the sections of a State are those of its solver
-        if constrained and (self.start is None or not self.start.agenda[step_layout.INITIALIZED]):
+        if constrained and (self.start is None or not self.start.agenda.initialized):
             found = _with_other_solver(self.model)
             if found is not None:
                 yield "another solver", found[1], found[0], tighter

@@ -37,7 +37,7 @@ from cosim_compiler.language.types import (
     is_number,
     unify_all,
 )
-from cosim_compiler.record import Record, rows_of
+from cosim_compiler.record import Record, fields_not_of, rows_of
 
 READERS: dict[Any, Read] = {}
 
@@ -239,7 +239,7 @@ def _rows_of(reader: Reading, items: list[Expression], node: ast.Call) -> Expres
         reader.refuse(node, "write rows_of(the class of a record, a view, first place, how many)")
     view, first, count = (reader.typed(item, node) for item in items[1:])
     kind = {REAL: float, WHOLE: int}.get(view.type.item) if isinstance(view.type, View) else None
-    others = [name for name, declared in cls.declared.items() if declared is not kind]
+    others = [] if kind is None else fields_not_of(cls, kind)
     if kind is None or others:
         reader.refuse(node, f"{in_words(view.type)} has no room for {cls.__name__}.{', '.join(others)}")
     return RowsIn(RecordRows(cls), view, convert(first, WHOLE), convert(count, WHOLE))

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-import types
+import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -49,7 +49,7 @@ from cosim_compiler.language.types import (
     unify_all,
 )
 from cosim_compiler.nearest import nearest
-from cosim_compiler.record import Rows, layout_of
+from cosim_compiler.record import Rows, layout_of, shown_by
 
 
 class ExpressionReader(OperatorReader):
@@ -84,9 +84,9 @@ class ExpressionReader(OperatorReader):
             index, view = value.type.member(node.attr)
             return Member(view, value, index, node.attr)
         if isinstance(value.type, Group):
-            made = getattr(value.type.of, node.attr, None)
-            if isinstance(made, property) and isinstance(made.fget, types.FunctionType):
-                return call_of_function(self, made.fget, [value], node)
+            shown = shown_by(inspect.getattr_static(value.type.of, node.attr, None))
+            if shown is not None:
+                return call_of_function(self, shown, [value], node)
         if isinstance(value.type, Record):
             return self.field(value, node)
         fields = getattr(value.type.of, "_fields", ()) if isinstance(value.type, Tuple) else ()

@@ -8,10 +8,11 @@ from collections.abc import Mapping
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import INNER_FIRST, INNER_LAST, MOVE, PREPARE, Block, Handler, rows_of
-from cosim.kit import step_layout as layout
+from cosim.kit import INNER_FIRST, INNER_LAST, MOVE, PREPARE, Block, Plan, Run, rows_of, width_of
 from cosim_fmu.lowering.program import Program
 
+TABLES_AT = 2 * len(Run.PARTS) + width_of(Plan)
+"""Behind the plan and the directory of a program."""
 RETURNS = re.compile(r"^  ret i32 (.*)$", re.MULTILINE)
 """In the text of a lowered function: 0, or that it has raised."""
 
@@ -27,7 +28,7 @@ def reported_alone(program: Program, texts: Mapping[str, str]) -> list[int]:
     if slots.size > MOVE and slots[PREPARE] != slots[MOVE]:
         return []  # constraints are corrected by blocks that say nowhere what they read
     layout_of = system.assembly.layout
-    reports = range(last, int(arrays["program"][layout.REPORTS]))
+    reports = range(last, rows_of(Plan, arrays["program"], 0, 1)[0].report_end)
 
     def regions(block: Block, *kinds: str) -> set[int]:
         return {region for kind in kinds for region in layout_of.regions_of(getattr(block, kind))}
@@ -56,6 +57,6 @@ def reported_alone(program: Program, texts: Mapping[str, str]) -> list[int]:
 def _listed(program: NDArray[np.int64]) -> NDArray[np.int64]:
     """What the tables list, but for places of blocks and of other tables in the rows of handlers."""
     listed = program.copy()
-    for handler in rows_of(Handler, listed, program[layout.ENTRIES_AT], program[layout.ENTRIES]):
+    for handler in Run(*(listed if name == "program" else None for name in Run._fields)).handlers:
         handler.block = handler.times_at = handler.results_at = -1
-    return listed[layout.HEADER :]
+    return listed[TABLES_AT:]

@@ -9,8 +9,19 @@ from collections.abc import Iterable, Mapping, Sequence, Sized
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import ARRAYS, EVENT, FAILED, GROW, REACHED, SENTENCES, STEPPED, TERMINATED, StepCode
-from cosim.kit import step_layout as layout
+from cosim.kit import (
+    ARRAYS,
+    EVENT,
+    FAILED,
+    GROW,
+    REACHED,
+    SENTENCES,
+    STEPPED,
+    TERMINATED,
+    StepCode,
+    place_in,
+    records,
+)
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
 from cosim_fmu.lowering.program import EXPORTED, Program
@@ -33,18 +44,18 @@ ENTRY_POINTS = (*EXPORTED, "frame_angles", "turned_frame")
 
 
 PLACES = {
-    "given_meeting": layout.MEETING,
-    "clock_time": layout.TIME,
-    "clock_jumped": layout.JUMPED,
-    "clock_next_event": layout.NEXT_EVENT,
-    "clock_changed": layout.STATES_CHANGED,
-    "places_stage": layout.STAGE,
-    "places_needed": layout.NEEDED,
-    "places_halts": layout.HALTS,
-    "places_entry": layout.ENTRY,
-    "places_most": layout.MOST,
-    "nothing": layout.NOTHING,
-    "restored": layout.RESTORED,
+    "given_meeting": place_in(records.Options, "meeting"),
+    "clock_time": place_in(records.Clock, "time"),
+    "clock_jumped": place_in(records.Clock, "jumped"),
+    "clock_next_event": place_in(records.Clock, "next_event"),
+    "clock_changed": place_in(records.Clock, "states_changed"),
+    "places_stage": place_in(records.PlacesHeader, "evaluation.stage"),
+    "places_needed": place_in(records.PlacesHeader, "failure.needed"),
+    "places_halts": place_in(records.PlacesHeader, "course.halts"),
+    "places_entry": place_in(records.PlacesHeader, "failure.handler"),
+    "places_most": place_in(records.PlacesHeader, "course.most_steps"),
+    "nothing": records.NOTHING,
+    "restored": records.RESTORED,
     "reached": REACHED,
     "terminated": TERMINATED,
     "full": GROW,
@@ -237,11 +248,11 @@ def _failures(program: Program) -> dict[int, tuple[str, int | None, Sequence[str
     """By code: what is said, where in `places` stands what it is about, and the names there."""
     steps = [code.sentence for code in StepCode]
     tables = {
-        "BLOCK": (layout.BLOCK, program.blocks),
-        "ENTRY": (layout.ENTRY, program.handlers),
-        "WITNESS": (layout.WITNESS, program.witnesses),
-        "FASTEST": (layout.FASTEST, program.states),
-        "STEP_CODE": (layout.STEP_CODE, steps),
+        "BLOCK": (place_in(records.PlacesHeader, "failure.block"), program.blocks),
+        "ENTRY": (place_in(records.PlacesHeader, "failure.handler"), program.handlers),
+        "WITNESS": (place_in(records.PlacesHeader, "failure.witness"), program.witnesses),
+        "FASTEST": (place_in(records.PlacesHeader, "failure.fastest"), program.states),
+        "STEP_CODE": (place_in(records.PlacesHeader, "failure.step_code"), steps),
     }
     found: dict[int, tuple[str, int | None, Sequence[str]]] = {}
     for code, text in SENTENCES.items():
@@ -290,11 +301,11 @@ def _model(
         **{"variable_count": str(len(interface.variables) + 1), "variables": "variables"},
         "parameters": str(names.index("p")),
         "cache": str(names.index("c")),
-        "clock": str(names.index("clock")),
+        "clock": str(names.index("times")),
         "places": str(names.index("places")),
         "history": str(names.index("h")),
         "given": str(names.index("numbers")),
-        "same_time": c_real(layout.SAME_TIME),
+        "same_time": c_real(records.SAME_TIME),
         **{name: str(number) for name, number in PLACES.items()},
     }
     tables: dict[str, Sized] = {
