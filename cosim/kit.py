@@ -302,6 +302,7 @@ if TYPE_CHECKING:
     from cosim_compiler.native import release_address as release_address
     from cosim_compiler.record import place_in as place_in
     from cosim_compiler.record import rows_of as rows_of
+    from cosim_compiler.record import width_of as width_of
     from cosim_compiler.silent import compiled as compiled
     from cosim_compiler.sources.kernel_rules import check_rules as check_rules
     from cosim_compiler.sources.kernel_sides import nearer_side as nearer_side

@@ -53,7 +53,7 @@ LAYERS = (
     ("cosim.registration",),
     ("cosim.component",),
     ("cosim.contracts",),
-    ("cosim.step.layout", "cosim.step.records", "cosim.step.arrays"),
+    ("cosim.step.records", "cosim.step.plan", "cosim.step.views", "cosim.step.run"),
     ("cosim.system",),
     ("cosim.step",),
     ("cosim.simulation",),

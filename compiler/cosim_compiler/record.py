@@ -21,7 +21,8 @@ import functools
 import hashlib
 import sys
 import types
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -38,19 +39,34 @@ class _AddressAndLength(ctypes.Structure):
     _fields_ = (("at", ctypes.c_void_p), ("n", ctypes.c_int64))
 
 
-class Rows:
-    """Several numbers or records that lie elsewhere: ``Rows[float]``, ``Rows[Witness]``."""
+if TYPE_CHECKING:
+    Kind = TypeVar("Kind")
 
-    def __init__(self, kind: Any) -> None:
-        self.kind = kind
+    class Rows(Generic[Kind]):
+        """As below, for type checkers: an array of such records or numbers."""
 
-    def __class_getitem__(cls, kind: Any) -> Rows:
-        return cls(kind)
+        kind: Any
+        element: Any
 
-    @property
-    def element(self) -> Any:
-        """The kind, as ctypes has it."""
-        return NUMBERS.get(self.kind, self.kind)
+        def __len__(self) -> int: ...
+        def __getitem__(self, place: int) -> Kind: ...
+        def __iter__(self) -> Iterator[Kind]: ...
+
+else:
+
+    class Rows:
+        """Several numbers or records that lie elsewhere: ``Rows[float]``, ``Rows[Witness]``."""
+
+        def __init__(self, kind: Any) -> None:
+            self.kind = kind
+
+        def __class_getitem__(cls, kind: Any) -> Rows:
+            return cls(kind)
+
+        @property
+        def element(self) -> Any:
+            """The kind, as ctypes has it."""
+            return NUMBERS.get(self.kind, self.kind)
 
 
 class _RecordType(type(ctypes.Structure)):  # type: ignore[misc]
@@ -146,15 +162,19 @@ class Record(_Structure, metaclass=_RecordType):
 def rows_of(cls: Any, view: Any, first: int, count: int) -> Any:
     """Records that lie in a view of numbers, one after the other; all their fields are such numbers.
 
+    They have to lie inside: in machine code nothing looks whether they do.
+
     Parameters
     ----------
     cls : type
-        A record.
+        A record; ``float`` or ``int`` for a part of the view.
     view : ndarray
     first : int
         Where the first record begins.
     count : int
     """
+    if cls in NUMBERS:
+        return view[int(first) : int(first) + int(count)]
     if not count:
         return (cls * 0)()
     return (cls * int(count)).from_address(address_of(view) + view.itemsize * int(first))

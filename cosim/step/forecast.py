@@ -9,9 +9,9 @@ from __future__ import annotations
 import math
 
 from cosim.contracts.method_layout import LARGEST, NEXT_STEP
-from cosim.step.crossing import look_at, points_of
+from cosim.step.crossing import look_at
 from cosim.step.run import Run
-from cosim.step.search_points import LEFT, QUARTERS, time_at, values_at
+from cosim.step.search_points import LEFT, QUARTERS, points_of, time_at, values_at
 from cosim.step.watched import above, level, value
 
 CLOSER = 0.1  # of the step behind a time that did not come true: the next one has to be nearer than that

@@ -71,7 +71,7 @@ def hold_of(run: Run, i: int) -> Hold:
 def push_of(run: Run, i: int) -> Reals:
     """The direction in which a held witness is pushed."""
     at = run.plan.hold_width * i + HOLD_WIDTH
-    return run.hold_numbers[at : at + run.y.shape[0]]
+    return rows_of(float, run.hold_numbers, at, run.y.shape[0])
 
 
 def switches_of(run: Run, i: int) -> Rows[Switch]:
@@ -350,13 +350,13 @@ def note_held(run: Run) -> None:
 def candidate_push(run: Run, i: int) -> Reals:
     """How the handlers of a witness have changed the states."""
     at = run.plan.candidate_width * i
-    return run.candidates[at : at + run.y.shape[0]]
+    return rows_of(float, run.candidates, at, run.y.shape[0])
 
 
 def candidate_count(run: Run, i: int) -> Reals:
     """How many variables they have switched: one number."""
     at = run.plan.candidate_width * i + run.y.shape[0]
-    return run.candidates[at : at + 1]
+    return rows_of(float, run.candidates, at, 1)
 
 
 def candidate_switch(run: Run, i: int, s: int) -> Switch:

@@ -271,18 +271,18 @@ class Run(Arrays):
     def blocks_inside(run):
         """The blocks that they need inside a step."""
         at = CHOICE_WIDTH + VALUE_WIDTH * run.chosen.values
-        return run.choice[at : at + run.chosen.inside]
+        return rows_of(int, run.choice, at, run.chosen.inside)
 
     @property
     def blocks_outside(run):
         """The blocks that they need where the motion is known."""
         at = CHOICE_WIDTH + VALUE_WIDTH * run.chosen.values + run.chosen.inside
-        return run.choice[at : at + run.chosen.outside]
+        return rows_of(int, run.choice, at, run.chosen.outside)
 
     def ring(run, number):
         """The ring of a history."""
         at = run.rings[number]
-        return run.k[at : at + RING]
+        return rows_of(int, run.k, at, RING)
 
     @property
     def backup(run) -> Variables:
@@ -313,7 +313,12 @@ class Run(Arrays):
         """A copy of the variables, in these numbers."""
         at_p = run.y.shape[0]
         at_d = at_p + run.p.shape[0]
-        return Variables(reals[:at_p], reals[at_p:at_d], reals[at_d:], integers)
+        return Variables(
+            rows_of(float, reals, 0, at_p),
+            rows_of(float, reals, at_p, run.p.shape[0]),
+            rows_of(float, reals, at_d, run.d.shape[0]),
+            integers,
+        )
 
 
 LETTERS = dict(

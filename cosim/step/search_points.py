@@ -13,6 +13,7 @@ import math
 from typing import NamedTuple
 
 from cosim.step.run import Reals, Run
+from cosim_compiler.record import rows_of
 
 A_CYCLE = 2.0  # parts for each way through its range at the largest rate: 2 pi in a cycle of a sinusoid
 BESIDE = 0.01  # of its range: a witness that is closer to zero is beside a zero
@@ -28,7 +29,7 @@ class Points(NamedTuple):
     """The points of a search."""
 
     numbers: Reals
-    count: int  # of witnesses
+    witnesses: int  # how many
 
 
 def points_of(run: Run) -> Points:
@@ -43,29 +44,29 @@ def numbers_of_points(witnesses: int) -> int:
 
 def time_at(points: Points, point: int) -> float:
     """When a point is, s."""
-    return points.numbers[point * (1 + 2 * points.count)]
+    return points.numbers[point * (1 + 2 * points.witnesses)]
 
 
 def set_time(points: Points, point: int, t: float) -> None:
     """Say when a point is."""
-    points.numbers[point * (1 + 2 * points.count)] = t
+    points.numbers[point * (1 + 2 * points.witnesses)] = t
 
 
 def values_at(points: Points, point: int) -> Reals:
     """The witnesses at a point, above their levels."""
-    at = point * (1 + 2 * points.count) + 1
-    return points.numbers[at : at + points.count]
+    at = point * (1 + 2 * points.witnesses) + 1
+    return rows_of(float, points.numbers, at, points.witnesses)
 
 
 def rates_at(points: Points, point: int) -> Reals:
     """Their rates there, 1/s."""
-    at = point * (1 + 2 * points.count) + 1 + points.count
-    return points.numbers[at : at + points.count]
+    at = point * (1 + 2 * points.witnesses) + 1 + points.witnesses
+    return rows_of(float, points.numbers, at, points.witnesses)
 
 
 def copy_point(points: Points, source: int, target: int) -> None:
     """Write one point over another."""
-    width = 1 + 2 * points.count
+    width = 1 + 2 * points.witnesses
     for i in range(width):
         points.numbers[target * width + i] = points.numbers[source * width + i]
 
@@ -109,7 +110,7 @@ def see(points: Points, i: int, t: float, value: float, rate: float) -> None:
 def forget_seen(points: Points) -> None:
     """Before the first search of a step."""
     set_time(points, SEEN, -1.0)
-    for i in range(points.count):
+    for i in range(points.witnesses):
         lowest_values(points)[i] = math.inf
         highest_values(points)[i] = -math.inf
         largest_rates(points)[i] = 0.0
@@ -120,7 +121,7 @@ def forget_seen(points: Points) -> None:
 
 def forget_hidden(points: Points) -> None:
     """Before each search."""
-    for i in range(points.count):
+    for i in range(points.witnesses):
         hiding_rates(points)[i] = math.inf
 
 
@@ -161,7 +162,7 @@ def note_hidden(points: Points) -> None:
 
     Beside a zero that is known (where a ball has just left the floor) any rate would do: that says nothing.
     """
-    for i in range(points.count):
+    for i in range(points.witnesses):
         far = BESIDE * (highest_values(points)[i] - lowest_values(points)[i])
         if abs(values_at(points, LEFT)[i]) > far and abs(values_at(points, RIGHT)[i]) > far:
             hiding_rates(points)[i] = min(hiding_rates(points)[i], hiding_rate(points, i))

@@ -419,8 +419,8 @@ class Tables:
         self._table("notices", notices)
         looked_at = {*slots_named(system, SMOOTH_UNTIL), *slots_named(system, BREAK_ORDER), *notices}
         may_wait = has_functions and not self.witnesses
-        rows, found = past_rows(system, looked_at if may_wait else None)
-        self._table("past", [words_of(row) for row in rows])
+        past, found = past_rows(system, looked_at if may_wait else None)
+        self._table("past", [words_of(row) for row in past])
         self._table("past_results", found)
         self._room_for("past_results_before", "scratch", len(found))
 

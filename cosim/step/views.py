@@ -14,28 +14,27 @@ from cosim_compiler.record import rows_of, width_of
 from cosim_compiler.sources.run_source import run_source
 
 DIRECTORY = width_of(Plan)
+REALS = ("scratch", "times", "numbers", "rows")
 
 
-class Part(cached_property):  # type: ignore[type-arg]
+class Part(cached_property):
     """A part of an array of a run.
 
     Parameters
     ----------
     array : str
         In which it lies.
-    record : type, optional
-        Its rows are records of this class; without one they are numbers.
+    kind : type
+        A record, or ``float`` or ``int``: what its rows are.
     is_one : bool
         It is one record.
     is_first : bool
         It is the record with which the array begins.
     """
 
-    def __init__(
-        self, array: str, record: Any = None, *, is_one: bool = False, is_first: bool = False
-    ) -> None:
+    def __init__(self, array: str, kind: Any, *, is_one: bool = False, is_first: bool = False) -> None:
         super().__init__(_unnamed)
-        self.array, self.record, self.is_one, self.is_first = array, record, is_one, is_first
+        self.array, self.kind, self.is_one, self.is_first = array, kind, is_one, is_first
 
     def __set_name__(self, owner: Any, name: str) -> None:
         super().__set_name__(owner, name)
@@ -43,7 +42,7 @@ class Part(cached_property):  # type: ignore[type-arg]
         if not self.is_first:
             parts = owner.__dict__["PARTS"]
             place = parts.setdefault(name, DIRECTORY + 2 * len(parts))
-        given = {"rows_of": rows_of, "Kind": self.record, "__name__": f"{owner.__module__}.{name}"}
+        given = {"rows_of": rows_of, "Kind": self.kind, "__name__": f"{owner.__module__}.{name}"}
         self.func = run_source(self._text(name, place), given, f"run.{name}")[name]
 
     def _text(self, name: str, place: int) -> str:
@@ -52,10 +51,8 @@ class Part(cached_property):  # type: ignore[type-arg]
             shown = f"rows_of(Kind, run.{self.array}, 0, 1)[0]"
         elif self.is_one:
             shown = f"rows_of(Kind, run.{self.array}, {at}, 1)[0]"
-        elif self.record is not None:
-            shown = f"rows_of(Kind, run.{self.array}, {at}, {count})"
         else:
-            shown = f"run.{self.array}[{at} : {at} + {count}]"
+            shown = f"rows_of(Kind, run.{self.array}, {at}, {count})"
         return f"def {name}(run):\n    return {shown}\n"
 
 
@@ -65,7 +62,7 @@ def _unnamed(run: Any) -> Any:
 
 def numbers(array: str) -> Any:
     """Numbers in an array."""
-    return Part(array)
+    return Part(array, float if array in REALS else int)
 
 
 def rows(array: str, record: Any) -> Any:

@@ -15,7 +15,6 @@ from cosim.step.crossing import (
     declared_rate,
     first_crossing,
     has_crossed,
-    points_of,
 )
 from cosim.step.evaluation import copy_cache, probed
 from cosim.step.event_log import NOT_A_NUMBER, WRONG_SIDE, tell
@@ -40,6 +39,7 @@ from cosim.step.search_points import (
     hides,
     highest_values,
     lowest_values,
+    points_of,
     seen_without_value,
     spacing_for,
     values_at,

@@ -12,9 +12,9 @@ import numpy as np
 
 import cosim
 from cosim import kit
-from cosim.step import codes, layout
-from cosim.step.arrays import ARRAYS, ENTRY_SIGNATURE, Arrays
+from cosim.step import codes, records
 from cosim.step.entries import ENTRIES
+from cosim.step.run import ARRAYS, ENTRY_SIGNATURE, Run
 from cosim.system.block_address import block_address
 from cosim.walker import BLOCK_SIGNATURE
 from cosim_compiler.native import function_address
@@ -72,10 +72,15 @@ class LoweredRun:
         self.grown = 0
         self.findings: list[str] = []  # what the Simulator beside it has found
 
+    @property
+    def memory(self) -> Run:
+        """Its arrays as a run."""
+        return Run(*(self.arrays[array] for array, _, _ in ARRAYS))
+
     def call(self, name: str, t: float = 0.0) -> int:
         number = list(ENTRIES).index(name)
         while True:
-            arrays = Arrays(*(self.arrays[array] for array, _, _ in ARRAYS))
+            arrays = self.memory
             if kit.is_plain():
                 with np.errstate(all="ignore"):
                     code = int(any_entry(number, arrays, t))
@@ -86,20 +91,20 @@ class LoweredRun:
             if code != codes.GROW:
                 return code
             self.grown += 1
-            needed = int(self.arrays["places"][layout.NEEDED])
+            needed = int(self.memory.failure.needed)
             self.arrays["h"] = np.concatenate([self.arrays["h"], np.zeros(needed - self.arrays["h"].size)])
 
     @property
     def time(self) -> float:
-        return float(self.arrays["clock"][layout.TIME])
+        return float(self.memory.clock.time)
 
     def write(self, path: str, value: float) -> None:
         """As a shell sets a variable."""
         system = self.program.system
         slot = system.written_slot(path) if path in system.inputs else system.signal(path).slot
         self.arrays[slot.array][slot.offset : slot.offset + slot.size] = value
-        self.arrays["clock"][layout.JUMPED] = 1.0
-        self.arrays["places"][layout.STAGE] = layout.NOTHING
+        self.memory.clock.jumped = 1.0
+        self.memory.evaluation.stage = records.NOTHING
 
 
 def histories(system: cosim.System, k: Any, h: Any) -> list[float]:
@@ -171,5 +176,5 @@ def same(simulator: cosim.Simulator, run: LoweredRun) -> None:
         histories(system, run.arrays["k"], run.arrays["h"]),
     )
     assert np.array_equal(np.array(mine), np.array(theirs), equal_nan=True)
-    for name in ("memory", "agenda"):
+    for name in ("memory", "indices"):
         assert arrays[name].tobytes() == run.arrays[name].tobytes(), name

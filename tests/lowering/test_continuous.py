@@ -120,7 +120,7 @@ class Bytes:
     @classmethod
     def run(cls) -> list[str]:
         run = compare(oscillator(), "integrators.radau5", TIMES, accuracy=1e-6)
-        return [run.arrays[name].tobytes().hex() for name in ("y", "memory", "clock")]
+        return [run.arrays[name].tobytes().hex() for name in ("y", "memory", "times")]
 
 
 class Diode(cosim.Component):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from lowered_run import LoweredRun
 from test_continuous import oscillator
 
-from cosim.step import codes, layout
+from cosim.step import codes
 
 
 def test_a_system_that_is_extremely_stiff_is_told_with_the_state() -> None:
@@ -14,4 +14,4 @@ def test_a_system_that_is_extremely_stiff_is_told_with_the_state() -> None:
     assert run.call("initialize") == codes.REACHED
     assert run.call("advance", 1.0) == codes.FAILED_CRAWL
     assert 0.0 < run.time < 1e-5
-    assert run.program.states[run.arrays["places"][layout.FASTEST]].startswith("spring.")
+    assert run.program.states[run.memory.failure.fastest].startswith("spring.")

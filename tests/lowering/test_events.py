@@ -10,7 +10,7 @@ from lowered_run import LoweredRun, compare
 from zero_parts import Cradle, FloorBall, Mixture, Tank
 
 import cosim
-from cosim.step import codes, layout
+from cosim.step import codes
 
 LONG = pytest.mark.thorough  # each method is compiled
 TIMES = [0.05, 0.1, 0.26, 0.26, 0.5, 0.77, 1.3]
@@ -80,7 +80,7 @@ def test_events_without_end_are_told_by_a_code() -> None:
     )
     assert run.call("initialize") == codes.REACHED
     assert run.call("advance", 3.0) == codes.FAILED_HOLD
-    assert run.program.witnesses[run.arrays["places"][layout.WITNESS]] == "ball.floor"
+    assert run.program.witnesses[run.memory.failure.witness] == "ball.floor"
 
 
 def test_reported_events_without_end_go_on() -> None:

@@ -37,7 +37,7 @@ from cosim_compiler.language.types import (
     is_number,
     unify_all,
 )
-from cosim_compiler.record import Record, fields_not_of, rows_of
+from cosim_compiler.record import NUMBERS, Record, fields_not_of, rows_of
 
 READERS: dict[Any, Read] = {}
 
@@ -232,13 +232,22 @@ def _len(reader: Reading, items: list[Expression], node: ast.Call) -> Expression
     return Length(WHOLE, value)
 
 
+KINDS_OF_NUMBERS: dict[Any, Any] = {float: REAL, int: WHOLE}
+
+
 @_reads(rows_of)
 def _rows_of(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
     cls = items[0].value if len(items) == 4 and isinstance(items[0], Known) else None
+    if cls in NUMBERS:
+        view, first, count = (reader.typed(item, node) for item in items[1:])
+        if not isinstance(view.type, View) or view.type.axes != 1 or KINDS_OF_NUMBERS[cls] != view.type.item:
+            reader.refuse(node, f"{in_words(view.type)} has no {cls.__name__} in it, one behind the other")
+        return RowsIn(view.type.of_any_shape, view, convert(first, WHOLE), convert(count, WHOLE))
     if not (isinstance(cls, type) and issubclass(cls, Record)):
         reader.refuse(node, "write rows_of(the class of a record, a view, first place, how many)")
     view, first, count = (reader.typed(item, node) for item in items[1:])
-    kind = {REAL: float, WHOLE: int}.get(view.type.item) if isinstance(view.type, View) else None
+    numbers = {kind: number for number, kind in KINDS_OF_NUMBERS.items()}
+    kind = numbers.get(view.type.item) if isinstance(view.type, View) else None
     others = [] if kind is None else fields_not_of(cls, kind)
     if kind is None or others:
         reader.refuse(node, f"{in_words(view.type)} has no room for {cls.__name__}.{', '.join(others)}")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -57,6 +58,7 @@ def reported_alone(program: Program, texts: Mapping[str, str]) -> list[int]:
 def _listed(program: NDArray[np.int64]) -> NDArray[np.int64]:
     """What the tables list, but for places of blocks and of other tables in the rows of handlers."""
     listed = program.copy()
-    for handler in Run(*(listed if name == "program" else None for name in Run._fields)).handlers:
+    arrays: Any = (listed if name == "program" else None for name in Run._fields)
+    for handler in Run(*arrays).handlers:
         handler.block = handler.times_at = handler.results_at = -1
     return listed[TABLES_AT:]
