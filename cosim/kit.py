@@ -179,19 +179,24 @@ if TYPE_CHECKING:
     from cosim.simulation.simulate import choose_signals as choose_signals
     from cosim.simulation.simulate import end_of_run as end_of_run
     from cosim.simulation.statistics import Statistics as Statistics
-    from cosim.step import codes as codes
+    from cosim.step import failures as failures
     from cosim.step import records as records
     from cosim.step.accuracy import set_accuracy as set_accuracy
     from cosim.step.choice import choice_of as choice_of
-    from cosim.step.codes import EVENT as EVENT
-    from cosim.step.codes import FAILED as FAILED
-    from cosim.step.codes import GROW as GROW
-    from cosim.step.codes import REACHED as REACHED
-    from cosim.step.codes import SENTENCES as SENTENCES
-    from cosim.step.codes import STEPPED as STEPPED
-    from cosim.step.codes import TERMINATED as TERMINATED
     from cosim.step.entries import ENTRIES as ENTRIES
+    from cosim.step.entries import advance_run as advance_run
+    from cosim.step.entries import finish_run as finish_run
+    from cosim.step.entries import initialize_run as initialize_run
+    from cosim.step.entries import record_run as record_run
     from cosim.step.event_entries import EventEntries as EventEntries
+    from cosim.step.failures import EVENT as EVENT
+    from cosim.step.failures import FAILED as FAILED
+    from cosim.step.failures import GROW as GROW
+    from cosim.step.failures import REACHED as REACHED
+    from cosim.step.failures import SENTENCES as SENTENCES
+    from cosim.step.failures import STEPPED as STEPPED
+    from cosim.step.failures import TERMINATED as TERMINATED
+    from cosim.step.failures import StepFailure as StepFailure
     from cosim.step.held_tables import HeldTables as HeldTables
     from cosim.step.larger import larger as larger
     from cosim.step.method import Method as Method
@@ -211,7 +216,6 @@ if TYPE_CHECKING:
     from cosim.step.projection import worth_projecting as worth_projecting
     from cosim.step.realize import realize as realize
     from cosim.step.recording import SLACK as SLACK
-    from cosim.step.recording import record_now as record_now
     from cosim.step.records import Handler as Handler
     from cosim.step.run import ADDRESS as ADDRESS
     from cosim.step.run import ARRAY_WIDTH as ARRAY_WIDTH
@@ -229,9 +233,6 @@ if TYPE_CHECKING:
     from cosim.step.run import Run as Run
     from cosim.step.run import arrays_at as arrays_at
     from cosim.step.sliding_field import sliding_field as sliding_field
-    from cosim.step.step import advance as advance
-    from cosim.step.step import finish as finish
-    from cosim.step.step import initialize as initialize
     from cosim.step.tables import POLICIES as POLICIES
     from cosim.step.tables import Tables as Tables
     from cosim.step.touched import lower_stage as lower_stage

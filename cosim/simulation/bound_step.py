@@ -20,7 +20,7 @@ from cosim.simulation.python_handlers import PythonHandlers
 from cosim.simulation.recorded_events import RecordReader
 from cosim.simulation.statistics import Statistics
 from cosim.simulation.status import EventStatus, Severity
-from cosim.step import codes, event_log
+from cosim.step import event_log, failures
 from cosim.step.choice import choice_of_slots
 from cosim.step.compiled_step import CompiledStep
 from cosim.step.records import (
@@ -110,7 +110,7 @@ class BoundStep:
     # calls
 
     def call(self, entry: str, target: float = 0.0, most: int = 1, suppressed: bool = False) -> int:
-        """Call an entry point; a code of `cosim.step.codes`."""
+        """Call an entry point; a code of `cosim.step.failures`."""
         run = self.step.arrays
         run.course.most_steps, run.course.suppressed = most, suppressed
         self.handlers.interrupted = None
@@ -126,7 +126,7 @@ class BoundStep:
         self._error = None
         if not self.events.limit:
             self.events.forgotten = int(run.counts.events)
-        if code in HANDLERS or code == codes.FAILED_BLOCK:
+        if code in HANDLERS or code == failures.BlockFailed.number:
             self._error = self._explain(code, target)
             if self._error.status is not None:
                 self.handlers.answers[int(run.answers.source)] = self._error.status

@@ -11,7 +11,7 @@ from cosim.errors import SimulationError
 from cosim.simulation.assembler import assembly_complaint, unmet
 from cosim.simulation.status import EventStatus, Severity
 from cosim.stage import Stage
-from cosim.step import codes
+from cosim.step import failures as step_failures
 from cosim.step.python_method import RAISED
 
 if TYPE_CHECKING:
@@ -27,11 +27,11 @@ MAY = {
 }
 NO_ACCURACY = "the accuracy is not set, so events cannot be located: give the Simulator an accuracy"
 HANDLERS = (
-    codes.FAILED_HANDLER,
-    codes.FAILED_ANSWER,
-    codes.FAILED_INTEGER,
-    codes.FAILED_INFINITE,
-    codes.FAILED_FORBIDDEN,
+    step_failures.HandlerFailed.number,
+    step_failures.NoAnswer.number,
+    step_failures.NoInteger.number,
+    step_failures.InfiniteState.number,
+    step_failures.ForbiddenChange.number,
 )
 
 
@@ -49,32 +49,32 @@ def failure(
     """
     run, tables, time = step.arrays, step.tables, state.time
     number = int(run.failure.handler)
-    if code in HANDLERS or (code == codes.FAILED_BLOCK and _is_of_handler(step)):
+    if code in HANDLERS or (code == step_failures.BlockFailed.number and _is_of_handler(step)):
         return _handler_failure(step, state, code, handlers)
-    if code == codes.FAILED_BLOCK:
+    if code == step_failures.BlockFailed.number:
         return step.system.failure(state, int(run.failure.block))
-    if code == codes.FAILED_STEP:
+    if code == step_failures.IntegrationFailed.number:
         return _integration_failure(step, state)
-    text = codes.SENTENCES.get(code, f"the step answered {code}")
-    if code == codes.FAILED_CONSTRAINTS:
+    text = step_failures.SENTENCES.get(code, f"the step answered {code}")
+    if code == step_failures.ConstraintsNotMet.number:
         text = assembly_complaint(step.system, state)
-    elif code in (codes.FAILED_HOLD, codes.FAILED_SIDE):
+    elif code in (step_failures.EndlessEvents.number, step_failures.WrongSide.number):
         text = found
-    elif code == codes.FAILED_LOOSE:
+    elif code == step_failures.NothingToHoldBy.number:
         path = tables.witnesses[int(run.failure.witness)]
         text = f"{path} chatters, and its handlers change nothing to hold it by"
-    elif code == codes.FAILED_SIGNALS:
+    elif code == step_failures.EndlessSignals.number:
         offsets = [o for o in tables.agenda_of.signals if state._arrays["k"][o]]
         names = ", ".join(path for o in offsets for path in step.system.paths_at("k", [o]))
         text = f"signals raise each other without end: {names} still set after 100 rounds"
-    elif code == codes.FAILED_TIMER:
+    elif code == step_failures.TimerInPast.number:
         entry = tables.agenda_of.entries[number]
         value = float(state._arrays["d"][entry.flag])
         text = (
             f"{entry.part}.{entry.handler.timer}: the next time is {value:.9g} s, needs one that is not "
             "past, or math.inf for never"
         )
-    elif code == codes.FAILED_PERIOD:
+    elif code == step_failures.PeriodLost.number:
         entry = tables.agenda_of.entries[number]
         period = entry.handler.period
         value = float(state[f"{entry.part}.{period}"] if isinstance(period, str) else period)
@@ -82,7 +82,7 @@ def failure(
             f"{entry.path}: its period is {value} s, needs more than 0, and enough for time to advance; "
             "for every step: TIME_ADVANCED"
         )
-    elif code == codes.FAILED_RESOLUTION:
+    elif code == step_failures.ResolutionLost.number:
         entry = tables.agenda_of.entries[number]
         values = [
             float(state[f"{entry.part}.{time}"] if isinstance(time, str) else time)
@@ -92,11 +92,11 @@ def failure(
             f"{entry.path}: its period {values[0]!r} s and its offset {values[1]!r} s cannot be counted in "
             "one resolution of 64 bits: give times with fewer decimals"
         )
-    elif code == codes.FAILED_STILL:
+    elif code == step_failures.NothingTakesTime.number:
         text = "nothing here takes time: no states and no scheduled event; give a finite time"
-    elif code == codes.FAILED_ACCURACY:
+    elif code == step_failures.NoAccuracy.number:
         text = NO_ACCURACY
-    elif code == codes.FAILED_CRAWL:
+    elif code == step_failures.Stalled.number:
         text = _crawl(step, wanted)
     return SimulationError(time, text)
 
@@ -168,20 +168,22 @@ def _handler_failure(
     twin = _failed_state(step, state) if does != "publish" else state
     block = int(step.arrays.failure.block)
     names = step.system.paths_at("ypdk"[int(step.arrays.failure.array)], [int(step.arrays.failure.index)])
-    if code == codes.FAILED_BLOCK or (does == "publish" and entry.block >= 0 and block == entry.block):
+    if code == step_failures.BlockFailed.number or (
+        does == "publish" and entry.block >= 0 and block == entry.block
+    ):
         raised = step.system.failure(twin, block)
         text, cause = raised.reason, raised.__cause__
-    elif code == codes.FAILED_FORBIDDEN:
+    elif code == step_failures.ForbiddenChange.number:
         text = f"a {does} handler changed {', '.join(names)}; {MAY.get(does, '')}"
-    elif code == codes.FAILED_INTEGER:
+    elif code == step_failures.NoInteger.number:
         text = f"an integer became {_written(step, number)}: {', '.join(names)}"
-    elif code == codes.FAILED_INFINITE:
+    elif code == step_failures.InfiniteState.number:
         text = f"{', '.join(names)} became {_written(step, number)}, not finite"
-    elif code == codes.FAILED_ANSWER:
+    elif code == step_failures.NoAnswer.number:
         text = f"it answered no severity, needs {' '.join(map(repr, Severity))}"
     text = text.removeprefix(f"{entry.path}: ")
     exception = status.exception if status.exception is not None else cause
-    answered = code == codes.FAILED_HANDLER and (status.exception is None or does == "publish")
+    answered = code == step_failures.HandlerFailed.number and (status.exception is None or does == "publish")
     says = f"{entry.path} failed: {text}" if answered else f"{entry.path}: {text}"
     error = SimulationError(state.time, says)
     error.status = EventStatus(Severity.FAILED, text, entry.path, exception)

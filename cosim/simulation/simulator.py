@@ -23,7 +23,7 @@ from cosim.simulation.passed_timers import passed_timers
 from cosim.simulation.simulated_system import SimulatedSystem
 from cosim.simulation.status import Severity, SimulatorStatus, worst
 from cosim.stage import Stage
-from cosim.step import codes
+from cosim.step import failures
 from cosim.step.tables import POLICIES
 from cosim.step.witnesses import CHARACTERISTIC_TIME
 from cosim.system.state import State
@@ -310,7 +310,7 @@ class Simulator(ClosedAttributes, SimulatedSystem):
     def go_on(self, code: int, boundary_time: float, within: float = 0.0) -> SimulatorStatus:
         """Go on from what the Step answered when compiled code called it; `within` as for `advance_to`."""
         self._step.explain(code, boundary_time)
-        if code in (codes.GROW, codes.STEPPED):
+        if code in (failures.GROW, failures.STEPPED):
             return self.advance_to(boundary_time, within=within)
         try:
             return self._end_if_asked(

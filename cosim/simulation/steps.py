@@ -11,7 +11,7 @@ from cosim.simulation.monitor import Monitor, call_monitor
 from cosim.simulation.pace import Pace
 from cosim.simulation.status import EventStatus, Reason, Severity, SimulatorStatus, worst
 from cosim.stage import Stage
-from cosim.step import codes
+from cosim.step import failures
 
 FIRST_STRIDE, LONGEST_STRIDE = 16, 1_000_000  # steps in one call of the Step
 MOST_VALUES = 2**17  # recorded in one stride, 1 MB: a run that is streamed needs no more
@@ -92,8 +92,8 @@ class Steps:
 
     def checked(self, code: int, wanted: float) -> EventStatus:
         """The answer that a code of the Step stands for; an error where it has failed."""
-        self.has_arrived = code == codes.REACHED
-        if code >= codes.FAILED:
+        self.has_arrived = code == failures.REACHED
+        if code >= failures.FAILED:
             raise self.bound.failure(code, wanted)
         return self.bound.answer()
 

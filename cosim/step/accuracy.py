@@ -5,7 +5,7 @@ from __future__ import annotations
 from cosim.contracts.method_layout import ACCURACY as METHOD_ACCURACY
 from cosim.contracts.method_layout import SETTINGS_HEADER, STEP_ACCURACY, TUNE_SIGNATURE
 from cosim.contracts.tolerances import LOOSEST_ACCURACY, SCALE, accuracy_of_step
-from cosim.step.codes import REACHED
+from cosim.step.failures import REACHED
 from cosim.step.run import Run
 from cosim_compiler.calls import indirect_call
 

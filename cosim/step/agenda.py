@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from cosim.rational import common_resolution, compare_fractions, rational_time
-from cosim.step.codes import FAILED_PERIOD, FAILED_RESOLUTION, FAILED_TIMER
+from cosim.step.failures import PeriodLost, ResolutionLost, TimerInPast
 from cosim.step.records import IN_C, IN_D, IN_K, IN_NUMBERS, LISTED, PERIODIC, TIMED, GivenTime, Handler
 from cosim.step.run import Run
 
@@ -32,17 +32,17 @@ def exact_value(run: Run, given: GivenTime, number: float) -> tuple[int, int, in
     return rational_time(number)
 
 
-def set_grid(run: Run, handler: Handler, period: float, offset: float) -> int:
-    """Count the times of a periodic event from here on so; 0 or a code."""
+def set_grid(run: Run, handler: Handler, period: float, offset: float) -> None:
+    """Count the times of a periodic event from here on so."""
     whole, rest, of_period = exact_value(run, run.time_given(handler.period), period)
     begin, after, of_offset = exact_value(run, run.time_given(handler.offset), offset)
     resolution = 0 if of_period == 0 or of_offset == 0 else common_resolution(of_period, of_offset)
     if not run.clock.time + period > run.clock.time:
         run.failure.handler = handler.number
-        return FAILED_PERIOD
+        raise PeriodLost()
     if resolution == 0:
         run.failure.handler = handler.number
-        return FAILED_RESOLUTION
+        raise ResolutionLost()
     timing = run.timings[handler.number]
     timing.period = period
     timing.offset = offset
@@ -52,7 +52,6 @@ def set_grid(run: Run, handler: Handler, period: float, offset: float) -> int:
     grid.period_whole = whole
     grid.period_rest = rest * (resolution // of_period)
     grid.resolution = resolution
-    return 0
 
 
 def time_of(run: Run, handler: Handler, index: int) -> float:
@@ -163,48 +162,44 @@ def later_index(run: Run, handler: Handler) -> int:
     return index
 
 
-def start_agenda(run: Run) -> int:
-    """A fresh agenda at the present time; 0 or a code."""
+def start_agenda(run: Run) -> None:
+    """Begin a fresh agenda at the present time."""
     for handler in run.handlers:
         if handler.schedule == TIMED:
             timer = run.d[handler.flag]
             missed = timer < run.clock.time
             run.timings[handler.number].served = timer if missed else -math.inf
-    return schedule_periods(run, 0)
+    schedule_periods(run, False)
 
 
-def schedule_periods(run: Run, following: int) -> int:
-    """At the start of a run: periodic and listed events begin with the first that is not past; 0 or a code.
+def schedule_periods(run: Run, only_following: bool) -> None:
+    """At the start of a run: periodic and listed events begin with the first that is not past.
 
-    Where `following`, only those whose period or offset is a parameter.
+    With `only_following` those alone whose period or offset is a parameter.
     """
     for handler in run.handlers:
-        if handler.schedule not in (PERIODIC, LISTED) or (following != 0 and handler.follows == 0):
+        if handler.schedule not in (PERIODIC, LISTED) or (only_following and handler.follows == 0):
             continue
         if handler.schedule == PERIODIC:
             period = present_value(run, run.time_given(handler.period))
             offset = present_value(run, run.time_given(handler.offset))
-            code = set_grid(run, handler, period, offset)
-            if code != 0:
-                return code
+            set_grid(run, handler, period, offset)
         await_index(run, handler, first_index(run, handler, run.clock.time))
-    return 0
 
 
-def check_timers(run: Run) -> int:
-    """Refuse timers that were set to the past; 0 or a code."""
+def check_timers(run: Run) -> None:
+    """Refuse timers that were set to the past."""
     for handler in run.handlers:
         if handler.schedule == TIMED:
             timer = run.d[handler.flag]
             was_served = timer == run.timings[handler.number].served
             if timer != timer or (timer < run.clock.time and not was_served):
                 run.failure.handler = handler.number
-                return FAILED_TIMER
-    return 0
+                raise TimerInPast()
 
 
-def follow_parameters(run: Run) -> int:
-    """Where a parameter that is a period or an offset has changed, go on on the new grid; 0 or a code.
+def follow_parameters(run: Run) -> None:
+    """Where a parameter that is a period or an offset has changed, go on on the new grid.
 
     What was due already is handled first.
     """
@@ -217,19 +212,16 @@ def follow_parameters(run: Run) -> int:
         is_same = timing.period == period and timing.offset == offset
         if is_same or timing.comes <= run.clock.time:
             continue
-        code = set_grid(run, handler, period, offset)
-        if code != 0:
-            return code
+        set_grid(run, handler, period, offset)
         await_index(run, handler, later_index(run, handler))
-    return 0
 
 
-def follow_clocks(run: Run) -> int:
-    """Both of the above, where there are such parameters and timers; 0 or a code."""
-    code = follow_parameters(run) if run.plan.has_grids != 0 else 0
-    if code == 0 and run.plan.has_timers != 0:
-        code = check_timers(run)
-    return code
+def follow_clocks(run: Run) -> None:
+    """Follow parameters and check timers, where there are such."""
+    if run.plan.has_grids != 0:
+        follow_parameters(run)
+    if run.plan.has_timers != 0:
+        check_timers(run)
 
 
 def serve(run: Run, handler: Handler) -> None:

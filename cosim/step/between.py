@@ -10,17 +10,15 @@ accelerations, where a speed is delayed) is computed for those that are added.
 
 from __future__ import annotations
 
-from typing import Any
-
 from cosim.contracts.method_layout import ACCURACY, FIXED
 from cosim.contracts.method_layout import START as STEP_START
-from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.evaluation import copy_cache, probed, walk_rows
-from cosim.step.event_log import NOT_KNOWN_INSIDE, NOT_SMOOTH, tell
+from cosim.step.event_log import NOT_KNOWN_INSIDE, NOT_SMOOTH, report_finding
+from cosim.step.failures import BlockFailed
 from cosim.step.histories import remember_inside
 from cosim.step.realize import interpolate, realize, redo
 from cosim.step.records import MOTION
-from cosim.step.run import Run
+from cosim.step.run import Reals, Run
 from cosim.system.history_buffer import (
     ADDED,
     BEFORE,
@@ -40,48 +38,36 @@ SHORTENED = 60  # how often, at most
 SHORTEST = 1e-9  # of a step: what is off in an interval that short jumps there
 CLOSE = 0.25  # of the accuracy
 FIRST_PART, SECOND_PART = 0.4829, 0.7919  # of an interval, where it is looked at: none has points there
-FAILED = -1
 
 
-def refine_step(run: Run, may_shorten: int) -> int:
-    """Complete the histories of the step that was taken last, which may end sooner then; 0 or a code."""
+def refine_step(run: Run, may_shorten: bool) -> None:
+    """Complete the histories of the step that was taken last, which may end sooner then."""
     if run.passing.refined_until == run.clock.time:
-        return 0
-    shorter = may_shorten != 0 and (run.settings[FIXED] == 0.0 or run.y.shape[0] == 0)
+        return
+    shorter = may_shorten and (run.settings[FIXED] == 0.0 or run.y.shape[0] == 0)
     for _ in range(SHORTENED):
-        start = run.work[STEP_START]
-        if not start < run.clock.time:
+        if not run.work[STEP_START] < run.clock.time:
             break
-        code = remember_inside(run)
-        if code != 0:
-            return code
-        added = refine(run, shorter)
-        if added == FAILED:
-            return CODE_BLOCK
-        reached = run.passing.refined_until
+        remember_inside(run)
+        reached = refine(run, shorter)
         if reached >= run.clock.time:
             break
-        code = redo(run, reached)
-        if code == 0:
-            code = realize(run, MOTION)
-        if code != 0:
-            return code
+        redo(run, reached)
+        realize(run, MOTION)
     run.passing.refined_until = run.clock.time
-    return 0
 
 
-def refine(run: Run, shorter: int) -> int:
-    """Add points between the ends of the last step: how many, or FAILED.
+def refine(run: Run, shorter: bool) -> float:
+    """Add points between the ends of the last step; how far the histories are good then.
 
-    REFINED_UNTIL is how far the histories are good then: to the end of the step unless it may be shorter.
+    That is the end of the step unless it may be `shorter`.
     """
     start = run.work[STEP_START]
     now = run.clock.time
     _, c = probed(run)
     copy_cache(run, run.c, c)
     c[run.plan.side] = BEFORE
-    if walk_rows(run, run.plan.between_updates.first, run.plan.between_updates.last, now, run.y, c) != 0:
-        return FAILED
+    walk_rows(run, run.plan.between_updates.first, run.plan.between_updates.last, now, run.y, c)
     for source in run.smoothness:
         c[source.at] = CLOSE * run.settings[ACCURACY]
     shortest = max(SHORTEST * (now - start), 4.0 * margin(now))
@@ -90,39 +76,33 @@ def refine(run: Run, shorter: int) -> int:
     while low < now:
         high = next_entry(run, low, now)
         middle = low + FIRST_PART * (high - low)
-        more = look_between(run, middle)
-        if more == 0:
+        needs_point = look_between(run, middle)
+        if not needs_point:
             middle = low + SECOND_PART * (high - low)
-            more = look_between(run, middle)
-        if more == FAILED:
-            return FAILED
-        added += more
+            needs_point = look_between(run, middle)
+        added += 1 if needs_point else 0
         is_shortest = high - low <= shortest
         is_full = added > ROOM - 4
-        if more > 0 and (is_full or (is_shortest and start < low and high < now)):
-            tell_once(run, ADDED, NOT_SMOOTH)  # at its ends dense output may not quite meet the states
-        if more == 0 or is_shortest or is_full:
+        if needs_point and (is_full or (is_shortest and start < low and high < now)):
+            report_once(run, ADDED, NOT_SMOOTH)  # at its ends dense output may not quite meet the states
+        if not needs_point or is_shortest or is_full:
             low = high
-        elif shorter != 0 and added >= MOST and low > start:
+        elif shorter and added >= MOST and low > start:
             break
         else:
             low = max(start, changed_from(run, middle))
-    run.passing.refined_until = low
-    return added
+    return low
 
 
-def look_between(run: Run, t: float) -> int:
-    """Look at what is remembered at a time inside the last step: 1 where a history needs it, 0, or FAILED."""
+def look_between(run: Run, t: float) -> bool:
+    """Look at what is remembered at a time inside the last step; whether a history needs a point there."""
     interpolate(run, t, run.work)
     y, c = probed(run)
-    more = compare(run, t, LOOKED, y, c)
-    if more == 1:
-        more = compare(run, t, REFINED, y, c)
-    return more
+    return compare(run, t, LOOKED, y, c) and compare(run, t, REFINED, y, c)
 
 
-def compare(run: Run, t: float, side: float, y: Any, c: Any) -> int:
-    """Compare the histories with what they remember, at a time: 1 where one is off, 0, or FAILED."""
+def compare(run: Run, t: float, side: float, y: Reals, c: Reals) -> bool:
+    """Compare the histories with what they remember, at a time; whether one is off."""
     first = run.plan.first_looked
     last = first + run.plan.looked_rows
     if side != LOOKED:
@@ -131,16 +111,15 @@ def compare(run: Run, t: float, side: float, y: Any, c: Any) -> int:
     status = walk(run.watched, run.ints, first, last, t, y, run.p, run.d, run.k, run.h, c)
     if status != 0:
         run.failure.block = run.looks[status - 1 - run.plan.first_looked]
-        return FAILED
-    more = 0
-    for i in range(len(run.rings)):
-        flags = run.rings[i] + FULL
-        run.history_flags[i] = run.k[flags]
-        if run.k[flags] & ADDED != 0:
-            more = 1
-        run.k[flags] = 0
-    tell_once(run, NO_VALUE, NOT_KNOWN_INSIDE)
-    return more
+        raise BlockFailed()
+    is_off = False
+    for number in range(len(run.rings)):
+        ring = run.ring(number)
+        run.history_flags[number] = ring[FULL]
+        is_off = is_off or ring[FULL] & ADDED != 0
+        ring[FULL] = 0
+    report_once(run, NO_VALUE, NOT_KNOWN_INSIDE)
+    return is_off
 
 
 def next_entry(run: Run, t: float, now: float) -> float:
@@ -164,9 +143,9 @@ def changed_from(run: Run, t: float) -> float:
     return since
 
 
-def tell_once(run: Run, flag: int, kind: int) -> None:
+def report_once(run: Run, flag: int, kind: int) -> None:
     """A finding about each history in which this was noticed, once in a run."""
     for i in range(len(run.rings)):
         if run.history_flags[i] & flag != 0 and run.reported_histories[i] & flag == 0:
             run.reported_histories[i] |= flag
-            tell(run, kind, i, 0.0)
+            report_finding(run, kind, i, 0.0)

@@ -13,8 +13,8 @@ import numpy as np
 from cosim.contracts.integrator import Integrator
 from cosim.errors import StateError
 from cosim.stage import Stage
-from cosim.step.codes import GROW, REACHED
 from cosim.step.entries import CALLED, enter
+from cosim.step.failures import GROW, ForeignState
 from cosim.step.method import prepared
 from cosim.step.plan import Plan
 from cosim.step.python_method import PythonMethod
@@ -213,15 +213,21 @@ class CompiledStep:
             mine[name] = grown
         self._state = state
         self.gather()
-        if started and not state.is_believed and check_state(self.arrays) != REACHED:
-            raise StateError(
-                "the bytes of this State are damaged (its agenda, its histories or its holds are of no run)"
-            )
-        state.is_believed = True
+        if started and not state.is_checked:
+            self._check_state()
+        state.is_checked = True
         run = self.arrays
         run.evaluation.stage = RESTORED if state.stage < Stage.ACCELERATION else NOTHING
         run.evaluation.touched = 0
         run.located.start = np.nan
+
+    def _check_state(self) -> None:
+        try:
+            check_state(self.arrays)
+        except ForeignState as error:
+            raise StateError(
+                "the bytes of this State are damaged (its agenda, its histories or its holds are of no run)"
+            ) from error
 
     def gather(self) -> None:
         assert self._state is not None
@@ -245,7 +251,7 @@ class CompiledStep:
     # calls
 
     def call(self, name: str, t: float = 0.0) -> int:
-        """Call an entry point; histories grow as they need. The answer is one of `codes`."""
+        """Call an entry point; histories grow as they need. The answer is one of `failures`."""
         state = self._state
         assert state is not None
         own = state._arrays

@@ -32,9 +32,8 @@ from cosim.step.search_points import (
     time_at,
     values_at,
 )
-from cosim.step.watched import above, level
+from cosim.step.watched import above, level, walk_watched
 from cosim.step.zeros import EITHER
-from cosim.walker import walk
 
 PARTS = 4  # of a step, looked at whatever the witnesses do
 ASKEW = 0.4045  # of a step, (sqrt(5) + 1) / 8: one more look, as oscillations may keep time with the others
@@ -43,7 +42,7 @@ HIDING = 1e3  # differences, a thousandth of the step: in shorter parts nothing 
 EXTREMUM_STEPS = 30
 NEAREST = 1e-6  # of a part: turns closer than that to an end or to each other are not told apart
 SPLITS = 64  # of a part, between two turns: more are made by rounding alone
-NOTHING_FOUND, FOUND = 0, 1  # a negative code: minus (1 + index of the block that failed)
+MOST_DIPS = 3  # of a part that are followed
 
 
 def crosses(before: float, after: float, direction: int, guard: float) -> bool:
@@ -60,7 +59,7 @@ def declared_rate(run: Run, i: int) -> int:
     return run.probes[i].rate
 
 
-def has_crossed(run: Run, i: int, before: float, after: float) -> bool:
+def is_crossing(run: Run, i: int, before: float, after: float) -> bool:
     """Whether going from one value to another, above its level, is an event of a witness."""
     guard = run.levels[i].guard
     return crosses(before, after, run.probes[i].direction, guard)
@@ -76,16 +75,15 @@ def copy_end(run: Run, c: Reals, at_start: bool) -> None:
             c[rate] = run.rates_before[i] if at_start else run.c[rate]
 
 
-def look_at(run: Run, t: float, at: int) -> int:
-    """The witnesses at a time of the last step, into a point; 0 or 1 + the index of a failed block."""
+def look_at(run: Run, t: float, at: int) -> None:
+    """Compute the witnesses at a time of the last step, into a point."""
     y, c = probed(run)
     at_start = t == run.searched_work[STEP_START]
-    status = 0
     if run.course.ends_known != 0 and (at_start or t == run.searched_work[STEP_END]):
         copy_end(run, c, at_start)
     else:
         interpolate(run, t, run.searched_work)
-        status = walk(run.watched, run.ints, 0, len(run.watched_blocks), t, y, run.p, run.d, run.k, run.h, c)
+        walk_watched(run, t, y, c)
     points = points_of(run)
     set_time(points, at, t)
     values = values_at(points, at)
@@ -94,10 +92,9 @@ def look_at(run: Run, t: float, at: int) -> int:
     if run.course.has_bands != 0:
         for i in range(len(run.witnesses)):
             values[i] = above(run, i, c[run.probes[i].value])
-    return status
 
 
-def look_with_rates(run: Run, t: float, step: float, at: int) -> int:
+def look_with_rates(run: Run, t: float, step: float, at: int) -> None:
     """As `look_at`, with their rates; a rate that is not declared is a difference over `step`."""
     count = len(run.witnesses)
     points = points_of(run)
@@ -107,12 +104,10 @@ def look_with_rates(run: Run, t: float, step: float, at: int) -> int:
     for i in range(count):
         missing = missing or declared_rate(run, i) < 0
     if missing:
-        status = look_at(run, t + step, at)
-        if status != 0:
-            return status
+        look_at(run, t + step, at)
         for i in range(count):
             rates[i] = values[i]
-    status = look_at(run, t, at)
+    look_at(run, t, at)
     _, c = probed(run)
     moved = (t + step) - t
     for i in range(count):
@@ -124,7 +119,6 @@ def look_with_rates(run: Run, t: float, step: float, at: int) -> int:
         else:
             rates[i] = (rates[i] - values[i]) / moved
         see(points, i, t, values[i], abs(rates[i]))
-    return status
 
 
 def turns(left: float, right: float, left_rate: float, right_rate: float) -> int:
@@ -139,8 +133,8 @@ def turns(left: float, right: float, left_rate: float, right_rate: float) -> int
     return 0
 
 
-def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: float) -> int:
-    """Follow a dip of witness `i` between LEFT and RIGHT; 1 when it passes zero, at the time left in MIDDLE.
+def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: float) -> bool:
+    """Follow a dip of witness `i` between LEFT and RIGHT; whether it passes zero, at a time left in MIDDLE.
 
     The turn of the cubic through the ends is tried, every third time the middle, until the tangents show that
     zero is out of reach.
@@ -154,7 +148,7 @@ def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: fl
     r_right = rates_at(points, RIGHT)[i]
     for n in range(EXTREMUM_STEPS):
         if not right - left > shortest or r_left == r_right:
-            return 0
+            return False
         step = right - left
         first = step * r_left
         bend = 3.0 * (v_right - v_left) - step * (2.0 * r_left + r_right)
@@ -163,7 +157,7 @@ def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: fl
             # a convex function cannot reach below where the tangents at its two ends meet
             meet = (v_right - v_left + r_left * left - r_right * right) / (r_left - r_right)
             if turn * (v_left + r_left * (meet - left)) > 0.0:
-                return 0
+                return False
         inside = bend * bend - 3.0 * change * first
         share = 0.5
         if inside > 0.0 and n % 3 < 2:
@@ -176,16 +170,14 @@ def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: fl
             share = 0.5
         middle = left + share * step
         if not left < middle < right:
-            return 0
-        status = look_with_rates(run, middle, difference, MIDDLE)
-        if status != 0:
-            return -status
+            return False
+        look_with_rates(run, middle, difference, MIDDLE)
         v = values_at(points, MIDDLE)[i]
         r = rates_at(points, MIDDLE)[i]
         if v != v or r != r:
-            return 0
+            return False
         if turn * v <= 0.0:
-            return 1
+            return True
         if turn * r < 0.0:
             left = middle
             v_left = v
@@ -194,7 +186,7 @@ def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: fl
             right = middle
             v_right = v
             r_right = r
-    return 0
+    return False
 
 
 def between_turns(points: Points, i: int) -> float:
@@ -258,7 +250,7 @@ def first_guess(run: Run, points: Points) -> float:
     for i in range(count):
         v_left = values_at(points, LEFT)[i]
         v_right = values_at(points, RIGHT)[i]
-        if has_crossed(run, i, v_left, v_right):
+        if is_crossing(run, i, v_left, v_right):
             guess = (v_right * left - v_left * right) / (v_right - v_left)
             if not left <= guess <= right:
                 guess = 0.5 * (left + right)
@@ -267,7 +259,7 @@ def first_guess(run: Run, points: Points) -> float:
     return first
 
 
-def narrow(run: Run, window: float) -> int:
+def narrow(run: Run, window: float) -> None:
     """Shrink LEFT … RIGHT around the first crossing between them to `window`: the ITP method.
 
     At most one evaluation more than bisection, mostly far fewer, whatever the shape of the witnesses.
@@ -277,7 +269,7 @@ def narrow(run: Run, window: float) -> int:
     left = time_at(points, LEFT)
     right = time_at(points, RIGHT)
     if not right - left > window:
-        return 0
+        return
     scale = 0.2 / (right - left)
     # twice the interval that is left when nothing but halving was done
     reach = window * math.pow(2.0, math.ceil(math.log((right - left) / window) / math.log(2.0)) + 1.0)
@@ -293,118 +285,127 @@ def narrow(run: Run, window: float) -> int:
             x = half - side * radius
         reach = 0.5 * reach
         if not left < x < right:
-            return 0
-        status = look_at(run, x, MIDDLE)
-        if status != 0:
-            return status
+            return
+        look_at(run, x, MIDDLE)
         crossed = False
         for i in range(count):
             before = values_at(points, LEFT)[i]
             if middle[i] != middle[i]:
                 middle[i] = before
-            crossed = crossed or has_crossed(run, i, before, middle[i])
+            crossed = crossed or is_crossing(run, i, before, middle[i])
         if crossed:
             copy_point(points, MIDDLE, RIGHT)
             right = x
         else:
             copy_point(points, MIDDLE, LEFT)
             left = x
-    return 0
 
 
-def first_crossing(run: Run, start: float, stop: float, window: float, difference: float, parts: int) -> int:
-    """The first crossing between `start` and `stop`; FOUND leaves its window in ENDS, else minus a status.
+def first_crossing(run: Run, start: float, stop: float, window: float, difference: float, parts: int) -> bool:
+    """Whether a witness crosses between `start` and `stop`; `search_window` then holds the first crossing.
 
-    ENDS holds the values of the witnesses at the start and at the end of the step, above their levels. The
-    points LEFT and RIGHT then are those of the window. `difference` is what undeclared rates are taken over.
+    `start_values` and `stop_values` are those at the start and at the end of the step, above their levels.
+    The points LEFT and RIGHT then are those of the window. `difference` is what undeclared rates are taken
+    over.
     """
-    count = len(run.witnesses)
     points = points_of(run)
     if parts == PARTS:
-        status = look_with_rates(run, start + ASKEW * (stop - start), difference, LEFT)
-        if status != 0:
-            return -status
-    status = look_with_rates(run, start, difference, LEFT)
-    if status != 0:
-        return -status
-    for i in range(count):
+        look_with_rates(run, start + ASKEW * (stop - start), difference, LEFT)
+    look_with_rates(run, start, difference, LEFT)
+    for i in range(points.witnesses):
         values_at(points, LEFT)[i] = run.start_values[i]
     for number in range(1, parts + 1):
         end = stop
         if number < parts:
             end = start + (stop - start) * (number / parts)
-        status = look_with_rates(run, end, -difference, FIRST_STACKED)
-        if status != 0:
-            return -status
+        look_with_rates(run, end, -difference, FIRST_STACKED)
         if number == parts:
-            for i in range(count):
+            for i in range(points.witnesses):
                 values_at(points, FIRST_STACKED)[i] = run.stop_values[i]
         elif parts == PARTS:
             copy_point(points, FIRST_STACKED, QUARTERS + number - 1)
-        depth = 0
-        dips = 0
-        splits = 0
-        while depth >= 0:
-            copy_point(points, FIRST_STACKED + depth, RIGHT)
-            again = False
-            # a dip through zero makes a point of its own
-            for i in range(count):
-                turn = turns(
-                    values_at(points, LEFT)[i],
-                    values_at(points, RIGHT)[i],
-                    rates_at(points, LEFT)[i],
-                    rates_at(points, RIGHT)[i],
-                )
-                if turn != 0 and dips < 3 and depth < DEPTH + 1:
-                    code = search_extremum(run, i, turn, difference, window)
-                    if code < 0:
-                        return code
-                    if code > 0:
-                        depth += 1
-                        dips += 1
-                        copy_point(points, MIDDLE, FIRST_STACKED + depth)
-                        again = True
-                        break
-            if again:
-                continue
-            split = math.nan
-            if depth < DEPTH and splits < SPLITS:
-                for i in range(count):
-                    at = between_turns(points, i)
-                    if not at >= split:
-                        split = at if at == at else split
-            if time_at(points, LEFT) < split < time_at(points, RIGHT):
-                status = look_with_rates(run, split, difference, FIRST_STACKED + depth + 1)
-                if status != 0:
-                    return -status
-                depth += 1
-                splits += 1
-                continue
-            guess = first_guess(run, points)
-            crossed = guess == guess
-            if depth < DEPTH and time_at(points, RIGHT) - time_at(points, LEFT) > 4.0 * window:
-                middle = 0.5 * (time_at(points, LEFT) + time_at(points, RIGHT))
-                status = look_with_rates(run, middle, difference, MIDDLE)
-                if status != 0:
-                    return -status
-                smooth = True
-                long = time_at(points, RIGHT) - time_at(points, LEFT) > HIDING * difference
-                for i in range(count):
-                    smooth = smooth and is_smooth(points, i)
-                    if parts > PARTS and long and declared_rate(run, i) >= 0:
-                        smooth = smooth and not may_hide(points, i)
-                if not smooth:
-                    depth += 1
-                    copy_point(points, MIDDLE, FIRST_STACKED + depth)
-                    continue
-            note_hidden(points)
-            if crossed:
-                status = narrow(run, window)
-                if status != 0:
-                    return -status
-                run.search_window.start = time_at(points, LEFT)
-                run.search_window.end = time_at(points, RIGHT)
-                return FOUND
-            copy_point(points, RIGHT, LEFT)
-            depth -= 1
-    return NOTHING_FOUND
+        if crosses_in_part(run, window, difference, parts > PARTS):
+            run.search_window.start = time_at(points, LEFT)
+            run.search_window.end = time_at(points, RIGHT)
+            return True
+    return False
+
+
+def crosses_in_part(run: Run, window: float, difference: float, is_fine: bool) -> bool:
+    """Whether a witness crosses between LEFT and the first stacked point; LEFT and RIGHT are then its window.
+
+    Where something may hide in the part, a point inside is stacked in front, and the part up to there is
+    searched first: a dip through zero, two turns, a witness that is not as smooth as a cubic.
+    """
+    points = points_of(run)
+    depth = 0
+    dips = 0
+    splits = 0
+    while depth >= 0:
+        copy_point(points, FIRST_STACKED + depth, RIGHT)
+        if dips < MOST_DIPS and depth < DEPTH + 1 and dips_to_zero(run, difference, window):
+            depth += 1
+            dips += 1
+            copy_point(points, MIDDLE, FIRST_STACKED + depth)
+            continue
+        split = first_turn(points) if depth < DEPTH and splits < SPLITS else math.nan
+        if time_at(points, LEFT) < split < time_at(points, RIGHT):
+            look_with_rates(run, split, difference, FIRST_STACKED + depth + 1)
+            depth += 1
+            splits += 1
+            continue
+        if depth < DEPTH and is_uneven(run, window, difference, is_fine):
+            depth += 1
+            copy_point(points, MIDDLE, FIRST_STACKED + depth)
+            continue
+        note_hidden(points)
+        guess = first_guess(run, points)
+        if guess == guess:
+            narrow(run, window)
+            return True
+        copy_point(points, RIGHT, LEFT)
+        depth -= 1
+    return False
+
+
+def dips_to_zero(run: Run, difference: float, window: float) -> bool:
+    """Whether a witness dips through zero between LEFT and RIGHT, at a time left in MIDDLE."""
+    points = points_of(run)
+    for i in range(points.witnesses):
+        turn = turns(
+            values_at(points, LEFT)[i],
+            values_at(points, RIGHT)[i],
+            rates_at(points, LEFT)[i],
+            rates_at(points, RIGHT)[i],
+        )
+        if turn != 0 and search_extremum(run, i, turn, difference, window):
+            return True
+    return False
+
+
+def first_turn(points: Points) -> float:
+    """Where to look between LEFT and RIGHT because a witness may turn twice there; NaN where none may."""
+    first = math.nan
+    for i in range(points.witnesses):
+        at = between_turns(points, i)
+        if at == at and not at >= first:
+            first = at
+    return first
+
+
+def is_uneven(run: Run, window: float, difference: float, is_fine: bool) -> bool:
+    """Whether between LEFT and RIGHT, at MIDDLE, a witness is not as smooth as a cubic.
+
+    In a fine search also whether one that declares its rate could hide something there.
+    """
+    points = points_of(run)
+    length = time_at(points, RIGHT) - time_at(points, LEFT)
+    if not length > 4.0 * window:
+        return False
+    look_with_rates(run, 0.5 * (time_at(points, LEFT) + time_at(points, RIGHT)), difference, MIDDLE)
+    uneven = False
+    for i in range(points.witnesses):
+        uneven = uneven or not is_smooth(points, i)
+        if is_fine and length > HIDING * difference and declared_rate(run, i) >= 0:
+            uneven = uneven or may_hide(points, i)
+    return uneven

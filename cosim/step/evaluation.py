@@ -2,23 +2,22 @@
 
 from __future__ import annotations
 
-from cosim.step.codes import FAILED_BLOCK
+from cosim.step.failures import BlockFailed
 from cosim.step.run import Reals, Run
 from cosim.walker import walk
 
 
-def walk_rows(run: Run, first: int, last: int, t: float, y: Reals, c: Reals) -> int:
-    """Call the blocks of these rows of the table; 0 or a code."""
+def walk_rows(run: Run, first: int, last: int, t: float, y: Reals, c: Reals) -> None:
+    """Call the blocks of these rows of the table."""
     status = walk(run.table, run.ints, first, last, t, y, run.p, run.d, run.k, run.h, c)
-    if status == 0:
-        return 0
-    run.failure.block = status - 1
-    return FAILED_BLOCK
+    if status != 0:
+        run.failure.block = status - 1
+        raise BlockFailed()
 
 
-def walk_here(run: Run, first: int, last: int) -> int:
+def walk_here(run: Run, first: int, last: int) -> None:
     """As `walk_rows`, on the present state."""
-    return walk_rows(run, first, last, run.clock.time, run.y, run.c)
+    walk_rows(run, first, last, run.clock.time, run.y, run.c)
 
 
 def probed(run: Run) -> tuple[Reals, Reals]:

@@ -93,7 +93,7 @@ def room_in_log(run: Run, size: int) -> int:
     return at
 
 
-def tell(run: Run, kind: int, subject: int, value: float) -> None:
+def report_finding(run: Run, kind: int, subject: int, value: float) -> None:
     """Record a finding."""
     at = room_in_log(run, FINDING_WIDTH)
     if at >= 0:

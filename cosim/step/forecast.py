@@ -10,6 +10,7 @@ import math
 
 from cosim.contracts.method_layout import LARGEST, NEXT_STEP
 from cosim.step.crossing import look_at
+from cosim.step.failures import BlockFailed
 from cosim.step.run import Run
 from cosim.step.search_points import LEFT, QUARTERS, points_of, time_at, values_at
 from cosim.step.watched import above, level, value
@@ -76,41 +77,41 @@ def first_root(value: float, rate: float, bend: float, twist: float, end: float)
 
 def settle(
     run: Run, i: int, time: float, first: float, last: float, rate: float, zero: float
-) -> tuple[int, float, float]:
+) -> tuple[float, float]:
     """Look for a zero of witness `i` inside the step, near `time`, where its rate is `rate`.
 
-    Returns 0, or 1 + the index of a block that failed; the zero; and by how much the last try has moved it.
+    Returns it, and by how much the last try has moved it.
     """
     moved = math.inf
     before = 0.0
     for n in range(TRIES):
-        status = look_at(run, time, LEFT)
-        if status != 0:
-            return status, time, moved
+        look_at(run, time, LEFT)
         value = values_at(points_of(run), LEFT)[i] + zero
         if n > 0 and moved != 0.0:
             rate = (value - before) / moved
         if rate == 0.0 or value != value:
-            return 0, time, moved
+            break
         before = value
         later = min(max(time - value / rate, first), last)
         moved = later - time
         time = later
         if abs(moved) <= 1e-13 * abs(later):
-            return 0, time, moved
-    return 0, time, moved
+            break
+    return time, moved
 
 
 def foresee(run: Run, start: float, stop: float, aim: float) -> None:
-    """Note when the witnesses may cross next, by the step that was kept and searched."""
-    if forecast(run, start, stop, aim) != 0:
-        for i in range(len(run.witnesses)):
-            run.witnesses[i].expected = math.inf
-            run.witnesses[i].doubt = math.inf
+    """Predict when the witnesses may cross next, by the step that was kept and searched."""
+    try:
+        forecast(run, start, stop, aim)
+    except BlockFailed:
+        for witness in run.witnesses:
+            witness.expected = math.inf
+            witness.doubt = math.inf
 
 
-def forecast(run: Run, start: float, stop: float, aim: float) -> int:
-    """Renew the times at which witnesses are expected; 0, or 1 + the index of a block that failed.
+def forecast(run: Run, start: float, stop: float, aim: float) -> None:
+    """Renew the times at which witnesses are expected.
 
     Each witness is taken for the polynomial through its values at the ends of the step from `start` to `stop`
     and at three points between, up to a step behind now, where the State is: the end, or the event to which
@@ -128,9 +129,7 @@ def forecast(run: Run, start: float, stop: float, aim: float) -> int:
     for number in range(3):
         time = start + (number + 1) * quarter
         if time_at(points, QUARTERS + number) != time:  # else the search has looked there
-            status = look_at(run, time, QUARTERS + number)
-            if status != 0:
-                return status
+            look_at(run, time, QUARTERS + number)
     behind = (now - stop) / quarter
     for i in range(count):
         witness = run.witnesses[i]
@@ -177,9 +176,7 @@ def forecast(run: Run, start: float, stop: float, aim: float) -> int:
                 time = now + (x + more) * quarter
                 doubt = (abs(more) + rounding) * quarter
                 if now < time < stop:
-                    status, settled, moved = settle(run, i, time, now, stop, slope / quarter, zero)
-                    if status != 0:
-                        return status
+                    settled, moved = settle(run, i, time, now, stop, slope / quarter, zero)
                     if abs(moved) < doubt:
                         time = settled
                         doubt = max(abs(moved), 1e-16)
@@ -193,4 +190,3 @@ def forecast(run: Run, start: float, stop: float, aim: float) -> int:
             time = -math.inf
         witness.expected = time
         witness.doubt = doubt
-    return 0

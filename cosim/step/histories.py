@@ -5,12 +5,22 @@ from __future__ import annotations
 import math
 
 from cosim.contracts.method_layout import START as STEP_START
-from cosim.step.codes import FAILED_HISTORY, GROW
 from cosim.step.copies import different
 from cosim.step.evaluation import copy_cache, probed, walk_here, walk_rows
+from cosim.step.failures import HistoryFull, HistoryOverrun
 from cosim.step.holds import has_held_derivatives
-from cosim.step.realize import interpolate, realize, realized
-from cosim.step.records import DERIVATIVES, IN_K, INSTANCE, MOTION, NOTHING, ON_ALL, ON_REPORTS, Swap
+from cosim.step.realize import interpolate, realize
+from cosim.step.records import (
+    DERIVATIVES,
+    IN_K,
+    INSTANCE,
+    MOTION,
+    NOTHING,
+    ON_ALL,
+    ON_REPORTS,
+    RowRange,
+    Swap,
+)
 from cosim.step.run import Integers, Reals, Run
 from cosim.system.history_buffer import (
     AFTER_ARRIVAL,
@@ -18,6 +28,7 @@ from cosim.system.history_buffer import (
     CAPACITY,
     COUNT,
     FULL,
+    INSIDE,
     START,
     WIDTH,
     forget_after,
@@ -47,89 +58,68 @@ def arrived_break(run: Run) -> float:
     return earliest(run, run.breaks)
 
 
-def remember(run: Run, side: float, smoothness: float) -> int:
-    """Append to histories and swap in the new values of auto-update variables; 0 or a code."""
-    code = realized(run, MOTION)
-    if code != 0 or run.plan.end_updates.first == run.plan.end_updates.last:
-        return code
-    code = run_updates(
-        run,
-        run.plan.end_updates.first,
-        run.plan.end_updates.last,
-        run.clock.time,
-        run.y,
-        run.c,
-        side,
-        smoothness,
-        float(run.plan.order),
-    )
-    if code == 0 and len(run.rings) != 0 and run.evaluation.stage >= MOTION:
-        code = look_again(run)
-    return realized(run, DERIVATIVES) if code == 0 else code
+def remember(run: Run, side: float, smoothness: float) -> None:
+    """Append to histories and swap in the new values of auto-update variables."""
+    realize(run, MOTION)
+    if run.plan.end_updates.is_empty():
+        return
+    update_memory(run, run.plan.end_updates, run.clock.time, run.y, run.c, side, smoothness)
+    if len(run.rings) != 0 and run.evaluation.stage >= MOTION:
+        look_again(run)
+    realize(run, DERIVATIVES)
 
 
-def look_again(run: Run) -> int:
-    """Compute what is looked up in histories, to which something was appended; 0 or a code.
+def look_again(run: Run) -> None:
+    """Compute what is looked up in histories, to which something was appended.
 
     Where what other blocks take from there is still the same, to the last bit, nothing else has changed.
     Where the run goes on at once, blocks that nothing needs before the end of the next step wait for it.
     """
     if len(run.past) == 0 or has_held_derivatives(run):
         run.evaluation.stage = min(run.evaluation.stage, INSTANCE)
-        return 0
+        return
     for i in range(len(run.past_results)):
         run.past_results_before[i] = run.c[run.past_results[i]]
     stage = MOTION
     for block in run.past:
         if block.waits != 0:
             stage = DERIVATIVES
-            continue
-        code = walk_here(run, block.row, block.row + 1)
-        if code != 0:
-            return code
+        else:
+            walk_here(run, block.row, block.row + 1)
     for i in range(len(run.past_results)):
-        one = run.past_results_before[i]
-        other = run.c[run.past_results[i]]
-        if different(one, other) or math.copysign(1.0, one) != math.copysign(1.0, other):
+        before = run.past_results_before[i]
+        now = run.c[run.past_results[i]]
+        if different(before, now) or math.copysign(1.0, before) != math.copysign(1.0, now):
             stage = INSTANCE
     run.evaluation.stage = min(run.evaluation.stage, stage)
-    return 0 if stage != DERIVATIVES or run.course.goes_on != 0 else realize(run, MOTION)
+    if stage == DERIVATIVES and run.course.goes_on == 0:
+        realize(run, MOTION)
 
 
-def run_updates(
-    run: Run,
-    first: int,
-    last: int,
-    t: float,
-    y: Reals,
-    c: Reals,
-    side: float,
-    smoothness: float,
-    tracked: float,
-) -> int:
-    """Append to histories and swap in new values of auto-update variables, from any cache; 0 or a code."""
+def update_memory(
+    run: Run, rows: RowRange, t: float, y: Reals, c: Reals, side: float, smoothness: float
+) -> None:
+    """Append to histories and swap in new values of auto-update variables, from any cache.
+
+    A break is of no account where it is smoother than the order of the method.
+    """
     c[run.plan.side] = side
     for source in run.smoothness:
         order = smoothness
         if side == AFTER_ARRIVAL and source.is_immediate == 0:
             order = smoothness + 1.0
-        c[source.at] = order if order <= tracked else math.inf
+        c[source.at] = order if order <= float(run.plan.order) else math.inf
     for swap in run.swaps:
         c[swap.update] = present_value(run, swap)
-    code = walk_rows(run, first, last, t, y, c)
-    if code != 0:
-        return code
-    stage = run.evaluation.stage
-    for i in range(len(run.rings)):
-        if run.k[run.rings[i] + FULL] != 0:
-            return FAILED_HISTORY
+    walk_rows(run, rows.first, rows.last, t, y, c)
+    for number in range(len(run.rings)):
+        if run.ring(number)[FULL] != 0:
+            raise HistoryOverrun()
     for swap in run.swaps:
         value = c[swap.update]
         if value != present_value(run, swap):
             swap_in(run, swap, value)
-            stage = min(stage, valid_stage(swap))
-    run.evaluation.stage = stage
-    return 0
+            run.evaluation.stage = min(run.evaluation.stage, valid_stage(swap))
 
 
 def present_value(run: Run, swap: Swap) -> float:
@@ -175,103 +165,93 @@ def swaps_reach_instance(run: Run) -> bool:
     return found
 
 
-def remember_step(run: Run) -> int:
-    """Append to histories what the step has brought; 0 or a code."""
-    code = realized(run, MOTION)
-    if code != 0:
-        return code
+def remember_step(run: Run) -> None:
+    """Append to histories what the step has brought."""
+    realize(run, MOTION)
     arrived = arrived_break(run)
-    has_inside = run.plan.inside_updates.first != run.plan.inside_updates.last
-    if has_inside and run.plan.between_updates.first == run.plan.between_updates.last:
-        code = remember_inside(run)  # else `refine_step` has done it
-    if code == 0:
-        code = remember(run, BEFORE, math.inf)
-    if code == 0 and arrived < math.inf:
-        code = remember(run, AFTER_ARRIVAL, arrived)
-    return code
+    if not run.plan.inside_updates.is_empty() and run.plan.between_updates.is_empty():
+        remember_inside(run)  # else `refine_step` has done it
+    remember(run, BEFORE, math.inf)
+    if arrived < math.inf:
+        remember(run, AFTER_ARRIVAL, arrived)
 
 
-def halt(run: Run) -> int:
-    """Append what the dense output of the step alone knows; the rest waits for an event mode. 0 or a code."""
-    if run.plan.between_updates.first == run.plan.between_updates.last:
-        return remember_inside(run)
-    return 0
+def stop_before_jump(run: Run) -> None:
+    """Append what the dense output of the step alone knows; the rest waits for an event mode."""
+    if run.plan.between_updates.is_empty():
+        remember_inside(run)
 
 
-def remember_inside(run: Run) -> int:
-    """Append the points inside the last step, all of which are computed before the first is remembered."""
-    first = run.plan.inside_updates.first
-    last = run.plan.inside_updates.last
+def time_inside(run: Run, number: int, count: int) -> float:
+    """When one of `count` points inside the last step is, s."""
     start = run.work[STEP_START]
-    now = run.clock.time
-    has_between = run.plan.between_updates.first != run.plan.between_updates.last
-    if (first == last and not has_between) or not start < now:
-        return 0
+    return start + (run.clock.time - start) * (number + 1) / (count + 1)
+
+
+def remember_inside(run: Run) -> None:
+    """Append the points inside the last step, all of which are computed before the first is remembered."""
+    rows = run.plan.inside_updates
+    start = run.work[STEP_START]
+    if (rows.is_empty() and run.plan.between_updates.is_empty()) or not start < run.clock.time:
+        return
     y, _ = probed(run)
     size = run.c.shape[0]
-    count = run.plan.points_inside if first != last else 0
+    count = 0 if rows.is_empty() else run.plan.points_inside
     for i in range(count):
         c = run.inner_caches[i * size : i * size + size]
-        time = start + (now - start) * (i + 1) / (count + 1)
+        time = time_inside(run, i, count)
         copy_cache(run, run.c, c)
         interpolate(run, time, run.work)
-        code = walk_rows(run, run.plan.derivatives.first, run.plan.derivatives.last, time, y, c)
-        if code != 0:
-            return code
-    for i in range(len(run.rings)):
-        forget_after(run.h, run.ring(i), start)
+        walk_rows(run, run.plan.derivatives.first, run.plan.derivatives.last, time, y, c)
+    for number in range(len(run.rings)):
+        forget_after(run.h, run.ring(number), start)
+    stage = run.evaluation.stage
     for i in range(count):
         c = run.inner_caches[i * size : i * size + size]
-        time = start + (now - start) * (i + 1) / (count + 1)
-        stage = run.evaluation.stage
-        code = run_updates(run, first, last, time, y, c, -1.0, math.inf, math.inf)
-        run.evaluation.stage = stage
-        if code != 0:
-            return code
-    return 0
+        update_memory(run, rows, time_inside(run, i, count), y, c, INSIDE, math.inf)
+    run.evaluation.stage = stage
 
 
-def make_room(run: Run) -> int:
-    """Have room in every history for what a step can bring; 0, or GROW with the length that `h` needs."""
+def make_room(run: Run) -> None:
+    """Have room in every history for what a step can bring; `HistoryFull` where `h` has to be longer."""
     has_room = True
-    for i in range(len(run.rings)):
-        ring = run.rings[i]
-        has_room = has_room and run.k[ring + CAPACITY] - run.k[ring + COUNT] >= run.plan.room
+    for number in range(len(run.rings)):
+        ring = run.ring(number)
+        has_room = has_room and ring[CAPACITY] - ring[COUNT] >= run.plan.room
     if has_room:
-        return 0
+        return
     wanted = 0
     used = 0
-    for i in range(len(run.rings)):
-        ring = run.rings[i]
-        used = max(used, run.k[ring + START] + WIDTH * run.k[ring + CAPACITY])
-        capacity = run.k[ring + CAPACITY]
-        while capacity - run.k[ring + COUNT] < run.plan.room:
+    for number in range(len(run.rings)):
+        ring = run.ring(number)
+        used = max(used, ring[START] + WIDTH * ring[CAPACITY])
+        capacity = ring[CAPACITY]
+        while capacity - ring[COUNT] < run.plan.room:
             capacity *= 2
-        wanted += WIDTH * (capacity - run.k[ring + CAPACITY])
+        wanted += WIDTH * (capacity - ring[CAPACITY])
     if run.h.shape[0] < used + wanted:
         run.failure.needed = used + wanted
-        return GROW
-    for i in range(len(run.rings)):
-        ring = run.rings[i]
-        while run.k[ring + CAPACITY] - run.k[ring + COUNT] < run.plan.room:
-            used = double(run, ring, used)
-    return 0
+        raise HistoryFull()
+    for number in range(len(run.rings)):
+        ring = run.ring(number)
+        while ring[CAPACITY] - ring[COUNT] < run.plan.room:
+            used = double(run, number, used)
 
 
-def double(run: Run, ring: int, used: int) -> int:
+def double(run: Run, number: int, used: int) -> int:
     """Double the capacity of one history; the stretches behind it move up. The length that is used then."""
-    capacity = run.k[ring + CAPACITY]
-    stop = run.k[ring + START] + WIDTH * capacity
+    ring = run.ring(number)
+    capacity = ring[CAPACITY]
+    stop = ring[START] + WIDTH * capacity
     added = WIDTH * capacity
     for m in range(used - 1, stop - 1, -1):
         run.h[m + added] = run.h[m]
-    for i in range(len(run.rings)):
-        other = run.rings[i]
-        if other != ring and run.k[other + START] >= stop:
-            run.k[other + START] += added
+    for other in range(len(run.rings)):
+        if other != number and run.ring(other)[START] >= stop:
+            run.ring(other)[START] += added
     # what had gone round to the front now follows the rest
-    round_it = max(0, run.k[ring + OLDEST] + run.k[ring + COUNT] - capacity)
+    round_it = max(0, ring[OLDEST] + ring[COUNT] - capacity)
     for m in range(WIDTH * round_it):
-        run.h[stop + m] = run.h[run.k[ring + START] + m]
-    run.k[ring + CAPACITY] = 2 * capacity
+        run.h[stop + m] = run.h[ring[START] + m]
+    ring[CAPACITY] = 2 * capacity
     return used + added

@@ -12,11 +12,10 @@ from __future__ import annotations
 import math
 
 from cosim.cause import EventCause
-from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
-from cosim.step.codes import FAILED_LOOSE
 from cosim.step.evaluation import copy_cache, walk_here
 from cosim.step.event_log import HELD as FOUND_HELD
-from cosim.step.event_log import RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, tell
+from cosim.step.event_log import RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, report_finding
+from cosim.step.failures import BlockFailed, NothingToHoldBy
 from cosim.step.records import BOTH, FALLING, IN_D, IN_K, IN_Y, PUBLISH, RISING, Handler, Hold, Result, Switch
 from cosim.step.run import Reals, Run
 from cosim.step.sliding_field import (
@@ -35,8 +34,8 @@ from cosim.step.watched import (
     MOST_REPEATS,
     RATE_SPACING,
     REPORTED,
+    compute_rates,
     direction_of,
-    look,
     rates_along,
     value,
 )
@@ -93,10 +92,10 @@ def uses_held_method(run: Run) -> bool:
     return can_hold(run) and run.holds.uses_own_method != 0.0
 
 
-def note_derivatives(run: Run, held: int) -> None:
-    """The derivatives were computed with (1) or without (0) what holds witnesses."""
+def note_derivatives(run: Run, is_held: bool) -> None:
+    """Note whether the derivatives were computed with what holds witnesses."""
     if can_hold(run):
-        run.holds.has_derivatives = float(held)
+        run.holds.has_derivatives = 1.0 if is_held else 0.0
 
 
 def has_held_derivatives(run: Run) -> bool:
@@ -160,35 +159,32 @@ def prepare_sliding_field(run: Run) -> None:
     row.pushed = pushed
 
 
-def realize_held(run: Run) -> int:
-    """The derivatives with what holds witnesses, at the present state; 0 or a code."""
+def realize_held(run: Run) -> None:
+    """Compute the derivatives with what holds witnesses, at the present state."""
     prepare_sliding_field(run)
     first = run.plan.held.first
     last = run.plan.held.last
     status = walk(
         run.held_table, run.held_ints, first, last, run.clock.time, run.y, run.p, run.d, run.k, run.h, run.c
     )
-    note_derivatives(run, 1)
+    note_derivatives(run, True)
     if status != 0:
         run.failure.block = min(
             status - 1 - first + run.plan.derivatives.first, run.plan.derivatives.last - 1
         )
-        return CODE_BLOCK
-    return 0
+        raise BlockFailed()
 
 
-def release(run: Run) -> int:
-    """Let go of witnesses that nothing presses any more; 0 or a code.
+def release_unpressed(run: Run) -> None:
+    """Release the witnesses that nothing presses any more.
 
     One that leaves on the side for which its variables are not switched fires once more: now, or just
     behind its zero where that is still ahead.
     """
     count = held_count(run)
     if count == 0:
-        return 0
-    code = realize_held(run)
-    if code != 0:
-        return code
+        return
+    realize_held(run)
     kept = 0
     for j in range(count):
         i = held_at(run, j)
@@ -207,10 +203,10 @@ def release(run: Run) -> int:
         witness.band = -1.0 if is_out else 0.0
         witness.fired = -math.inf
         witness.repeats = 0.0
-        tell(run, RELEASED, i, 0.0)
+        report_finding(run, RELEASED, i, 0.0)
         if not strength >= 1.0:  # nor NaN
             continue
-        look(run, RATE_SPACING)
+        compute_rates(run, RATE_SPACING)
         rate = run.rates_now[i]
         if now * rate < 0.0 and direction_of(run, i) in (BOTH, RISING if rate > 0.0 else FALLING):
             witness.level = 0.0
@@ -221,16 +217,16 @@ def release(run: Run) -> int:
                 if handler.cause == TRIGGERED and handler.flag == i:
                     run.next_index[handler.number] = 1
     if kept == count:
-        return 0
+        return
     run.holds.count = float(kept)
     # the derivatives that are left in the cache are those with the holds
-    note_derivatives(run, 0)
-    return walk_here(run, run.plan.derivatives.first, run.plan.derivatives.last)
+    note_derivatives(run, False)
+    walk_here(run, run.plan.derivatives.first, run.plan.derivatives.last)
 
 
-def let_go(run: Run, i: int, why: int) -> None:
+def forget_hold(run: Run, i: int, why: int) -> None:
     """What is remembered of a witness that is not held any more because a variable was written."""
-    tell(run, why, i, 0.0)
+    report_finding(run, why, i, 0.0)
     witness = run.witnesses[i]
     now = value(run, i)
     side = hold_of(run, i).side
@@ -259,8 +255,8 @@ def switched_value(run: Run, switch: Switch) -> float:
     return float(run.k[offset]) if switch.array == IN_SWITCH_K else run.d[offset]
 
 
-def values_before(run: Run) -> int:
-    """Values and rates of the witnesses in the state that handlers found; 0 or a code.
+def evaluate_before_updates(run: Run) -> None:
+    """Compute values and rates of the witnesses in the state that handlers found.
 
     They are left in `window_values` and `present_values`.
     """
@@ -277,26 +273,23 @@ def values_before(run: Run) -> int:
     )  # fmt: skip
     if status != 0:
         run.failure.block = status - 1
-        return CODE_BLOCK
+        raise BlockFailed()
     for i in range(len(run.witnesses)):
         run.window_values[i] = twin[run.probes[i].value]
     rates_along(run, before.y, before.p, before.d, before.k, twin, RATE_SPACING, run.present_values)
-    return 0
 
 
-def drop(run: Run) -> int:
-    """Let go of witnesses where handlers have changed what holds them; STARTING has the state before."""
+def release_reset(run: Run) -> None:
+    """Release witnesses where handlers have changed what holds them; `starting` has the state before."""
     count = held_count(run)
     if count == 0:
-        return 0
+        return
     moved = False
     for m in range(run.y.shape[0]):
-        moved = moved or run.starting_numbers[m] != run.y[m]
+        moved = moved or run.starting.y[m] != run.y[m]
     if moved:
-        code = values_before(run)
-        if code != 0:
-            return code
-        look(run, RATE_SPACING)
+        evaluate_before_updates(run)
+        compute_rates(run, RATE_SPACING)
     kept = 0
     for j in range(count):
         i = held_at(run, j)
@@ -308,17 +301,16 @@ def drop(run: Run) -> int:
             run.held_order[kept] = float(i)
             kept += 1
         else:
-            let_go(run, i, RELEASED_BY_HANDLER)
+            forget_hold(run, i, RELEASED_BY_HANDLER)
     run.holds.count = float(kept)
-    return 0
 
 
-def drop_moved(run: Run) -> None:
-    """Let go of held witnesses that were moved, or set in motion, since the last step."""
+def release_moved(run: Run) -> None:
+    """Release the held witnesses that were moved, or set in motion, since the last step."""
     count = held_count(run)
     if count == 0:
         return
-    look(run, RATE_SPACING)
+    compute_rates(run, RATE_SPACING)
     kept = 0
     for j in range(count):
         i = held_at(run, j)
@@ -327,7 +319,7 @@ def drop_moved(run: Run) -> None:
         if hold_of(run, i).kind == PUSHED:
             gone = gone or run.rates_now[i] != witness.rate
         if gone:
-            let_go(run, i, RELEASED_BY_WRITE)
+            forget_hold(run, i, RELEASED_BY_WRITE)
         else:
             run.held_order[kept] = float(i)
             kept += 1
@@ -338,7 +330,7 @@ def note_held(run: Run) -> None:
     """At the end of a step: how fast the held witnesses change."""
     count = held_count(run)
     if count > 0:
-        look(run, RATE_SPACING)
+        compute_rates(run, RATE_SPACING)
     for j in range(count):
         i = held_at(run, j)
         run.witnesses[i].rate = run.rates_now[i]
@@ -427,21 +419,21 @@ def note_push(run: Run, i: int, sign: float) -> None:
         hold.size = 0.0
 
 
-def is_pushed(run: Run, i: int, moves_on: int) -> bool:
+def is_pushed(run: Run, i: int, moves_on: bool) -> bool:
     """Whether a witness is held by a push: that of this event, else the last one where the state `moves_on`.
 
     Handlers leave state and derivatives as they are where rounding lets a body that rests leave by itself.
     """
     if pushes_it(run, i) > 0.0:
         return True
-    if moves_on == 0 or not can_hold(run):
+    if not moves_on or not can_hold(run):
         return False
     hold = hold_of(run, i)
     return hold.kind == PUSHED and hold.size > 0.0
 
 
-def hold_witness(run: Run, i: int, side: float, moves_on: int) -> int:
-    """Hold a witness by what its handlers have done, see `is_pushed`; 0 or a code."""
+def hold_witness(run: Run, i: int, side: float, moves_on: bool) -> None:
+    """Hold a witness by what its handlers have done, see `is_pushed`."""
     hold = hold_of(run, i)
     if not is_pushed(run, i, moves_on):
         count = int(candidate_count(run, i)[0])
@@ -456,7 +448,7 @@ def hold_witness(run: Run, i: int, side: float, moves_on: int) -> int:
             switches[s].other = done.other
         if count == 0:
             run.failure.witness = i
-            return FAILED_LOOSE
+            raise NothingToHoldBy()
     hold.side = side
     held = held_count(run)
     run.held_order[held] = float(i)
@@ -469,5 +461,4 @@ def hold_witness(run: Run, i: int, side: float, moves_on: int) -> int:
     witness.repeats = 0.0
     for j in range(len(run.witnesses)):
         run.witnesses[j].expected = math.inf
-    tell(run, FOUND_HELD, i, 0.0)
-    return 0
+    report_finding(run, FOUND_HELD, i, 0.0)

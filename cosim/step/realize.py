@@ -5,10 +5,9 @@ from __future__ import annotations
 from cosim.contracts.method_layout import BLOCK_FAILED as STEP_BLOCK_FAILED
 from cosim.contracts.method_layout import END, FAILED_BLOCK, IS_CUBIC, RETURNED, SLOTS_HEADER
 from cosim.step.assembling import meet_constraints
-from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
-from cosim.step.codes import FAILED_CONSTRAINTS, FAILED_STEP
 from cosim.step.evaluation import probed, walk_here
-from cosim.step.event_log import GREW_BACK, tell
+from cosim.step.event_log import GREW_BACK, report_finding
+from cosim.step.failures import BlockFailed, ConstraintsNotMet, IntegrationFailed
 from cosim.step.holds import (
     has_held_derivatives,
     held_count,
@@ -27,74 +26,61 @@ DONE = 0
 UNBOUNDED = float("inf")
 
 
-def realize(run: Run, stage: int) -> int:
-    """As `realize_here`, compiled by itself."""
-    return realize_here(run, stage)
-
-
-def realized(run: Run, stage: int) -> int:
-    """As `realize`, without a call where everything is computed."""
-    return 0 if run.evaluation.stage >= stage else realize(run, stage)
-
-
-def realize_here(run: Run, stage: int) -> int:
-    """Compute what is not computed yet, up to DERIVATIVES, MOTION or REPORT; 0 or a code."""
-    if run.evaluation.stage == DERIVATIVES and stage > DERIVATIVES:
-        for block in run.past:
-            if block.waits != 0 and walk_here(run, block.row, block.row + 1) != 0:
-                return CODE_BLOCK
-        run.evaluation.stage = MOTION
-    if (
-        run.evaluation.stage < DERIVATIVES
-        and run.evaluation.touched != 0
-        and held_count(run) == 0
-        and not has_held_derivatives(run)
-    ):
-        note_derivatives(run, 0)
-        code = realize_touched(run)
-        if code != 0:
-            return code
-    if run.evaluation.stage < DERIVATIVES:
-        # put back as it was where a step ended: with what holds witnesses, unless it was written to since
-        again = run.evaluation.stage == RESTORED and run.clock.jumped == 0.0
-        again = again and has_held_derivatives(run) and held_count(run) > 0
-        note_derivatives(run, 0)
-        run.evaluation.touched = 0
-        run.evaluation.evaluations += 1
-        first = run.plan.first_row if run.evaluation.stage <= NOTHING else run.plan.derivatives.first
-        code = walk_here(run, first, run.plan.derivatives.last)
-        if code != 0:
-            return code
-        run.evaluation.stage = MOTION
-        if again:
-            code = realize_held(run)
-            if code != 0:
-                return code
+def realize(run: Run, stage: int) -> None:
+    """Compute what is not computed yet, up to DERIVATIVES, MOTION or REPORT."""
     if run.evaluation.stage < stage:
-        code = walk_here(run, run.plan.derivatives.last, run.plan.report_end)
-        if code != 0:
-            return code
+        realize_missing(run, stage)
+
+
+def realize_missing(run: Run, stage: int) -> None:
+    """As `realize`, where something is missing."""
+    if run.evaluation.stage == DERIVATIVES:
+        for block in run.past:
+            if block.waits != 0:
+                walk_here(run, block.row, block.row + 1)
+        run.evaluation.stage = MOTION
+    if run.evaluation.stage < DERIVATIVES:
+        realize_motion(run)
+    if run.evaluation.stage < stage:
+        walk_here(run, run.plan.derivatives.last, run.plan.report_end)
         run.evaluation.stage = stage
-    return 0
 
 
-def assemble(run: Run) -> int:
-    """Make the state one that meets the constraints, and realize it; 0 or a code."""
+def realize_motion(run: Run) -> None:
+    """Compute everything up to the derivatives: wholly, or what changes of handlers have reached."""
+    if run.evaluation.touched != 0 and held_count(run) == 0 and not has_held_derivatives(run):
+        note_derivatives(run, False)
+        realize_touched(run)
+        return
+    # put back as it was where a step ended: with what holds witnesses, unless it was written to since
+    again = run.evaluation.stage == RESTORED and run.clock.jumped == 0.0
+    again = again and has_held_derivatives(run) and held_count(run) > 0
+    note_derivatives(run, False)
+    run.evaluation.touched = 0
+    run.evaluation.evaluations += 1
+    first = run.plan.first_row if run.evaluation.stage <= NOTHING else run.plan.derivatives.first
+    walk_here(run, first, run.plan.derivatives.last)
+    run.evaluation.stage = MOTION
+    if again:
+        realize_held(run)
+
+
+def assemble(run: Run) -> None:
+    """Make the state one that meets the constraints, and realize it; the statistics do not count that."""
     counted = run.evaluation.evaluations
-    code = realize(run, MOTION)
+    realize(run, MOTION)
     run.evaluation.evaluations = counted
-    if code != 0 or run.slots[NORMALIZE] == run.slots[END_OF_CORRECTIONS]:
-        return code
+    if run.slots[NORMALIZE] == run.slots[END_OF_CORRECTIONS]:
+        return
     status = meet(run)
     run.evaluation.stage = NOTHING
     if status > 0:
         run.failure.block = status - 1
-        return CODE_BLOCK
+        raise BlockFailed()
     if status != 0:
-        return FAILED_CONSTRAINTS
-    code = realize(run, MOTION)
+        raise ConstraintsNotMet()
+    realize(run, MOTION)
     run.evaluation.evaluations = counted
-    return code
 
 
 def meet(run: Run) -> int:
@@ -141,62 +127,58 @@ def interpolate(run: Run, t: float, work: Reals) -> None:
     call_dense(run.plan.method.dense, (t, coefficients, work, y, y))
 
 
-def begin_integration(run: Run) -> int:
+def begin_integration(run: Run) -> None:
     """The integrator's memory at the beginning of a run."""
-    return call_method(run, run.plan.method.begin, run.clock.time, 0)
+    call_method(run, run.plan.method.begin, run.clock.time, False)
 
 
-def restart_integration(run: Run) -> int:
+def restart_integration(run: Run) -> None:
     """After a jump."""
     run.evaluation.stage = MOTION
-    return call_method(run, run.plan.method.restart, run.clock.time, 0)
+    call_method(run, run.plan.method.restart, run.clock.time, False)
 
 
-def follow_holds(run: Run, held: int) -> int:
-    """Where the memory of the method has another length while witnesses are held, begin anew; 0 or a code."""
+def follow_holds(run: Run, is_held: bool) -> None:
+    """Where the memory of the method has another length while witnesses are held, begin anew."""
     before = memory_size(run)
-    run.holds.uses_own_method = float(held)
+    run.holds.uses_own_method = 1.0 if is_held else 0.0
     size = memory_size(run)
     if size == before:
-        return 0
+        return
     for m in range(size):
         run.memory[m] = 0.0
-    return call_method(run, run.plan.method.begin, run.clock.time, held)
+    call_method(run, run.plan.method.begin, run.clock.time, is_held)
 
 
-def step(run: Run, t_stop: float) -> int:
+def step(run: Run, t_stop: float) -> None:
     """One step of the integrator, not past `t_stop`; time and cache are those of its end."""
-    held = 1 if held_count(run) > 0 else 0
-    if (held != 0) != uses_held_method(run):
-        code = follow_holds(run, held)
-        if code != 0:
-            return code
+    is_held = held_count(run) > 0
+    if is_held != uses_held_method(run):
+        follow_holds(run, is_held)
     state = (run.clock.time, run.y, run.p, run.d, run.k, run.h, run.c)
     method = method_arrays(run)
-    given = derivative_rows(run, held != 0) + state + method + (t_stop, UNBOUNDED)
+    given = derivative_rows(run, is_held) + state + method + (t_stop, UNBOUNDED)
     if run.y.shape[0] == 0 and method[4].shape[0] == SLOTS_HEADER:
-        code = whole_way(*given)
+        check_method(run, whole_way(*given))
     else:
-        code = call_step(run.plan.method.step, given)
-    if code != DONE:
-        return method_failed(run, code)
+        check_method(run, call_step(run.plan.method.step, given))
     run.clock.time = run.work[END]
     run.evaluation.stage = MOTION
     if run.work[RETURNED] != 0.0:
-        tell(run, GREW_BACK, int(run.work[RETURNED]) - 1, 0.0)
+        report_finding(run, GREW_BACK, int(run.work[RETURNED]) - 1, 0.0)
         run.work[RETURNED] = 0.0
-    note_derivatives(run, held)
-    return complete(run) if completes_at_once(run) else 0
+    note_derivatives(run, is_held)
+    if completes_at_once(run):
+        complete(run)
 
 
-def redo(run: Run, t_event: float) -> int:
+def redo(run: Run, t_event: float) -> None:
     """The last step again, ending at `t_event`."""
-    code = call_method(run, run.plan.method.redo, t_event, 1 if held_count(run) > 0 else 0)
+    call_method(run, run.plan.method.redo, t_event, held_count(run) > 0)
     run.clock.time = run.work[END]
     run.evaluation.stage = MOTION
-    if code == 0 and completes_at_once(run):
-        code = complete(run)
-    return code
+    if completes_at_once(run):
+        complete(run)
 
 
 def completes_at_once(run: Run) -> bool:
@@ -220,32 +202,32 @@ def has_rows_inside(run: Run) -> bool:
     return run.output_grid.origin + run.output_grid.point * run.output_grid.interval < run.clock.time
 
 
-def complete(run: Run) -> int:
+def complete(run: Run) -> None:
     """What dense output needs beyond the last step."""
     if run.plan.method.complete == 0:
-        return 0
-    held = held_count(run) > 0
+        return
+    is_held = held_count(run) > 0
     y, c = probed(run)
-    for m in range(run.c.shape[0] if held else run.plan.cache_size):
+    for m in range(run.c.shape[0] if is_held else run.plan.cache_size):
         c[m] = run.c[m]
     state = (run.clock.time, y, run.p, run.d, run.k, run.h, c)
-    status = call_redo(run.plan.method.complete, derivative_rows(run, held) + state + method_arrays(run))
-    if status == 0:
-        return 0
-    run.failure.block = status - 1
-    return CODE_BLOCK
+    given = derivative_rows(run, is_held) + state + method_arrays(run)
+    status = call_redo(run.plan.method.complete, given)
+    if status != 0:
+        run.failure.block = status - 1
+        raise BlockFailed()
 
 
-def call_method(run: Run, address: int, t: float, held: int) -> int:
+def call_method(run: Run, address: int, t: float, is_held: bool) -> None:
     """Call a function of the integrator that has the signature of a step taken again."""
     state = (t, run.y, run.p, run.d, run.k, run.h, run.c)
-    code = call_redo(address, derivative_rows(run, held != 0) + state + method_arrays(run))
-    return method_failed(run, code) if code != DONE else 0
+    check_method(run, call_redo(address, derivative_rows(run, is_held) + state + method_arrays(run)))
 
 
-def method_failed(run: Run, code: int) -> int:
-    """The code for an integrator that cannot go on."""
-    run.failure.step_code = code
-    if code == STEP_BLOCK_FAILED:
-        run.failure.block = int(run.work[FAILED_BLOCK])
-    return FAILED_STEP
+def check_method(run: Run, code: int) -> None:
+    """Refuse to go on where the integrator cannot."""
+    if code != DONE:
+        run.failure.step_code = code
+        if code == STEP_BLOCK_FAILED:
+            run.failure.block = int(run.work[FAILED_BLOCK])
+        raise IntegrationFailed()

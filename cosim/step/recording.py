@@ -12,6 +12,7 @@ from cosim.contracts.method_layout import START as STEP_START
 from cosim.step.agenda import next_time
 from cosim.step.evaluation import copy_cache, probed, walk_rows
 from cosim.step.event_log import DRAIN_ROWS
+from cosim.step.failures import StepFailure
 from cosim.step.histories import exchange_swapped, swaps_reach_instance
 from cosim.step.realize import complete, interpolate, realize
 from cosim.step.records import (
@@ -66,23 +67,17 @@ def write_row(run: Run, t: float, y: Reals, c: Reals) -> None:
             run.rows[at] = c[value.offset]
 
 
-def record_now(run: Run) -> int:
-    """Record the present state; 0 or a code."""
-    code = realize(run, MOTION)
-    if code == 0:
-        code = walk_blocks(run, run.blocks_outside, run.clock.time, run.y, run.c)
-    if code == 0:
-        write_row(run, run.clock.time, run.y, run.c)
-    return code
+def record_now(run: Run) -> None:
+    """Record the present state."""
+    realize(run, MOTION)
+    walk_blocks(run, run.blocks_outside, run.clock.time, run.y, run.c)
+    write_row(run, run.clock.time, run.y, run.c)
 
 
-def walk_blocks(run: Run, blocks: Integers, t: float, y: Reals, c: Reals) -> int:
-    """Call the blocks that the chosen values need; 0 or a code."""
+def walk_blocks(run: Run, blocks: Integers, t: float, y: Reals, c: Reals) -> None:
+    """Call the blocks that the chosen values need."""
     for block in blocks:
-        code = walk_rows(run, block, block + 1, t, y, c)
-        if code != 0:
-            return code
-    return 0
+        walk_rows(run, block, block + 1, t, y, c)
 
 
 def next_output_time(run: Run) -> float:
@@ -90,66 +85,64 @@ def next_output_time(run: Run) -> float:
     return run.output_grid.origin + run.output_grid.point * run.output_grid.interval
 
 
-def record_step(run: Run) -> int:
-    """Record what belongs to the step that has ended; 0 or a code."""
-    now = run.clock.time
+def record_step(run: Run) -> None:
+    """Record what belongs to the step that has ended."""
     if run.output.recording == AT_STEPS:
-        return record_now(run)
+        record_now(run)
+        return
     if run.output.recording == AT_EVENTS:
-        return record_now(run) if has_pending_updates(run) else 0
+        if has_pending_updates(run):
+            record_now(run)
+        return
+    now = run.clock.time
     slack = SLACK * run.output_grid.interval
     if next_output_time(run) < now - slack:
-        exchange_swapped(run)
-        code = record_all_inside(run, now)
-        exchange_swapped(run)
-        if code != 0:
-            return code
+        record_all_inside(run, now - slack)
     on_grid = next_output_time(run) <= now + slack
     if on_grid:
         run.output_grid.point += 1.0
-    if on_grid or now >= run.output_grid.until:
-        return record_now(run)
-    if run.output.recording == ON_GRID and has_pending_updates(run):
-        return record_now(run)
-    return 0
+    is_wanted = on_grid or now >= run.output_grid.until
+    if is_wanted or (run.output.recording == ON_GRID and has_pending_updates(run)):
+        record_now(run)
 
 
-def record_update(run: Run) -> int:
-    """Record what updates have made of the present state; 0 or a code."""
+def record_update(run: Run) -> None:
+    """Record what updates have made of the present state."""
     if run.output.recording == ON_GRID_ALONE:
         last = run.output.rows_used - 1 - run.chosen.values
         if last < 0 or run.rows[GRID_WIDTH + last] != run.clock.time:
-            return 0
+            return
         run.output.rows_used = last
-    return record_now(run)
+    record_now(run)
 
 
-def record_all_inside(run: Run, now: float) -> int:
-    """Record the times inside the last step, with the variables that it had; 0 or a code."""
-    code = complete(run)
-    if code == 0 and run.chosen.inside > 0:
-        code = probe_last_step(run)
-    while code == 0 and next_output_time(run) < now - SLACK * run.output_grid.interval:
-        code = record_inside(run, next_output_time(run))
-        if code == 0:
+def record_all_inside(run: Run, end: float) -> None:
+    """Record the output times inside the last step that come before `end`, with the variables that it had."""
+    exchange_swapped(run)
+    try:
+        complete(run)
+        if run.chosen.inside > 0:
+            probe_last_step(run)
+        while next_output_time(run) < end:
+            record_inside(run, next_output_time(run))
             run.output_grid.point += 1.0
-    return code
+    except StepFailure:
+        exchange_swapped(run)
+        raise
+    exchange_swapped(run)
 
 
-def probe_last_step(run: Run) -> int:
-    """Fill the cache of times inside the step with what does not vary in it; 0 or a code."""
+def probe_last_step(run: Run) -> None:
+    """Fill the cache of times inside the step with what does not vary in it."""
     _, c = probed(run)
     copy_cache(run, run.c, c)
     if swaps_reach_instance(run):
-        return walk_rows(run, run.plan.first_row, run.plan.derivatives.first, run.clock.time, run.y, c)
-    return 0
+        walk_rows(run, run.plan.first_row, run.plan.derivatives.first, run.clock.time, run.y, c)
 
 
-def record_inside(run: Run, t: float) -> int:
-    """Record a time inside the last step, on the dense output; 0 or a code."""
+def record_inside(run: Run, t: float) -> None:
+    """Record a time inside the last step, on the dense output."""
     interpolate(run, max(t, run.work[STEP_START]), run.work)
     y, c = probed(run)
-    code = walk_blocks(run, run.blocks_inside, t, y, c)
-    if code == 0:
-        write_row(run, t, y, c)
-    return code
+    walk_blocks(run, run.blocks_inside, t, y, c)
+    write_row(run, t, y, c)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from cosim.contracts.restored_memory import are_of_a_run
 from cosim.rational import LONGEST
 from cosim.step.agenda import time_of
-from cosim.step.codes import FAILED_STATE, REACHED
+from cosim.step.failures import ForeignState
 from cosim.step.holds import HOLD_WIDTH, can_hold, held_at, held_count, hold_of, switches_of
 from cosim.step.records import LISTED, PERIODIC, RESTORED, Handler, Switch
 from cosim.step.run import Run
@@ -13,8 +13,8 @@ from cosim.step.sliding_field import IN_SWITCH_D, IN_SWITCH_K, IN_SWITCH_P, PUSH
 from cosim.system.history_buffer import BEGIN, CAPACITY, COUNT, END, FIRST, START, WIDTH
 
 
-def check_state(run: Run) -> int:
-    """Refuse numbers that no run has, such as places outside of the arrays: REACHED or FAILED_STATE."""
+def check_state(run: Run) -> None:
+    """Refuse numbers that no run has, such as places outside of the arrays."""
     run.evaluation.stage = RESTORED
     bad = run.clock.time - run.clock.time != 0.0 or not are_of_a_run(run.y, run.memory)
     for handler in run.handlers:
@@ -39,7 +39,8 @@ def check_state(run: Run) -> int:
             bad = bad or (other != ring and not apart)
     if can_hold(run):
         bad = bad or not are_holds(run)
-    return FAILED_STATE if bad else REACHED
+    if bad:
+        raise ForeignState()
 
 
 def is_agenda(run: Run, handler: Handler) -> bool:

@@ -8,7 +8,7 @@ node those that read what it writes.
 from __future__ import annotations
 
 from cosim.stage import Stage
-from cosim.step.codes import FAILED_BLOCK
+from cosim.step.failures import BlockFailed
 from cosim.step.records import IN_D, IN_P, IN_Y, INSTANCE, MOTION, NOTHING
 from cosim.step.run import Run
 from cosim.walker import call_block
@@ -96,8 +96,8 @@ def mark_followers(run: Run) -> None:
                 pending += 1
 
 
-def realize_touched(run: Run) -> int:
-    """Call the rows that follow what is marked, in order; 0 or a code. The results are those of all rows.
+def realize_touched(run: Run) -> None:
+    """Call the rows that follow what is marked, in order. The results are those of all rows.
 
     Marked nodes that lie behind each other are called together.
     """
@@ -135,6 +135,5 @@ def realize_touched(run: Run) -> int:
             behind = first + rows * node.width
     if failed >= 0:
         run.failure.block = failed
-        return FAILED_BLOCK
+        raise BlockFailed()
     run.evaluation.stage = MOTION
-    return 0

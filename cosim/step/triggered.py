@@ -4,16 +4,16 @@ from __future__ import annotations
 
 import math
 
-from cosim.step.codes import FAILED_HOLD
-from cosim.step.event_log import CHATTERING, ZENO, tell
+from cosim.step.event_log import CHATTERING, ZENO, report_finding
+from cosim.step.failures import EndlessEvents
 from cosim.step.holds import (
     can_hold,
-    drop_moved,
     hold_witness,
     is_endless,
     is_held,
     is_pushed,
     note_push,
+    release_moved,
 )
 from cosim.step.plan import STOP_RUN
 from cosim.step.records import BOTH, FALLING, PUBLISH, RISING
@@ -23,11 +23,11 @@ from cosim.step.watched import (
     LEAVING,
     RATE_SPACING,
     REPORTED,
+    compute_rates,
     direction_of,
     is_condition,
     is_moved,
     level,
-    look,
     value,
 )
 from cosim.step.zeros import (
@@ -37,11 +37,11 @@ from cosim.step.zeros import (
     PASSED,
     SET_BY_ANOTHER,
     STOPPED,
-    fire_arrivals,
     forget_level,
     is_near,
     is_out,
     largest_state,
+    list_arrivals,
     measure_rounding,
     rounding,
     set_guard,
@@ -56,13 +56,13 @@ def forget_expected(run: Run) -> None:
         run.witnesses[i].expected = math.inf
 
 
-def note_located(run: Run, start: float, is_isolated: int) -> None:
+def note_located(run: Run, start: float, is_isolated: bool) -> None:
     """For the records of events: the window that ends now, and the witnesses at both of its ends."""
     run.located.start = start
     run.located.end = run.clock.time
     for i in range(len(run.witnesses)):
         before = run.values_before[i]
-        if is_isolated != 0:
+        if is_isolated:
             before = run.window_values[i] + level(run, i)
         run.located_before[i] = before
         run.located_after[i] = value(run, i)
@@ -77,7 +77,7 @@ def is_lost(run: Run, i: int, since: float) -> bool:
     return flown <= LOST * rounding(run, i)
 
 
-def fire(run: Run, near_by: float) -> None:
+def trigger_handlers(run: Run, near_by: float) -> None:
     """Witnesses have crossed: handlers that wait for them are pending, repetitions are counted.
 
     An event within `near_by` of the last one, s, repeats it, as does one behind a flight lost in rounding.
@@ -104,7 +104,7 @@ def jumps(run: Run) -> bool:
     found = False
     measured = False
     forget_expected(run)
-    drop_moved(run)
+    release_moved(run)
     largest = largest_state(run)
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
@@ -145,26 +145,26 @@ def jumps(run: Run) -> bool:
         run.has_crossed[i] = 1 if falls or rises else 0
         found = found or falls or rises
     if found:
-        note_located(run, run.clock.time, 0)
+        note_located(run, run.clock.time, False)
     return found
 
 
-def cross_at_rest(run: Run) -> int:
-    """Fire the witnesses that have come to zero and do not pass it; whether there are some."""
-    if fire_arrivals(run) == 0:
-        return 0
-    note_located(run, run.clock.time, 0)
-    fire(run, 0.0)
-    return 1
+def trigger_arrivals(run: Run) -> bool:
+    """Trigger the handlers of witnesses that have come to zero and do not pass it; whether there are some."""
+    if not list_arrivals(run):
+        return False
+    note_located(run, run.clock.time, False)
+    trigger_handlers(run, 0.0)
+    return True
 
 
-def cross_by_jump(run: Run) -> int:
-    """Fire the witnesses that crossed because a variable was written; whether there are some."""
+def trigger_jumps(run: Run) -> bool:
+    """Trigger handlers of witnesses that crossed because a variable was written; whether some did."""
     if not jumps(run):
-        return 0
-    look(run, RATE_SPACING)
-    fire(run, 0.0)
-    return 1
+        return False
+    compute_rates(run, RATE_SPACING)
+    trigger_handlers(run, 0.0)
+    return True
 
 
 def list_pending(run: Run) -> None:
@@ -194,18 +194,18 @@ def leave_out_pending(run: Run) -> None:
             run.has_fired[handler.flag] = 1
 
 
-def turned(run: Run, moves_on: int) -> int:
-    """Handlers of the witnesses in FIRED_BY have run; STARTING has the state before. 0 or a code.
+def follow_handlers(run: Run, moves_on: bool) -> None:
+    """Handlers of the witnesses in `has_fired` have run; `starting` has the state before.
 
     With `moves_on` the derivatives are the same as before.
     """
     if len(run.witnesses) == 0:
-        return 0
-    look(run, RATE_SPACING)
+        return
+    compute_rates(run, RATE_SPACING)
     pushed = run.answers.pushed != 0
     moved = False
     for m in range(run.y.shape[0]):
-        moved = moved or run.starting_numbers[m] != run.y[m]
+        moved = moved or run.starting.y[m] != run.y[m]
     some = False
     measured = False
     largest = -1.0
@@ -236,7 +236,7 @@ def turned(run: Run, moves_on: int) -> int:
         is_turned = (stops or rate * rate_now <= 0.0) and rate != 0.0
         was_set = run.was_set[i] != 0
         guard = witness.guard
-        on_its_way = abs(guard) == 1.0 and (rate_now * guard > 0.0 or (moves_on != 0 and rate_now == 0.0))
+        on_its_way = abs(guard) == 1.0 and (rate_now * guard > 0.0 or (moves_on and rate_now == 0.0))
         if on_its_way or (abs(guard) == 1.0 and (moved or was_set)):
             # it has not come out since it was turned last: rates this small may have any sign
             side = guard
@@ -272,17 +272,14 @@ def turned(run: Run, moves_on: int) -> int:
             note_push(run, i, 1.0 if (rate_now - rate) * side >= 0.0 else -1.0)
         if not is_endless(run, i):
             continue
-        tell(run, ZENO if is_pushed(run, i, moves_on) else CHATTERING, i, 0.0)
+        report_finding(run, ZENO if is_pushed(run, i, moves_on) else CHATTERING, i, 0.0)
         if run.plan.policy == STOP_RUN:
             run.failure.witness = i
-            return FAILED_HOLD
+            raise EndlessEvents()
         if not can_hold(run):
             witness.repeats = REPORTED
             continue
-        code = hold_witness(run, i, side, moves_on)
-        if code != 0:
-            return code
-    return 0
+        hold_witness(run, i, side, moves_on)
 
 
 def has_fired_on_guard(run: Run, i: int) -> bool:
@@ -291,8 +288,8 @@ def has_fired_on_guard(run: Run, i: int) -> bool:
     return fired and abs(run.witnesses[i].guard) == 1.0 and not is_condition(run, i)
 
 
-def stay_on_guard(run: Run) -> int:
-    """Handlers of witnesses have run and have changed nothing; 0 or a code.
+def stay_on_guard(run: Run) -> None:
+    """Handlers of witnesses have run and have changed nothing.
 
     One that was turned round, has not come out since and does not go back has not passed: rounding let it
     come to where it was turned, and a handler that asks which way it goes was right to do nothing.
@@ -302,8 +299,8 @@ def stay_on_guard(run: Run) -> int:
     for i in range(len(run.witnesses)):
         asks = asks or has_fired_on_guard(run, i)
     if not asks:
-        return 0
-    look(run, RATE_SPACING)
+        return
+    compute_rates(run, RATE_SPACING)
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
         guard = witness.guard
@@ -311,9 +308,6 @@ def stay_on_guard(run: Run) -> int:
             continue
         witness.level = value(run, i)
         witness.band = EXACT
-        if can_hold(run) and is_endless(run, i) and is_pushed(run, i, 1):
-            tell(run, ZENO, i, 0.0)
-            code = hold_witness(run, i, guard, 1)
-            if code != 0:
-                return code
-    return 0
+        if can_hold(run) and is_endless(run, i) and is_pushed(run, i, True):
+            report_finding(run, ZENO, i, 0.0)
+            hold_witness(run, i, guard, True)

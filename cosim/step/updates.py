@@ -1,8 +1,8 @@
 """Updates and publishes: which handlers are due, in which order they run, what becomes of what they write.
 
 The path of an event: `witnesses.trigger` (or `agenda`) makes a handler pending; `run.start_step` calls
-`updates`, which calls `handle` for each cause; `handle` calls `run_handler`, then `accept_results`, and
-`take_over` changes the State.
+`run_updates`, which calls `handle` for each cause; `handle` calls `run_handler`, then `accept_all`, and
+`restore_variables` changes the State.
 """
 
 from __future__ import annotations
@@ -10,14 +10,6 @@ from __future__ import annotations
 import math
 
 from cosim.step.agenda import first_due, next_time, serve, waits_for
-from cosim.step.codes import (
-    FAILED_ANSWER,
-    FAILED_FORBIDDEN,
-    FAILED_HANDLER,
-    FAILED_INFINITE,
-    FAILED_INTEGER,
-    FAILED_SIGNALS,
-)
 from cosim.step.copies import copied_value, different, restore_variables, save_variables, set_copied
 from cosim.step.evaluation import walk_here
 from cosim.step.event_log import (
@@ -26,11 +18,20 @@ from cosim.step.event_log import (
     OVERWRITTEN,
     logged_change,
     logged_event,
+    report_finding,
     room_in_log,
-    tell,
+)
+from cosim.step.failures import (
+    EndlessSignals,
+    ForbiddenChange,
+    HandlerFailed,
+    InfiniteState,
+    NoAnswer,
+    NoInteger,
+    StepFailure,
 )
 from cosim.step.holds import gathers, note_result
-from cosim.step.realize import realize, realized
+from cosim.step.realize import realize
 from cosim.step.records import (
     DISCRETE,
     IN_K,
@@ -114,7 +115,7 @@ def serve_all(run: Run, does: int) -> None:
             serve(run, handler)
 
 
-def answer(run: Run, severity: int, entry: int) -> None:
+def note_answer(run: Run, severity: int, entry: int) -> None:
     """Keep the worst answer, the earlier one among equals."""
     if severity > run.answers.phase:
         run.answers.phase = severity
@@ -132,8 +133,11 @@ def counts(run: Run, does: int) -> bool:
     return seen and SUCCEEDED <= run.answers.phase <= REACHED_TERMINATION
 
 
-def updates(run: Run, causes: int) -> int:
-    """Unrestricted, then discrete updates; inside each kind by cause. 0 or a code."""
+def run_updates(run: Run, causes: int) -> None:
+    """Unrestricted, then discrete updates; inside each kind by cause.
+
+    Where one fails, all that its kind has written at this instant is dropped.
+    """
     # who is due is known before any of them runs: they may move timers and periods
     unrestricted = list_due(run, UNRESTRICTED, causes) if has_kind(run, UNRESTRICTED) else 0
     discrete = list_due(run, DISCRETE, causes) if has_kind(run, DISCRETE) else 0
@@ -143,15 +147,11 @@ def updates(run: Run, causes: int) -> int:
             continue
         save_variables(run, run.backup)
         run.answers.phase = 0
-        for cause in range(INITIALIZATION_CAUSE, TERMINATION_CAUSE + 1):
-            if (causes >> cause) % 2 == 0:
-                continue
-            code = realized(run, MOTION)
-            if code == 0 and (due >> cause) % 2 == 1:
-                code = handle(run, cause, does)
-            if code != 0:
-                drop_phase(run)
-                return code
+        try:
+            run_kind(run, does, due, causes)
+        except StepFailure:
+            drop_phase(run)
+            raise
         if does == UNRESTRICTED and counts(run, does):
             run.counts.unrestricted_updates += 1
         elif counts(run, does):
@@ -159,7 +159,16 @@ def updates(run: Run, causes: int) -> int:
         serve_all(run, does)
         if (causes >> TIME_CAUSE) % 2 == 1:
             run.agenda.time_advanced &= 3 - does
-    return 0
+
+
+def run_kind(run: Run, does: int, due: int, causes: int) -> None:
+    """The updates of one kind, by cause: a later cause reads what an earlier one has written."""
+    for cause in range(INITIALIZATION_CAUSE, TERMINATION_CAUSE + 1):
+        if (causes >> cause) % 2 == 0:
+            continue
+        realize(run, MOTION)
+        if (due >> cause) % 2 == 1:
+            handle(run, cause, does)
 
 
 def drop_phase(run: Run) -> None:
@@ -174,18 +183,19 @@ def drop_phase(run: Run) -> None:
     block = run.failure.block
     restore_variables(run, run.backup)
     run.answers.changed = changed
-    realize(run, MOTION)
+    try:
+        realize(run, MOTION)
+    except StepFailure:
+        pass  # the failure of the handler counts
     run.failure.block = block
 
 
-def publishes(run: Run, causes: int) -> int:
-    """Publishes in order of cause; all run, whatever one of them answers. 0 or a code."""
+def run_publishes(run: Run, causes: int) -> None:
+    """Publishes in order of cause; all run, whatever one of them answers."""
     due = list_due(run, PUBLISH, causes)
     if due == 0:
-        return 0
-    code = realize(run, REPORT)
-    if code != 0:
-        return code
+        return
+    realize(run, REPORT)
     run.answers.phase = 0
     for cause in range(INITIALIZATION_CAUSE, TERMINATION_CAUSE + 1):
         if (due >> cause) % 2 == 1:
@@ -193,13 +203,12 @@ def publishes(run: Run, causes: int) -> int:
     if SUCCEEDED <= run.answers.phase <= REACHED_TERMINATION:
         run.counts.publishes += 1
     serve_all(run, PUBLISH)
-    return 0
 
 
-def handle(run: Run, cause: int, does: int) -> int:
+def handle(run: Run, cause: int, does: int) -> None:
     """Run the handlers of one cause and kind; all read the State as it is, their writes come after.
 
-    0 or a code; a publish that fails answers that, and the others run.
+    A publish that fails answers that, and the others run.
     """
     writes = False
     for handler in run.handlers:
@@ -211,32 +220,34 @@ def handle(run: Run, cause: int, does: int) -> int:
             if run.plan.shares_variables != 0:
                 forget_writers(run)
         run.answers.calls += 1
-        code = run_handler(run, handler)
-        severity = run.answers.latest
-        if code == 0 and severity == FAILED_STATUS:
-            code = FAILED_HANDLER
-        if code == 0 and severity > 0:
-            code = check_results(run, handler, does)
-        if code != 0:
+        try:
+            run_handler(run, handler)
+            check_answer(run, handler)
+        except StepFailure:
             run.failure.handler = handler.number
-            log_event(run, handler, FAILED_STATUS, 0)
-            answer(run, FAILED_STATUS, handler.number)
+            log_event(run, handler, FAILED_STATUS, False)
+            note_answer(run, FAILED_STATUS, handler.number)
             if does != PUBLISH:
-                return code
+                raise
             continue
-        answer(run, severity, handler.number)
-        log_event(run, handler, severity, 1 if severity > 0 else 0)
-        if severity > 0 and run.plan.shares_variables != 0:
-            note_writers(run, handler)
+        severity = run.answers.latest
+        note_answer(run, severity, handler.number)
+        log_event(run, handler, severity, severity > 0)
         if severity > 0:
-            if cause in (TRIGGERED, SIGNALED) and changes_states(run, handler):
-                run.answers.pushed = 1
-            accept_results(run, handler)
-            if handler.sets > 0:
-                note_set(run, handler)
+            accept_all(run, handler)
     if writes:
         restore_variables(run, run.working)
-    return 0
+
+
+def accept_all(run: Run, handler: Handler) -> None:
+    """A handler has succeeded: what it has left goes into the working copy."""
+    if run.plan.shares_variables != 0:
+        note_writers(run, handler)
+    if handler.cause in (TRIGGERED, SIGNALED) and changes_states(run, handler):
+        run.answers.pushed = 1
+    accept_results(run, handler)
+    if handler.sets > 0:
+        note_set(run, handler)
 
 
 def working_value(run: Run, array: int, offset: int) -> float:
@@ -271,34 +282,35 @@ def changes_states(run: Run, handler: Handler) -> bool:
     return changed
 
 
-def run_handler(run: Run, handler: Handler) -> int:
-    """Fill in what it may change, call it; its answer is in STATUS_NOW. 0 or a code."""
-    code = realized(run, REPORT if handler.needs_report != 0 else MOTION)
+def run_handler(run: Run, handler: Handler) -> None:
+    """Fill in what it may change, and call it; its answer is in ``answers.latest``."""
     run.answers.latest = FAILED_STATUS
     run.passing.duration = 0.0
-    if code != 0:
-        return code
-    block = handler.block
-    if block < 0:
+    realize(run, REPORT if handler.needs_report != 0 else MOTION)
+    if handler.block < 0:
         if handler.results > 0:
             copy_working(run)
         run.answers.latest = call_python(run.plan.call_handler, (handler.number,))
-        return 0
+        return
     for result in run.results_of(handler):
         for m in range(result.size):
             run.c[result.at + m] = working_value(run, result.array, result.offset + m)
-    code = walk_here(run, block, block + 1)
-    if code != 0:
-        return code
-    status = handler.status
-    if status < 0:
+    walk_here(run, handler.block, handler.block + 1)
+    if handler.status < 0:
         run.answers.latest = SUCCEEDED
-        return 0
-    number = run.c[status]
+        return
+    number = run.c[handler.status]
     if number not in (0.0, 1.0, 2.0, 3.0):
-        return FAILED_ANSWER
+        raise NoAnswer()
     run.answers.latest = int(number)
-    return 0
+
+
+def check_answer(run: Run, handler: Handler) -> None:
+    """Refuse that a handler has failed, and results that it may not leave."""
+    if run.answers.latest == FAILED_STATUS:
+        raise HandlerFailed()
+    if run.answers.latest > 0:
+        check_results(run, handler)
 
 
 def copy_working(run: Run) -> None:
@@ -309,22 +321,22 @@ def copy_working(run: Run) -> None:
         run.written_integers[m] = run.working_integers[m]
 
 
-def check_results(run: Run, handler: Handler, does: int) -> int:
-    """Refuse what no handler of this kind may write; 0 or a code."""
+def check_results(run: Run, handler: Handler) -> None:
+    """Refuse what no handler of this kind may write."""
+    does = handler.does
     for result in run.results_of(handler):
         array = result.array
         run.failure.array = array
         run.failure.index = result.offset
         continuous = array in (IN_Y, IN_P)
         if (does == PUBLISH or (does == DISCRETE and continuous)) and is_changed(run, handler, result):
-            return FAILED_FORBIDDEN
+            raise ForbiddenChange()
         for m in range(result.size):
             value = result_value(run, handler, result, m)
             if array == IN_K and not (value == math.floor(value) and abs(value) < LARGEST_INTEGER):
-                return FAILED_INTEGER
+                raise NoInteger()
             if array == IN_Y and not math.isfinite(value):
-                return FAILED_INFINITE
-    return 0
+                raise InfiniteState()
 
 
 def forget_writers(run: Run) -> None:
@@ -354,7 +366,9 @@ def note_writers(run: Run, handler: Handler) -> None:
             earlier = run.writers[number]
             if earlier != 0 and way != WRITES_SUMS and run.reported_writers[handler.number] == 0:
                 run.reported_writers[handler.number] = 1
-                tell(run, OVERWRITTEN, handler.number * len(run.handlers) + earlier - 1, float(number))
+                report_finding(
+                    run, OVERWRITTEN, handler.number * len(run.handlers) + earlier - 1, float(number)
+                )
             run.writers[number] = handler.number + 1
 
 
@@ -370,7 +384,7 @@ def accept_results(run: Run, handler: Handler) -> None:
             set_copied(run.working, array, offset + m, value)
 
 
-def log_event(run: Run, handler: Handler, severity: int, has_results: int) -> None:
+def log_event(run: Run, handler: Handler, severity: int, has_results: bool) -> None:
     """Record that a handler was called, with the variables that it has changed."""
     if handler.is_private != 0:
         return
@@ -379,7 +393,7 @@ def log_event(run: Run, handler: Handler, severity: int, has_results: int) -> No
         return
     size = EVENT_WIDTH
     for result in run.results_of(handler):
-        if has_results != 0 and is_changed(run, handler, result):
+        if has_results and is_changed(run, handler, result):
             size += CHANGE_WIDTH + 2 * result.size
     at = room_in_log(run, size)
     if at < 0:
@@ -399,7 +413,7 @@ def log_event(run: Run, handler: Handler, severity: int, has_results: int) -> No
     event.changes = 0.0
     write = at + EVENT_WIDTH
     for result in run.results_of(handler):
-        if has_results != 0 and is_changed(run, handler, result):
+        if has_results and is_changed(run, handler, result):
             event.changes += 1.0
             write = log_change(run, handler, result, write)
 
@@ -429,12 +443,12 @@ def is_signaled(run: Run) -> bool:
     return False
 
 
-def take_signals(run: Run) -> int:
-    """Rounds of signaled updates until no signal is set; 0 or a code."""
+def take_signals(run: Run) -> None:
+    """Rounds of signaled updates until no signal is set."""
     rounds = 0
     while is_signaled(run):
         if rounds == SIGNAL_ROUNDS:
-            return FAILED_SIGNALS
+            raise EndlessSignals()
         rounds += 1
         for handler in run.handlers:
             if handler.cause == SIGNALED and run.k[handler.flag] != 0:
@@ -443,7 +457,4 @@ def take_signals(run: Run) -> int:
             run.k[run.signals[i]] = 0
         lower_stage(run, INSTANCE)
         run.answers.changed = 1
-        code = updates(run, 1 << SIGNALED)
-        if code != 0:
-            return code
-    return 0
+        run_updates(run, 1 << SIGNALED)

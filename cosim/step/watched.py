@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from cosim.step.evaluation import copy_cache, probed
+from cosim.step.failures import BlockFailed
 from cosim.step.run import Integers, Reals, Run
 from cosim.walker import walk
 
@@ -51,8 +52,8 @@ def above(run: Run, i: int, number: float) -> float:
     return 0.0 if abs(distance) <= band else distance
 
 
-def look(run: Run, spacing: float) -> None:
-    """How fast the witnesses change along the solution, into RATES_NOW; NaN where that is not known."""
+def compute_rates(run: Run, spacing: float) -> None:
+    """Compute the rates of the witnesses along the solution, into `rates_now`; NaN where one is not known."""
     rates_along(run, run.y, run.p, run.d, run.k, run.c, spacing, run.rates_now)
 
 
@@ -64,10 +65,10 @@ def rates_along(
     Central differences, where a rate is not declared: the curvature of the solution drops out. ``c[0:n]`` is
     the derivative of `y`.
     """
-    missing = False
-    for i in range(len(run.witnesses)):
-        missing = missing or run.probes[i].rate < 0
-    if not missing:
+    is_declared = True
+    for probe in run.probes:
+        is_declared = is_declared and probe.rate >= 0
+    if is_declared:
         for i in range(len(run.witnesses)):
             out[i] = c[run.probes[i].rate]
         return
@@ -75,14 +76,14 @@ def rates_along(
     copy_cache(run, c, found)
     later = run.clock.time + spacing
     earlier = run.clock.time - spacing
-    status = look_along(run, later, y, p, d, k, c)
-    if status == 0:
+    could_look = look_along(run, later, y, p, d, k, c)
+    if could_look:
         for i in range(len(run.witnesses)):
             out[i] = found[run.probes[i].value]
-        status = look_along(run, earlier, y, p, d, k, c)
+        could_look = look_along(run, earlier, y, p, d, k, c)
     for i in range(len(run.witnesses)):
         rate = run.probes[i].rate
-        if status != 0:
+        if not could_look:
             out[i] = math.nan
         elif rate >= 0:
             out[i] = c[rate]
@@ -93,9 +94,17 @@ def rates_along(
             out[i] = (out[i] - before) / (later - earlier)
 
 
-def look_along(run: Run, t: float, y: Reals, p: Reals, d: Reals, k: Integers, c: Reals) -> int:
-    """The witnesses at another time, on the tangent of the solution, into the spare cache; 0 or not."""
+def look_along(run: Run, t: float, y: Reals, p: Reals, d: Reals, k: Integers, c: Reals) -> bool:
+    """Compute the witnesses at another time, on the tangent of the solution; whether that is possible."""
     moved, found = probed(run)
     for m in range(y.shape[0]):
         moved[m] = y[m] + (t - run.clock.time) * c[m]
-    return walk(run.watched, run.ints, 0, len(run.watched_blocks), t, moved, p, d, k, run.h, found)
+    return walk(run.watched, run.ints, 0, len(run.watched_blocks), t, moved, p, d, k, run.h, found) == 0
+
+
+def walk_watched(run: Run, t: float, y: Reals, c: Reals) -> None:
+    """Call the blocks that the witnesses need."""
+    status = walk(run.watched, run.ints, 0, len(run.watched_blocks), t, y, run.p, run.d, run.k, run.h, c)
+    if status != 0:
+        run.failure.block = run.watched_blocks[status - 1]
+        raise BlockFailed()

@@ -6,18 +6,16 @@ import math
 
 from cosim.contracts.method_layout import FIXED, IS_CUBIC
 from cosim.contracts.method_layout import START as STEP_START
-from cosim.step.codes import FAILED_ACCURACY, FAILED_SIDE
-from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.crossing import (
-    FOUND,
     MOST_PARTS,
     PARTS,
     declared_rate,
     first_crossing,
-    has_crossed,
+    is_crossing,
 )
 from cosim.step.evaluation import copy_cache, probed
-from cosim.step.event_log import NOT_A_NUMBER, WRONG_SIDE, tell
+from cosim.step.event_log import NOT_A_NUMBER, WRONG_SIDE, report_finding
+from cosim.step.failures import BlockFailed, NoAccuracy, WrongSide
 from cosim.step.forecast import foresee
 from cosim.step.holds import (
     held_count,
@@ -44,13 +42,13 @@ from cosim.step.search_points import (
     spacing_for,
     values_at,
 )
-from cosim.step.triggered import fire, note_located
+from cosim.step.triggered import note_located, trigger_handlers
 from cosim.step.watched import (
     RATE_SPACING,
     above,
+    compute_rates,
     direction_of,
     is_condition,
-    look,
     value,
 )
 from cosim.step.zeros import (
@@ -82,13 +80,13 @@ SEARCHES = 3  # of a step again, with more points, as the witnesses turn out to 
 HALF_A_UNIT = 1.1102230246251568e-16  # a little more than half the distance from 1 to the next number
 
 
-def start_witnesses(run: Run, goes_on: int) -> int:
-    """At the beginning of a run, or where one goes on with another integrator; 0 or a code."""
+def start_witnesses(run: Run, goes_on: bool) -> None:
+    """At the beginning of a run, or where one goes on with another integrator."""
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
         was_started = witness.fired != 0.0
         has_come = witness.band >= 0.0 and witness.guard == 0.0
-        same = goes_on != 0 and was_started and has_come and witness.value == value(run, i)
+        same = goes_on and was_started and has_come and witness.value == value(run, i)
         run.was_set[i] = 1 if same else 0
         witness.forget()
         witness.fired = -math.inf
@@ -100,53 +98,50 @@ def start_witnesses(run: Run, goes_on: int) -> int:
             witness.guard = 0.0
         now = value(run, i)
         witness.value = now
-        tell_of_nan(run, i, now, run.clock.time)
+        report_nan(run, i, now, run.clock.time)
         way = direction_of(run, i)
-        wrong = (way == FALLING and now < 0.0) or (way == RISING and now > 0.0)
-        if wrong and not is_condition(run, i) and witness.band < 0.0:
-            tell(run, WRONG_SIDE, i, now)
+        is_wrong = (way == FALLING and now < 0.0) or (way == RISING and now > 0.0)
+        if is_wrong and not is_condition(run, i) and witness.band < 0.0:
+            report_finding(run, WRONG_SIDE, i, now)
             if run.plan.policy == STOP_RUN:
                 run.failure.witness = i
-                return FAILED_SIDE
-    return 0
+                raise WrongSide()
 
 
-def note(run: Run) -> None:
+def store_witness_values(run: Run) -> None:
     """At the end of a step: what is written from here on is a jump from these values."""
     for i in range(len(run.witnesses)):
         now = value(run, i)
         run.witnesses[i].value = now
-        tell_of_nan(run, i, now, run.clock.time)
+        report_nan(run, i, now, run.clock.time)
 
 
-def tell_of_nan(run: Run, i: int, now: float, t: float) -> None:
-    """A finding where a witness is not a number at `t`, once in a run."""
+def report_nan(run: Run, i: int, now: float, t: float) -> None:
+    """Report that a witness is not a number at `t`, once in a run."""
     if now != now and run.reported_witnesses[i] == 0:
         run.reported_witnesses[i] = 1
-        tell(run, NOT_A_NUMBER, i, t)
+        report_finding(run, NOT_A_NUMBER, i, t)
 
 
-def tell_of_nan_inside(run: Run) -> None:
-    """A finding where the search has seen a witness that was not a number before the present time."""
-    points = points_of(run)
-    i, t = seen_without_value(points)
+def report_nan_inside(run: Run) -> None:
+    """Report that the search has seen a witness that was not a number before the present time."""
+    i, t = seen_without_value(points_of(run))
     if i >= 0 and t <= run.clock.time:
-        tell_of_nan(run, i, math.nan, t)
+        report_nan(run, i, math.nan, t)
 
 
-def foresees(run: Run) -> bool:
-    """Whether steps may be made to end where an event is foreseen: not while a witness is held."""
+def predicts_events(run: Run) -> bool:
+    """Whether steps may be made to end where an event is predicted: not while a witness is held."""
     return run.settings[FIXED] == 0.0 and run.plan.restarts_cheaply != 0 and held_count(run) == 0
 
 
-def next_expected(run: Run) -> float:
-    """When the next crossing is expected; infinite when none is."""
+def next_predicted_crossing(run: Run) -> float:
+    """When the next crossing is predicted; infinite when none is."""
     first = math.inf
-    if foresees(run):
-        for i in range(len(run.witnesses)):
-            expected = run.witnesses[i].expected
-            if run.clock.time < expected < first:
-                first = expected
+    if predicts_events(run):
+        for witness in run.witnesses:
+            if run.clock.time < witness.expected < first:
+                first = witness.expected
     return first
 
 
@@ -194,63 +189,36 @@ def spacing_of(x: float) -> float:
     return (x + x * HALF_A_UNIT) - x
 
 
-def trigger(run: Run, start: float) -> int:
-    """End the step just past the first witness that crosses, and note what it triggers; 0 or a code."""
-    count = len(run.witnesses)
-    if count == 0:
-        return 0
+def isolate_witness(run: Run, start: float) -> None:
+    """End the step just past the first witness that crosses, and trigger the handlers that wait for it."""
+    if len(run.witnesses) == 0:
+        return
     forget_located(run)
-    length = isolation_window(run)
+    window = isolation_window(run)
     stop = run.clock.time
     attempted = stop - start
-    located = False
-    for i in range(count):
-        before = above(run, i, run.values_before[i])
-        after = above(run, i, value(run, i))
-        run.start_values[i] = before
-        run.stop_values[i] = after
-        run.has_crossed[i] = 1 if has_crossed(run, i, before, after) else 0
-        located = located or run.has_crossed[i] != 0
-    if length != length:
-        length = attempted
-        if located and run.y.shape[0] > 0 and run.settings[FIXED] == 0.0:
-            return FAILED_ACCURACY
-        if located:
-            note_located(run, start, 0)
-            look(run, RATE_SPACING)
+    has_crossed = compare_ends(run)
+    if window != window:
+        window = attempted
+        if has_crossed and run.y.shape[0] > 0 and run.settings[FIXED] == 0.0:
+            raise NoAccuracy()
+        if has_crossed:
+            note_located(run, start, False)
+            compute_rates(run, RATE_SPACING)
     else:
-        code = complete(run) if run.settings[IS_CUBIC] == 0.0 else 0
-        if code != 0:
-            return code
-        for m in range(run.work.shape[0]):
-            run.searched_work[m] = run.work[m]
-        # with what holds a witness, or remembers, values computed at an end again may be others
-        remembers = held_count(run) > 0 or len(run.rings) > 0 or run.plan.remembers != 0
-        run.course.ends_known = 1 if run.work[STEP_START] == start and not remembers else 0
-        found = search(run, run.work[STEP_START], stop, length)
-        if found == FOUND and is_noise(run):
-            found = search(run, run.work[STEP_START], stop, length)
-        run.course.ends_known = 0
-        if found < 0:
-            return -found
-        located = False
-        if found == FOUND:
-            code = go_to(run, length)
-            if code != 0:
-                return code
-            for i in range(count):
-                located = located or run.has_crossed[i] != 0
-            if located:
-                note_located(run, min(run.search_window.start, run.clock.time), 1)
-        tell_of_nan_inside(run)
-        if foresees(run):
-            foresee(run, start, stop, AIM * length)
-    if located:
-        fire(run, max(NEAR_BY * length, min(REPEATED, attempted / LONGER)))
-    note_zeros(run, 1 if located else 0)
-    note(run)
+        has_crossed = search_kept_step(run, start, window)
+        if has_crossed:
+            has_crossed = step_to_crossing(run, window)
+        if has_crossed:
+            note_located(run, min(run.search_window.start, run.clock.time), True)
+        report_nan_inside(run)
+        if predicts_events(run):
+            foresee(run, start, stop, AIM * window)
+    if has_crossed:
+        trigger_handlers(run, max(NEAR_BY * window, min(REPEATED, attempted / LONGER)))
+    note_zeros(run, has_crossed)
+    store_witness_values(run)
     note_held(run)
-    return 0
 
 
 def forget_located(run: Run) -> None:
@@ -258,50 +226,92 @@ def forget_located(run: Run) -> None:
     run.located.start = math.nan
 
 
-def search(run: Run, start: float, stop: float, window: float) -> int:
-    """The first crossing in a part of the step that was kept: FOUND, another number, or minus a code."""
-    count = len(run.witnesses)
+def compare_ends(run: Run) -> bool:
+    """Which witnesses are on the other side of zero at the end of the step; whether there is one."""
+    some = False
+    for i in range(len(run.witnesses)):
+        before = above(run, i, run.values_before[i])
+        after = above(run, i, value(run, i))
+        run.start_values[i] = before
+        run.stop_values[i] = after
+        run.has_crossed[i] = 1 if is_crossing(run, i, before, after) else 0
+        some = some or run.has_crossed[i] != 0
+    return some
+
+
+def search_kept_step(run: Run, start: float, window: float) -> bool:
+    """Keep the step that has ended, and search it; whether a witness crosses inside."""
+    if run.settings[IS_CUBIC] == 0.0:
+        complete(run)
+    for m in range(run.work.shape[0]):
+        run.searched_work[m] = run.work[m]
+    # with what holds a witness, or remembers, values computed at an end again may be others
+    remembers = held_count(run) > 0 or len(run.rings) > 0 or run.plan.remembers != 0
+    run.course.ends_known = 1 if run.work[STEP_START] == start and not remembers else 0
+    has_crossed = search(run, run.work[STEP_START], run.clock.time, window)
+    if has_crossed and is_noise(run):
+        has_crossed = search(run, run.work[STEP_START], run.clock.time, window)
+    run.course.ends_known = 0
+    return has_crossed
+
+
+def search(run: Run, start: float, stop: float, window: float) -> bool:
+    """Search a part of the step that was kept for the first crossing; whether there is one."""
     points = points_of(run)
     _, c = probed(run)
     copy_cache(run, run.c, c)
     shortest = max(CLOSER * window, 4.0 * spacing_of(abs(stop)))
     difference = DIFFERENCE * (stop - start)
     forget_seen(points)
-    found = first_crossing(run, start, stop, shortest, difference, PARTS)
-    if found < 0:
-        run.failure.block = run.watched_blocks[-found - 1]
-        return -CODE_BLOCK
+    has_crossed = first_crossing(run, start, stop, shortest, difference, PARTS)
     # What lies before may be hidden between the points: the first search stays as it is where nothing does.
     spacing = (stop - start) / PARTS
     for _ in range(SEARCHES):
-        wanted = points_apart(run, points, spacing, 1 if found == FOUND else 0)
-        end = run.search_window.start if found == FOUND else stop
+        wanted = points_apart(run, points, spacing, has_crossed)
+        end = run.search_window.start if has_crossed else stop
         worth = 4.0 if run.options.shortest_pulse < spacing else WORTH_A_LOOK
         if not wanted < 0.999 * spacing or not end - start > worth * window:
             break
         parts = max(PARTS + 1, math.ceil((end - start) / wanted))
         spacing = (end - start) / parts
-        last = run.search_window.end
-        for i in range(count):
-            if found == FOUND:
+        if has_crossed:
+            for i in range(points.witnesses):
                 run.stop_values[i] = values_at(points, LEFT)[i]
-        copy_point(points, LEFT, ASIDE)
-        copy_point(points, RIGHT, ASIDE + 1)
-        forget_hidden(points)
-        again = first_crossing(run, start, end, shortest, difference, parts)
-        if again == FOUND:
-            found = FOUND
-            continue
-        copy_point(points, ASIDE, LEFT)
-        copy_point(points, ASIDE + 1, RIGHT)
-        run.search_window.start = end
-        run.search_window.end = last
-        if again < 0:
-            break
-    for i in range(count):
-        # for the forecast: where the whole step has ended
+        try:
+            has_crossed = search_again(run, start, end, shortest, difference, parts) or has_crossed
+        except BlockFailed:
+            break  # what was found before stays
+    for i in range(points.witnesses):
+        # for the prediction: where the whole step has ended
         run.stop_values[i] = above(run, i, value(run, i))
-    return found
+    return has_crossed
+
+
+def search_again(run: Run, start: float, end: float, shortest: float, difference: float, parts: int) -> bool:
+    """Search with more points; where nothing is found, the window that was known stays."""
+    points = points_of(run)
+    last = run.search_window.end
+    copy_point(points, LEFT, ASIDE)
+    copy_point(points, RIGHT, ASIDE + 1)
+    forget_hidden(points)
+    has_crossed = False
+    try:
+        has_crossed = first_crossing(run, start, end, shortest, difference, parts)
+    except BlockFailed:
+        put_back_window(run, end, last)
+        raise
+    if not has_crossed:
+        put_back_window(run, end, last)
+    return has_crossed
+
+
+def put_back_window(run: Run, start: float, end: float) -> None:
+    """The window that was known before the last search."""
+    points = points_of(run)
+    copy_point(points, ASIDE, LEFT)
+    copy_point(points, ASIDE + 1, RIGHT)
+    run.search_window.start = start
+    run.search_window.end = end
 
 
 def is_noise(run: Run) -> bool:
@@ -317,7 +327,7 @@ def is_noise(run: Run) -> bool:
     for i in range(count):
         before = run.start_values[i]
         left = values_at(points, LEFT)[i]
-        if not (before * left < 0.0 and has_crossed(run, i, left, values_at(points, RIGHT)[i])):
+        if not (before * left < 0.0 and is_crossing(run, i, left, values_at(points, RIGHT)[i])):
             continue
         furthest = (lowest_values(points) if left < 0.0 else highest_values(points))[i]
         if largest < 0.0:
@@ -331,17 +341,17 @@ def is_noise(run: Run) -> bool:
     return found
 
 
-def points_apart(run: Run, points: Points, spacing: float, found: int) -> float:
+def points_apart(run: Run, points: Points, spacing: float, has_crossed: bool) -> float:
     """How far apart the points may lie at which witnesses are looked at, by what was seen and promised.
 
     `spacing` is how far apart they were. Where a witness that declares its rate could have hidden something
     between two of them, at the largest of its rates, half of it: then such parts are halved, too. One that
-    lies at zero until a crossing that was `found` has rates of rounding.
+    lies at zero until a crossing has rates of rounding.
     """
     count = len(run.witnesses)
     wanted = math.inf
     for i in range(count):
-        lies = found != 0 and values_at(points, LEFT)[i] == 0.0
+        lies = has_crossed and values_at(points, LEFT)[i] == 0.0
         if not is_condition(run, i) and not lies:
             wanted = min(wanted, spacing_for(points, i))
             if declared_rate(run, i) >= 0 and hides(points, i):
@@ -350,13 +360,12 @@ def points_apart(run: Run, points: Points, spacing: float, found: int) -> float:
     return min(max(wanted, length / MOST_PARTS), run.options.shortest_pulse)
 
 
-def compare_with_low(run: Run, target: Integers) -> None:
-    """Which witnesses have crossed from the start of the window to now, into `places`."""
-    count = len(run.witnesses)
-    for i in range(count):
+def list_crossed(run: Run, crossed: Integers) -> None:
+    """Which witnesses have crossed from the start of the window to now."""
+    for i in range(len(run.witnesses)):
         now = above(run, i, value(run, i))
         run.present_values[i] = now
-        target[i] = 1 if has_crossed(run, i, run.window_values[i], now) else 0
+        crossed[i] = 1 if is_crossing(run, i, run.window_values[i], now) else 0
 
 
 def is_missing(run: Run, wanted: Integers, there: Integers) -> bool:
@@ -370,58 +379,55 @@ def is_missing(run: Run, wanted: Integers, there: Integers) -> bool:
 def largest_shift(run: Run, wanted: Integers) -> float:
     """How much later the last of the witnesses crosses, by its present value and rate."""
     shift = 0.0
-    first = True
+    is_first = True
     for i in range(len(run.witnesses)):
         if wanted[i] != 0:
             part = run.present_values[i] / run.rates_now[i]
             if part - part == 0.0:
-                if first or -part > shift:
+                if is_first or -part > shift:
                     shift = -part
-                first = False
+                is_first = False
     return shift
 
 
-def go_to(run: Run, length: float) -> int:
-    """Take the step again so that it ends just past the crossing; CROSSED then says which have. 0 or a code.
+def step_to_crossing(run: Run, window: float) -> bool:
+    """Take the step again so that it ends just past the crossing; whether one has crossed there.
 
-    The rates of the witnesses there are in RATES_NOW, as `look` finds them.
-    Dense output and a step of the method itself may differ about the zero: then it is bracketed on steps.
+    `has_crossed` then says which, `rates_now` has their rates. Dense output and a step of the method itself
+    may differ about the zero: then it is bracketed on steps.
     """
-    count = len(run.witnesses)
+    points = points_of(run)
     wanted = run.has_crossed
     there = run.has_fired
     stop = run.clock.time
-    for i in range(count):
-        low = values_at(points_of(run), LEFT)[i]
+    for i in range(points.witnesses):
+        low = values_at(points, LEFT)[i]
         run.window_values[i] = low
-        high = values_at(points_of(run), RIGHT)[i]
-        wanted[i] = 1 if has_crossed(run, i, low, high) else 0
+        wanted[i] = 1 if is_crossing(run, i, low, values_at(points, RIGHT)[i]) else 0
     time = run.search_window.end
-    reach = length
+    reach = window
     before = run.work[STEP_START]
-    if stop - time <= NEARLY * length:
+    if stop - time <= NEARLY * window:
         time = stop  # the step ends there already
     latest = before  # at which not all have crossed
     spacing = min(RATE_SPACING, 1e-3 * (stop - before))
-    compare_with_low(run, there)
+    list_crossed(run, there)
     earliest = math.inf if is_missing(run, wanted, there) else stop
     missing = False
     for n in range(CORRECTIONS):
         if run.clock.time != time:
-            code = redo(run, time)
-            if code != 0:
-                return code
-        compare_with_low(run, there)
+            redo(run, time)
+        list_crossed(run, there)
         missing = is_missing(run, wanted, there)
         if missing:
             latest = time
         else:
             earliest = time
-        look(run, spacing)
+        compute_rates(run, spacing)
         shift = largest_shift(run, wanted)
-        if time >= stop or (not missing and (shift >= -length or earliest - latest <= length)):
+        if time >= stop or (not missing and (shift >= -window or earliest - latest <= window)):
             break
-        guess = time + shift + 0.25 * length
+        guess = time + shift + 0.25 * window
         if not latest < guess < earliest or (n >= SECANTS and n % 2 == 0):
             guess = 0.5 * (latest + earliest)
             if missing and latest + reach < earliest:
@@ -430,13 +436,14 @@ def go_to(run: Run, length: float) -> int:
         if guess in (latest, earliest):
             break
         time = min(guess, stop)
-        run.search_window.start = max(time - length, before)
+        run.search_window.start = max(time - window, before)
     is_redone = missing and earliest < math.inf
     if is_redone:
-        code = redo(run, earliest)
-        if code != 0:
-            return code
+        redo(run, earliest)
     if is_redone or spacing < RATE_SPACING:
-        look(run, RATE_SPACING)
-    compare_with_low(run, wanted)
-    return 0
+        compute_rates(run, RATE_SPACING)
+    list_crossed(run, wanted)
+    some = False
+    for i in range(points.witnesses):
+        some = some or wanted[i] != 0
+    return some

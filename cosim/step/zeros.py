@@ -9,7 +9,7 @@ The band of a witness is how far it moves when the states and the time that it i
 1, -1   leaving downward, upward is an event: set there, or turned round there by its handlers
 2       leaving either way is an event: set there, both directions trigger
 3, -3   it has come from above, from below and has not passed: passing is an event, and so is staying or
-        going back (`fire_arrivals`)
+        going back (`list_arrivals`)
 4, -4   nothing: it has come from above, from below, has passed, and was stopped just behind zero
 ======= ========================================================================================
 """
@@ -22,7 +22,7 @@ from cosim.step.evaluation import copy_cache, probed
 from cosim.step.holds import TRIGGERED, is_held
 from cosim.step.records import BOTH, FALLING, RISING, Handler
 from cosim.step.run import Run
-from cosim.step.watched import RATE_SPACING, direction_of, is_condition, is_timed, look, value
+from cosim.step.watched import RATE_SPACING, compute_rates, direction_of, is_condition, is_timed, value
 from cosim.walker import walk
 
 NOT_AT_ZERO, EXACT = -1.0, 0.0  # in place of a band
@@ -156,8 +156,8 @@ def start_zeros(run: Run) -> None:
         witness.guard = set_guard(run, i) if is_zero else 0.0
 
 
-def note_zeros(run: Run, located: int) -> None:
-    """At the end of a step: which witnesses lie at zero. Where `located`, those in CROSSED have triggered."""
+def note_zeros(run: Run, has_triggered: bool) -> None:
+    """At the end of a step: which witnesses lie at zero; whether those in `has_crossed` have triggered."""
     largest = largest_state(run)
     far = NEAR * max(largest, abs(run.clock.time))
     measured = False
@@ -167,9 +167,9 @@ def note_zeros(run: Run, located: int) -> None:
         band = witness.band
         now = value(run, i) - witness.level
         before = run.values_before[i] - witness.level
-        if band < 0.0 and located == 0 and abs(now) > far and abs(now) > NEAR * abs(before):
+        if band < 0.0 and not has_triggered and abs(now) > far and abs(now) > NEAR * abs(before):
             continue  # it is not near zero: most are not
-        crossed = located != 0 and run.has_crossed[i] != 0
+        crossed = has_triggered and run.has_crossed[i] != 0
         if crossed and abs(witness.guard) == ARRIVED:
             witness.guard = 0.0
         is_left_out = run.probes[i].direction == 0  # it is held
@@ -194,7 +194,7 @@ def note_zeros(run: Run, located: int) -> None:
         rises = way != FALLING and before < 0.0
         if not crossed and (falls or rises):
             if not seen:
-                look(run, RATE_SPACING)
+                compute_rates(run, RATE_SPACING)
                 seen = True
             witness.rate = run.rates_now[i]
             witness.guard = ARRIVED if falls else -ARRIVED
@@ -209,8 +209,8 @@ def has_arrivals(run: Run) -> bool:
     return found
 
 
-def fire_arrivals(run: Run) -> int:
-    """Which witnesses have come to zero and stay there, or go back, into CROSSED; whether there are some.
+def list_arrivals(run: Run) -> bool:
+    """List in `has_crossed` the witnesses that have come to zero and stay, or go back; whether some have.
 
     They came no further than rounding before the start of this step, and its updates have run.
     """
@@ -220,7 +220,7 @@ def fire_arrivals(run: Run) -> int:
         is_set = was_taken and run.witnesses[i].guard != 0.0
         run.has_crossed[i] = 1 if was_taken else 0
         run.was_set[i] = SET_BY_ANOTHER if is_set else 0
-    look(run, RATE_SPACING)
+    compute_rates(run, RATE_SPACING)
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
         run.values_before[i] = value(run, i)
@@ -231,7 +231,7 @@ def fire_arrivals(run: Run) -> int:
                 run.has_crossed[i] = 1
                 witness.guard = 0.0
         some = some or run.has_crossed[i] != 0
-    return 1 if some else 0
+    return some
 
 
 def is_own(run: Run, handler: Handler, i: int) -> bool:

@@ -91,7 +91,7 @@ def unpack(system: System, data: bytes) -> State:
     _check_rings(system, state)
     _check_parameters(system, state)
     state.accuracy = None if np.isnan(accuracy) else accuracy
-    state.is_believed = False
+    state.is_checked = False
     state.invalidate(Stage.INSTANCE, "from_bytes()")
     return state
 

@@ -23,14 +23,14 @@ from cosim.kit import (
     REACHED,
     STEPPED,
     TERMINATED,
-    advance,
+    advance_run,
     arrays_at,
-    finish,
+    finish_run,
     indirect_call,
-    initialize,
+    initialize_run,
     integers_at,
     reals_at,
-    record_now,
+    record_run,
     records,
 )
 
@@ -142,9 +142,9 @@ def go_on(a, o, until):
     a.course.suppressed = 0
     code = REACHED
     if o[PHASE] == BEGUN:
-        code = initialize(a, a.clock.time)
+        code = initialize_run(a, a.clock.time)
         if code == TERMINATED:
-            code = finish(a)
+            code = finish_run(a, 0.0)
             o[PHASE] = ENDED
         elif code == REACHED:
             o[PHASE] = ADVANCING
@@ -153,12 +153,12 @@ def go_on(a, o, until):
         a.output_grid.point = 1.0
         a.output.rows_used = 0
         a.output.recording = records.ON_GRID_ALONE
-        code = record_now(a)
+        code = record_run(a, 0.0)
         if code != REACHED:
             return code
         return TERMINATED if o[PHASE] == ENDED else STEPPED
     if o[PHASE] == ADVANCING:
-        code = advance(a, until)
+        code = advance_run(a, until)
         if code == REACHED:
             o[PHASE] = PENDING
         elif code != TERMINATED:
@@ -167,10 +167,10 @@ def go_on(a, o, until):
         # a step of length zero, for what is due at the end
         a.output.recording = records.NO_ROWS
         a.course.most_steps = 1
-        code = advance(a, until)
+        code = advance_run(a, until)
         if code != REACHED and code != TERMINATED:
             return code
-    ended = finish(a)
+    ended = finish_run(a, 0.0)
     return code if ended == REACHED else ended
 
 
@@ -197,7 +197,7 @@ def end_run(a, o, code):
     if code == TERMINATED:
         # where a handler has stopped the run, perhaps between two points of the grid
         newest = a.rows[GRID_WIDTH + (count - 1) * (1 + width)]
-        if newest != a.clock.time and record_now(a) == 0:
+        if newest != a.clock.time and record_run(a, 0.0) == 0:
             count += 1
     final = reals_at(o[FINAL] + 8 * run * width, width)
     for j in range(width):

@@ -234,7 +234,9 @@ def test_any_numbers_in_memory_agenda_descriptors_and_clock_end_in_a_run_or_an_e
     system = busy_system()
     sizes = {"memory": 2, "indices": AGENDA_WIDTH + 2, "times": CLOCK_WIDTH, "k": system.rings[0].offset + 8}
     section = str(rng.choice(list(sizes)))
-    wrong = [-1, 0, 3, 2**31, 2**62, -(2**63)] if section in "indices k" else [math.nan, math.inf, -1.0, 1e300]
+    wrong = (
+        [-1, 0, 3, 2**31, 2**62, -(2**63)] if section in "indices k" else [math.nan, math.inf, -1.0, 1e300]
+    )
     changes = [(section, int(rng.integers(sizes[section])), wrong[rng.integers(len(wrong))])]
     with contextlib.suppress(cosim.StateError, cosim.SimulationError):
         assert np.isfinite(forged_run(method, changes)._arrays["y"]).all()

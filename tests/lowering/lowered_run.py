@@ -12,7 +12,7 @@ import numpy as np
 
 import cosim
 from cosim import kit
-from cosim.step import codes, records
+from cosim.step import failures, records
 from cosim.step.entries import ENTRIES
 from cosim.step.run import ARRAYS, ENTRY_SIGNATURE, Run
 from cosim.system.block_address import block_address
@@ -88,7 +88,7 @@ class LoweredRun:
                 words = [word for array in arrays for word in (array.ctypes.data, array.shape[0])]
                 head = np.array(words, dtype=np.int64)
                 code = int(enter()(entry_address(), number, head.ctypes.data, t))
-            if code != codes.GROW:
+            if code != failures.GROW:
                 return code
             self.grown += 1
             needed = int(self.memory.failure.needed)
@@ -132,9 +132,9 @@ def compare(
     simulator = cosim.Simulator(system, integrator=integrator, **options)
     run = LoweredRun(system, integrator, **{**options, **({"accuracy": made_for} if made_for else {})})
     if made_for:
-        assert run.call("accuracy", options["accuracy"]) == codes.REACHED
+        assert run.call("accuracy", options["accuracy"]) == failures.REACHED
     status = simulator.initialize()
-    assert run.call("initialize", 0.0) == (codes.TERMINATED if not status.succeeded else codes.REACHED)
+    assert run.call("initialize", 0.0) == (failures.TERMINATED if not status.succeeded else failures.REACHED)
     same(simulator, run)
     for time in times:
         for path, value in (writes or {}).get(time, []):
@@ -142,15 +142,15 @@ def compare(
             run.write(path, value)
         status = simulator.advance_to(time)
         code = run.call("advance", time)
-        if code == codes.TERMINATED:
+        if code == failures.TERMINATED:
             run.call("finish")
-        assert code == (codes.REACHED if status.succeeded else codes.TERMINATED), (time, code, status)
+        assert code == (failures.REACHED if status.succeeded else failures.TERMINATED), (time, code, status)
         same(simulator, run)
         if not status.succeeded:
             break
     run.findings = [finding.kind for finding in simulator.findings]
     simulator.state.realize()
-    assert run.call("evaluate", run.time) == codes.REACHED
+    assert run.call("evaluate", run.time) == failures.REACHED
     variables = [v for v in system.variables.values() if v.slot.array == "c"]
     for variable in variables:
         part = slice(variable.slot.offset, variable.slot.offset + variable.slot.size)

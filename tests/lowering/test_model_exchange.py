@@ -13,7 +13,7 @@ from lowered_run import LoweredRun
 from zero_parts import FloorBall, Mixture, Tank
 
 import cosim
-from cosim.step import codes, records
+from cosim.step import failures, records
 
 STEP = 0.002
 
@@ -23,11 +23,11 @@ class Host:
 
     def __init__(self, system: cosim.System) -> None:
         self.run = LoweredRun(system, "integrators.dormand_prince_853", accuracy=1e-9)
-        assert self.run.call("initialize", 0.0) == codes.REACHED
+        assert self.run.call("initialize", 0.0) == failures.REACHED
         self.event(0.0)
 
     def event(self, t: float) -> None:
-        assert self.run.call("event", t) == codes.REACHED
+        assert self.run.call("event", t) == failures.REACHED
 
     def derivative(self, t: float, y: Any) -> Any:
         self.set(t, y)
@@ -36,7 +36,7 @@ class Host:
     def set(self, t: float, y: Any) -> None:
         self.run.arrays["y"][:] = y
         self.run.memory.evaluation.stage = records.NOTHING
-        assert self.run.call("evaluate", t) == codes.REACHED
+        assert self.run.call("evaluate", t) == failures.REACHED
 
     def indicators(self) -> Any:
         c, clock = self.run.arrays["c"], self.run.arrays["times"]
@@ -69,8 +69,8 @@ class Host:
                 end, new = high, self.step(t, y, high - t)
                 self.set(end, new)
             code = self.run.call("completed", end)
-            assert code in (codes.REACHED, codes.EVENT)
-            if code == codes.EVENT or end >= due:
+            assert code in (failures.REACHED, failures.EVENT)
+            if code == failures.EVENT or end >= due:
                 self.event(end)
             t, y = end, self.run.arrays["y"].copy()
 
@@ -154,7 +154,7 @@ def test_a_tick_that_a_step_misses_by_rounding_is_at_its_end(off: float, tells: 
         due = float(host.run.memory.clock.next_event)
         here = due + off * (due - host.run.time)
         if tells:
-            assert host.run.call("completed", here) in (codes.REACHED, codes.EVENT)
+            assert host.run.call("completed", here) in (failures.REACHED, failures.EVENT)
         host.event(here)
         assert host.run.time == max(due, here)
         assert host.run.memory.clock.next_event > max(due, here), i
@@ -166,19 +166,19 @@ def test_states_of_another_kind_are_refused() -> None:
     model.add("measures.delay", "late", source="ball.height", delay=0.1)
     run = LoweredRun(model.build(), "integrators.dormand_prince_853", accuracy=1e-6)
     run.call("initialize")
-    assert run.call("check") == codes.REACHED
+    assert run.call("check") == failures.REACHED
     ring = run.program.system.rings[0].offset
     for place, value in ((0, 1 << 40), (1, 0), (3, 99), (5, 1 << 50)):
         kept = run.arrays["k"][ring + place]
         run.arrays["k"][ring + place] = value
-        assert run.call("check") == codes.FAILED_STATE
+        assert run.call("check") == failures.ForeignState.number
         run.arrays["k"][ring + place] = kept
     for name, value in (("memory", math.nan), ("memory", -1.0), ("y", math.inf)):
         kept = run.arrays[name][0]
         run.arrays[name][0] = value
-        assert run.call("check") == codes.FAILED_STATE
+        assert run.call("check") == failures.ForeignState.number
         run.arrays[name][0] = kept
-    assert run.call("check") == codes.REACHED
+    assert run.call("check") == failures.REACHED
 
 
 def test_a_break_that_arrives_makes_the_host_begin_anew() -> None:

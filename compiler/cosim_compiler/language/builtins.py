@@ -238,7 +238,7 @@ KINDS_OF_NUMBERS: dict[Any, Any] = {float: REAL, int: WHOLE}
 @_reads(rows_of)
 def _rows_of(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
     cls = items[0].value if len(items) == 4 and isinstance(items[0], Known) else None
-    if cls in NUMBERS:
+    if cls is not None and cls in NUMBERS:
         view, first, count = (reader.typed(item, node) for item in items[1:])
         if not isinstance(view.type, View) or view.type.axes != 1 or KINDS_OF_NUMBERS[cls] != view.type.item:
             reader.refuse(node, f"{in_words(view.type)} has no {cls.__name__} in it, one behind the other")

@@ -55,6 +55,8 @@ from cosim_compiler.record import Rows, layout_of, shown_by
 class ExpressionReader(OperatorReader):
     """The part of the reader that reads expressions; see `statements.Reader`."""
 
+    caught: list[tuple[str | None, str]]
+
     # names and constants
 
     def _constant_expression(self, node: ast.Constant) -> Expression:
@@ -75,6 +77,10 @@ class ExpressionReader(OperatorReader):
         self.refuse(node, f"'{node.id}' is not defined")
 
     def _attribute_expression(self, node: ast.Attribute) -> Expression:
+        if isinstance(node.value, ast.Name) and node.attr == "number":
+            for name, held in reversed(self.caught):
+                if name == node.value.id:
+                    return Variable(WHOLE, held)
         value = self.expression(node.value)
         if isinstance(value, Known):
             if not hasattr(value.value, node.attr):

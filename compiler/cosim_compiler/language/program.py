@@ -5,6 +5,7 @@ from __future__ import annotations
 import types
 from collections.abc import Callable
 
+from cosim_compiler.errors import NUMBERED, NumberedError
 from cosim_compiler.language.refusal import refuse
 from cosim_compiler.language.statements import Reader
 from cosim_compiler.language.typed_form import Function, ends, in_ascii
@@ -75,7 +76,9 @@ class Program:
         return made
 
     def failure(self, kind: type[BaseException], arguments: tuple[object, ...]) -> int:
-        """The number of a failure."""
+        """The status of a failure."""
+        if issubclass(kind, NumberedError):
+            return NUMBERED + kind.number
         if (kind, arguments) not in self.failures:
             self.failures.append((kind, arguments))
         return self.failures.index((kind, arguments)) + 1

@@ -41,9 +41,9 @@ EXPORTED = (
     "completed",
     "event",
     "check",
-    "judge",
-    "announce",
-    "due",
+    "check_parameters",
+    "find_next_event",
+    "is_due",
     "finish",
     "accuracy",
 )
@@ -54,7 +54,7 @@ class Program:
     """Everything that a run of a system consists of, as arrays and kernel functions.
 
     The entry points (`functions` whose names begin with ``lowered_``) take all arrays
-    (`cosim.step.run.Run`) and a time, and answer one of `cosim.step.codes`. They do what
+    (`cosim.step.run.Run`) and a time, and answer one of `cosim.step.failures`. They do what
     `Simulator` does, to the last bit.
 
     Parameters
@@ -200,7 +200,7 @@ class Program:
             self._address("watched", 3 * i, system.blocks[block].function, BLOCK_SIGNATURE, "block")
         for place, function, signature in method.functions:
             self._address("program", place, function, signature, "method")
-        left_out = {"due"} if not self.periodic else set()
+        left_out = {"is_due"} if not self.periodic else set()
         if not self._takes_accuracies(method.integrator):
             left_out.add("accuracy")
         for name in sorted({*EXPORTED} - left_out, key=EXPORTED.index):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence, Sized
 
 import numpy as np
@@ -19,6 +18,7 @@ from cosim.kit import (
     STEPPED,
     TERMINATED,
     StepCode,
+    StepFailure,
     place_in,
     records,
 )
@@ -245,21 +245,19 @@ def _indicators(indicators: Mapping[str, tuple[int, int]]) -> str:
 
 
 def _failures(program: Program) -> dict[int, tuple[str, int | None, Sequence[str]]]:
-    """By code: what is said, where in `places` stands what it is about, and the names there."""
-    steps = [code.sentence for code in StepCode]
-    tables = {
-        "BLOCK": (place_in(records.PlacesHeader, "failure.block"), program.blocks),
-        "ENTRY": (place_in(records.PlacesHeader, "failure.handler"), program.handlers),
-        "WITNESS": (place_in(records.PlacesHeader, "failure.witness"), program.witnesses),
-        "FASTEST": (place_in(records.PlacesHeader, "failure.fastest"), program.states),
-        "STEP_CODE": (place_in(records.PlacesHeader, "failure.step_code"), steps),
+    """By number: what is said, where in `places` stands what it is about, and the names there."""
+    names = {
+        "block": program.blocks,
+        "handler": program.handlers,
+        "witness": program.witnesses,
+        "fastest": program.states,
+        "step_code": [code.sentence for code in StepCode],
     }
     found: dict[int, tuple[str, int | None, Sequence[str]]] = {}
-    for code, text in SENTENCES.items():
-        if code < FAILED:
-            continue
-        about = next((tables[name] for name in tables if f"places[{name}]" in text), (None, ()))
-        found[code] = (re.sub(r" *\([^()]*places\[.*?\)", "", text).rstrip("."), *about)
+    for cls in StepFailure.__subclasses__():
+        if cls.number >= FAILED:
+            place = place_in(records.PlacesHeader, f"failure.{cls.about}") if cls.about else None
+            found[cls.number] = (SENTENCES[cls.number].rstrip("."), place, names.get(cls.about, ()))
     return found
 
 

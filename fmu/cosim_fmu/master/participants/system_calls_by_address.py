@@ -17,7 +17,8 @@ from cosim.kit import (
     STATE,
     STEPPED,
     WHOLE_HEAD,
-    advance,
+    StepFailure,
+    advance_run,
     arrays_at,
     integers_at,
     lower_stage,
@@ -61,7 +62,7 @@ def called_step(handle, start, length, flag, first, second, third, fourth):
     a = arrays_at(handle)
     a.course.most_steps = STRIDE
     a.options.meeting = SAME_TIME * length
-    code = advance(a, start + length)
+    code = advance_run(a, start + length)
     head[ANSWER] = code
     if code == REACHED:
         hold_lines(a, integers_at(head[LINES_AT], LINE_WIDTH * head[LINES]))
@@ -169,7 +170,9 @@ def called_get(handle, outputs, count, values, size):
         return NOT_DONE
     a = arrays_at(handle)
     rows = integers_at(outputs, INPUTS + OUTPUT_WIDTH * count)
-    if realize(a, rows[0]) != 0:
+    try:
+        realize(a, rows[0])
+    except StepFailure:
         return NOT_DONE
     found = reals_at(values, count)
     for i in range(count):

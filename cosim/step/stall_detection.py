@@ -24,42 +24,42 @@ def forget_pace(run: Run) -> None:
     run.course.counted_steps = 0
 
 
-def crawls(run: Run, t: float) -> bool:
+def is_stalled(run: Run, t: float) -> bool:
     """After a step: whether it would take far too many to reach `t`."""
     run.course.counted_steps += 1
     if run.course.counted_steps < STRETCH:
         return False
-    return is_too_slow(run, t) != 0
+    return is_too_far(run, t)
 
 
-def is_too_slow(run: Run, t: float) -> int:
-    """At the end of a stretch of steps: 1 where `t` is too many steps away, or they get ever shorter."""
+def is_too_far(run: Run, t: float) -> bool:
+    """At the end of a stretch of steps: whether `t` is too many steps away, or they get ever shorter."""
     pace = run.pace
     now = run.clock.time
     if not pace.begin <= now:
         forget_pace(run)
-        return 0
+        return False
     run.course.counted_steps = 0
     if not t < math.inf:
-        return 0
+        return False
     progress = now - pace.begin
     slower = progress < SLOWER * pace.last_progress
     pace.slower_stretches = pace.slower_stretches + 1.0 if slower else 0.0
     pace.last_progress = progress
     pace.begin = now
     pace.finished_stretches += 1.0
-    found = 0
+    too_far = False
     if pace.slower_stretches >= SLOWER_IN_A_ROW:
-        found = 1 if progress * MOST_WHEN_SLOWER < (t - now) * STRETCH else 0
+        too_far = progress * MOST_WHEN_SLOWER < (t - now) * STRETCH
     if pace.finished_stretches >= STRETCHES:
         begin = pace.begin_of_all
         if (now - begin) * MOST_STEPS < (t - begin) * STRETCH * STRETCHES:
-            found = 1
+            too_far = True
         pace.begin_of_all = now
         pace.finished_stretches = 0.0
-    if found != 0:
+    if too_far:
         run.failure.fastest = fastest_state(run)
-    return found
+    return too_far
 
 
 def fastest_state(run: Run) -> int:

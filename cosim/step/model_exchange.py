@@ -4,40 +4,40 @@ from __future__ import annotations
 
 import math
 
+from cosim.step.advance import find_next_event, forget_answers
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
-from cosim.step.codes import EVENT, FAILED_HOLD, REACHED, TERMINATED
 from cosim.step.copies import different
-from cosim.step.crossing import has_crossed
-from cosim.step.histories import arrived_break, make_room, remember
+from cosim.step.crossing import is_crossing
+from cosim.step.failures import EVENT, REACHED, TERMINATED, EndlessEvents
+from cosim.step.histories import make_room, remember
 from cosim.step.holds import held_at, held_count
 from cosim.step.realize import realize
 from cosim.step.records import INSTANCE, MOTION, SAME_TIME
 from cosim.step.run import Run
 from cosim.step.step import (
     BOTH_KINDS,
-    begin_answers,
+    asks_to_stop,
     end_step,
     follow_arrivals,
-    note_jump,
-    note_next_event,
+    handle_jump,
+    note_advance,
     start_step,
 )
 from cosim.step.touched import lower_stage
-from cosim.step.triggered import fire
-from cosim.step.updates import PUBLISH_CAUSES, REACHED_TERMINATION, TIME_CAUSE
-from cosim.step.watched import RATE_SPACING, above, look, value
-from cosim.step.witnesses import begin_watch, note
+from cosim.step.triggered import trigger_handlers
+from cosim.step.updates import PUBLISH_CAUSES, TIME_CAUSE
+from cosim.step.watched import RATE_SPACING, above, compute_rates, value
+from cosim.step.witnesses import begin_watch, store_witness_values
 from cosim.step.zeros import has_arrivals, note_zeros
-from cosim.system.history_buffer import AFTER_ARRIVAL
-from cosim.system.history_buffer import BEFORE as BEFORE_EVENTS
+from cosim.system.history_buffer import AFTER_ARRIVAL, BEFORE
 
 
-def arrive(run: Run, t: float) -> int:
-    """Be at `t` with the states that were set; 0 or a code."""
+def arrive(run: Run, t: float) -> None:
+    """Be at `t` with the states that were set."""
     if t != run.clock.time:
         run.clock.time = t
         lower_stage(run, INSTANCE)
-    return realize(run, MOTION)
+    realize(run, MOTION)
 
 
 def note_length(run: Run, t: float) -> None:
@@ -67,16 +67,16 @@ def up_to_rounding(run: Run, t: float) -> float:
 
 
 def find_crossed(run: Run) -> bool:
-    """Which witnesses have crossed since the last completed step, into CROSSED; whether there is one."""
+    """List in `has_crossed` which witnesses have crossed since the last completed step; whether some have."""
     begin_watch(run)
-    found = False
+    some = False
     for i in range(len(run.witnesses)):
         before = run.witnesses[i].value
         run.values_before[i] = before
-        crossed = has_crossed(run, i, above(run, i, before), above(run, i, value(run, i)))
+        crossed = is_crossing(run, i, above(run, i, before), above(run, i, value(run, i)))
         run.has_crossed[i] = 1 if crossed else 0
-        found = found or crossed
-    return found
+        some = some or crossed
+    return some
 
 
 def has_every_step(run: Run) -> bool:
@@ -88,27 +88,20 @@ def has_every_step(run: Run) -> bool:
 
 
 def complete_step(run: Run, t: float) -> int:
-    """A step of whoever integrates has been completed at `t`: REACHED, EVENT or another code."""
-    code = make_room(run)
-    if code == 0:
-        code = arrive(run, t)
-    if code != 0:
-        return code
+    """A step of whoever integrates has been completed at `t`: REACHED or EVENT."""
+    make_room(run)
+    arrive(run, t)
     note_length(run, t)
     if t > run.clock.completed:
-        run.agenda.time_advanced = BOTH_KINDS
-        run.agenda.finished = 0
-        arrived = arrived_break(run)
-        code = remember(run, BEFORE_EVENTS, math.inf)
-        if code == 0 and arrived < math.inf:
-            code = remember(run, AFTER_ARRIVAL, arrived)
-        if code != 0:
-            return code
+        arrived = note_advance(run)
+        remember(run, BEFORE, math.inf)
+        if arrived < math.inf:
+            remember(run, AFTER_ARRIVAL, arrived)
     run.clock.completed = t
     if find_crossed(run):
         return EVENT
-    note_zeros(run, 0)
-    note(run)
+    note_zeros(run, False)
+    store_witness_values(run)
     return EVENT if has_every_step(run) or has_arrivals(run) else REACHED
 
 
@@ -121,60 +114,54 @@ def breaks_at(run: Run, t: float) -> bool:
 
 
 def handle_events(run: Run, t: float) -> int:
-    """The events of `t`: REACHED, TERMINATED or another code.
+    """The events of `t`: REACHED or TERMINATED.
 
     Which witnesses have crossed is decided by their values at the last completed step.
     """
     note_length(run, t)
     t = up_to_rounding(run, t)
     is_break = breaks_at(run, t)
-    code = make_room(run)
-    if code == 0:
-        code = arrive(run, t)
-    if code != 0:
-        return code
-    begin_answers(run)
+    make_room(run)
+    arrive(run, t)
+    forget_answers(run)
     for m in range(run.y.shape[0]):
         run.arrived_states[m] = run.y[m]
     if t > run.clock.completed:
         run.agenda.time_advanced = BOTH_KINDS
         run.agenda.finished = 0
         run.clock.completed = t
-        code = remember(run, BEFORE_EVENTS, math.inf)
+        remember(run, BEFORE, math.inf)
     run.answers.changed = 0
-    if code == 0 and run.clock.jumped != 0.0:
-        code = note_jump(run)
-    elif code == 0:
-        found = find_crossed(run)
-        if found:
-            look(run, RATE_SPACING)
-            fire(run, resolution(run, t))  # the last flights of a ball, however the host steps
-        note_zeros(run, 1 if found else 0)
-    if code != 0:
-        return code
-    note(run)
+    if run.clock.jumped != 0.0:
+        handle_jump(run)
+    else:
+        has_crossed = find_crossed(run)
+        if has_crossed:
+            compute_rates(run, RATE_SPACING)
+            trigger_handlers(run, resolution(run, t))  # the last flights of a ball, however the host steps
+        note_zeros(run, has_crossed)
+    store_witness_values(run)
     if run.plan.handled_in_steps != 0:
-        code = follow_parameters(run)
-        if code == 0:
-            code = end_step(run, PUBLISH_CAUSES)
-        if code == 0:
-            code = start_step(run)
-        if code == 0 and has_arrivals(run):
-            code = follow_arrivals(run)
-        if code == 0 and held_count(run) > 0:
-            # rates with what holds it would be another system than the one that is described
-            run.failure.witness = held_at(run, 0)
-            code = FAILED_HOLD
-    if code == 0:
-        code = follow_clocks(run)
-    if code == 0:
-        code = note_next_event(run)
-    if code != 0:
-        return code
-    note(run)
+        run_handlers(run)
+    follow_clocks(run)
+    find_next_event(run)
+    store_witness_values(run)
     # behind a break the solver of the host has to begin anew: only a changed state makes it do so
     moved = is_break or run.answers.changed != 0
     for m in range(run.y.shape[0]):
         moved = moved or different(run.arrived_states[m], run.y[m])
     run.clock.states_changed = 1.0 if moved else 0.0
-    return TERMINATED if run.answers.severity >= REACHED_TERMINATION else REACHED
+    return TERMINATED if asks_to_stop(run) else REACHED
+
+
+def run_handlers(run: Run) -> None:
+    """The publishes and updates of this instant; witnesses that would be held are refused."""
+    follow_parameters(run)
+    end_step(run, PUBLISH_CAUSES)
+    start_step(run)
+    if has_arrivals(run):
+        follow_arrivals(run)
+    if held_count(run) > 0:
+        # rates with what holds it would be another system than the one that is described
+        run.failure.witness = held_at(run, 0)
+        raise EndlessEvents()
