@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from cosim.step import codes, layout
 from cosim.step.python_method import RAISED
 
 if TYPE_CHECKING:
-    from cosim.simulation.python_handlers import PythonHandlers
+    from cosim.simulation.event_record import Finding
     from cosim.step.compiled_step import CompiledStep
     from cosim.system.state import State
     from cosim.system.system import System
@@ -35,22 +36,28 @@ HANDLERS = (
 )
 
 
+def failed_handler(step: CompiledStep, code: int) -> int | None:
+    """The number of the handler that has failed; None where something else has."""
+    of_handler = code in HANDLERS or (
+        code == codes.FAILED_BLOCK and int(step.places[layout.BLOCK]) in step.system.handler_blocks.values()
+    )
+    return int(step.places[layout.SOURCE]) if of_handler else None
+
+
 def failure(
-    step: CompiledStep, state: State, code: int, handlers: PythonHandlers, wanted: float, found: str
+    step: CompiledStep, state: State, code: int, wanted: float, findings: Sequence[Finding]
 ) -> SimulationError:
-    """The error for a code of the Step.
+    """The error for a code of the Step, where no handler has failed.
 
     Parameters
     ----------
     wanted : float
         Where the call was to go, s.
-    found : str
-        The last finding, for failures that are one.
+    findings : sequence of Finding
+        The last one, for failures that are one.
     """
     places, tables, time = step.places, step.tables, state.time
     number = int(places[layout.ENTRY])
-    if code in HANDLERS or (code == codes.FAILED_BLOCK and _is_of_handler(step)):
-        return _handler_failure(step, state, code, handlers)
     if code == codes.FAILED_BLOCK:
         return step.system.failure(state, int(places[layout.BLOCK]))
     if code == codes.FAILED_STEP:
@@ -59,7 +66,7 @@ def failure(
     if code == codes.FAILED_CONSTRAINTS:
         text = assembly_complaint(step.system, state)
     elif code in (codes.FAILED_HOLD, codes.FAILED_SIDE):
-        text = found
+        text = " ".join(f"{finding.witness} {finding.message}" for finding in findings)
     elif code == codes.FAILED_LOOSE:
         path = tables.witnesses[int(places[layout.WITNESS])]
         text = f"{path} chatters, and its handlers change nothing to hold it by"
@@ -129,10 +136,6 @@ def _notices(step: CompiledStep) -> str:
     )
 
 
-def _is_of_handler(step: CompiledStep) -> bool:
-    return int(step.places[layout.BLOCK]) in step.system.handler_blocks.values()
-
-
 def _failed_state(step: CompiledStep, state: State) -> State:
     """The State that a handler has read when its phase failed."""
     twin = state.copy()
@@ -170,13 +173,20 @@ def _written(step: CompiledStep, number: int) -> list[float]:
     return []
 
 
-def _handler_failure(
-    step: CompiledStep, state: State, code: int, handlers: PythonHandlers
+def handler_failure(
+    step: CompiledStep, state: State, code: int, answer: EventStatus | None
 ) -> SimulationError:
+    """The error for a code of the Step, where a handler has failed.
+
+    Parameters
+    ----------
+    answer : EventStatus or None
+        Of a handler that is a Python method.
+    """
     number = int(step.places[layout.SOURCE])
     entry = step.tables.agenda_of.entries[number]
     does = entry.handler.does
-    status, cause = handlers.answers.get(number, EventStatus.failed()), None
+    status, cause = EventStatus.failed() if answer is None else answer, None
     text = status.message
     twin = _failed_state(step, state) if does != "publish" else state
     block = int(step.places[layout.BLOCK])

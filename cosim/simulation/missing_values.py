@@ -51,6 +51,10 @@ class MissingValues:
             at += signal.slot.size
         self._width = at
 
+    def clear(self) -> None:
+        """Forget which signals have been NaN."""
+        self._told.clear()
+
     def findings(self, numbers: NDArray[np.float64]) -> list[Finding]:
         """A finding for each signal that is NaN in these rows and was a number in all before.
 

@@ -4,6 +4,20 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cosim.contracts.step_statistics import StepStatistics
+from cosim.step import layout
+from cosim.step.compiled_step import CompiledStep
+
+COUNTERS = {
+    "steps": layout.STEPS_TAKEN,
+    "publishes": layout.PUBLISHES,
+    "discrete_updates": layout.DISCRETE_UPDATES,
+    "unrestricted_updates": layout.UNRESTRICTED_UPDATES,
+    "events": layout.EVENTS,
+    "realizations": layout.EVALUATED,
+    "partial_evaluations": layout.PARTLY_EVALUATED,
+}
+
 
 @dataclass(frozen=True)
 class Statistics:
@@ -44,3 +58,25 @@ class Statistics:
     realizations: int = 0
     partial_evaluations: int = 0
     partial_share: float = 0.0
+
+
+def read_statistics(step: CompiledStep, origin: StepStatistics) -> Statistics:
+    """The counts of the Step, and those of its integrator since they were `origin`."""
+    counts = {name: int(step.places[place]) for name, place in COUNTERS.items()}
+    share = 0.0
+    if step.tables.reach[0]:
+        share = float(step.places[layout.ROWS_CALLED]) / max(1, step.tables.rows_of_evaluation)
+    now = step.integrator.statistics
+    return Statistics(
+        **counts,
+        integrator_steps=now.steps - origin.steps,
+        rejections=now.rejections - origin.rejections,
+        evaluations=now.evaluations - origin.evaluations + counts["realizations"],
+        partial_share=share,
+    )
+
+
+def reset_counters(step: CompiledStep) -> None:
+    """Set the counts of the Step to 0."""
+    for place in (*COUNTERS.values(), layout.ROWS_CALLED):
+        step.places[place] = 0

@@ -6,6 +6,7 @@ import functools
 import itertools
 import operator
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -61,10 +62,23 @@ def _address(name: str) -> int:
     return function_address(CALLED[name], ENTRY_SIGNATURE)
 
 
-class CompiledStep:
-    """All arrays of a run, and its entry points.
+def held_weakly(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that calls a method and does not keep its object alive, as its address would."""
+    reference = weakref.WeakMethod(method)
 
-    The arrays of the State are shared with it, so whoever reads the State sees what the Step has done.
+    def call(*arguments: Any) -> Any:
+        alive = reference()
+        assert alive is not None
+        return alive(*arguments)
+
+    return call
+
+
+class CompiledStep:
+    """All arrays of a run, and its entry points: functions of arrays and numbers, without options and words.
+
+    The arrays of the State are shared with it, so whoever reads the State sees what the Step has done. A
+    `Simulator` calls it from Python; ensembles and the compiled loop of a co-simulation call it by `head`.
 
     Parameters
     ----------
@@ -74,9 +88,9 @@ class CompiledStep:
         About witnesses whose events do not end: "hold", "report" or "stop".
     accuracy : float or None
         Of the State.
-    handler, drain : callable
-        Called from inside a step: ``handler(number)`` runs a Python handler and answers its severity,
-        ``drain(what)`` takes what is in a buffer.
+    run_handler, empty_buffer : method
+        Called from inside a step, and held weakly: ``run_handler(number)`` runs a Python handler and answers
+        its severity, ``empty_buffer(which)`` takes what is in a buffer.
 
     Attributes
     ----------
@@ -97,8 +111,8 @@ class CompiledStep:
         integrator: Integrator,
         policy: str,
         accuracy: float | None,
-        handler: Any,
-        drain: Any,
+        run_handler: Callable[[int], int],
+        empty_buffer: Callable[[int], int],
     ) -> None:
         self.system, self.integrator = system, integrator
         method = prepared(integrator, system)
@@ -106,7 +120,6 @@ class CompiledStep:
         held = tables.held
         self._held = 0 if held is None or policy != "hold" else held.numbers
         self._state: State | None = None
-        self._calls = [handler, drain]
         self.method = None if method.functions else PythonMethod(integrator, self)
         program = tables.program.copy()
         listed = method.functions if self.method is None else self.method.functions
@@ -125,8 +138,8 @@ class CompiledStep:
                 kernels[place] = function, signature
         if kernels:
             program[list(kernels)] = function_addresses(tuple(kernels.values()))
-        program[layout.HANDLER] = self._python_address(handler, PYTHON_SIGNATURE)
-        program[layout.DRAIN] = self._python_address(drain, PYTHON_SIGNATURE)
+        program[layout.HANDLER] = self._python_address(run_handler, PYTHON_SIGNATURE)
+        program[layout.DRAIN] = self._python_address(empty_buffer, PYTHON_SIGNATURE)
         held_table, held_ints = np.zeros((1, 3), dtype=np.int64), np.zeros(1, dtype=np.int64)
         if self._held and held is not None:
             held_table, held_ints = held.table.copy(), held.ints.copy()
@@ -163,10 +176,18 @@ class CompiledStep:
         self.places: Any = places
         self.meeting = 0.0
 
-    def _python_address(self, function: Any, signature: str) -> int:
-        address = python_address(function, signature)
+    def _python_address(self, method: Any, signature: str) -> int:
+        """The address of a method, as long as this Step lives."""
+        address = python_address(held_weakly(method), signature)
         weakref.finalize(self, release_address, address)
         return address
+
+    def set_reported(self, path: str) -> bool:
+        """Count a notice as reported until it is 0 again; whether it was not."""
+        paths = [noticed for noticed, _ in self.tables.notices]
+        place = int(self.tables.program[layout.TOLD]) + paths.index(path)
+        was_reported, self.places[place] = self.places[place], 1
+        return not was_reported
 
     # arrays
 
@@ -243,7 +264,8 @@ class CompiledStep:
         ):
             self.bind(state)
         self.stage_in(state)
-        self._fixed["numbers"][layout.ACCURACY] = np.nan if state.accuracy is None else state.accuracy
+        accuracy = state.accuracy
+        self._fixed["numbers"][layout.ACCURACY] = np.nan if accuracy is None else accuracy
         self._fixed["numbers"][layout.MEETING] = self.meeting
         function, address = _enter(), _address(name)
         while True:
@@ -281,5 +303,8 @@ class CompiledStep:
         for stage in range(min(int(places[layout.LOWERED]), COMPUTED.start), COMPUTED.stop):
             versions[stage] += 1
         places[layout.LOWERED] = UNTOUCHED
-        state.stage = STAGES[int(places[layout.STAGE])]
-        state._invalidated_by = "a step"
+        stage = STAGES[int(places[layout.STAGE])]
+        if state.stage is not stage:
+            state.stage = stage
+        if state._invalidated_by != "a step":
+            state._invalidated_by = "a step"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim import Integrator, State
+from cosim import Integrator, SimulationError, Simulator, State
 from cosim.kit import (
     GROW,
     REACHED,
@@ -13,7 +13,6 @@ from cosim.kit import (
     SCRATCH,
     STATE,
     Arrays,
-    BoundStep,
     FailedRun,
     choice_of,
     compile_function,
@@ -45,10 +44,11 @@ class CompiledRuns:
     def __init__(self, plan: Plan, integrator: Integrator) -> None:
         self.plan = plan
         system = plan.system
-        self._bound = BoundStep(system, integrator, plan.endless_events, plan.accuracy, 0)
         self._state: State = plan.start.copy()
-        self._bound.bind(self._state, anew=True)
-        self._step = self._bound.step
+        self._simulator = Simulator(
+            system, self._state, integrator, endless_events=plan.endless_events, event_limit=0
+        )
+        self._step = self._simulator.compiled_step
         choice, width = choice_of(system, plan.columns)
         rows = np.zeros(layout.ROWS_HEADER + (1 + width) * (plan.points + 2))
         rows[layout.ORIGIN], rows[layout.INTERVAL] = plan.begin, plan.interval
@@ -161,16 +161,15 @@ class CompiledRuns:
 
     def _keep_failure(self, run: int, code: int) -> None:
         """Why a run could not go on, and its State, while that can be seen."""
-        state, step, bound = self._state, self._step, self._bound
+        state, step = self._state, self._step
         room = state.arrays["h"]
         state.arrays["h"] = room[: int(step.head[batch.HISTORY + 1])].copy()
         step.gather()
         step.stage_out(state)
-        bound.findings.clear()
-        bound.handlers.answers.clear()
-        bound.explain(code, self.plan.until)
-        error = bound.failure(code, self.plan.until)
-        failed = FailedRun(run, error.time, error.reason, state.to_bytes())
-        self._block.failures[run] = failed
+        self._simulator.findings.clear()
+        try:
+            self._simulator.resume(code, self.plan.until)
+        except SimulationError as error:
+            self._block.failures[run] = FailedRun(run, error.time, error.reason, state.to_bytes())
         state.arrays["h"] = room
         step.gather()
