@@ -163,6 +163,7 @@ if TYPE_CHECKING:
     from cosim.shown import shown as shown
     from cosim.simulation.chosen_integrator import DEFAULT as DEFAULT
     from cosim.simulation.chosen_integrator import chosen_integrator as chosen_integrator
+    from cosim.simulation.chosen_signals import choose_signals as choose_signals
     from cosim.simulation.event_log import EventLog as EventLog
     from cosim.simulation.event_record import Finding as Finding
     from cosim.simulation.file_digest import file_digest as file_digest
@@ -171,11 +172,10 @@ if TYPE_CHECKING:
     from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted
     from cosim.simulation.interrupt import uninterrupted as uninterrupted
     from cosim.simulation.missing_values import missing_value as missing_value
+    from cosim.simulation.output_interval import MOST_POINTS as MOST_POINTS
+    from cosim.simulation.output_interval import POINTS as POINTS
+    from cosim.simulation.output_interval import shortest_interval as shortest_interval
     from cosim.simulation.result_files import result_sink as result_sink
-    from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
-    from cosim.simulation.simulate import MOST_POINTS as MOST_POINTS
-    from cosim.simulation.simulate import POINTS as POINTS
-    from cosim.simulation.simulate import choose_signals as choose_signals
     from cosim.simulation.simulate import end_of_run as end_of_run
     from cosim.simulation.statistics import Statistics as Statistics
     from cosim.step import codes as codes

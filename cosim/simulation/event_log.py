@@ -130,11 +130,11 @@ class EventLog(Sequence[EventRecord]):
             return {}
         who = np.concatenate([piece.records[piece.starts + WHO] for piece in self._pieces]).astype(np.int64)
         when = np.concatenate([piece.records[piece.starts + WHEN] for piece in self._pieces])
-        found = {}
+        timeline = {}
         for number in dict.fromkeys(who.tolist()):
             places = np.flatnonzero(who == number)
-            found[self._reader.handler(number)] = places, when[places]
-        return found
+            timeline[self._reader.handler(number)] = places, when[places]
+        return timeline
 
     def __len__(self) -> int:
         return self._size

@@ -29,8 +29,8 @@ class Recorder:
     def __init__(self, simulator: Simulator, paths: Sequence[str]) -> None:
         self.simulator, self.paths = simulator, list(paths)
         signals = (simulator.system.signal(path) for path in self.paths)
-        found = [(s.slot.size, s.units[0] if len(set(s.units)) == 1 else "1") for s in signals]
-        self._sizes, self._units = [size for size, _ in found], [unit for _, unit in found]
+        shapes = [(s.slot.size, s.units[0] if len(set(s.units)) == 1 else "1") for s in signals]
+        self._sizes, self._units = [size for size, _ in shapes], [unit for _, unit in shapes]
         self._pieces: list[NDArray[np.float64]] = []
         self._passed_on = np.zeros((0, 0))
 

@@ -31,6 +31,7 @@ from cosim.simulation.python_handlers import PythonHandlers
 from cosim.simulation.real_time import RealTime
 from cosim.simulation.recorded_events import RecordReader
 from cosim.simulation.recorded_rows import RecordedRows
+from cosim.simulation.solver_notices import solver_notices
 from cosim.simulation.statistics import Statistics, read_statistics, reset_counters
 from cosim.simulation.status import EventStatus, Reason, Severity, SimulatorStatus, worst
 from cosim.stage import Stage
@@ -343,25 +344,15 @@ class Simulator(ClosedAttributes):
         answer = self._handlers.worst_answer()
         self.findings += given.findings(state)
         self.findings += passed_timers(state, step.tables.agenda_of.entries)
-        self._attempt(time, self._check_start)
+        try:
+            self.findings += self._attempt(time, lambda wanted: solver_notices(step, state))
+        except SimulationError:
+            state.agenda[layout.INITIALIZED] = 0
+            raise
         if self._monitor is not None and answer.severity < Severity.REACHED_TERMINATION:
             answer = worst((answer, self._attempt(time, self._call_monitor, self._monitor)))
         self._report(answer, time)
         return self._end_if_asked()
-
-    def _check_start(self, time: float) -> None:
-        """Find out what the solver of the equations of motion reports about the first state of a run."""
-        state, step = self.state, self._step
-        if self._system.solver is None:
-            return
-        try:
-            notices = self._system.solver.look_at_start(state.copy().realize(Stage.ACCELERATION))
-        except SimulationError:
-            state.agenda[layout.INITIALIZED] = 0
-            raise
-        for path, message in notices:
-            if step.set_reported(path):
-                self.findings.append(Finding(time, "status", path, message))
 
     def step(self, boundary_time: float = math.inf) -> SimulatorStatus:
         """One step, no further than `boundary_time` (s)."""
