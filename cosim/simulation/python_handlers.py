@@ -98,8 +98,7 @@ class PythonHandlers:
                     f"{entry.path}: a handler must return None or an EventStatus, not {shown(answer)}",
                 )
         except BaseException as error:
-            text = error.reason if isinstance(error, SimulationError) else f"{type(error).__name__}: {error}"
-            answer = EventStatus(Severity.FAILED, text.removeprefix(f"{entry.path}: "), exception=error)
+            answer = EventStatus.of_exception(error, entry.path)
             if not isinstance(error, Exception):
                 self.interrupted = error
         finally:

@@ -509,7 +509,7 @@ class Simulator(ClosedAttributes):
         return bool(code == codes.REACHED)
 
     def _attempt(self, wanted: float, action: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
-        """Do something inside a step; where it fails or is interrupted, the status says so."""
+        """Call ``action(wanted, …)`` inside a step; where it fails or is interrupted, the status says so."""
         if not self._inside_step.acquire(blocking=False):
             raise SimulationError(self.state.time, INSIDE_STEP)
         try:

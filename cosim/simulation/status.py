@@ -57,6 +57,12 @@ class EventStatus:
         """The simulation cannot go on."""
         return cls(Severity.FAILED, message)
 
+    @classmethod
+    def of_exception(cls, error: BaseException, source: str) -> EventStatus:
+        """The answer of a handler or monitor that has raised."""
+        text = error.reason if isinstance(error, SimulationError) else f"{type(error).__name__}: {error}"
+        return cls(Severity.FAILED, text.removeprefix(f"{source}: "), source, error)
+
 
 DID_NOTHING, SUCCEEDED = EventStatus(Severity.DID_NOTHING), EventStatus()
 
