@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from cosim.contracts.result_stream import ResultStream
 from cosim.simulation.result import Result
 from cosim.simulation.simulator import Simulator
+from cosim.simulation.stride import MOST_VALUES
 
-VALUES = 2**17
-"""In a piece that is passed on to a stream: 1 MB."""
+VALUES = MOST_VALUES
+"""In a piece that is passed on to a stream: as many as one stride records."""
 
 
 class Recorder:

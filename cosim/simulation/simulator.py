@@ -68,16 +68,16 @@ class Simulator(ClosedAttributes):
     ----------
     system : System
     state : State, optional
-        The default State unless given. One that was saved in the middle of a run goes on where it was.
+        The default State unless given. A run that was saved in the middle is continued from there.
     integrator : str, class or Integrator
-        Id of an integrator plugin, its class, or one that is made already.
+        Id of an integrator plugin, its class, or an object of it.
     accuracy : float, optional
         Of the integration; the isolation window of events follows it.
     final_time : float
-        When it is reached the simulation is finished, s.
+        Where the simulation ends, s.
     endless_events : str
         What to do about a witness whose events chatter or pile up at an instant: "hold" it in its sliding
-        mode, only "report" it, or "stop" with an error. All are told in `findings`.
+        mode, only "report" it, or "stop" with an error. `findings` has all of them.
     event_limit : int
         How many of the newest events `events` keeps at least; older ones are forgotten, some thousand at a
         time. With 0 none are recorded.
@@ -237,7 +237,7 @@ class Simulator(ClosedAttributes):
         if state is not None and accuracy is not None:
             state.accuracy = accuracy
         accuracy = None if state is None else state.accuracy
-        handlers = self._handlers = PythonHandlers(self._system.parts)
+        handlers = PythonHandlers(self._system.parts)
         step = CompiledStep(
             self._system, integrator, self._policy, accuracy, handlers.run, self._empty_full_buffer
         )
@@ -245,7 +245,8 @@ class Simulator(ClosedAttributes):
         step.places[layout.LOGGING] = self._log_level
         if self._rows is not None:
             self._rows.attach(step)
-        self._step, self._integrator, self._origin = step, integrator, integrator.statistics
+        self._step, self._handlers = step, handlers
+        self._integrator, self._origin = integrator, integrator.statistics
         if state is not None:
             self._bind(state)
 
