@@ -17,7 +17,7 @@ the Step          its arrays, tables and entry points, for hosts without Python:
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
-                  `BoundStep`, `arrays_at` …
+                  `Arrays`, `arrays_at` …
 data in files     `data_file` and `text`: options that are no choices
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind
@@ -161,9 +161,9 @@ if TYPE_CHECKING:
     from cosim.registration.registry import Registry as Registry
     from cosim.registration.registry import use_registry as use_registry
     from cosim.shown import shown as shown
-    from cosim.simulation.bound_step import BoundStep as BoundStep
     from cosim.simulation.chosen_integrator import DEFAULT as DEFAULT
     from cosim.simulation.chosen_integrator import chosen_integrator as chosen_integrator
+    from cosim.simulation.chosen_signals import choose_signals as choose_signals
     from cosim.simulation.event_log import EventLog as EventLog
     from cosim.simulation.event_record import Finding as Finding
     from cosim.simulation.file_digest import file_digest as file_digest
@@ -172,11 +172,10 @@ if TYPE_CHECKING:
     from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted
     from cosim.simulation.interrupt import uninterrupted as uninterrupted
     from cosim.simulation.missing_values import missing_value as missing_value
+    from cosim.simulation.output_interval import MOST_POINTS as MOST_POINTS
+    from cosim.simulation.output_interval import POINTS as POINTS
+    from cosim.simulation.output_interval import shortest_interval as shortest_interval
     from cosim.simulation.result_files import result_sink as result_sink
-    from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
-    from cosim.simulation.simulate import MOST_POINTS as MOST_POINTS
-    from cosim.simulation.simulate import POINTS as POINTS
-    from cosim.simulation.simulate import choose_signals as choose_signals
     from cosim.simulation.simulate import end_of_run as end_of_run
     from cosim.simulation.statistics import Statistics as Statistics
     from cosim.step import failures as failures

@@ -1,20 +1,21 @@
-"""The events of a run, kept as numbers and read one by one."""
+"""The events of a run: stored as numbers, and read one by one."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim.cause import EventCause
-from cosim.simulation.event_record import EventRecord
-from cosim.step.event_log import HANDLER, LENGTH, TIME
+from cosim.simulation.event_record import EventRecord, Finding
+from cosim.step.event_log import ANSWER, HANDLER, LENGTH, TIME
 
 if TYPE_CHECKING:
     from cosim.simulation.recorded_events import RecordReader
     from cosim.simulation.status import EventStatus
+    from cosim.step.compiled_step import CompiledStep
 
 
 class Piece(NamedTuple):
@@ -57,12 +58,39 @@ class EventLog(Sequence[EventRecord]):
         self._pieces: list[Piece] = []
         self._size = 0
 
-    def add(
-        self, records: NDArray[np.float64], starts: NDArray[np.int64], answers: dict[int, EventStatus]
-    ) -> None:
-        """Add records that begin at these places of an array; `answers` by their place in `starts`."""
-        self._pieces.append(Piece(records, starts, answers))
-        self._size += len(starts)
+    def empty_buffer(self, step: CompiledStep, answers: Mapping[int, EventStatus]) -> list[Finding]:
+        """Add the events that the Step has written into its buffer; the findings that it has written.
+
+        Parameters
+        ----------
+        step : CompiledStep
+        answers : mapping of int to EventStatus
+            By number of the handler, what it answered last besides a severity.
+        """
+        run = step.arrays
+        if not self.limit:  # none is recorded
+            self.forgotten = int(run.counts.events)
+        used = int(run.output.log_used)
+        if used == 0:
+            return []
+        run.output.log_used = 0
+        records = step.arrays.log[:used].copy()
+        starts = log_starts(records)
+        who = records[starts + HANDLER]
+        findings = [self._reader.finding(records[at:]) for at in starts[who < 0].tolist()]
+        starts, who = starts[who >= 0], who[who >= 0]
+        if starts.size:
+            answered: dict[int, EventStatus] = {}
+            for handler, answer in answers.items():
+                same = (who == handler) & (records[starts + ANSWER] == answer.severity)
+                answered.update(dict.fromkeys(np.flatnonzero(same).tolist(), answer))
+            self._add(Piece(records, starts, answered))
+        return findings
+
+    def _add(self, piece: Piece) -> None:
+        """Add records; where there are more than the limit, forget the oldest."""
+        self._pieces.append(piece)
+        self._size += len(piece.starts)
         while self._size - (count := len(self._pieces[0].starts)) >= self.limit:
             del self._pieces[0]
             self._size -= count
@@ -99,15 +127,13 @@ class EventLog(Sequence[EventRecord]):
         """For each handler where its events stand in this sequence, and their times, s: nothing is read."""
         if not self._pieces:
             return {}
-        who = np.concatenate([piece.records[piece.starts + HANDLER] for piece in self._pieces]).astype(
-            np.int64
-        )
+        who = np.concatenate([piece.records[piece.starts + HANDLER] for piece in self._pieces]).astype(np.int64)
         when = np.concatenate([piece.records[piece.starts + TIME] for piece in self._pieces])
-        found = {}
+        timeline = {}
         for number in dict.fromkeys(who.tolist()):
             places = np.flatnonzero(who == number)
-            found[self._reader.handler(number)] = places, when[places]
-        return found
+            timeline[self._reader.handler(number)] = places, when[places]
+        return timeline
 
     def __len__(self) -> int:
         return self._size

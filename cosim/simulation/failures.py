@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -15,7 +16,7 @@ from cosim.step import failures as step_failures
 from cosim.step.python_method import RAISED
 
 if TYPE_CHECKING:
-    from cosim.simulation.python_handlers import PythonHandlers
+    from cosim.simulation.event_record import Finding
     from cosim.step.compiled_step import CompiledStep
     from cosim.system.state import State
     from cosim.system.system import System
@@ -35,22 +36,29 @@ HANDLERS = (
 )
 
 
+def failed_handler(step: CompiledStep, code: int) -> int | None:
+    """The number of the handler that has failed; None where something else has."""
+    of_handler = code in HANDLERS or (
+        code == step_failures.BlockFailed.number
+        and int(step.arrays.failure.block) in step.system.handler_blocks.values()
+    )
+    return int(step.arrays.answers.source) if of_handler else None
+
+
 def failure(
-    step: CompiledStep, state: State, code: int, handlers: PythonHandlers, wanted: float, found: str
+    step: CompiledStep, state: State, code: int, wanted: float, findings: Sequence[Finding]
 ) -> SimulationError:
-    """The error for a code of the Step.
+    """The error for a code of the Step, where no handler has failed.
 
     Parameters
     ----------
     wanted : float
         Where the call was to go, s.
-    found : str
-        The last finding, for failures that are one.
+    findings : sequence of Finding
+        The last one, for failures that are one.
     """
     run, tables, time = step.arrays, step.tables, state.time
     number = int(run.failure.handler)
-    if code in HANDLERS or (code == step_failures.BlockFailed.number and _is_of_handler(step)):
-        return _handler_failure(step, state, code, handlers)
     if code == step_failures.BlockFailed.number:
         return step.system.failure(state, int(run.failure.block))
     if code == step_failures.IntegrationFailed.number:
@@ -59,7 +67,7 @@ def failure(
     if code == step_failures.ConstraintsNotMet.number:
         text = assembly_complaint(step.system, state)
     elif code in (step_failures.EndlessEvents.number, step_failures.WrongSide.number):
-        text = found
+        text = " ".join(f"{finding.witness} {finding.message}" for finding in findings)
     elif code == step_failures.NothingToHoldBy.number:
         path = tables.witnesses[int(run.failure.witness)]
         text = f"{path} chatters, and its handlers change nothing to hold it by"
@@ -128,10 +136,6 @@ def _notices(step: CompiledStep) -> str:
     )
 
 
-def _is_of_handler(step: CompiledStep) -> bool:
-    return int(step.arrays.failure.block) in step.system.handler_blocks.values()
-
-
 def _failed_state(step: CompiledStep, state: State) -> State:
     """The State that a handler has read when its phase failed."""
     twin = state.copy()
@@ -143,7 +147,7 @@ def _failed_state(step: CompiledStep, state: State) -> State:
 
 
 def _written(step: CompiledStep, number: int) -> list[float]:
-    """What a handler has written to the variable that `places` names."""
+    """What a handler has written to the variable that ``run.failure`` names."""
     run = step.arrays
     handler = run.handlers[number]
     for result in run.results_of(handler):
@@ -157,13 +161,20 @@ def _written(step: CompiledStep, number: int) -> list[float]:
     return []
 
 
-def _handler_failure(
-    step: CompiledStep, state: State, code: int, handlers: PythonHandlers
+def handler_failure(
+    step: CompiledStep, state: State, code: int, answer: EventStatus | None
 ) -> SimulationError:
+    """The error for a code of the Step, where a handler has failed.
+
+    Parameters
+    ----------
+    answer : EventStatus or None
+        Of a handler that is a Python method.
+    """
     number = int(step.arrays.answers.source)
     entry = step.tables.agenda_of.entries[number]
     does = entry.handler.does
-    status, cause = handlers.answers.get(number, EventStatus.failed()), None
+    status, cause = EventStatus.failed() if answer is None else answer, None
     text = status.message
     twin = _failed_state(step, state) if does != "publish" else state
     block = int(step.arrays.failure.block)

@@ -10,9 +10,8 @@ import numpy as np
 
 from cosim.errors import SimulationError
 from cosim.shown import shown
-from cosim.simulation.status import EventStatus, Severity
+from cosim.simulation.status import DID_NOTHING, SUCCEEDED, EventStatus, Severity
 from cosim.stage import Stage
-from cosim.step.event_entries import Entry
 from cosim.step.run import CLOCK_WIDTH
 from cosim.step.tables import takes_next_state
 from cosim.system.schedule import Slot
@@ -55,24 +54,28 @@ class PythonHandlers:
     ----------
     answers : dict of int to EventStatus
         By number of the handler, what it answered last, where that says more than that it succeeded.
-    step : CompiledStep
-        The one that calls back.
+    interrupted : BaseException or None
+        Ctrl-C, or what else is no `Exception`, in the handler that was called last.
     """
 
-    def __init__(self, entries: list[Entry], parts: Any) -> None:
-        self._entries, self._parts = entries, parts
-        self._takes_next = [e.block < 0 and takes_next_state(e) for e in entries]
+    def __init__(self, parts: Any) -> None:
+        self._parts = parts
         self.answers: dict[int, EventStatus] = {}
         self.interrupted: BaseException | None = None
         self.step: CompiledStep
         self.state: State
         self._next: NextState | None = None
 
+    def attach(self, step: CompiledStep) -> None:
+        """Serve this Step, which calls back."""
+        self.step, self._entries = step, step.tables.agenda_of.entries
+        self._takes_next = [e.block < 0 and takes_next_state(e) for e in self._entries]
+
     def bind(self, state: State) -> None:
         """Handlers read this State from here on."""
         self.state, self._next = state, None
 
-    def __call__(self, number: int) -> int:
+    def run(self, number: int) -> int:
         """Run one; its severity. An exception is kept and counts as a failure."""
         entry, state, step = self._entries[number], self.state, self.step
         step.stage_out(state)
@@ -95,8 +98,7 @@ class PythonHandlers:
                     f"{entry.path}: a handler must return None or an EventStatus, not {shown(answer)}",
                 )
         except BaseException as error:
-            text = error.reason if isinstance(error, SimulationError) else f"{type(error).__name__}: {error}"
-            answer = EventStatus(Severity.FAILED, text.removeprefix(f"{entry.path}: "), exception=error)
+            answer = EventStatus.of_exception(error, entry.path)
             if not isinstance(error, Exception):
                 self.interrupted = error
         finally:
@@ -108,6 +110,18 @@ class PythonHandlers:
             return int(Severity.SUCCEEDED)
         self.answers[number] = replace(answer, source=entry.path)
         return int(answer.severity)
+
+    def worst_answer(self) -> EventStatus:
+        """The worst answer to the last call of the Step, and whose it is."""
+        run = self.step.arrays
+        severity = int(run.answers.severity)
+        if severity <= Severity.SUCCEEDED:
+            return SUCCEEDED if severity else DID_NOTHING
+        number = int(run.answers.source)
+        answer = self.answers.get(number)
+        if answer is None or answer.severity != severity:  # of a kernel function
+            return EventStatus(Severity(severity), source=self._entries[number].path)
+        return answer
 
     def _next_state(self) -> NextState:
         """What a handler may write to: a State over the copy that the step compares afterwards."""

@@ -84,7 +84,7 @@ class Result(FixedAttributes):
         self.message = message
         if self.time.ndim != 1:
             problems.append(Problem("time", f"has shape {self.time.shape}, needs one dimension"))
-        elif np.any(np.diff(self.time) < 0.0):
+        elif (self.time[1:] < self.time[:-1]).any():
             problems.append(Problem("time", "decreases"))
         for name, values in self.signals.items():
             if values.ndim not in (1, 2) or values.shape[0] != self.time.size:

@@ -6,6 +6,7 @@ import functools
 import itertools
 import operator
 import weakref
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -72,10 +73,23 @@ def _address(name: str) -> int:
     return function_address(CALLED[name], ENTRY_SIGNATURE)
 
 
-class CompiledStep:
-    """All arrays of a run, and its entry points.
+def held_weakly(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that calls a method and does not keep its object alive, as its address would."""
+    reference = weakref.WeakMethod(method)
 
-    The arrays of the State are shared with it, so whoever reads the State sees what the Step has done.
+    def call(*arguments: Any) -> Any:
+        alive = reference()
+        assert alive is not None
+        return alive(*arguments)
+
+    return call
+
+
+class CompiledStep:
+    """All arrays of a run, and its entry points: functions of arrays and numbers, without options and words.
+
+    The arrays of the State are shared with it, so whoever reads the State sees what the Step has done. A
+    `Simulator` calls it from Python; ensembles and the compiled loop of a co-simulation call it by `head`.
 
     Parameters
     ----------
@@ -85,9 +99,9 @@ class CompiledStep:
         About witnesses whose events do not end: "hold", "report" or "stop".
     accuracy : float or None
         Of the State.
-    handler, drain : callable
-        Called from inside a step: ``handler(number)`` runs a Python handler and answers its severity,
-        ``drain(what)`` takes what is in a buffer.
+    run_handler, empty_buffer : method
+        Called from inside a step, and held weakly: ``run_handler(number)`` runs a Python handler and answers
+        its severity, ``empty_buffer(which)`` takes what is in a buffer.
 
     Attributes
     ----------
@@ -108,8 +122,8 @@ class CompiledStep:
         integrator: Integrator,
         policy: str,
         accuracy: float | None,
-        handler: Any,
-        drain: Any,
+        run_handler: Callable[[int], int],
+        empty_buffer: Callable[[int], int],
     ) -> None:
         self.system, self.integrator = system, integrator
         method = prepared(integrator, system)
@@ -117,7 +131,6 @@ class CompiledStep:
         held = tables.held
         self._held = 0 if held is None or policy != "hold" else held.numbers
         self._state: State | None = None
-        self._calls = [handler, drain]
         self.method = None if method.functions else PythonMethod(integrator, self)
         program = tables.program.copy()
         listed = method.functions if self.method is None else self.method.functions
@@ -136,8 +149,8 @@ class CompiledStep:
                 kernels[place] = function, signature
         if kernels:
             program[list(kernels)] = function_addresses(tuple(kernels.values()))
-        program[place_in(Plan, "call_handler")] = self._python_address(handler, PYTHON_SIGNATURE)
-        program[place_in(Plan, "call_drain")] = self._python_address(drain, PYTHON_SIGNATURE)
+        program[place_in(Plan, "call_handler")] = self._python_address(run_handler, PYTHON_SIGNATURE)
+        program[place_in(Plan, "call_drain")] = self._python_address(empty_buffer, PYTHON_SIGNATURE)
         held_table, held_ints = np.zeros((1, 3), dtype=np.int64), np.zeros(1, dtype=np.int64)
         if self._held and held is not None:
             held_table, held_ints = held.table.copy(), held.ints.copy()
@@ -176,10 +189,18 @@ class CompiledStep:
         self.places: Any = places
         self.meeting = 0.0
 
-    def _python_address(self, function: Any, signature: str) -> int:
-        address = python_address(function, signature)
+    def _python_address(self, method: Any, signature: str) -> int:
+        """The address of a method, as long as this Step lives."""
+        address = python_address(held_weakly(method), signature)
         weakref.finalize(self, release_address, address)
         return address
+
+    def set_reported(self, path: str) -> bool:
+        """Count a notice as reported until it is 0 again; whether it was not."""
+        number = [noticed for noticed, _ in self.tables.notices].index(path)
+        reported = self.arrays.reported_notices
+        was_reported, reported[number] = reported[number], 1
+        return not was_reported
 
     # arrays
 
@@ -301,5 +322,8 @@ class CompiledStep:
         for stage in range(min(evaluation.lowered, COMPUTED.start), COMPUTED.stop):
             versions[stage] += 1
         evaluation.lowered = UNTOUCHED
-        state.stage = STAGES[evaluation.stage]
-        state._invalidated_by = "a step"
+        stage = STAGES[evaluation.stage]
+        if state.stage is not stage:
+            state.stage = stage
+        if state._invalidated_by != "a step":
+            state._invalidated_by = "a step"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim import Integrator, State
+from cosim import Integrator, SimulationError, Simulator, State
 from cosim.kit import (
     GRID_WIDTH,
     GROW,
@@ -13,7 +13,6 @@ from cosim.kit import (
     ROLES,
     SCRATCH,
     STATE,
-    BoundStep,
     FailedRun,
     Run,
     choice_of,
@@ -46,10 +45,11 @@ class CompiledRuns:
     def __init__(self, plan: Plan, integrator: Integrator) -> None:
         self.plan = plan
         system = plan.system
-        self._bound = BoundStep(system, integrator, plan.endless_events, plan.accuracy, 0)
         self._state: State = plan.start.copy()
-        self._bound.bind(self._state, anew=True)
-        self._step = self._bound.step
+        self._simulator = Simulator(
+            system, self._state, integrator, endless_events=plan.endless_events, event_limit=0
+        )
+        self._step = self._simulator.compiled_step
         choice, width = choice_of(system, plan.columns)
         rows = np.zeros(GRID_WIDTH + (1 + width) * (plan.points + 2))
         self._step.record(choice, rows, records.NO_ROWS)
@@ -162,16 +162,15 @@ class CompiledRuns:
 
     def _keep_failure(self, run: int, code: int) -> None:
         """Why a run could not go on, and its State, while that can be seen."""
-        state, step, bound = self._state, self._step, self._bound
+        state, step = self._state, self._step
         room = state.arrays["h"]
         state.arrays["h"] = room[: int(step.head[batch.HISTORY + 1])].copy()
         step.gather()
         step.stage_out(state)
-        bound.findings.clear()
-        bound.handlers.answers.clear()
-        bound.explain(code, self.plan.until)
-        error = bound.failure(code, self.plan.until)
-        failed = FailedRun(run, error.time, error.reason, state.to_bytes())
-        self._block.failures[run] = failed
+        self._simulator.findings.clear()
+        try:
+            self._simulator.resume(code, self.plan.until)
+        except SimulationError as error:
+            self._block.failures[run] = FailedRun(run, error.time, error.reason, state.to_bytes())
         state.arrays["h"] = room
         step.gather()

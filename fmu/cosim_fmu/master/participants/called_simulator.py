@@ -82,7 +82,7 @@ class CalledSimulator:
 
     def go_on(self, boundary: float, within: float) -> SimulatorStatus:
         """Where `step` has answered 3: go on from what the Step has answered; as `Simulator.advance_to`."""
-        return self.simulator.go_on(int(self._head[by_address.ANSWER]), boundary, within)
+        return self.simulator.resume(int(self._head[by_address.ANSWER]), boundary, within)
 
     def inputs(self, paths: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """What `set` takes as `inputs`, and the values that were written last (NaN: none)."""
