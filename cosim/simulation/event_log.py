@@ -127,7 +127,9 @@ class EventLog(Sequence[EventRecord]):
         """For each handler where its events stand in this sequence, and their times, s: nothing is read."""
         if not self._pieces:
             return {}
-        who = np.concatenate([piece.records[piece.starts + HANDLER] for piece in self._pieces]).astype(np.int64)
+        who = np.concatenate([piece.records[piece.starts + HANDLER] for piece in self._pieces]).astype(
+            np.int64
+        )
         when = np.concatenate([piece.records[piece.starts + TIME] for piece in self._pieces])
         timeline = {}
         for number in dict.fromkeys(who.tolist()):
