@@ -13,11 +13,20 @@ from collections.abc import Iterator
 from cosim_compiler.errors import ContractError
 
 HOLD_STATEMENTS = ("body", "handlers", "orelse", "finalbody", "cases")
+FLAT = "__flat__"
+"""Mark of a function that was made of another one, with its definition; see `flatten`."""
+
+
+def definition_of(function: types.FunctionType) -> ast.FunctionDef:
+    """The definition of a function; its lines are those of the file."""
+    if (flat := function.__dict__.get(FLAT)) is not None:
+        made: ast.FunctionDef = flat.tree
+        return made
+    return _written_definition(function)
 
 
 @functools.cache
-def definition_of(function: types.FunctionType) -> ast.FunctionDef:
-    """The definition of a function; its lines are those of the file."""
+def _written_definition(function: types.FunctionType) -> ast.FunctionDef:
     found = _definitions(source_of(function)).get(function.__code__.co_firstlineno)
     if found is None:
         code = function.__code__
