@@ -82,6 +82,8 @@ class Flat:
         Numbers of a view that arrive as views of one element, since they are set.
     lines : dict of str to int
         Where an attribute of a view is met first.
+    renamed : dict of str to str
+        What the author calls local names that have another one here.
     """
 
     author: types.FunctionType
@@ -91,6 +93,7 @@ class Flat:
     fields: dict[str, list[str]]
     results: frozenset[str]
     lines: dict[str, int]
+    renamed: dict[str, str]
 
 
 def is_bundle(value: Any) -> bool:
@@ -214,7 +217,14 @@ class _Flattening(ast.NodeTransformer):
         made = self._compiled()
         results = frozenset(self.results)
         made.__dict__[FLAT] = Flat(
-            self.function, self.tree, self.given, self.arguments, fields, results, self.lines
+            self.function,
+            self.tree,
+            self.given,
+            self.arguments,
+            fields,
+            results,
+            self.lines,
+            {new: name for name, new in self.renamed.items()},
         )
         return made
 
@@ -406,8 +416,8 @@ class _Flattening(ast.NodeTransformer):
             call = ast.copy_location(ast.Call(node, [], []), node)
             return self._call(_Called(call, made.fget, [node.value]))
         near = nearest(node.attr, [n for n in vars(cls) if not n.startswith("_")])
-        hint = f"; nearest: {near}" if near else ""
-        self._refuse(node, f"{_shown(node)}: {_a(cls)} has no '{node.attr}'{hint}; it has {_members(cls)}")
+        hint = f"nearest: '{near}'" if near else f"it has {_members(cls)}"
+        self._refuse(node, f"{_shown(node)}: {_a(cls)} has no '{node.attr}'; {hint}")
         return node
 
     def visit_Subscript(self, node: ast.Subscript) -> ast.AST:  # noqa: N802
@@ -507,8 +517,8 @@ class _Flattening(ast.NodeTransformer):
             shown = f"{node.id}.{names[0]}" if names else f"{node.id}.…"
             self._refuse(
                 node,
-                f"{node.id} is the view of all that the function may ask for: write its attributes, {shown}, "
-                f"or call a plain function of this file or another with it: helper({node.id})",
+                f"{node.id} stands for all that the function may ask for: write an attribute of it, {shown}, or "
+                f"hand it to a plain function, helper({node.id})",
             )
         elif node.id in self.bundles:
             cls = self.bundles[node.id][0]
@@ -596,3 +606,9 @@ def _members(cls: type) -> str:
         for name, value in own
         if isinstance(value, (types.FunctionType, property))
     )
+
+
+def lines_of_attributes(function: types.FunctionType) -> dict[str, int]:
+    """Where the author's function asks a view for each of its attributes first; empty where it has none."""
+    flat: Flat | None = function.__dict__.get(FLAT)
+    return {} if flat is None else flat.lines

@@ -37,6 +37,21 @@ def _written_definition(function: types.FunctionType) -> ast.FunctionDef:
     return found
 
 
+def text_of(function: types.FunctionType, node: ast.expr) -> str:
+    """An expression, as its author wrote it."""
+    written = None
+    if FLAT in function.__dict__ and node.lineno == node.end_lineno:
+        written = ast.get_source_segment(source_of(function), node)
+    return written or ast.unparse(node)
+
+
+def authors_name(function: types.FunctionType, name: str) -> str:
+    """What the author calls a local name."""
+    flat = function.__dict__.get(FLAT)
+    found: str = name if flat is None else flat.renamed.get(name, name)
+    return found
+
+
 def source_of(function: types.FunctionType) -> str:
     """The text of the file, or of the cell of a notebook, in which a function is written."""
     file = function.__code__.co_filename
