@@ -11,7 +11,7 @@ smooth *pieces*.
 from __future__ import annotations
 
 import math
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from cosim.component.declarations import RING as RING
 
@@ -56,7 +56,7 @@ class History(NamedTuple):
     entries: Any
     ring: Any
 
-    is_bundle: ClassVar[bool] = True
+    is_bundle = True  # `cosim_compiler.sources.flatten`
 
     # entries
 
@@ -87,6 +87,10 @@ class History(NamedTuple):
     def derivative(self, index):
         """Derivative of an entry, NaN where none is known."""
         return self.entries[self.place(index) + DERIVATIVE]
+
+    def is_inside(self, index):
+        """Whether an entry is a point inside a step, from dense output."""
+        return self.kind(index) == INSIDE
 
     @property
     def newest_time(self):
@@ -134,6 +138,23 @@ class History(NamedTuple):
             else:
                 high = middle - 1
         return low
+
+    # the piece that the delayed time lies in
+
+    @property
+    def piece_begin(self):
+        """Its first entry; -1 before the first entry of all."""
+        return self.ring[BEGIN]
+
+    @property
+    def piece_end(self):
+        """Its last entry; the newest one where it is open."""
+        return self.ring[END] if self.ring[END] >= 0 else self.count - 1
+
+    @property
+    def start_order(self):
+        """Order of the break at the start of the history; -1 when that has been forgotten."""
+        return self.ring[START_ORDER]
 
     # appending and forgetting
 
@@ -189,6 +210,33 @@ class History(NamedTuple):
             self.ring[END] = count - 1
         if count == 0:
             self.ring[START_ORDER] = 2 if derivative == 0.0 else 1
+
+    def insert(self, index, t, value, derivative):
+        """Store a value inside a step before the entry with this index; there has to be room."""
+        for i in range(self.count, index, -1):
+            source = self.place(i - 1)
+            target = self.place(i)
+            for m in range(WIDTH):
+                self.entries[target + m] = self.entries[source + m]
+        self.write(self.place(index), t, REFINED, value, derivative)
+        self.ring[COUNT] += 1
+        if self.ring[BEGIN] >= index:
+            self.ring[BEGIN] += 1
+        if self.ring[END] >= index:
+            self.ring[END] += 1
+
+    @property
+    def is_full(self):
+        """Whether there is no room for another entry."""
+        return self.count == self.ring[CAPACITY]
+
+    def report_added(self):
+        """Tell the Step that an entry was added inside a step, or is needed there."""
+        self.ring[FULL] |= ADDED
+
+    def report_no_value(self):
+        """Tell the Step that the signal is no number inside a step."""
+        self.ring[FULL] |= NO_VALUE
 
     def write(self, at, t, kind, value, derivative):
         """Store the four numbers of the entry that starts there."""
@@ -285,7 +333,7 @@ class History(NamedTuple):
     def piece_start(self, t):
         """Where the polynomial begins that ends at the entry at `t`, s."""
         index = self.find(t) - 1
-        while index > 0 and self.kind(index) == INSIDE:
+        while index > 0 and self.is_inside(index):
             index -= 1
         return self.time(max(index, 0))
 

@@ -101,9 +101,16 @@ def is_bundle(value: Any) -> bool:
     return isinstance(value, type) and issubclass(value, tuple) and getattr(value, "is_bundle", False) is True
 
 
-def flattened(**given: type) -> Callable[[Callable[..., Any]], Any]:
-    """Decorator: the function takes the fields of these arguments, or in a flat function the bundle itself."""
-    return lambda function: flatten(_plain(function), tuple(given.items()))
+def flattened(function: Callable[..., Any], **given: type) -> Any:
+    """A function of bundles as one of their fields; who is flattened may still call it with a bundle.
+
+    Parameters
+    ----------
+    function : function
+    **given : type
+        Arguments that are bundles, with their classes.
+    """
+    return flatten(_plain(function), tuple(given.items()))
 
 
 def flat_method(cls: type, name: str) -> Any:
