@@ -14,7 +14,7 @@ from cosim.component.argument import Argument
 from cosim.component.history import History
 from cosim.component.kernel_function import Handler, KernelFunction
 from cosim.errors import ContractError
-from cosim_compiler.sources.flatten import View, attributes_of, flatten, hands_on, is_flat
+from cosim_compiler.sources.flatten import View, attributes_of, flatten, is_flat, is_view
 from cosim_compiler.sources.kernel_source import where
 from cosim_compiler.sources.recursion import recursion_fault
 
@@ -30,9 +30,7 @@ def view_of(kernel: KernelFunction, known: Mapping[str, Argument]) -> str:
     names = [n for n in kernel.arguments if n not in known and n not in UNDECLARED]
     if kernel.is_python:
         names = [n for n in names if n not in OF_PYTHON]
-    if len(names) != 1 or not (attributes_of(kernel.function, names[0]) or hands_on(kernel.function, names[0])):
-        return ""
-    return names[0]
+    return names[0] if len(names) == 1 and is_view(kernel.function, names[0]) else ""
 
 
 def view_kind(known: Mapping[str, Argument]) -> View:

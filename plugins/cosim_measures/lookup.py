@@ -6,11 +6,11 @@ HERMITE, LINEAR, DENSE = 0.0, 1.0, 2.0
 SAME_TIME = 1e-14  # relative
 
 
-def interpolation_kind(use_linear_interpolation_only, interpolation):
+def interpolation_kind(s):
     """The kind of interpolation that two options stand for."""
-    if use_linear_interpolation_only != 0.0:
+    if s.use_linear_interpolation_only != 0.0:
         return LINEAR
-    return DENSE if interpolation == 1.0 else HERMITE
+    return DENSE if s.interpolation == 1.0 else HERMITE
 
 
 def beyond(past, delayed_time):

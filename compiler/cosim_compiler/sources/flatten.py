@@ -25,7 +25,7 @@ from cosim_compiler.errors import ContractError
 from cosim_compiler.fingerprint import environment
 from cosim_compiler.nearest import nearest
 from cosim_compiler.sources.kernel_effects import effects_of
-from cosim_compiler.sources.kernel_source import FLAT, bound_names, definition_of, where
+from cosim_compiler.sources.kernel_source import FLAT, bound_names, definition_of, names_of_file, where
 from cosim_compiler.sources.recursion import is_recursive
 
 
@@ -153,16 +153,28 @@ def attributes_of(function: types.FunctionType, name: str) -> list[str]:
     return [node.attr for node in nodes if isinstance(node.value, ast.Name) and node.value.id == name]
 
 
-def hands_on(function: types.FunctionType, name: str) -> bool:
-    """Whether a function calls a helper with an argument as a whole."""
+def is_view(function: types.FunctionType, name: str) -> bool:
+    """Whether a function asks an argument for attributes, itself or in a helper."""
+    if attributes_of(function, name):
+        return True
     helpers = environment(function)
-    return any(
-        isinstance(node, ast.Call)
-        and isinstance(node.func, ast.Name)
-        and isinstance(helpers.get(node.func.id), types.FunctionType)
-        and any(isinstance(argument, ast.Name) and argument.id == name for argument in node.args)
-        for node in ast.walk(definition_of(function))
-    )
+    for node in ast.walk(definition_of(function)):
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            continue
+        handed = [i for i, a in enumerate(node.args) if isinstance(a, ast.Name) and a.id == name]
+        helper = helpers.get(node.func.id)
+        if isinstance(helper, types.FunctionType) and FLAT not in helper.__dict__ and not is_recursive(helper):
+            parameters = [a.arg for a in definition_of(helper).args.args]
+            if any(is_view(helper, parameters[i]) for i in handed if i < len(parameters)):
+                return True
+        elif handed and _is_further_down(function, node.func.id):
+            return True
+    return False
+
+
+def _is_further_down(function: types.FunctionType, name: str) -> bool:
+    """Whether the file of a function gives a name its value after the function."""
+    return name not in environment(function) and name in names_of_file(function)
 
 
 @functools.cache
@@ -438,6 +450,11 @@ class _Flattening(ast.NodeTransformer):
     def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
         called = self._called(node)
         if called is None:
+            name = node.func.id if isinstance(node.func, ast.Name) else ""
+            handed = [a.id for a in node.args if isinstance(a, ast.Name)]
+            if name and _is_further_down(self.function, name) and not self.views.keys().isdisjoint(handed):
+                self._refuse(node, f"'{name}' is defined further down; move it above the class")
+                return node
             node.args = [part for argument in node.args for part in self._written_out(argument)]
             node.func = self.visit(node.func)
             node.keywords = [self.visit(keyword) for keyword in node.keywords]
