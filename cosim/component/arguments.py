@@ -16,7 +16,6 @@ from cosim.component.declarations import RING
 from cosim.component.kernel_function import KernelFunction
 from cosim.errors import ContractError, nearest
 from cosim_compiler.language.verdict import verdict_on
-from cosim_compiler.sources.flatten import lines_of_attributes
 from cosim_compiler.sources.kernel_effects import (
     Effects,
     effects_of,
@@ -27,6 +26,7 @@ from cosim_compiler.sources.kernel_effects import (
 from cosim_compiler.sources.kernel_rules import rule_faults
 from cosim_compiler.sources.kernel_source import definition_of, where
 from cosim_compiler.sources.recursion import recursion_fault
+from cosim_compiler.sources.views import lines_of_attributes
 
 NEGATIVE = 1 << 30
 """What `kernel_effects` takes a negative index for: nothing counts from the end."""
@@ -185,10 +185,11 @@ def _faults_of_results(
         ]
     touched = effects.writes | effects.adds | effects.passed_on
     unwritten = [a for a in found if a.role in ("derivative", "next") and a.name not in touched]
+    lines = lines_of_attributes(function)
     if unwritten:
         return [
-            f"{where(function, lines_of_attributes(function).get(a.name))}: {kernel.shown(a.name)} is asked for "
-            f"but never written: write {_place(kernel, a)} = …"
+            f"{where(function, lines.get(a.name))}: {kernel.shown(a.name)} is asked for but never written: "
+            f"write {_place(kernel, a)} = …"
             for a in unwritten
         ]
     does_something = any(a.effect != "read" for a in found) or effects.passed_on or may_raise(function)
@@ -302,9 +303,10 @@ def _with_effect(
     is_slot = argument.role == "own" and declaration is not None and declaration.kind in ("cache", "output")
     is_result = argument.role in ("derivative", "next") or is_slot or accumulates
     if is_result and name in effects.rebinds:
+        what = f"{told} has {argument.size} elements" if kernel.view else "a result is a view"
         raise ContractError(
             f"{where(function, effects.rebinds[name])}: `{told} = …` changes nothing outside; "
-            f"a result is a view: write {told}[0] = …"
+            f"{what}: write {told}[0] = …"
         )
     if name in effects.rebinds and _is_variable(argument, declaration):
         line = effects.rebinds[name]
@@ -329,7 +331,9 @@ def _with_effect(
         effect = "write"
     elif writes or adds:
         if kernel.view and _is_variable(argument, declaration):
-            raise ContractError(f"{at}: {told} is the present value, and is read only; {_next(kernel, argument)}")
+            raise ContractError(
+                f"{at}: {told} is the present value, and is read only; {_next(kernel, argument)}"
+            )
         raise ContractError(
             f"{at}: {told} may be read only; a kernel function writes to its own cache slots, outputs and "
             "derivatives and adds to forces"
@@ -408,9 +412,7 @@ def _check_index(kernel: KernelFunction, argument: Argument, effects: Effects) -
     count, what = (argument.shape[0], "rows") if argument.is_table else (argument.size, "elements")
     if index >= count:
         shown = "a negative index" if index >= NEGATIVE else f"[{index}]"
-        raise ContractError(
-            f"{where(function, line)}: {told} has {count} {what}, {shown} is outside"
-        )
+        raise ContractError(f"{where(function, line)}: {told} has {count} {what}, {shown} is outside")
     for name, place, line in effects.places:
         if name == argument.name and argument.is_table and not _is_inside(place, argument.shape):
             rows, columns = argument.shape

@@ -1,11 +1,11 @@
 """The past of a signal, kept in the State: entries, pieces, and growing.
 
-An entry is four doubles: time, kind, value, derivative (NaN when unknown). The kind is 0 for a value at the end
-of a step, before the events of that instant; -1 for a value inside a step, taken from the dense output of the
-integrator, -1/2 for one that was added because the others do not say where the signal is there
-(`cosim.step.between`); and 1 + the order of the lowest derivative that jumps for the value after the events, a
-*break*. A break is two entries at one time, and nothing is ever interpolated across it: the past consists of
-smooth *pieces*.
+An entry is four doubles: time, kind, value, derivative (NaN when unknown). The kind is 0 for a value at the
+end of a step, before the events of that instant; -1 for a value inside a step, taken from the dense output of
+the integrator, -1/2 for one that was added because the others do not say where the signal is there
+(`cosim.step.between`); and 1 + the order of the lowest derivative that jumps for the value after the events,
+a *break*. A break is two entries at one time, and nothing is ever interpolated across it: the past consists
+of smooth *pieces*.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ import math
 from typing import Any, NamedTuple
 
 from cosim.component.declarations import RING as RING
+from cosim_compiler.sources.views import bundle
 
 WIDTH = 4
 ENTRIES = 16  # room that a new history has
@@ -39,14 +40,15 @@ def margin(t):
     return SAME_TIME * max(1.0, abs(t))
 
 
+@bundle
 class History(NamedTuple):
     """The past of a signal, as kernel functions see it: ``s.past`` of a view, where `past` is declared.
 
-    Where the entries lie is said by `ring`, eight integers: where the stretch starts in `entries`, its capacity,
-    which entry is the oldest, how many there are, and a flag that an entry was refused because the stretch is
-    full; then the piece that the delayed time lies in: its first entry (-1: before the first entry of all) and
-    its last (-1: the newest one, however many come); and the order of the break at the start of the history (-1
-    when that has been forgotten).
+    Where the entries lie is said by `ring`, eight integers: where the stretch starts in `entries`, its
+    capacity, which entry is the oldest, how many there are, and a flag that an entry was refused because the
+    stretch is full; then the piece that the delayed time lies in: its first entry (-1: before the first entry
+    of all) and its last (-1: the newest one, however many come); and the order of the break at the start of
+    the history (-1 when that has been forgotten).
 
     The piece is chosen between steps, so that a step sees one smooth function even where it looks a little
     beyond a break. Methods allocate nothing: `cosim.step.histories` makes room before a step. Entries are
@@ -55,8 +57,6 @@ class History(NamedTuple):
 
     entries: Any
     ring: Any
-
-    is_bundle = True  # `cosim_compiler.sources.flatten`
 
     # entries
 
@@ -113,7 +113,7 @@ class History(NamedTuple):
         return self.find_between(-1, last - 1, t)
 
     def find_between(self, low, high, t):
-        """Index of the newest entry from `low` to `high` that is not later than `t`; `low` when all others are.
+        """Index of the newest entry from `low` to `high` not later than `t`; `low` when all others are.
 
         Where the steps are about equal the first guess is right.
         """
@@ -246,7 +246,7 @@ class History(NamedTuple):
         self.entries[at + DERIVATIVE] = derivative
 
     def mark_start(self, value, derivative):
-        """Note how smoothly the history begins after a function with this value and derivative (NaN: none)."""
+        """Note how smoothly the history goes on from a function with these values (NaN: from none)."""
         if self.count == 1 and value == value:
             self.ring[START_ORDER] = 2
             if self.value(0) != value:
@@ -377,7 +377,7 @@ class History(NamedTuple):
         return jumps
 
     def break_order(self, at, side, smoothness, value, derivative):
-        """Order of the lowest derivative that jumps between the entry there and these numbers; infinite for none.
+        """Order of the lowest derivative that jumps from the entry there to these numbers; infinite for none.
 
         What an event changes is seen in the numbers themselves; of a delayed break that arrives the order
         is known, and differences are rounding.

@@ -47,8 +47,8 @@ class KernelFunction:
     Attributes
     ----------
     function : function
-        As the author wrote it; call it with plain arrays to test it. Of a class, one with a view is written out:
-        its arguments are the attributes that it uses.
+        As the author wrote it; call it with plain arrays to test it. Of a class, one with a view is written
+        out: its arguments are the attributes that it uses.
     role : str
         "kernel", "check" (of parameters), "witness", "rate" (of a witness), "update", "handler" or "side" (of
         a kink: its sign tells on which one it is).

@@ -127,9 +127,9 @@ def _misnamed(cls: type[Component], name: str, function: types.FunctionType) -> 
             '@cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted") or @cosim.every(0.01, does=…)'
         )
     if first != "self":
-        known = known_names(cls.declarations)
-        asked = signature(without_view(function, known)).parameters
-        is_handler = any(known[name].role == "next" for name in asked)
+        meanings = known_names(cls.declarations)
+        asked = signature(without_view(function, meanings)).parameters
+        is_handler = any(meanings[name].role == "next" for name in asked)
         above = "@cosim.on(…) or @cosim.every(…)" if is_handler else "@cosim.kernel"
         return f"{where(function)}: nothing calls {name}: write {above} above it"
     near = nearest(name, cls.plain_methods)

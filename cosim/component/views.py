@@ -1,4 +1,4 @@
-"""Kernel functions with a view, ``def force(s)``, as functions whose arguments are what the view is asked for.
+"""Kernel functions with a view, ``def force(s)``, as functions of what the view is asked for.
 
 An argument-name function is a view function written out: there is one way behind both.
 """
@@ -14,9 +14,10 @@ from cosim.component.argument import Argument
 from cosim.component.history import History
 from cosim.component.kernel_function import Handler, KernelFunction
 from cosim.errors import ContractError
-from cosim_compiler.sources.flatten import View, attributes_of, flatten, is_flat, is_view
+from cosim_compiler.sources.flatten import flatten, is_flat
 from cosim_compiler.sources.kernel_source import where
 from cosim_compiler.sources.recursion import recursion_fault
+from cosim_compiler.sources.views import View, attributes_of, is_view
 
 OF_PYTHON = ("state", "next_state")
 """What handlers in Python ask for besides."""
@@ -80,7 +81,9 @@ def _without_view(kernel: KernelFunction, known: Mapping[str, Argument]) -> Kern
         return replace(kernel, function=flatten(function, ((view, view_kind(known)),)), view=view)
     if not kernel.is_python and not is_flat(function):
         return replace(kernel, function=flatten(function))
-    if declared := [n for n in kernel.arguments if n in known and set(attributes_of(function, n)) & known.keys()]:
+    if declared := [
+        n for n in kernel.arguments if n in known and set(attributes_of(function, n)) & known.keys()
+    ]:
         raise ContractError(
             f"{where(function)}: '{declared[0]}' is declared in the class, and is no view: give the view a "
             "name that the class does not declare"

@@ -168,7 +168,8 @@ class _Checked:
                 "from cosim.functions import matmul, dot"
             )
         if isinstance(node, ast.Starred) and isinstance(node.ctx, ast.Store):
-            yield f"`{text_of(self.function, node)} = …` takes the rest of a tuple; give each item a name of its own"
+            shown = text_of(self.function, node)
+            yield f"`{shown} = …` takes the rest of a tuple; give each item a name of its own"
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Constant):
             yield f"raise takes an exception: raise ValueError({node.exc.value!r})"
         if isinstance(node, ast.Attribute):

@@ -222,10 +222,7 @@ def extrapolation_error(past, t_delayed, t, has_present, value, derivative, kind
         known, _ = in_piece(past, past.piece_begin, newest + 1, t_delayed, t, value, derivative, kind)
         error = abs(extrapolated - known) / max(SMALL, abs(known))
     before_it = newest - 1
-    while before_it > 0 and (
-        past.kind(before_it) < 0.0
-        or past.time(before_it) == past.time(newest)
-    ):
+    while before_it > 0 and (past.kind(before_it) < 0.0 or past.time(before_it) == past.time(newest)):
         before_it -= 1  # across a break: too large rather than nothing
     if before_it >= 0 and kind == HERMITE:
         t0, v0, d0 = point(past, before_it, t, value, derivative)
