@@ -1,16 +1,13 @@
 """Values of signals in the past, as kernel functions: interpolation, its error, points that a history lacks.
 
-Public: measures of other packages that look back import from here. `past` is ``s.past`` of a view, or two
-arguments, ``past, past_ring``.
+Public: measures of other packages that look back import from here. They are called with ``s.past`` of a view,
+or with two arguments, ``past, past_ring``.
 """
 
-from cosim.kit import History, flattened
-from cosim_measures.histories import lookup, refinement
-
-before_start = flattened(lookup.before_start, past=History)
-delayed_value = flattened(lookup.delayed_value, past=History)
-extrapolation_error = flattened(lookup.extrapolation_error, past=History)
-has_derivatives = flattened(lookup.has_derivatives, past=History)
-interpolate_history = flattened(lookup.interpolate_history, past=History)
-refine_history = flattened(refinement.refine_history, past=History)
-value_in_piece = flattened(lookup.value_in_piece, past=History)
+from cosim_measures.histories.flat import before_start as before_start
+from cosim_measures.histories.flat import delayed_value as delayed_value
+from cosim_measures.histories.flat import extrapolation_error as extrapolation_error
+from cosim_measures.histories.flat import has_derivatives as has_derivatives
+from cosim_measures.histories.flat import interpolate_history as interpolate_history
+from cosim_measures.histories.flat import refine_history as refine_history
+from cosim_measures.histories.flat import value_in_piece as value_in_piece
