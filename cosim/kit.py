@@ -12,7 +12,8 @@ calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `cal
 integrators       `method_layout` and its names: the arrays that compiled steps work in; `MethodKernels`,
                   `Capabilities`, `StepCode`; `project` and others, for steps that meet constraints
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
-histories         `history_buffer`: what a history looks like inside; its functions (`append_to_history` …)
+histories         `History`: what ``s.past`` of a view is; `flattened`: helpers of it that also take its
+                  arrays, as `append_to_history` … do; `history_buffer`: what it looks like inside
 the Step          its arrays, tables and entry points, for hosts without Python: `Run`, `records`, `Tables` …
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
@@ -241,6 +242,7 @@ if TYPE_CHECKING:
     from cosim.system.block_address import python_block_address as python_block_address
     from cosim.system.history_buffer import FULL as FULL
     from cosim.system.history_buffer import RING as RING
+    from cosim.system.history_buffer import History as History
     from cosim.system.history_buffer import append_to_history as append_to_history
     from cosim.system.history_buffer import break_time as break_time
     from cosim.system.history_buffer import enter_piece as enter_piece
@@ -250,6 +252,7 @@ if TYPE_CHECKING:
     from cosim.system.history_buffer import forget_after as forget_after
     from cosim.system.history_buffer import is_open as is_open
     from cosim.system.history_buffer import leave_piece as leave_piece
+    from cosim.system.history_buffer import margin as margin
     from cosim.system.history_buffer import mark_start as mark_start
     from cosim.system.history_buffer import newest_time as newest_time
     from cosim.system.history_buffer import next_break_order as next_break_order
@@ -304,6 +307,7 @@ if TYPE_CHECKING:
     from cosim_compiler.record import rows_of as rows_of
     from cosim_compiler.record import width_of as width_of
     from cosim_compiler.silent import compiled as compiled
+    from cosim_compiler.sources.flatten import flattened as flattened
     from cosim_compiler.sources.kernel_rules import check_rules as check_rules
     from cosim_compiler.sources.kernel_sides import nearer_side as nearer_side
     from cosim_compiler.sources.run_source import run_source as run_source

@@ -26,6 +26,7 @@ from cosim_compiler.sources.kernel_effects import (
 from cosim_compiler.sources.kernel_rules import rule_faults
 from cosim_compiler.sources.kernel_source import definition_of, where
 from cosim_compiler.sources.recursion import recursion_fault
+from cosim_compiler.sources.views import lines_of_attributes
 
 NEGATIVE = 1 << 30
 """What `kernel_effects` takes a negative index for: nothing counts from the end."""
@@ -121,9 +122,9 @@ def resolve(
         try:
             argument = _with_effect(kernel, known[name], declarations, effects)
             if not kernel.is_python:
-                _check_kind(argument, effects, function)
-            argument = _as_it_is_indexed(argument, effects, tables, function)
-            _check_index(argument, effects, function)
+                _check_kind(kernel, argument, effects)
+            argument = _as_it_is_indexed(kernel, argument, effects, tables)
+            _check_index(kernel, argument, effects)
             found.append(argument)
         except ContractError as error:
             faults.append(str(error))
@@ -147,9 +148,11 @@ def _unknown(kernel: KernelFunction, name: str, known: Mapping[str, Argument], o
     """The sentence about an argument that neither the class nor its contract has."""
     near = nearest(name, known)
     listed = ", ".join(sorted(known))
+    lines = lines_of_attributes(kernel.function)
+    at = where(kernel.function, lines.get(name))
     return (
-        f"{where(kernel.function)}: '{name}' is neither declared nor offered by an attachment"
-        + (f"; nearest: '{near}'." if near else ".")
+        f"{at}: '{kernel.shown(name)}' is neither declared nor offered by an attachment"
+        + (f"; nearest: '{kernel.shown(near)}'." if near else ".")
         + f" Declare it in the class ({name} = cosim.parameter(…)), or ask for what {owner} has: {listed}"
     )
 
@@ -170,26 +173,28 @@ def _faults_of_results(
         possible = [a for a in known.values() if may_hold_result(a, declarations)]
         possible.sort(key=lambda a: a.of not in read)
     accumulates = bool(possible) and _accumulates(possible[0], declarations.get(possible[0].of))
-    shown = f"{possible[0].name if possible else 'result'}[0] {'+=' if accumulates else '='} …"
-    if missing and possible:
-        shown = f"ask for {possible[0].name} in the signature and write {shown}"
-    else:
-        shown = f"write {shown}"
+    place = _place(kernel, possible[0]) if possible else "result[0]"
+    shown = f"write {place} {'+=' if accumulates else '='} …"
+    if missing and possible and not kernel.view:
+        shown = f"ask for {possible[0].name} in the signature and {shown}"
+    kinds = f"attributes of {kernel.view}" if kernel.view else "arguments"
     line = line_of_returned_value(function)
     if kernel.role in ("kernel", "update") and line:
         return [
-            f"{where(function, line)}: what a kernel function returns is lost; results are arguments: {shown}"
+            f"{where(function, line)}: what a kernel function returns is lost; results are {kinds}: {shown}"
         ]
     touched = effects.writes | effects.adds | effects.passed_on
     unwritten = [a for a in found if a.role in ("derivative", "next") and a.name not in touched]
+    lines = lines_of_attributes(function)
     if unwritten:
         return [
-            f"{where(function)}: {a.name} is asked for but never written: write {a.name}[0] = …"
+            f"{where(function, lines.get(a.name))}: {kernel.shown(a.name)} is asked for but never written: "
+            f"write {_place(kernel, a)} = …"
             for a in unwritten
         ]
     does_something = any(a.effect != "read" for a in found) or effects.passed_on or may_raise(function)
     if kernel.role in ("kernel", "update") and not does_something:
-        return [f"{where(function)}: nothing that it computes stays; results are arguments: {shown}"]
+        return [f"{where(function)}: nothing that it computes stays; results are {kinds}: {shown}"]
     return []
 
 
@@ -213,17 +218,23 @@ def _faults_of_elements(
 
     def shown(name: str, index: int) -> str:
         a = views[name]
-        return f"{name}[{', '.join(map(str, divmod(index, a.shape[1]))) if a.is_table else index}]"
+        if a.shape == ():
+            return _place(kernel, a)
+        places = map(str, divmod(index, a.shape[1])) if a.is_table else [str(index)]
+        return f"{kernel.shown(name)}[{', '.join(places)}]"
 
     def at(line: int) -> str:
         return where(kernel.function, line)
 
     return [
         *(
-            f"{at(line)}: {_changed(name, views[name], declarations)}"
+            f"{at(line)}: {_changed(kernel, views[name], declarations)}"
             for name, line in verdict.changed.items()
         ),
-        *(f"{at(one.line)}: {_outside(views[name], one.place)}" for name, one in verdict.outside.items()),
+        *(
+            f"{at(one.line)}: {_outside(kernel, views[name], one.place)}"
+            for name, one in verdict.outside.items()
+        ),
         *(
             f"{at(line)}: {shown(name, i)} is read before it is written, and has the value of an earlier "
             f"evaluation: write {shown(name, i)} = … first"
@@ -237,23 +248,30 @@ def _faults_of_elements(
     ]
 
 
-def _changed(name: str, argument: Argument, declarations: Mapping[str, Declaration]) -> str:
+def _place(kernel: KernelFunction, argument: Argument) -> str:
+    """The first element of an argument, as the author writes it: of a view, a number is set by its name."""
+    shown = kernel.shown(argument.name)
+    return shown if kernel.view and argument.shape == () and not argument.is_free else f"{shown}[0]"
+
+
+def _changed(kernel: KernelFunction, argument: Argument, declarations: Mapping[str, Declaration]) -> str:
     """That what counts as read only is written under another name."""
+    name = kernel.shown(argument.name)
     if may_hold_result(argument, declarations):
-        return f"{name} is written under another name here: write {name}[0] = …, by its own"
+        return f"{name} is written under another name here: write {_place(kernel, argument)} = …, by its own"
     return (
         f"{name} is changed under another name here, and may be read only; a kernel function writes to its "
         "own cache slots, outputs and derivatives and adds to forces"
     )
 
 
-def _outside(argument: Argument, place: tuple[int, ...]) -> str:
+def _outside(kernel: KernelFunction, argument: Argument, place: tuple[int, ...]) -> str:
     """That an argument has no such place."""
     count = f"{argument.shape[0]} rows" if argument.is_table else f"{argument.size} elements"
     if len(place) == 2:
         count = f"{argument.shape[0]} rows and {argument.shape[1]} columns"
     shown = "a negative index" if min(place) < 0 else f"[{', '.join(map(str, place))}]"
-    return f"{argument.name} has {count}, {shown} is outside"
+    return f"{kernel.shown(argument.name)} has {count}, {shown} is outside"
 
 
 def may_hold_result(argument: Argument, declarations: Mapping[str, Declaration]) -> bool:
@@ -277,7 +295,7 @@ def _may_write_next(
 def _with_effect(
     kernel: KernelFunction, argument: Argument, declarations: Mapping[str, Declaration], effects: Effects
 ) -> Argument:
-    name, function = argument.name, kernel.function
+    name, function, told = argument.name, kernel.function, kernel.shown(argument.name)
     at = where(function, effects.lines.get(name, function.__code__.co_firstlineno))
     writes, adds = name in effects.writes, name in effects.adds
     declaration = declarations.get(argument.of)
@@ -285,9 +303,10 @@ def _with_effect(
     is_slot = argument.role == "own" and declaration is not None and declaration.kind in ("cache", "output")
     is_result = argument.role in ("derivative", "next") or is_slot or accumulates
     if is_result and name in effects.rebinds:
+        what = f"{told} has {argument.size} elements" if kernel.view else "a result is a view"
         raise ContractError(
-            f"{where(function, effects.rebinds[name])}: `{name} = …` changes nothing outside; "
-            f"a result is a view: write {name}[0] = …"
+            f"{where(function, effects.rebinds[name])}: `{told} = …` changes nothing outside; "
+            f"{what}: write {told}[0] = …"
         )
     if name in effects.rebinds and _is_variable(argument, declaration):
         line = effects.rebinds[name]
@@ -295,7 +314,8 @@ def _with_effect(
     effect = "read"
     if accumulates:
         if writes and not adds:
-            raise ContractError(f"{at}: {name} is shared by several writers: only add to it ({name}[0] += …)")
+            place = _place(kernel, argument)
+            raise ContractError(f"{at}: {told} is shared by several writers: only add to it ({place} += …)")
         effect = "add" if adds else "read"
     elif argument.role in ("derivative", "next"):
         effect = "write"
@@ -304,14 +324,18 @@ def _with_effect(
     elif is_slot and (writes or adds):
         if adds and not writes:
             raise ContractError(
-                f"{at}: {name} is only added to; declare it with cache_slot(accumulates=True)"
+                f"{at}: {told} is only added to; declare it with cache_slot(accumulates=True)"
             )
         effect = "write"
     elif argument.role in ("history", "ring") and kernel.role == "update":
         effect = "write"
     elif writes or adds:
+        if kernel.view and _is_variable(argument, declaration):
+            raise ContractError(
+                f"{at}: {told} is the present value, and is read only; {_next(kernel, argument)}"
+            )
         raise ContractError(
-            f"{at}: {name} may be read only; a kernel function writes to its own cache slots, outputs and "
+            f"{at}: {told} may be read only; a kernel function writes to its own cache slots, outputs and "
             "derivatives and adds to forces"
         )
     return replace(argument, effect=effect)
@@ -352,43 +376,50 @@ def _assignment(function: types.FunctionType, name: str, line: int) -> str:
     return "…"
 
 
-def _check_kind(argument: Argument, effects: Effects, function: types.FunctionType) -> None:
+def _next(kernel: KernelFunction, argument: Argument) -> str:
+    """Where the next value of a variable is written."""
+    place = f"{kernel.shown(f'{argument.name}_next')}{'' if argument.shape == () else '[0]'} = …"
+    if kernel.role in ("handler", "update"):
+        return f"write {place}"
+    return f"variables change in handlers (cosim.on, cosim.every): write {place} there"
+
+
+def _check_kind(kernel: KernelFunction, argument: Argument, effects: Effects) -> None:
     """A number has no elements, and a view is no number."""
-    name = argument.name
+    name, function, told = argument.name, kernel.function, kernel.shown(argument.name)
     if argument.role in ("history", "ring"):
         return
     if argument.is_number or argument.role in ("time", "side", "smoothness"):
         if name in effects.subscripts:
             raise ContractError(
-                f"{where(function, effects.subscripts[name])}: {name} is a number here: write {name}, "
-                f"not {name}[0]; what is only read and declared without a shape has no elements"
+                f"{where(function, effects.subscripts[name])}: {told} is a number here: write {told}, "
+                f"not {told}[0]; what is only read and declared without a shape has no elements"
             )
     elif name in effects.as_numbers:
         what = f"{argument.size} numbers" if argument.size != 1 or argument.is_free else "one number"
         raise ContractError(
-            f"{where(function, effects.as_numbers[name])}: {name} is a view of "
-            f"{'numbers' if argument.is_free else what}: compute with its elements, {name}[0]"
+            f"{where(function, effects.as_numbers[name])}: {told} is a view of "
+            f"{'numbers' if argument.is_free else what}: compute with its elements, {told}[0]"
         )
 
 
-def _check_index(argument: Argument, effects: Effects, function: types.FunctionType) -> None:
+def _check_index(kernel: KernelFunction, argument: Argument, effects: Effects) -> None:
     """A constant index beyond the end would be an unchecked access in compiled code."""
+    function, told = kernel.function, kernel.shown(argument.name)
     index, line = effects.indices.get(argument.name, (-1, 0))
     if argument.role in ("history", "ring") or argument.is_free:
         return
     count, what = (argument.shape[0], "rows") if argument.is_table else (argument.size, "elements")
     if index >= count:
         shown = "a negative index" if index >= NEGATIVE else f"[{index}]"
-        raise ContractError(
-            f"{where(function, line)}: {argument.name} has {count} {what}, {shown} is outside"
-        )
+        raise ContractError(f"{where(function, line)}: {told} has {count} {what}, {shown} is outside")
     for name, place, line in effects.places:
         if name == argument.name and argument.is_table and not _is_inside(place, argument.shape):
             rows, columns = argument.shape
             row, column = ("…" if i is None else i for i in place)
             shown = "a negative index" if NEGATIVE in place else f"[{row}, {column}]"
             raise ContractError(
-                f"{where(function, line)}: {name} has {rows} rows and {columns} columns, {shown} is outside"
+                f"{where(function, line)}: {told} has {rows} rows and {columns} columns, {shown} is outside"
             )
 
 
@@ -398,21 +429,22 @@ def _is_inside(place: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
 
 
 def _as_it_is_indexed(
-    argument: Argument, effects: Effects, tables: frozenset[str], function: types.FunctionType
+    kernel: KernelFunction, argument: Argument, effects: Effects, tables: frozenset[str]
 ) -> Argument:
     """What has two axes is a table where it is indexed by both, flat elsewhere."""
+    function, told = kernel.function, kernel.shown(argument.name)
     if argument.name not in effects.tables | tables:
         return argument
     if len(argument.shape) == 2 and not argument.is_free:
         return replace(argument, is_table=True)
     line = next((line for name, _, line in effects.places if name == argument.name), 0)
     if line and (argument.shape or not argument.is_number):
-        what, remedy = "one axis", f"write {argument.name}[i]"
+        what, remedy = "one axis", f"write {told}[i]"
         if argument.is_free:
-            what, remedy = "a shape that each part brings", f"write {argument.name}[i * columns + j]"
+            what, remedy = "a shape that each part brings", f"write {told}[i * columns + j]"
         elif len(argument.shape) > 2:
-            what, remedy = f"{len(argument.shape)} axes", f"write {argument.name}[i], row by row"
-        raise ContractError(f"{where(function, line)}: {argument.name} has {what}: {remedy}")
+            what, remedy = f"{len(argument.shape)} axes", f"write {told}[i], row by row"
+        raise ContractError(f"{where(function, line)}: {told} has {what}: {remedy}")
     return argument
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import types
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from inspect import Parameter, Signature
 from typing import Any, ClassVar
 
@@ -25,6 +26,7 @@ from cosim.component.set_attribute import MADE_WITH, set_attribute
 from cosim.component.uncalled import uncalled_functions
 from cosim.component.unit_rules import check_rule_names, check_unit, settle_unit_rules
 from cosim.component.values import GIVEN, Values, check_default, read_values
+from cosim.component.views import written_out
 from cosim.errors import ContractError, nearest
 from cosim.registration.kinds import plugin_kind
 from cosim.stage import Stage
@@ -207,9 +209,12 @@ class Component(AbstractClosedAttributes):
         """Find what the arguments of each function mean; the faults of all functions together."""
         if clashes := clashing_names(cls.declarations, cls.__name__):
             return clashes
-        cls.arguments, faults = {}, []
+        with_view = cls._write_out_views()
+        cls.arguments, faults = {}, [line for text in with_view.values() for line in text.splitlines()]
         handlers = {n: h.function for n, h in cls.handlers.items() if not h.function.is_python}
         for name, kernel in {**cls.kernels, **handlers}.items():
+            if name in with_view:
+                continue
             try:
                 cls.arguments[name] = resolve(kernel, cls.declarations, cls.__name__, not cls.not_saved)
             except ContractError as error:
@@ -217,15 +222,16 @@ class Component(AbstractClosedAttributes):
                 continue
             if name in handlers and cls.handlers[name].does == "publish":
                 faults += [
-                    f"{where(kernel.function)}: a publish changes nothing, and {a.name} is written: "
-                    'declare it with does="discrete" or "unrestricted"'
+                    f"{where(kernel.function)}: a publish changes nothing, and {kernel.shown(a.name)} is "
+                    'written: declare it with does="discrete" or "unrestricted"'
                     for a in cls.arguments[name]
                     if a.effect == "write"
                 ]
             if name in handlers and cls.handlers[name].does == "discrete":
                 faults += [
                     f"{where(kernel.function)}: a discrete handler changes discrete variables alone, and "
-                    f'{a.name} is the next value of a state: declare it with does="unrestricted"'
+                    f"{kernel.shown(a.name)} is the next value of a state: declare it with "
+                    'does="unrestricted"'
                     for a in cls.arguments[name]
                     if a.effect == "write"
                     and cls.declarations[a.of].kind in ("position", "speed", "auxiliary")
@@ -233,6 +239,18 @@ class Component(AbstractClosedAttributes):
             if cls.switch and kernel.role == "kernel":
                 cls.arguments[name].append(switch_argument(cls.switch))
         return list(dict.fromkeys(faults))
+
+    @classmethod
+    def _write_out_views(cls) -> dict[str, str]:
+        """Let functions with a view ask for what they use of it; what is wrong with them, by name."""
+        faults: dict[str, str] = {}
+        known = known_names(cls.declarations)
+        kernels, became = written_out(cls.kernels, known, faults)
+        cls.handlers, _ = written_out(cls.handlers, known, faults)
+        of = {n: became.get(id(k.rate_of)) for n, k in kernels.items()}  # the witnesses of rates
+        changed = {n: witness for n, witness in of.items() if witness is not kernels[n].rate_of and witness}
+        cls.kernels = kernels | {n: replace(kernels[n], rate_of=w) for n, w in changed.items()}
+        return faults
 
     @classmethod
     def _collect(cls) -> None:

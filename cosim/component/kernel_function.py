@@ -47,7 +47,8 @@ class KernelFunction:
     Attributes
     ----------
     function : function
-        As the author wrote it; call it with plain arrays to test it.
+        As the author wrote it; call it with plain arrays to test it. Of a class, one with a view is written
+        out: its arguments are the attributes that it uses.
     role : str
         "kernel", "check" (of parameters), "witness", "rate" (of a witness), "update", "handler" or "side" (of
         a kink: its sign tells on which one it is).
@@ -66,6 +67,8 @@ class KernelFunction:
         Of a "side": the kernel function whose kink it is.
     refuses : tuple of str
         Of a check: sentences; it returns 0, or which of them (counted from 1) says what is wrong.
+    view : str
+        Name of the argument that stood for all others, where the author wrote one.
     """
 
     function: types.FunctionType
@@ -80,9 +83,14 @@ class KernelFunction:
     rate_of: KernelFunction | None = None
     refuses: tuple[str, ...] = ()
     kink_of: str = ""
+    view: str = ""
 
     def __call__(self, *arguments: Any) -> Any:
         return self.function(*arguments)
+
+    def with_names(self, **given: Any) -> Any:
+        """Call it with its arguments by their names."""
+        return self.function(*[given[name] for name in self.arguments])
 
     @cached_property
     def arguments(self) -> list[str]:
@@ -93,6 +101,10 @@ class KernelFunction:
     def is_python(self) -> bool:
         """Whether it is a plain-Python method (``self`` first) instead of a kernel function."""
         return takes_self(self.function)
+
+    def shown(self, name: str) -> str:
+        """An argument as the author writes it."""
+        return f"{self.view}.{name}" if self.view else name
 
     @property
     def is_condition(self) -> bool:

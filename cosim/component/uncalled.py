@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cosim.component.arguments import known_names, may_hold_result
 from cosim.component.declaration import Declaration
 from cosim.component.kernel_function import Handler, KernelFunction, described, takes_self, uncovered
+from cosim.component.views import without_view
 from cosim.errors import ContractError, nearest
 from cosim_compiler.sources.kernel_effects import effects_of
 from cosim_compiler.sources.kernel_source import where
@@ -82,6 +83,11 @@ def _is_law(cls: type[Component], function: types.FunctionType) -> bool:
     if names[:2] == ["state", "next_state"] and len(names) == 2:
         return True
     known = known_names(cls.declarations)
+    try:
+        function = without_view(function, known)
+    except ContractError:
+        return False
+    names = [name for name in signature(function).parameters if name not in ("self", "cls")]
     if not names or any(name not in known for name in names):
         return False
     results = {name for name in names if may_hold_result(known[name], cls.declarations)}
@@ -121,9 +127,9 @@ def _misnamed(cls: type[Component], name: str, function: types.FunctionType) -> 
             '@cosim.on(cosim.EventCause.INITIALIZATION, does="unrestricted") or @cosim.every(0.01, does=…)'
         )
     if first != "self":
-        is_handler = any(
-            known_names(cls.declarations)[n].role == "next" for n in signature(function).parameters
-        )
+        meanings = known_names(cls.declarations)
+        asked = signature(without_view(function, meanings)).parameters
+        is_handler = any(meanings[name].role == "next" for name in asked)
         above = "@cosim.on(…) or @cosim.every(…)" if is_handler else "@cosim.kernel"
         return f"{where(function)}: nothing calls {name}: write {above} above it"
     near = nearest(name, cls.plain_methods)

@@ -127,9 +127,8 @@ class EventLog(Sequence[EventRecord]):
         """For each handler where its events stand in this sequence, and their times, s: nothing is read."""
         if not self._pieces:
             return {}
-        who = np.concatenate([piece.records[piece.starts + HANDLER] for piece in self._pieces]).astype(
-            np.int64
-        )
+        handlers = [piece.records[piece.starts + HANDLER] for piece in self._pieces]
+        who = np.concatenate(handlers).astype(np.int64)
         when = np.concatenate([piece.records[piece.starts + TIME] for piece in self._pieces])
         timeline = {}
         for number in dict.fromkeys(who.tolist()):

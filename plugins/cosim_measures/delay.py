@@ -5,19 +5,31 @@ from __future__ import annotations
 import math
 
 import cosim
-from cosim.kit import (
-    append_to_history,
-    break_time,
-    enter_piece,
-    leave_piece,
-    mark_start,
-    next_break_order,
-    trim_history,
-)
 from cosim_measures.histories import delayed_value, extrapolation_error, refine_history
 from cosim_measures.lookup import beyond, interpolation_kind
 
 ITERATE, LIMIT = 0.0, 1.0  # of long_steps
+
+
+def append_source(s):
+    """Remember the present value of the source."""
+    s.past.append(s.t, s.side, s.smoothness, s.source, s.source_dot)
+
+
+def remember_source(s):
+    """Remember the source at the end of a step, and how far the step has looked beyond what it knew."""
+    s.largest_extrapolation_next = max(s.largest_extrapolation, s.extrapolation)
+    append_source(s)
+    s.past.mark_start(s.history, s.history_dot / s.delayed_time_dot)
+
+
+def advance_piece(s):
+    """Go on to the piece that the next step looks into, and forget what no step will ask for."""
+    s.past.enter_piece(s.t, s.delayed_time)
+    if s.side == 0.0:
+        # what the step that has ended looked at may be asked for once more
+        s.past.trim(s.t, min(s.last_delayed_time, s.t - s.longest_delay, s.delayed_time))
+    s.last_delayed_time_next = s.delayed_time
 
 
 class Delay(cosim.Measure):
@@ -145,184 +157,101 @@ class Delay(cosim.Measure):
         unless="sees_present",
         refuses=["a delay cannot become 0 later; add the part with 0, or can_use_current_value"],
     )
-    def stays_in_the_past(delay):
-        return 1.0 if delay <= 0.0 else 0.0
+    def stays_in_the_past(s):
+        return 1.0 if s.delay <= 0.0 else 0.0
 
     @cosim.kernel
-    def look_where(t, delay, delayed_time):
-        delayed_time[0] = t - delay
+    def calc_delayed_time(s):
+        s.delayed_time = s.t - s.delay
 
     @cosim.kernel
-    def look_how_fast(delayed_time_dot):
-        delayed_time_dot[0] = 1.0
+    def delayed_rate(s):
+        s.delayed_time_dot = 1.0
 
     @cosim.kernel
-    def look_whether(delay, last_delay, can_use_current_value, settled):
-        if delay == 0.0 and last_delay > 0.0 and can_use_current_value == 0.0:
+    def settle_piece(s):
+        if s.delay == 0.0 and s.last_delay > 0.0 and s.can_use_current_value == 0.0:
             raise ValueError("a delay cannot become 0 later; add the part with 0, or can_use_current_value")
-        settled[0] = 1.0 if delay == last_delay else 0.0
+        s.settled = 1.0 if s.delay == s.last_delay else 0.0
 
     @cosim.kernel(unless="sees_present")
-    def from_the_past(
-        t,
-        past,
-        past_ring,
-        settled,
-        delayed_time,
-        default_value,
-        history,
-        use_linear_interpolation_only,
-        interpolation,
-        value,
-        slope,
-    ):
-        kind = interpolation_kind(use_linear_interpolation_only, interpolation)
-        found, rate = delayed_value(
-            past, past_ring, settled != 0.0, delayed_time, t, False, 0.0, 0.0, kind, default_value, history
-        )
-        value[0] = found
-        slope[0] = rate
+    def from_the_past(s):
+        s.value, s.slope = delayed_value(
+            s.past, s.settled != 0.0, s.delayed_time, s.t, False, 0.0, 0.0, interpolation_kind(s),
+            s.default_value, s.history,
+        )  # fmt: skip
 
     @cosim.kernel(when="sees_present")
-    def up_to_the_present(
-        t,
-        past,
-        past_ring,
-        delay,
-        settled,
-        delayed_time,
-        history,
-        use_linear_interpolation_only,
-        interpolation,
-        source,
-        value,
-        slope,
-    ):
-        kind = interpolation_kind(use_linear_interpolation_only, interpolation)
-        found, rate = delayed_value(
-            past, past_ring, settled != 0.0, delayed_time, t, True, source, math.nan, kind, source, history
-        )
-        value[0] = source if delay == 0.0 else found
-        slope[0] = rate
+    def up_to_the_present(s):
+        s.value, s.slope = delayed_value(
+            s.past, s.settled != 0.0, s.delayed_time, s.t, True, s.source, math.nan, interpolation_kind(s),
+            s.source, s.history,
+        )  # fmt: skip
+        if s.delay == 0.0:
+            s.value = s.source
 
     @cosim.kernel(unless="sees_present")
-    def change(slope, delayed_time_dot, history_dot, value_dot):
+    def change(s):
         # before the start the slope is not a number: `history` knows its own
-        value_dot[0] = slope * delayed_time_dot if slope == slope else history_dot
+        s.value_dot = s.slope * s.delayed_time_dot if s.slope == s.slope else s.history_dot
 
     @cosim.kernel(when="sees_present")
-    def change_up_to_the_present(delay, source_dot, slope, delayed_time_dot, history_dot, value_dot):
-        value_dot[0] = slope * delayed_time_dot if slope == slope else history_dot
-        if delay == 0.0:
-            value_dot[0] = source_dot
+    def change_up_to_the_present(s):
+        s.value_dot = s.slope * s.delayed_time_dot if s.slope == s.slope else s.history_dot
+        if s.delay == 0.0:
+            s.value_dot = s.source_dot
 
     @cosim.kernel(when="is_source")
-    def second_derivative(delay, source_dot2, value_dot2):
-        value_dot2[0] = source_dot2 if delay == 0.0 else math.nan
+    def second_derivative(s):
+        s.value_dot2 = s.source_dot2 if s.delay == 0.0 else math.nan
 
     @cosim.kernel(when="is_source")
-    def third_derivative(delay, source_dot3, value_dot3):
-        value_dot3[0] = source_dot3 if delay == 0.0 else math.nan
+    def third_derivative(s):
+        s.value_dot3 = s.source_dot3 if s.delay == 0.0 else math.nan
 
     @cosim.kernel
-    def look_back(
-        t,
-        past,
-        past_ring,
-        delay,
-        longest_delay,
-        delayed_time,
-        can_use_current_value,
-        use_linear_interpolation_only,
-        interpolation,
-        source,
-        source_dot,
-        step_error,
-    ):
-        step_error[0] = 0.0
-        if delay > 0.0 or longest_delay > 0.0:  # else nothing that is remembered is ever asked for
-            step_error[0] = extrapolation_error(
-                past,
-                past_ring,
-                delayed_time,
-                t,
-                can_use_current_value != 0.0,
-                source,
-                source_dot,
-                interpolation_kind(use_linear_interpolation_only, interpolation),
-            )
+    def estimate_error(s):
+        s.step_error = 0.0
+        if s.delay > 0.0 or s.longest_delay > 0.0:  # else nothing that is remembered is ever asked for
+            s.step_error = extrapolation_error(
+                s.past, s.delayed_time, s.t, s.can_use_current_value != 0.0, s.source, s.source_dot,
+                interpolation_kind(s),
+            )  # fmt: skip
 
     @cosim.kernel
-    def look_ahead(t, past, past_ring, delay, source_dot, long_steps, smooth_until):
-        smooth_until[0] = break_time(past, past_ring) + delay
+    def next_break(s):
+        s.smooth_until = s.past.break_time + s.delay
         # nothing says how far off an extrapolation without derivatives is
-        if (long_steps == LIMIT or source_dot != source_dot) and delay > 0.0:
-            smooth_until[0] = min(smooth_until[0], t + delay)
+        if (s.long_steps == LIMIT or s.source_dot != s.source_dot) and s.delay > 0.0:
+            s.smooth_until = min(s.smooth_until, s.t + s.delay)
 
     @cosim.kernel
-    def look_here(
-        t,
-        past,
-        past_ring,
-        delayed_time,
-        can_use_current_value,
-        long_steps,
-        break_order,
-        extrapolation,
-        overlap,
-    ):
-        break_order[0] = math.inf
-        if delayed_time >= break_time(past, past_ring) - 1e-14 * max(1.0, abs(t)):
-            break_order[0] = next_break_order(past, past_ring)
-        extrapolation[0] = 0.0
-        if can_use_current_value == 0.0 and delayed_time < t:
-            extrapolation[0] = beyond(past, past_ring, delayed_time)
-        overlap[0] = extrapolation[0] if long_steps == ITERATE else 0.0
+    def arriving_break(s):
+        s.break_order = math.inf
+        if s.delayed_time >= s.past.break_time - 1e-14 * max(1.0, abs(s.t)):
+            s.break_order = s.past.next_break_order
+        s.extrapolation = 0.0
+        if s.can_use_current_value == 0.0 and s.delayed_time < s.t:
+            s.extrapolation = beyond(s.past, s.delayed_time)
+        s.overlap = s.extrapolation if s.long_steps == ITERATE else 0.0
 
     @cosim.update(at="inside", when="keeps_interior")
-    def remember_inside(t, side, smoothness, source, source_dot, past, past_ring):
-        append_to_history(past, past_ring, t, side, smoothness, source, source_dot)
+    def remember_inside(s):
+        append_source(s)
 
     @cosim.update(at="between", when="follows", unless="source_state")
-    def remember_between(t, side, smoothness, source, source_dot, interpolation, past, past_ring):
-        kind = interpolation_kind(0.0, interpolation)
-        refine_history(past, past_ring, t, side, smoothness, source, source_dot, kind)
+    def remember_between(s):
+        kind = interpolation_kind(s)
+        refine_history(s.past, s.t, s.side, s.smoothness, s.source, s.source_dot, kind)
 
     @cosim.update(at="ahead", when="iterates")
-    def remember_ahead(t, side, smoothness, source, source_dot, past, past_ring):
-        append_to_history(past, past_ring, t, side, smoothness, source, source_dot)
+    def remember_ahead(s):
+        append_source(s)
 
     @cosim.update
-    def remember(
-        t,
-        side,
-        smoothness,
-        source,
-        source_dot,
-        history,
-        history_dot,
-        delay,
-        delayed_time,
-        delayed_time_dot,
-        longest_delay,
-        extrapolation,
-        last_delay,
-        last_delay_next,
-        last_delayed_time,
-        last_delayed_time_next,
-        largest_extrapolation,
-        largest_extrapolation_next,
-        past,
-        past_ring,
-    ):
-        largest_extrapolation_next[0] = max(largest_extrapolation, extrapolation)
-        append_to_history(past, past_ring, t, side, smoothness, source, source_dot)
-        mark_start(past, past_ring, history, history_dot / delayed_time_dot)
-        if delay != last_delay:
-            leave_piece(past_ring)
-        enter_piece(past, past_ring, t, delayed_time)
-        if side == 0.0:
-            # what the step that has ended looked at may be asked for once more
-            trim_history(past, past_ring, t, min(last_delayed_time, t - longest_delay, delayed_time))
-        last_delay_next[0] = delay
-        last_delayed_time_next[0] = delayed_time
+    def remember(s):
+        remember_source(s)
+        if s.delay != s.last_delay:
+            s.past.leave_piece()
+        advance_piece(s)
+        s.last_delay_next = s.delay

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import cosim
-from cosim.kit import append_to_history, trim_history
 from cosim_measures.extreme_of_step import (
     DENSE,
     OLD,
@@ -56,63 +55,44 @@ class Extreme(cosim.Measure):
     is_new = cosim.cache_slot(description="whether the source is at the extreme")
 
     @cosim.kernel
-    def choose(t, source, located, best, seen, best_time, kind, past, past_ring, value, time, is_new):
-        found = best
-        when = best_time
-        if located != 0.0 and seen != 0 and is_inside(past, past_ring, t):
-            found, when = best_of_step(past, past_ring, kind, best, best_time, t)
-        is_new[0] = newness(t, source, found, seen, when, kind)
-        value[0] = found if is_new[0] == OLD else sized(source, kind)
-        time[0] = when if is_new[0] == OLD else t
+    def choose(s):
+        best, when = s.best, s.best_time
+        if s.located != 0.0 and s.seen != 0 and is_inside(s.past, s.t):
+            best, when = best_of_step(s.past, s.kind, s.best, s.best_time, s.t)
+        s.is_new = newness(s.t, s.source, best, s.seen, when, s.kind)
+        s.value = best if s.is_new == OLD else sized(s.source, s.kind)
+        s.time = when if s.is_new == OLD else s.t
 
     @cosim.kernel
-    def derivative(source, source_dot, kind, is_new, value_dot):
-        value_dot[0] = changed(source, source_dot, source_dot, kind, is_new)
+    def derivative(s):
+        s.value_dot = changed(s.source, s.source_dot, s.source_dot, s.kind, s.is_new)
 
     @cosim.kernel
-    def second_derivative(source, source_dot, source_dot2, kind, is_new, value_dot2):
-        value_dot2[0] = changed(source, source_dot, source_dot2, kind, is_new)
+    def second_derivative(s):
+        s.value_dot2 = changed(s.source, s.source_dot, s.source_dot2, s.kind, s.is_new)
 
     @cosim.kernel
-    def third_derivative(source, source_dot, source_dot3, kind, is_new, value_dot3):
-        value_dot3[0] = changed(source, source_dot, source_dot3, kind, is_new)
+    def third_derivative(s):
+        s.value_dot3 = changed(s.source, s.source_dot, s.source_dot3, s.kind, s.is_new)
 
     @cosim.update(at="inside", when="looks_inside")
-    def note_inside(t, side, smoothness, source, source_dot, past, past_ring):
-        append_to_history(past, past_ring, t, side, smoothness, source, source_dot)
+    def remember_inside(s):
+        s.past.append(s.t, s.side, s.smoothness, s.source, s.source_dot)
 
     @cosim.update(at="between", when="looks_inside", unless="source_state")
-    def note_between(t, side, smoothness, source, source_dot, past, past_ring):
-        refine_history(past, past_ring, t, side, smoothness, source, source_dot, DENSE)
+    def remember_between(s):
+        refine_history(s.past, s.t, s.side, s.smoothness, s.source, s.source_dot, DENSE)
 
     @cosim.update
-    def note(
-        t,
-        side,
-        smoothness,
-        source,
-        source_dot,
-        located,
-        kind,
-        best,
-        best_next,
-        seen,
-        seen_next,
-        best_time,
-        best_time_next,
-        past,
-        past_ring,
-    ):
-        append_to_history(past, past_ring, t, side, smoothness, source, source_dot)
-        found = best
-        when = best_time
-        if seen == 0 or better(source, best, kind):
-            found = sized(source, kind)
-            when = t
-        if seen != 0 and located != 0.0 and side == 0.0:
-            found, when = best_of_step(past, past_ring, kind, found, when, t)
-        best_next[0] = found
-        best_time_next[0] = when
-        seen_next[0] = 1
-        if side == 0.0:
-            trim_history(past, past_ring, t, start_of_step(past, past_ring))
+    def remember(s):
+        s.past.append(s.t, s.side, s.smoothness, s.source, s.source_dot)
+        best, when = s.best, s.best_time
+        if s.seen == 0 or better(s.source, best, s.kind):
+            best, when = sized(s.source, s.kind), s.t
+        if s.seen != 0 and s.located != 0.0 and s.side == 0.0:
+            best, when = best_of_step(s.past, s.kind, best, when, s.t)
+        s.best_next = best
+        s.best_time_next = when
+        s.seen_next = 1
+        if s.side == 0.0:
+            s.past.trim(s.t, start_of_step(s.past))

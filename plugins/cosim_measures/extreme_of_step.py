@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from cosim.kit import entry_count, entry_kind, entry_time
 from cosim_measures.histories import has_derivatives, interpolate_history, value_in_piece
 
 MINIMUM, MAXIMUM, MIN_ABS, MAX_ABS = 0.0, 1.0, 2.0, 3.0
@@ -42,85 +41,85 @@ def changed(value, rate, derivative, kind, is_new):
     return -derivative if away else derivative
 
 
-def is_inside(past, ring, t):
+def is_inside(past, t):
     """Whether `t` lies before the newest entry, the end of a step: where that is looked into afterwards."""
-    last = entry_count(ring) - 1
-    return last >= 0 and t < entry_time(past, ring, last) and entry_kind(past, ring, last) >= 0.0
+    last = past.count - 1
+    return last >= 0 and t < past.time(last) and past.kind(last) >= 0.0
 
 
-def newest_step(past, ring):
+def newest_step(past):
     """Indices of the entries at the two ends of the newest step; the first is -1 where there is no step."""
-    last = entry_count(ring) - 1
-    while last > 0 and entry_time(past, ring, last - 1) == entry_time(past, ring, last):
+    last = past.count - 1
+    while last > 0 and past.time(last - 1) == past.time(last):
         last -= 1
     first = last - 1
-    while first > 0 and entry_kind(past, ring, first) < 0.0:
+    while first > 0 and past.kind(first) < 0.0:
         first -= 1
     return first, last
 
 
-def start_of_step(past, ring):
+def start_of_step(past):
     """When the newest step began, s; there has to be an entry."""
-    first, _ = newest_step(past, ring)
-    return entry_time(past, ring, max(first, 0))
+    first, _ = newest_step(past)
+    return past.time(max(first, 0))
 
 
-def best_of_step(past, ring, kind, best, when, until):
+def best_of_step(past, kind, best, when, until):
     """The extreme and its time, after a look at the newest step, up to the time `until`.
 
     Between two points the signal is the polynomial through all points of the step, or of each part of it
     where it was refined. Where its derivative
     changes sign there is an extreme; where it changes sign itself its smallest magnitude is 0.
     """
-    first, last = newest_step(past, ring)
-    while 0 <= first < last and entry_time(past, ring, first) < until:
+    first, last = newest_step(past)
+    while 0 <= first < last and past.time(first) < until:
         end = first + 1
-        while end < last and entry_kind(past, ring, end) == INSIDE:
+        while end < last and past.kind(end) == INSIDE:
             end += 1
-        best, when = best_of_piece(past, ring, first, end, kind, best, when, until)
+        best, when = best_of_piece(past, first, end, kind, best, when, until)
         first = end
     return best, when
 
 
-def best_of_piece(past, ring, first, last, kind, best, when, until):
+def best_of_piece(past, first, last, kind, best, when, until):
     """The extreme and its time, after a look at what one polynomial says."""
     for index in range(first, last):
-        begin = entry_time(past, ring, index)
-        part = (min(entry_time(past, ring, index + 1), until) - begin) / PARTS
+        begin = past.time(index)
+        part = (min(past.time(index + 1), until) - begin) / PARTS
         if not part > 0.0:
             break
         low = begin
-        value, rate = value_there(past, ring, first, last, low)
+        value, rate = value_there(past, first, last, low)
         for i in range(PARTS):
             high = begin + part * (i + 1)
-            later, later_rate = value_there(past, ring, first, last, high)
+            later, later_rate = value_there(past, first, last, high)
             if rate * later_rate < 0.0:
-                at = turn(past, ring, first, last, low, high, rate)
-                found, _ = value_there(past, ring, first, last, at)
-                if better(found, best, kind):
-                    best = sized(found, kind)
+                at = turn(past, first, last, low, high, rate)
+                turning_value, _ = value_there(past, first, last, at)
+                if better(turning_value, best, kind):
+                    best = sized(turning_value, kind)
                     when = at
             if kind == MIN_ABS and value * later < 0.0:
                 best = 0.0
-                when = zero(past, ring, first, last, low, high, value)
+                when = zero(past, first, last, low, high, value)
             low = high
             value = later
             rate = later_rate
     return best, when
 
 
-def value_there(past, ring, first, last, at):
+def value_there(past, first, last, at):
     """Value and derivative of the signal between two entries of the newest step."""
-    if has_derivatives(past, ring, first, last):
-        return value_in_piece(past, ring, first, last, at, DENSE)
-    return interpolate_history(past, ring, at, at, False, 0.0, 0.0, DENSE, 0.0)
+    if has_derivatives(past, first, last):
+        return value_in_piece(past, first, last, at, DENSE)
+    return interpolate_history(past, at, at, False, 0.0, 0.0, DENSE, 0.0)
 
 
-def turn(past, ring, first, last, low, high, rate):
+def turn(past, first, last, low, high, rate):
     """Where the derivative, which is `rate` at `low`, changes its sign."""
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
-        _, there = value_there(past, ring, first, last, middle)
+        _, there = value_there(past, first, last, middle)
         if there * rate > 0.0:
             low = middle
         else:
@@ -128,11 +127,11 @@ def turn(past, ring, first, last, low, high, rate):
     return high
 
 
-def zero(past, ring, first, last, low, high, value):
+def zero(past, first, last, low, high, value):
     """Where the signal, which is `value` at `low`, changes its sign."""
     for _ in range(BISECTIONS):
         middle = 0.5 * (low + high)
-        there, _ = value_there(past, ring, first, last, middle)
+        there, _ = value_there(past, first, last, middle)
         if there * value > 0.0:
             low = middle
         else:

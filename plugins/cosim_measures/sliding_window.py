@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 
 import cosim
-from cosim.kit import append_to_history, break_time, enter_piece, next_break_order, trim_history
 from cosim_measures.histories import before_start, delayed_value
 
 DENSE = 2.0
@@ -39,48 +38,37 @@ class SlidingWindow(cosim.Measure):
     last_start = cosim.discrete(unit="s", internal=True, invalidates=cosim.Stage.REPORT)
 
     @cosim.kernel
-    def accumulate(integrand, integral_dot):
-        integral_dot[0] = integrand
+    def accumulate(s):
+        s.integral_dot = s.integrand
 
     @cosim.kernel
-    def look_where(t, window, past, past_ring, window_start, smooth_until, break_order):
-        window_start[0] = t - window
-        smooth_until[0] = break_time(past, past_ring) + window
-        break_order[0] = math.inf
-        if window_start[0] >= break_time(past, past_ring) - 1e-14 * max(1.0, abs(t)):
-            break_order[0] = next_break_order(past, past_ring)
+    def begin_window(s):
+        s.window_start = s.t - s.window
+        s.smooth_until = s.past.break_time + s.window
+        s.break_order = math.inf
+        if s.window_start >= s.past.break_time - 1e-14 * max(1.0, abs(s.t)):
+            s.break_order = s.past.next_break_order
 
     @cosim.kernel
-    def look_back(t, integral, integrand, window, window_start, past, past_ring, average, oldest_rate):
-        before, before_rate = before_start(past, past_ring, window_start)
+    def average_over_window(s):
+        before, before_rate = before_start(s.past, s.window_start)
         old, rate = delayed_value(
-            past, past_ring, True, window_start, t, True, integral, integrand, DENSE, integral, before
+            s.past, True, s.window_start, s.t, True, s.integral, s.integrand, DENSE, s.integral, before
         )
-        average[0] = (integral - old) / window
-        oldest_rate[0] = rate if rate == rate else before_rate
+        s.average = (s.integral - old) / s.window
+        s.oldest_rate = rate if rate == rate else before_rate
         if before != before:  # nothing is remembered yet
-            average[0] = integrand
-            oldest_rate[0] = integrand
+            s.average = s.integrand
+            s.oldest_rate = s.integrand
 
     @cosim.update(at="inside")
-    def note_inside(t, side, smoothness, integral, integrand, past, past_ring):
-        append_to_history(past, past_ring, t, side, smoothness, integral, integrand)
+    def remember_inside(s):
+        s.past.append(s.t, s.side, s.smoothness, s.integral, s.integrand)
 
     @cosim.update
-    def note(
-        t,
-        side,
-        smoothness,
-        integral,
-        integrand,
-        window_start,
-        last_start,
-        last_start_next,
-        past,
-        past_ring,
-    ):
-        append_to_history(past, past_ring, t, side, smoothness, integral, integrand)
-        enter_piece(past, past_ring, t, window_start)
-        if side == 0.0:
-            trim_history(past, past_ring, t, min(last_start, window_start))
-        last_start_next[0] = window_start
+    def remember(s):
+        s.past.append(s.t, s.side, s.smoothness, s.integral, s.integrand)
+        s.past.enter_piece(s.t, s.window_start)
+        if s.side == 0.0:
+            s.past.trim(s.t, min(s.last_start, s.window_start))
+        s.last_start_next = s.window_start

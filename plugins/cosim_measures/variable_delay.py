@@ -5,8 +5,7 @@ from __future__ import annotations
 import math
 
 import cosim
-from cosim.kit import append_to_history, break_time, enter_piece, entry_count, mark_start, trim_history
-from cosim_measures.delay import LIMIT, Delay
+from cosim_measures.delay import LIMIT, Delay, advance_piece, remember_source
 
 
 class VariableDelay(Delay):
@@ -51,58 +50,34 @@ class VariableDelay(Delay):
     breaks = cosim.discrete(dtype=int, description="how many breaks have arrived")
 
     @cosim.kernel
-    def look_how_fast(delay_dot, delayed_time_dot):
-        delayed_time_dot[0] = 1.0 - delay_dot
+    def delayed_rate(s):
+        s.delayed_time_dot = 1.0 - s.delay_dot
 
     @cosim.kernel
-    def look_whether(settled):
-        settled[0] = 1.0
+    def settle_piece(s):
+        s.settled = 1.0
 
     @cosim.kernel
-    def look_ahead(t, delay, source_dot, long_steps, smooth_until):
-        smooth_until[0] = math.inf
-        if (long_steps == LIMIT or source_dot != source_dot) and delay > 0.0:
-            smooth_until[0] = t + delay
+    def next_break(s):
+        s.smooth_until = math.inf
+        if (s.long_steps == LIMIT or s.source_dot != s.source_dot) and s.delay > 0.0:
+            s.smooth_until = s.t + s.delay
 
     @cosim.witness(direction="rising")
-    def arrival(delayed_time, past, past_ring):
-        return max(delayed_time - break_time(past, past_ring), -1e9)
+    def arrival(s):
+        return max(s.delayed_time - s.past.break_time, -1e9)
 
     @cosim.on(arrival, does="discrete")
-    def count(breaks, breaks_next):
-        breaks_next[0] = breaks + 1
+    def count(s):
+        s.breaks_next = s.breaks + 1
 
     @cosim.update
-    def remember(
-        t,
-        side,
-        smoothness,
-        source,
-        source_dot,
-        history,
-        history_dot,
-        delayed_time,
-        delayed_time_dot,
-        longest_delay,
-        can_use_current_value,
-        extrapolation,
-        last_delayed_time,
-        last_delayed_time_next,
-        largest_extrapolation,
-        largest_extrapolation_next,
-        past,
-        past_ring,
-    ):
-        if not delayed_time <= t:
+    def remember(s):
+        if not s.delayed_time <= s.t:
             raise ValueError("the delay is negative or not a number: it has to be 0 or more")
-        if delayed_time == t and can_use_current_value == 0.0:
+        if s.delayed_time == s.t and s.can_use_current_value == 0.0:
             raise ValueError("the delay has reached 0: set can_use_current_value, or keep it above 0")
-        if entry_count(past_ring) > 0 and delayed_time < last_delayed_time - 1e-9 * max(1.0, abs(t)):
+        if s.past.count > 0 and s.delayed_time < s.last_delayed_time - 1e-9 * max(1.0, abs(s.t)):
             raise ValueError("t - delay goes back: the delay must not grow faster than time")
-        largest_extrapolation_next[0] = max(largest_extrapolation, extrapolation)
-        append_to_history(past, past_ring, t, side, smoothness, source, source_dot)
-        mark_start(past, past_ring, history, history_dot / delayed_time_dot)
-        enter_piece(past, past_ring, t, delayed_time)
-        if side == 0.0:
-            trim_history(past, past_ring, t, min(last_delayed_time, t - longest_delay, delayed_time))
-        last_delayed_time_next[0] = delayed_time
+        remember_source(s)
+        advance_piece(s)

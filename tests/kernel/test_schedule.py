@@ -289,7 +289,7 @@ def test_inside_a_step_only_what_derivatives_need_is_computed():
     }
     assert {("late", "from_the_past"), ("follower", "follow")} <= inside
     left_out = [i for i in range(*system.derivative_range) if i not in system.inner_blocks]
-    assert {system.blocks[i].label for i in left_out} >= {"look_ahead", "look_back", "change"}
+    assert {system.blocks[i].label for i in left_out} >= {"next_break", "estimate_error", "change"}
     state = system.default_state().realize()
     c = system.arrays(state)[-1]
     for block in (system.blocks[i] for i in left_out):

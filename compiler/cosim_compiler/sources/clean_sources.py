@@ -8,6 +8,7 @@ lines. A damaged entry counts as none (`kernel_cache`), and so does one in anoth
 
 from __future__ import annotations
 
+import ast
 import atexit
 import enum
 import functools
@@ -23,6 +24,7 @@ import numpy as np
 
 from cosim_compiler import kernel_cache
 from cosim_compiler.debugging import is_debugging
+from cosim_compiler.sources.kernel_source import FLAT
 
 RULES = ("kernel_rules", "assigned_names", "kernel_source", "own_arrays", "remedies", "clean_sources")
 """The modules that decide what is a fault."""
@@ -54,6 +56,8 @@ def key_of(function: types.FunctionType, declared: frozenset[str], names: Mappin
     """What the verdict on a function depends on, besides the text that it is written in, as a digest."""
     code = function.__code__
     told = [code.co_firstlineno, code.co_qualname, code.co_freevars, sorted(declared)]
+    if FLAT in function.__dict__:  # one text, and a function for each use of it
+        told.append(ast.unparse(function.__dict__[FLAT].tree))
     kinds = sorted((name, _kind(value)) for name, value in names.items())
     return hashlib.sha256(json.dumps([told, kinds, is_debugging()]).encode()).hexdigest()
 

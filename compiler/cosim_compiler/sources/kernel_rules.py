@@ -21,10 +21,12 @@ from cosim_compiler.sources.assigned_names import names_without_value
 from cosim_compiler.sources.clean_sources import is_known_clean, key_of, remember_clean
 from cosim_compiler.sources.kernel_source import (
     assigned_in_class,
+    authors_name,
     bound_names,
     definition_of,
     names_of_file,
     source_of,
+    text_of,
     where,
 )
 from cosim_compiler.sources.own_arrays import faults_of_arrays
@@ -112,7 +114,8 @@ class _Checked:
         for line, name in names_without_value(body, self.arguments, self.local):
             if name in forbidden:
                 continue
-            yield line, f"'{name}' may have no value here: give it one before the branch or the loop"
+            shown = authors_name(self.function, name)
+            yield line, f"'{shown}' may have no value here: give it one before the branch or the loop"
 
     def _of_signature(self) -> Iterator[tuple[int, str]]:
         given = self.tree.args
@@ -165,7 +168,8 @@ class _Checked:
                 "from cosim.functions import matmul, dot"
             )
         if isinstance(node, ast.Starred) and isinstance(node.ctx, ast.Store):
-            yield f"`{ast.unparse(node)} = …` takes the rest of a tuple; give each item a name of its own"
+            shown = text_of(self.function, node)
+            yield f"`{shown} = …` takes the rest of a tuple; give each item a name of its own"
         if isinstance(node, ast.Raise) and isinstance(node.exc, ast.Constant):
             yield f"raise takes an exception: raise ValueError({node.exc.value!r})"
         if isinstance(node, ast.Attribute):
@@ -177,8 +181,8 @@ class _Checked:
             for target in targets:
                 base = target.value if isinstance(target, ast.Subscript) else None
                 if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice):
-                    shown = ast.unparse(target.value)
-                    yield f"{ast.unparse(target)} = … cannot be compiled; for i in range(…): {shown}[i] = …"
+                    whole, shown = (text_of(self.function, one) for one in (target, target.value))
+                    yield f"{whole} = … cannot be compiled; for i in range(…): {shown}[i] = …"
                 if isinstance(base, ast.Name) and base.id not in self.local and base.id in self.globals:
                     yield f"'{base.id}' belongs to the module: {PURE}"
 
@@ -218,9 +222,10 @@ class _Checked:
         elif node.attr in ("shape", "ndim") and shown == f"{getattr(base, 'id', '')}.{node.attr}":
             return
         elif node.attr == "size":
-            yield f"{shown} cannot be compiled; write len(…)"
+            yield f"{text_of(self.function, node)} cannot be compiled; write len(…)"
         elif not isinstance(base, ast.Call) and getattr(base, "id", "") not in _names_of_forbidden(self.tree):
-            yield f"{shown} cannot be compiled; {METHODS.get(node.attr, NO_METHODS)}"
+            remedy = METHODS.get(node.attr, NO_METHODS)
+            yield f"{text_of(self.function, node)} cannot be compiled; {remedy}"
 
     def _of_module(self, module: types.ModuleType, shown: str) -> Iterator[str]:
         *within, name = shown.split(".")[1:]

@@ -13,11 +13,20 @@ from collections.abc import Iterator
 from cosim_compiler.errors import ContractError
 
 HOLD_STATEMENTS = ("body", "handlers", "orelse", "finalbody", "cases")
+FLAT = "__flat__"
+"""Mark of a function that was made of another one, with its definition; see `flatten`."""
+
+
+def definition_of(function: types.FunctionType) -> ast.FunctionDef:
+    """The definition of a function; its lines are those of the file."""
+    if (flat := function.__dict__.get(FLAT)) is not None:
+        made: ast.FunctionDef = flat.tree
+        return made
+    return _written_definition(function)
 
 
 @functools.cache
-def definition_of(function: types.FunctionType) -> ast.FunctionDef:
-    """The definition of a function; its lines are those of the file."""
+def _written_definition(function: types.FunctionType) -> ast.FunctionDef:
     found = _definitions(source_of(function)).get(function.__code__.co_firstlineno)
     if found is None:
         code = function.__code__
@@ -25,6 +34,21 @@ def definition_of(function: types.FunctionType) -> ast.FunctionDef:
             f"{code.co_filename}:{code.co_firstlineno}: {function.__qualname__}: a kernel function is made "
             "with def: write def name(x): return …"
         )
+    return found
+
+
+def text_of(function: types.FunctionType, node: ast.expr) -> str:
+    """An expression, as its author wrote it."""
+    written = None
+    if FLAT in function.__dict__ and node.lineno == node.end_lineno:
+        written = ast.get_source_segment(source_of(function), node)
+    return written or ast.unparse(node)
+
+
+def authors_name(function: types.FunctionType, name: str) -> str:
+    """What the author calls a local name."""
+    flat = function.__dict__.get(FLAT)
+    found: str = name if flat is None else flat.renamed.get(name, name)
     return found
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import entry_time, history_buffer, is_open
+from cosim.kit import margin
 from cosim_measures.histories.polynomials import (
     cubic,
     half_hermite,
@@ -15,11 +15,6 @@ from cosim_measures.histories.polynomials import (
     third_derivative,
 )
 
-entry_offset, margin = history_buffer.entry_offset, history_buffer.margin
-find, newest_not_after = history_buffer.find, history_buffer.newest_not_after
-COUNT, BEGIN, END = history_buffer.COUNT, history_buffer.BEGIN, history_buffer.END
-START_ORDER, KIND, VALUE = history_buffer.START_ORDER, history_buffer.KIND, history_buffer.VALUE
-INSIDE = history_buffer.INSIDE
 HERMITE, LINEAR, DENSE = 0.0, 1.0, 2.0  # kinds of interpolation
 SMALL = 1e-3  # a signal below that is compared with it instead of with itself
 SHORTEST = 0.02  # an interval shorter than this part of its neighbour says nothing about bends
@@ -28,7 +23,7 @@ SHORTEST_STEP = 1e-9  # nor those shorter than this, relative to the present
 FARTHEST = 10.0  # intervals that a cubic is trusted beyond the newest entry
 
 
-def interpolate_history(past, ring, t_delayed, t, has_present, value, derivative, kind, nothing):
+def interpolate_history(past, t_delayed, t, has_present, value, derivative, kind, nothing):
     """Value and derivative of the signal at `t_delayed`, from what is remembered.
 
     Before the oldest entry the signal is constant. Between two entries: the cubic Hermite polynomial
@@ -39,8 +34,8 @@ def interpolate_history(past, ring, t_delayed, t, has_present, value, derivative
 
     Parameters
     ----------
-    past, ring : ndarray
-        See `cosim.kit.append_to_history`.
+    past : History
+        ``s.past`` of a view; or its entries and its ring, as two arguments.
     t_delayed, t : float
         The time that is asked for and the present, s.
     has_present : bool or float
@@ -54,35 +49,35 @@ def interpolate_history(past, ring, t_delayed, t, has_present, value, derivative
     -------
     value, derivative : float
     """
-    count = ring[COUNT]
+    count = past.count
     if count == 0:
         return nothing, 0.0
     close = margin(t)
-    if t_delayed < entry_time(past, ring, 0) - close:
-        return past[entry_offset(ring, 0) + VALUE], 0.0
-    left = max(find(past, ring, t_delayed), 0)
+    if t_delayed < past.time(0) - close:
+        return past.value(0), 0.0
+    left = max(past.find(t_delayed), 0)
     # A break within rounding of this time: stay on the side before it.
-    if left + 1 < count and entry_time(past, ring, left + 1) - t_delayed <= close:
+    if left + 1 < count and past.time(left + 1) - t_delayed <= close:
         left += 1
-    while left > 0 and entry_time(past, ring, left - 1) == entry_time(past, ring, left):
-        if t_delayed - entry_time(past, ring, left) > close:
+    while left > 0 and past.time(left - 1) == past.time(left):
+        if t_delayed - past.time(left) > close:
             break
         left -= 1
     # The piece between two breaks, as far as a polynomial may need it.
     begin = left
     farthest = max(left - 4, 0)
-    while begin > farthest and entry_time(past, ring, begin - 1) < entry_time(past, ring, begin):
+    while begin > farthest and past.time(begin - 1) < past.time(begin):
         begin -= 1
     end = left
     farthest = min(left + 4, count - 1)
-    while end < farthest and entry_time(past, ring, end + 1) > entry_time(past, ring, end):
+    while end < farthest and past.time(end + 1) > past.time(end):
         end += 1
-    if has_present and end == count - 1 and entry_time(past, ring, end) < t:
+    if has_present and end == count - 1 and past.time(end) < t:
         end += 1
-    return in_piece(past, ring, begin, end, t_delayed, t, value, derivative, kind)
+    return in_piece(past, begin, end, t_delayed, t, value, derivative, kind)
 
 
-def delayed_value(past, ring, settled, t_delayed, t, has_present, value, derivative, kind, nothing, before):
+def delayed_value(past, settled, t_delayed, t, has_present, value, derivative, kind, nothing, before):
     """Value and derivative at `t_delayed` on the piece that was chosen when the step began.
 
     Parameters
@@ -99,15 +94,15 @@ def delayed_value(past, ring, settled, t_delayed, t, has_present, value, derivat
     ValueError
         What is asked for has been forgotten.
     """
-    if ring[COUNT] == 0:
+    if past.count == 0:
         return nothing, 0.0
-    begin = ring[BEGIN]
-    if begin >= 0 and t_delayed < entry_time(past, ring, begin) - margin(t):
+    begin = past.piece_begin
+    if begin >= 0 and t_delayed < past.time(begin) - margin(t):
         settled = False  # a time inside the last step, looked at when the step has ended
     if not settled:
         begin = 0
-        if t_delayed < entry_time(past, ring, 0) - margin(t):
-            if ring[START_ORDER] < 0:
+        if t_delayed < past.time(0) - margin(t):
+            if past.start_order < 0:
                 raise ValueError(
                     "the delay became longer than what is remembered: give the part its longest_delay"
                 )
@@ -115,59 +110,57 @@ def delayed_value(past, ring, settled, t_delayed, t, has_present, value, derivat
     if begin < 0:
         if before == before:
             return before, math.nan
-        return past[entry_offset(ring, 0) + VALUE], 0.0
+        return past.value(0), 0.0
     if not settled:
-        return interpolate_history(past, ring, t_delayed, t, has_present, value, derivative, kind, nothing)
-    end = ring[END]
-    if end < 0:
-        end = ring[COUNT] - 1
-        if has_present and entry_time(past, ring, end) < t:
-            end += 1
-    return in_piece(past, ring, begin, end, t_delayed, t, value, derivative, kind)
+        return interpolate_history(past, t_delayed, t, has_present, value, derivative, kind, nothing)
+    end = past.piece_end
+    if past.is_open and has_present and past.time(end) < t:
+        end += 1
+    return in_piece(past, begin, end, t_delayed, t, value, derivative, kind)
 
 
-def before_start(past, ring, at):
+def before_start(past, at):
     """Value and derivative before the history began, had the signal changed as it began to change there."""
-    if ring[COUNT] == 0:
+    if past.count == 0:
         return math.nan, math.nan
-    t0, v0, d0 = point(past, ring, 0, at, 0.0, 0.0)
+    t0, v0, d0 = point(past, 0, at, 0.0, 0.0)
     return v0 + d0 * (at - t0), d0
 
 
-def has_derivatives(past, ring, begin, end):
+def has_derivatives(past, begin, end):
     """Whether the derivatives at two entries are known."""
-    _, _, first = point(past, ring, begin, 0.0, 0.0, 0.0)
-    _, _, last = point(past, ring, end, 0.0, 0.0, 0.0)
+    _, _, first = point(past, begin, 0.0, 0.0, 0.0)
+    _, _, last = point(past, end, 0.0, 0.0, 0.0)
     return first == first and last == last
 
 
-def value_in_piece(past, ring, begin, end, at, kind):
+def value_in_piece(past, begin, end, at, kind):
     """Value and derivative at `at` from the entries `begin` to `end`, among which there is no break.
 
     Without derivatives it is the parabola through the last three of them, or a line through two.
     """
-    _, _, known = point(past, ring, end, at, 0.0, 0.0)
+    _, _, known = point(past, end, at, 0.0, 0.0)
     if known == known or end - begin < 2:
-        return in_piece(past, ring, begin, end, at, at, 0.0, 0.0, kind)
-    t0, v0, _ = point(past, ring, end - 2, at, 0.0, 0.0)
-    t1, v1, _ = point(past, ring, end - 1, at, 0.0, 0.0)
-    t2, v2, _ = point(past, ring, end, at, 0.0, 0.0)
+        return in_piece(past, begin, end, at, at, 0.0, 0.0, kind)
+    t0, v0, _ = point(past, end - 2, at, 0.0, 0.0)
+    t1, v1, _ = point(past, end - 1, at, 0.0, 0.0)
+    t2, v2, _ = point(past, end, at, 0.0, 0.0)
     f01 = (v1 - v0) / (t1 - t0)
     bend = ((v2 - v1) / (t2 - t1) - f01) / (t2 - t0)
     return v0 + (at - t0) * (f01 + (at - t1) * bend), f01 + (2.0 * at - t0 - t1) * bend
 
 
-def in_piece(past, ring, begin, end, at, t, value, derivative, kind):
+def in_piece(past, begin, end, at, t, value, derivative, kind):
     """Value and derivative at `at` from the entries `begin` … `end`, without a break among them.
 
     An index one past the newest entry stands for the present.
     """
-    left = newest_not_after(past, ring, begin, end - 1, at)
-    t0, v0, d0 = point(past, ring, left, t, value, derivative)
+    left = past.find_between(begin, end - 1, at)
+    t0, v0, d0 = point(past, left, t, value, derivative)
     if begin == end:
         known = d0 == d0 and kind != LINEAR
         return (v0 + d0 * (at - t0), d0) if known else (v0, 0.0)
-    t1, v1, d1 = point(past, ring, left + 1, t, value, derivative)
+    t1, v1, d1 = point(past, left + 1, t, value, derivative)
     if kind == LINEAR:
         return linear(at, t0, v0, t1, v1)
     beyond = at - t1 > FARTHEST * (t1 - t0)
@@ -176,29 +169,29 @@ def in_piece(past, ring, begin, end, at, t, value, derivative, kind):
             return v1 + d1 * (at - t1), d1
         if kind == DENSE:
             first = left
-            while first > begin and past[entry_offset(ring, first) + KIND] == INSIDE:
+            while first > begin and past.is_inside(first):
                 first -= 1
             last = left + 1
-            while last < min(end, ring[COUNT] - 1) and past[entry_offset(ring, last) + KIND] == INSIDE:
+            while last < min(end, past.count - 1) and past.is_inside(last):
                 last += 1
-            if last - first > 1 and at - t1 <= t1 - entry_time(past, ring, first):
-                return hermite_through(past, ring, first, last, at, t, value, derivative)
+            if last - first > 1 and at - t1 <= t1 - past.time(first):
+                return hermite_through(past, first, last, at, t, value, derivative)
         return hermite(at, t0, v0, d0, t1, v1, d1)
     if d0 == d0 and not beyond:
-        earlier, ve, _ = point(past, ring, max(left - 1, begin), t, value, derivative)
+        earlier, ve, _ = point(past, max(left - 1, begin), t, value, derivative)
         return half_hermite(at, earlier, ve, t0, v0, d0, t1, v1)
     # No later entry: what was found good when they were appended, from left to right, stays as it was.
     first = left - 2
     if first < begin or beyond:
         return linear(at, t0, v0, t1, v1)
-    t0, v0, _ = point(past, ring, first, t, value, derivative)
-    t1, v1, _ = point(past, ring, first + 1, t, value, derivative)
-    t2, v2, _ = point(past, ring, first + 2, t, value, derivative)
-    t3, v3, _ = point(past, ring, first + 3, t, value, derivative)
+    t0, v0, _ = point(past, first, t, value, derivative)
+    t1, v1, _ = point(past, first + 1, t, value, derivative)
+    t2, v2, _ = point(past, first + 2, t, value, derivative)
+    t3, v3, _ = point(past, first + 3, t, value, derivative)
     return cubic(at, t0, v0, t1, v1, t2, v2, t3, v3)
 
 
-def extrapolation_error(past, ring, t_delayed, t, has_present, value, derivative, kind):
+def extrapolation_error(past, t_delayed, t, has_present, value, derivative, kind):
     """How far off values from this history are, as far as the end of a step at `t` can tell.
 
     The larger one of two: the difference between a value that was extrapolated and the one that is
@@ -211,33 +204,29 @@ def extrapolation_error(past, ring, t_delayed, t, has_present, value, derivative
     float
         Relative to the magnitude of the value (to 1e-3 where that is smaller); 0 when all is known.
     """
-    newest = ring[COUNT] - 1
+    newest = past.count - 1
     ahead = False  # whether the end of this step stands in the history already
-    while newest >= 0 and entry_time(past, ring, newest) >= t:
+    while newest >= 0 and past.time(newest) >= t:
         newest -= 1
         ahead = True
-    while newest > 0 and past[entry_offset(ring, newest) + KIND] < 0.0:
+    while newest > 0 and past.kind(newest) < 0.0:
         newest -= 1
     if newest < 0:
         return 0.0
     # At a jump that is no event no step is short enough; a hundred-thousandth of the delay resolves it.
-    if t - entry_time(past, ring, newest) <= max(FINEST * (t - t_delayed), SHORTEST_STEP * max(1.0, abs(t))):
+    if t - past.time(newest) <= max(FINEST * (t - t_delayed), SHORTEST_STEP * max(1.0, abs(t))):
         return 0.0
     error = 0.0
-    open_piece = is_open(ring)
-    if not has_present and not ahead and open_piece and t_delayed > entry_time(past, ring, newest):
-        guessed, _ = in_piece(past, ring, ring[BEGIN], newest, t_delayed, t, 0.0, 0.0, kind)
-        known, _ = in_piece(past, ring, ring[BEGIN], newest + 1, t_delayed, t, value, derivative, kind)
-        error = abs(guessed - known) / max(SMALL, abs(known))
+    if not has_present and not ahead and past.is_open and t_delayed > past.time(newest):
+        extrapolated, _ = in_piece(past, past.piece_begin, newest, t_delayed, t, 0.0, 0.0, kind)
+        known, _ = in_piece(past, past.piece_begin, newest + 1, t_delayed, t, value, derivative, kind)
+        error = abs(extrapolated - known) / max(SMALL, abs(known))
     before_it = newest - 1
-    while before_it > 0 and (
-        past[entry_offset(ring, before_it) + KIND] < 0.0
-        or entry_time(past, ring, before_it) == entry_time(past, ring, newest)
-    ):
+    while before_it > 0 and (past.kind(before_it) < 0.0 or past.time(before_it) == past.time(newest)):
         before_it -= 1  # across a break: too large rather than nothing
     if before_it >= 0 and kind == HERMITE:
-        t0, v0, d0 = point(past, ring, before_it, t, value, derivative)
-        t1, v1, d1 = point(past, ring, newest, t, value, derivative)
+        t0, v0, d0 = point(past, before_it, t, value, derivative)
+        t1, v1, d1 = point(past, newest, t, value, derivative)
         before, step = t1 - t0, t - t1
         if before > SHORTEST * step and d0 == d0 and d1 == d1 and derivative == derivative:
             change = third_derivative(step, v1, d1, value, derivative) - third_derivative(

@@ -2,12 +2,6 @@
 
 from __future__ import annotations
 
-from cosim.kit import history_buffer
-
-entry_offset = history_buffer.entry_offset
-COUNT = history_buffer.COUNT
-TIME, VALUE, DERIVATIVE = history_buffer.TIME, history_buffer.VALUE, history_buffer.DERIVATIVE
-
 
 def hermite(t, t0, v0, d0, t1, v1, d1):
     """Value and derivative at `t` of the cubic with these values and derivatives at two times."""
@@ -63,32 +57,31 @@ def third_derivative(step, v0, d0, v1, d1):
     return 6.0 * (d0 + d1 - 2.0 * (v1 - v0) / step) / (step * step)
 
 
-def point(past, ring, index, t, value, derivative):
+def point(past, index, t, value, derivative):
     """Time, value and derivative of an entry; of the present when the index is one past the newest."""
-    if index == ring[COUNT]:
+    if index == past.count:
         return t, value, derivative
-    at = entry_offset(ring, index)
-    return past[at + TIME], past[at + VALUE], past[at + DERIVATIVE]
+    return past.time(index), past.value(index), past.derivative(index)
 
 
-def hermite_through(past, ring, first, last, at, t, value, derivative):
+def hermite_through(past, first, last, at, t, value, derivative):
     """Value and derivative at `at` of the polynomial with the values and derivatives of several entries.
 
     Through n entries it is of degree 2 n - 1: with those of a step and of the points inside it, it is
     the dense output of the integrator again. Lagrange's form, relative to the first value so that a
     constant stays one to the last bit.
     """
-    _, base, _ = point(past, ring, first, t, value, derivative)
+    _, base, _ = point(past, first, t, value, derivative)
     total = 0.0
     rate = 0.0
     for i in range(first, last + 1):
-        ti, vi, di = point(past, ring, i, t, value, derivative)
+        ti, vi, di = point(past, i, t, value, derivative)
         basis = 1.0
         slope = 0.0  # derivative of the basis polynomial at its own point
         change = 0.0  # and at `at`
         for j in range(first, last + 1):
             if j != i:
-                tj, _, _ = point(past, ring, j, t, value, derivative)
+                tj, _, _ = point(past, j, t, value, derivative)
                 change = (change * (at - tj) + basis) / (ti - tj)
                 basis *= (at - tj) / (ti - tj)
                 slope += 1.0 / (ti - tj)

@@ -1,0 +1,236 @@
+"""What a function asks of the views and bundles that it is given: found before it is flattened."""
+
+from __future__ import annotations
+
+import ast
+import copy
+import types
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from cosim_compiler.errors import ContractError
+from cosim_compiler.fingerprint import environment
+from cosim_compiler.sources.kernel_effects import effects_of
+from cosim_compiler.sources.kernel_source import bound_names, definition_of
+from cosim_compiler.sources.recursion import is_recursive
+from cosim_compiler.sources.views import Flat, Given, Kind, View, fields_of, flat_form, is_bundle
+
+Flatten = Callable[[types.FunctionType, Given], types.FunctionType]
+Bundle = tuple[type, list[ast.expr]]
+"""The class of a bundle, and its parts."""
+
+
+class Part(ast.Name):
+    """A name that is an argument of the flat function, whatever the author calls so."""
+
+
+@dataclass(frozen=True)
+class Called:
+    """The call of a function: the node, what is called, and the arguments in its order."""
+
+    node: ast.Call
+    function: types.FunctionType
+    arguments: list[ast.expr]
+
+    @property
+    def parameters(self) -> list[str]:
+        """Names of the arguments that it takes."""
+        return [a.arg for a in definition_of(self.function).args.args]
+
+    @property
+    def given(self) -> list[tuple[str, ast.expr]]:
+        """The arguments by the names of parameters."""
+        return list(zip(self.parameters, self.arguments, strict=False))
+
+    @property
+    def more(self) -> list[ast.expr]:
+        """Arguments beyond the parameters."""
+        return self.arguments[len(self.parameters) :]
+
+    def takes_view(self, parameter: str) -> bool:
+        """Whether the function takes elements of an argument, so that it is given a view, not a number."""
+        effects = effects_of(self.function)
+        return parameter in effects.writes | effects.adds or parameter in effects.subscripts
+
+
+class Met:
+    """What one function asks for.
+
+    Parameters
+    ----------
+    function : function
+    given : Given
+        The arguments that are views or bundles.
+    flatten : callable
+        Gives the function that is called in place of a helper.
+
+    Attributes
+    ----------
+    tree : ast.FunctionDef
+        A copy of the definition.
+    views : dict of str to View
+    bundles : dict of str to Bundle
+        By the name of an argument, or of a local name that is given one.
+    arguments : dict of str to list of str
+        What each argument in `given` becomes.
+    lines : dict of str to int
+        Where an attribute of a view is met first.
+    results : set of str
+        Numbers that are set.
+    others : list of str
+        The other arguments.
+    local, mentioned : set of str
+        Names that the function binds; all its names.
+    faults : list of str
+        Of helpers, each with its place.
+    """
+
+    def __init__(self, function: types.FunctionType, given: Given, flatten: Flatten) -> None:
+        self.function, self.given, self.flatten = function, given, flatten
+        self.tree = copy.deepcopy(definition_of(function))
+        self.helpers = environment(function)
+        self.views = {name: kind for name, kind in given if isinstance(kind, View)}
+        self.bundles: dict[str, Bundle] = {}
+        self.arguments: dict[str, list[str]] = {}
+        self.lines: dict[str, int] = {}
+        self.results: set[str] = set()
+        self.faults: list[str] = []
+        self.others = [a.arg for a in self.tree.args.args if a.arg not in dict(given)]
+        self.local = bound_names(self.tree) | set(self.others)
+        self.mentioned = {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)}
+        for name, kind in given:
+            if not isinstance(kind, View):
+                self._written_out(name, kind)
+        self._name_bundles()
+        self._meet_attributes()
+
+    # bundles
+
+    def _written_out(self, name: str, cls: type) -> None:
+        fields = [field if name == "self" else f"{name}_{field}" for field in fields_of(cls)]
+        self.arguments[name] = fields
+        self.bundles[name] = cls, [Part(field, ast.Load()) for field in fields]
+
+    def _name_bundles(self) -> None:
+        """The names that are given a bundle once: ``past = s.past``."""
+        names = (node for node in ast.walk(self.tree) if isinstance(node, ast.Name))
+        stores = [node.id for node in names if isinstance(node.ctx, ast.Store)]
+        for node in ast.walk(self.tree):
+            if not isinstance(node, ast.Assign) or len(node.targets) != 1:
+                continue
+            target, bundle = node.targets[0], self.bundle(node.value)
+            if bundle is None or not isinstance(target, ast.Name) or stores.count(target.id) != 1:
+                continue
+            names = [part for part in bundle[1] if isinstance(part, ast.Name)]
+            changed = [name for name in names if name.id in stores and not isinstance(name, Part)]
+            if len(names) == len(bundle[1]) and not changed:
+                self.bundles[target.id] = bundle
+
+    def bundle(self, node: ast.AST) -> Bundle | None:
+        """The class and the parts of a bundle, where it is one."""
+        if isinstance(node, ast.Name):
+            return None if isinstance(node, Part) else self.bundles.get(node.id)
+        if (attribute := self.attribute(node)) is not None:
+            known = self.views[attribute[0]].bundle(attribute[1])
+            return None if known is None else (known[0], [Part(name, ast.Load()) for name in known[1]])
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
+            cls = self.helpers.get(node.func.id)
+            if isinstance(cls, type) and is_bundle(cls) and len(node.args) == len(fields_of(cls)):
+                return cls, node.args
+        return None
+
+    # attributes
+
+    def attribute(self, node: ast.AST) -> tuple[str, str] | None:
+        """View and attribute, where it is one."""
+        is_one = isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name)
+        if is_one and node.value.id in self.views:  # type: ignore[attr-defined]
+            return node.value.id, node.attr  # type: ignore[attr-defined]
+        return None
+
+    def number(self, node: ast.AST) -> str:
+        """The attribute, where it is a number of a view; else empty."""
+        attribute = self.attribute(node)
+        is_number = attribute is not None and attribute[1] in self.views[attribute[0]].numbers
+        return attribute[1] if attribute is not None and is_number else ""
+
+    def _meet_attributes(self) -> None:
+        """The attributes of views, where each is met first, and which of the numbers are set."""
+        places: dict[str, dict[str, tuple[int, int, int]]] = {name: {} for name in self.views}
+
+        def meet(view: str, names: Iterable[str], line: int, column: int) -> None:
+            for i, name in enumerate(names):
+                here = line, column, i
+                places[view][name] = min(here, places[view].get(name, here))
+
+        for node in ast.walk(self.tree):
+            if isinstance(node, ast.Attribute) and (attribute := self.attribute(node)) is not None:
+                bundle = self.views[attribute[0]].bundle(attribute[1])
+                names = (attribute[1],) if bundle is None else bundle[1]
+                meet(attribute[0], names, node.lineno, node.col_offset)
+                if isinstance(node.ctx, ast.Store):
+                    self.results.add(self.number(node))
+            elif isinstance(node, ast.Subscript):
+                self.results.add(self.number(node.value))
+            elif isinstance(node, ast.Call) and (called := self.called(node)) is not None:
+                for parameter, argument in called.given:
+                    if isinstance(argument, ast.Name) and argument.id in self.views:
+                        names = self._asked_by(called, parameter, self.views[argument.id])
+                        meet(argument.id, names, argument.lineno, argument.col_offset)
+                    elif self.number(argument) and called.takes_view(parameter):
+                        self.results.add(self.number(argument))
+        self.results.discard("")
+        for view, met in places.items():
+            self.arguments[view] = sorted(met, key=met.__getitem__)
+            self.lines.update({name: place[0] for name, place in met.items()})
+
+    def _asked_by(self, called: Called, parameter: str, view: View) -> tuple[str, ...]:
+        """The attributes that a helper asks a view for; what it sets is a result here, too."""
+        flat = self.flat(called)
+        if flat is None:
+            return ()
+        self.results |= flat.results & view.numbers
+        return tuple(flat.arguments[parameter])
+
+    # calls
+
+    def called(self, node: ast.Call) -> Called | None:
+        """The call of a function whose source counts; of a method of a bundle, too."""
+        function: object = None
+        arguments = list(node.args)
+        if isinstance(node.func, ast.Name) and node.func.id not in self.local:
+            function = self.helpers.get(node.func.id)
+        elif isinstance(node.func, ast.Attribute) and (bundle := self.bundle(node.func.value)) is not None:
+            function = vars(bundle[0]).get(node.func.attr)
+            arguments.insert(0, node.func.value)
+        if not isinstance(function, types.FunctionType) or is_recursive(function):
+            return None
+        flat = flat_form(function)
+        if flat is not None and any(self.bundle(argument) is not None for argument in arguments):
+            function = flat.author  # in its own form
+        starred = (self._parts_of_starred(argument) for argument in arguments)
+        return Called(node, function, [part for parts in starred for part in parts])
+
+    def _parts_of_starred(self, argument: ast.expr) -> list[ast.expr]:
+        """``*s.past`` as its parts; any other argument as it is."""
+        bundle = self.bundle(argument.value) if isinstance(argument, ast.Starred) else None
+        return [argument] if bundle is None else bundle[1]
+
+    def function_of(self, called: Called) -> types.FunctionType | None:
+        """The function that is called in place of the author's; None where something is wrong with it."""
+        kinds: list[tuple[str, Kind]] = []
+        for parameter, argument in called.given:
+            if isinstance(argument, ast.Name) and argument.id in self.views:
+                kinds.append((parameter, self.views[argument.id]))
+            elif (bundle := self.bundle(argument)) is not None:
+                kinds.append((parameter, bundle[0]))
+        try:
+            return self.flatten(called.function, tuple(kinds))
+        except ContractError as error:
+            self.faults += str(error).splitlines()
+            return None
+
+    def flat(self, called: Called) -> Flat | None:
+        """How the function is flattened that is called in place of the author's."""
+        function = self.function_of(called)
+        return None if function is None else flat_form(function)

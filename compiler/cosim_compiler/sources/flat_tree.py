@@ -1,0 +1,235 @@
+"""The definition of a flat function: names in place of attributes, functions in place of methods."""
+
+from __future__ import annotations
+
+import ast
+import builtins
+import copy
+import types
+from typing import Any
+
+from cosim_compiler.nearest import nearest
+from cosim_compiler.sources.attributes_met import Called, Flatten, Met, Part
+from cosim_compiler.sources.views import fields_of, flat_form, is_further_down
+
+
+class FlatTree(ast.NodeTransformer):
+    """One function while its tree becomes that of the flat one.
+
+    Parameters
+    ----------
+    met : Met
+        What it asks for.
+    flatten : callable
+        Gives the function that is called in place of a helper.
+
+    Attributes
+    ----------
+    faults : list of (int, str)
+        Line and text of what cannot be written out.
+    free : dict of str to object
+        What names of ours stand for.
+    renamed : dict of str to str
+        Names of the author's that an argument has now: what they are called here.
+    """
+
+    def __init__(self, met: Met, flatten: Flatten) -> None:
+        self.met, self.flatten = met, flatten
+        self.faults: list[tuple[int, str]] = []
+        self.free: dict[str, Any] = {}
+        self.own = {name for names in met.arguments.values() for name in names}
+        clashing = (met.local | met.mentioned) & self.own - set(met.others)
+        self.renamed: dict[str, str] = {}
+        for name in sorted(clashing):
+            self.renamed[name] = self._new_name(name)
+
+    def made(self) -> ast.FunctionDef:
+        """The tree; its arguments are still those of the author."""
+        tree = self.met.tree
+        tree.body, tree.returns = [self.visit(statement) for statement in tree.body], None
+        return tree
+
+    def _new_name(self, name: str) -> str:
+        taken = {*self.met.mentioned, *self.met.local, *self.free, *self.own, *self.renamed.values()}
+        return next(new for i in range(1, 1 << 20) if (new := f"{name}_{i}") not in taken)
+
+    def _refuse(self, node: ast.expr, text: str) -> None:
+        self.faults.append((node.lineno, text))
+
+    # attributes
+
+    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:  # noqa: N802
+        attribute, bundle = self.met.attribute(node), self.met.bundle(node)
+        if bundle is not None:
+            self._refuse(
+                node, f"{ast.unparse(node)} is {_a(bundle[0])}: call what it has: {_members(bundle[0])}"
+            )
+            return node
+        if attribute is not None:
+            place = ast.copy_location(ast.Name(attribute[1], node.ctx), node)
+            return _first_element(place) if attribute[1] in self.met.results else place
+        owner = self.met.bundle(node.value)
+        if owner is None:
+            return self.generic_visit(node)
+        cls, parts = owner
+        if node.attr in fields_of(cls):
+            return self._part(parts[fields_of(cls).index(node.attr)], node)
+        member = vars(cls).get(node.attr)
+        if isinstance(member, property) and isinstance(member.fget, types.FunctionType):
+            call = ast.copy_location(ast.Call(node, [], []), node)
+            return self._call(Called(call, member.fget, [node.value]))
+        near = nearest(node.attr, [name for name in vars(cls) if not name.startswith("_")])
+        hint = f"nearest: '{near}'" if near else f"it has {_members(cls)}"
+        self._refuse(node, f"{ast.unparse(node)}: {_a(cls)} has no '{node.attr}'; {hint}")
+        return node
+
+    def visit_Subscript(self, node: ast.Subscript) -> ast.AST:  # noqa: N802
+        attribute = self.met.attribute(node.value)
+        if attribute is None or self.met.bundle(node.value) is not None:
+            return self.generic_visit(node)
+        node.value = ast.copy_location(ast.Name(attribute[1], ast.Load()), node.value)
+        node.slice = self.visit(node.slice)
+        return node
+
+    # calls
+
+    def visit_Call(self, node: ast.Call) -> ast.AST:  # noqa: N802
+        called = self.met.called(node)
+        if called is not None:
+            return self._call(called)
+        name = node.func.id if isinstance(node.func, ast.Name) else ""
+        handed = {argument.id for argument in node.args if isinstance(argument, ast.Name)}
+        if name and handed & self.met.views.keys() and is_further_down(self.met.function, name):
+            self._refuse(node, f"'{name}' is defined further down; move it above the class")
+            return node
+        node.args = [part for argument in node.args for part in self._written_out(argument)]
+        node.func = self.visit(node.func)
+        node.keywords = [self.visit(keyword) for keyword in node.keywords]
+        return node
+
+    def _call(self, called: Called) -> ast.AST:
+        """The call of the flat function with what its arguments are written out to."""
+        node, met = called.node, self.met
+        function = met.function_of(called)
+        if function is None:
+            return node
+        flat = flat_form(function)
+        arguments: list[ast.expr] = []
+        for parameter, argument in called.given:
+            bundle, number = met.bundle(argument), met.number(argument)
+            if flat is not None and isinstance(argument, ast.Name) and argument.id in met.views:
+                names = [name for name in flat.arguments[parameter] if name not in called.parameters]
+                arguments += [self._number(name, name in flat.results, argument) for name in names]
+            elif flat is not None and bundle is not None:
+                places = [fields_of(bundle[0]).index(name) for name in flat.fields[parameter]]
+                arguments += [self._part(bundle[1][i], argument) for i in places]
+            elif number:
+                arguments.append(self._number(number, called.takes_view(parameter), argument))
+            else:
+                arguments += self._written_out(argument)
+        arguments += [part for argument in called.more for part in self._written_out(argument)]
+        if function is called.function and isinstance(node.func, ast.Name):
+            node.func = self.visit(node.func)
+        else:
+            node.func = ast.copy_location(ast.Name(self._name_of(function), ast.Load()), node.func)
+        node.args = arguments
+        node.keywords = [self.visit(keyword) for keyword in node.keywords]
+        return node
+
+    def _written_out(self, argument: ast.expr) -> list[ast.expr]:
+        """An argument; the parts of a bundle, one by one."""
+        bundle = self.met.bundle(argument.value if isinstance(argument, ast.Starred) else argument)
+        return (
+            [self.visit(argument)] if bundle is None else [self._part(part, argument) for part in bundle[1]]
+        )
+
+    def _part(self, part: ast.expr, at: ast.AST) -> ast.expr:
+        """A part of a bundle, at this place of the source."""
+        made: ast.expr = self.visit(copy.deepcopy(part))
+        for node in ast.walk(made):
+            ast.copy_location(node, at)
+        return made
+
+    def visit_Part(self, node: Part) -> ast.AST:  # noqa: N802
+        return ast.copy_location(ast.Name(node.id, node.ctx), node)
+
+    def _number(self, name: str, as_view: bool, at: ast.expr) -> ast.expr:
+        """An attribute of a view as an argument of a helper."""
+        place = ast.copy_location(ast.Name(name, ast.Load()), at)
+        return place if as_view or name not in self.met.results else _first_element(place)
+
+    def _name_of(self, function: types.FunctionType) -> str:
+        """The name by which the flat function calls another one."""
+        for name, value in self.free.items():
+            if value is function:
+                return name
+        name = self._new_name(function.__name__)
+        self.free[name] = function
+        return name
+
+    # names
+
+    def visit_Assign(self, node: ast.Assign) -> ast.AST:  # noqa: N802
+        target = node.targets[0]
+        if isinstance(target, ast.Name) and target.id in self.met.bundles:
+            return ast.copy_location(ast.Pass(), node)
+        return self.generic_visit(node)
+
+    def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802
+        if node.id in self.met.views:
+            shown = f"{node.id}.{next(iter(self.met.arguments[node.id]), '…')}"
+            self._refuse(
+                node,
+                f"{node.id} stands for all that the function may ask for: write an attribute of it, {shown}, "
+                f"or hand it to a plain function, helper({node.id})",
+            )
+        elif node.id in self.met.bundles:
+            cls = self.met.bundles[node.id][0]
+            self._refuse(node, f"{node.id} is {_a(cls)}: call what it has: {_members(cls)}")
+        elif node.id not in self.met.local and isinstance(node.ctx, ast.Load):
+            return self._global(node)
+        return ast.copy_location(ast.Name(self.renamed.get(node.id, node.id), node.ctx), node)
+
+    def _global(self, node: ast.Name) -> ast.AST:
+        """What stands outside of the function under this name."""
+        is_known, is_builtin = node.id in self.met.helpers, hasattr(builtins, node.id)
+        if not is_known and not is_builtin:
+            for name, view in self.met.views.items():
+                if node.id in view.names:
+                    self._refuse(
+                        node, f"'{node.id}' is an attribute of the view here: write {name}.{node.id}"
+                    )
+            return node
+        new = self.renamed.get(node.id)
+        if new is not None and is_known:
+            self.free[new] = self.met.helpers[node.id]
+            return ast.copy_location(ast.Name(new, ast.Load()), node)
+        if new is not None:
+            self._refuse(
+                node,
+                f"'{node.id}' is a function of Python, and something that the class declares: "
+                "give the declaration another name",
+            )
+        return node
+
+
+def _first_element(name: ast.Name) -> ast.expr:
+    """``x[0]`` in place of a number that is a result."""
+    owner = ast.copy_location(ast.Name(name.id, ast.Load()), name)
+    zero = ast.copy_location(ast.Constant(0), name)
+    return ast.copy_location(ast.Subscript(owner, zero, name.ctx), name)
+
+
+def _a(cls: type) -> str:
+    noun = cls.__name__.lower()
+    return f"{'an' if noun[0] in 'aeiou' else 'a'} {noun}"
+
+
+def _members(cls: type) -> str:
+    """The methods and the properties of a bundle."""
+    own = ((name, value) for name, value in vars(cls).items() if not name.startswith("_"))
+    return ", ".join(
+        f"{name}()" if isinstance(value, types.FunctionType) else name
+        for name, value in own
+        if isinstance(value, (types.FunctionType, property))
+    )

@@ -1,0 +1,143 @@
+"""Functions of a view, or of a bundle, as functions of what they use of it: each attribute is an argument.
+
+    def force(s):                                     def force(torque, stiffness, angle):
+        s.torque[0] = -s.stiffness * s.angle              torque[0] = -stiffness * angle
+
+``s.past.append(t, …)``, where ``s.past`` is a bundle, calls the method with the arguments that it consists
+of. Helpers that are given a view or a bundle are flattened, too. Whatever else reads a function (rules,
+effects, kinks, machine code, plain Python) reads the flat one, with the lines of the author's file.
+"""
+
+from __future__ import annotations
+
+import ast
+import functools
+import types
+from collections.abc import Callable
+from typing import Any
+
+from cosim_compiler.errors import ContractError
+from cosim_compiler.fingerprint import environment
+from cosim_compiler.sources.attributes_met import Met
+from cosim_compiler.sources.flat_tree import FlatTree
+from cosim_compiler.sources.kernel_source import FLAT, where
+from cosim_compiler.sources.views import Flat, Given, View, fields_of, flat_form, is_bundle
+
+
+def flattened(function: Callable[..., Any], **given: type) -> Any:
+    """A function of bundles as one of their fields; who is flattened may still call it with a bundle.
+
+    Parameters
+    ----------
+    function : function
+    **given : type
+        Arguments that are bundles, with their classes.
+    """
+    assert isinstance(function, types.FunctionType)
+    return flatten(function, tuple(given.items()))
+
+
+def flat_method(cls: type, name: str) -> Any:
+    """A method or a property of a bundle as a function of its fields."""
+    member: Any = vars(cls)[name]
+    method: Any = member.fget if isinstance(member, property) else member
+    return flattened(method, self=cls)
+
+
+def flatten(function: types.FunctionType, given: Given = ()) -> types.FunctionType:
+    """The function with each of these arguments written out.
+
+    Raises
+    ------
+    ContractError
+        What cannot be written out, one fault a line.
+    """
+    mentioned = {name for one in _in_reach(function) for name in one.__code__.co_names}
+    return _flatten(function, tuple((n, k.only(mentioned) if isinstance(k, View) else k) for n, k in given))
+
+
+@functools.cache
+def is_flat(function: types.FunctionType) -> bool:
+    """Whether neither the function nor a helper mentions a bundle."""
+    return not any(is_bundle(value) for one in _in_reach(function) for value in environment(one).values())
+
+
+def _in_reach(function: types.FunctionType) -> list[types.FunctionType]:
+    """A function and its helpers, without what is flat already."""
+    found = [function]
+    for one in found:
+        helpers = (value for value in environment(one).values() if isinstance(value, types.FunctionType))
+        found += [h for h in dict.fromkeys(helpers) if h not in found and flat_form(h) is None]
+    return found
+
+
+@functools.cache
+def _flatten(function: types.FunctionType, given: Given) -> types.FunctionType:
+    met = Met(function, given, _called_flat)
+    flat = FlatTree(met, _called_flat)
+    tree = flat.made()
+    faults = [f"{where(function, line)}: {text}" for line, text in sorted(dict.fromkeys(flat.faults))]
+    if faults or met.faults:
+        raise ContractError("\n".join(dict.fromkeys([*faults, *met.faults])))
+    fields = _fields_used(met, tree)
+    names = dict(met.arguments)
+    for name, used in fields.items():
+        pairs = zip(fields_of(dict(given)[name]), names[name], strict=True)  # type: ignore[arg-type]
+        names[name] = [argument for field, argument in pairs if field in used]
+    tree.args.args = _arguments(tree, names, met.others)
+    made = _function_of(tree, function, flat.free)
+    renamed = {new: name for name, new in flat.renamed.items()}
+    results = frozenset(met.results)
+    made.__dict__[FLAT] = Flat(function, tree, given, names, fields, results, met.lines, renamed)
+    return made
+
+
+def _called_flat(function: types.FunctionType, given: Given) -> types.FunctionType:
+    """What is called in place of a helper that is given these."""
+    return function if not given and is_flat(function) else flatten(function, given)
+
+
+def _fields_used(met: Met, tree: ast.FunctionDef) -> dict[str, list[str]]:
+    """The fields of bundles that the flat function mentions; only they are arguments of it."""
+    used = {node.id for one in tree.body for node in ast.walk(one) if isinstance(node, ast.Name)}
+    found = {}
+    for name, kind in met.given:
+        if not isinstance(kind, View):
+            pairs = zip(fields_of(kind), met.arguments[name], strict=True)
+            found[name] = [field for field, argument in pairs if argument in used]
+    return found
+
+
+def _arguments(tree: ast.FunctionDef, names: dict[str, list[str]], others: list[str]) -> list[ast.arg]:
+    """Those of the flat function, each once."""
+    found: list[ast.arg] = []
+    for argument in tree.args.args:
+        taken = {a.arg for a in found} | (set(others) - {argument.arg})
+        for name in names.get(argument.arg, [argument.arg]):
+            if name not in taken:
+                found.append(ast.copy_location(ast.arg(name), argument))
+    return found
+
+
+def _function_of(
+    tree: ast.FunctionDef, author: types.FunctionType, free: dict[str, Any]
+) -> types.FunctionType:
+    """The function of a tree: what it takes from outside is as in the author's, or a name of ours."""
+    cells = dict(zip(author.__code__.co_freevars, author.__closure__ or (), strict=True))
+    cells |= {name: types.CellType(value) for name, value in free.items()}
+    around = ast.parse(f"def around({', '.join(cells)}): pass")
+    outer = around.body[0]
+    assert isinstance(outer, ast.FunctionDef)
+    outer.body = [tree]
+    ast.fix_missing_locations(around)
+    module = compile(around, author.__code__.co_filename, "exec", dont_inherit=True)
+    code = _code_in(_code_in(module, "around"), author.__name__)
+    code = code.replace(co_qualname=author.__qualname__)
+    closure = tuple(cells[name] for name in code.co_freevars)
+    made = types.FunctionType(code, author.__globals__, author.__name__, author.__defaults__, closure)
+    made.__qualname__, made.__doc__, made.__module__ = author.__qualname__, author.__doc__, author.__module__
+    return made
+
+
+def _code_in(code: types.CodeType, name: str) -> types.CodeType:
+    return next(c for c in code.co_consts if isinstance(c, types.CodeType) and c.co_name == name)

@@ -1,0 +1,91 @@
+"""Kernel functions with a view, ``def force(s)``, as functions of what the view is asked for.
+
+An argument-name function is a view function written out: there is one way behind both.
+"""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import TypeVar
+
+from cosim.component.argument import Argument
+from cosim.component.history import History
+from cosim.component.kernel_function import Handler, KernelFunction
+from cosim.errors import ContractError
+from cosim_compiler.sources.flatten import flatten, is_flat
+from cosim_compiler.sources.kernel_source import where
+from cosim_compiler.sources.recursion import recursion_fault
+from cosim_compiler.sources.views import View, attributes_of, is_view
+
+OF_PYTHON = ("state", "next_state")
+"""What handlers in Python ask for besides."""
+UNDECLARED = ("side", "smoothness")
+"""What updates may ask for besides."""
+Law = TypeVar("Law", KernelFunction, Handler)
+
+
+def view_of(kernel: KernelFunction, known: Mapping[str, Argument]) -> str:
+    """The argument of a function that is a view: the only one that is no name of the class; else empty."""
+    names = [n for n in kernel.arguments if n not in known and n not in UNDECLARED]
+    if kernel.is_python:
+        names = [n for n in names if n not in OF_PYTHON]
+    return names[0] if len(names) == 1 and is_view(kernel.function, names[0]) else ""
+
+
+def view_kind(known: Mapping[str, Argument]) -> View:
+    """What the attributes of a view stand for, in a class that knows these names."""
+    in_rows = ("history", "ring")
+    numbers = [n for n, a in known.items() if a.shape == () and not a.is_free and a.role not in in_rows]
+    bundles = [(n, History, (n, f"{n}_ring")) for n, a in known.items() if a.role == "history"]
+    return View(frozenset([*numbers, *UNDECLARED]), tuple(bundles), frozenset([*known, *UNDECLARED]))
+
+
+def written_out(
+    laws: Mapping[str, Law], known: Mapping[str, Argument], faults: dict[str, str]
+) -> tuple[dict[str, Law], dict[int, KernelFunction]]:
+    """Functions or handlers without views; and what each function has become, by the `id` of the author's.
+
+    What is wrong with one is put into `faults`, by its name; it stays as it is.
+    """
+    found: dict[str, Law] = {}
+    became: dict[int, KernelFunction] = {}
+    for name, law in laws.items():
+        kernel = law.function if isinstance(law, Handler) else law
+        try:
+            made = _without_view(kernel, known)
+        except ContractError as error:
+            faults[name], made = str(error), kernel
+        became[id(kernel)] = made
+        if made is kernel:
+            found[name] = law
+        else:
+            found[name] = replace(law, function=made) if isinstance(law, Handler) else made
+    return found, became
+
+
+def without_view(function: types.FunctionType, known: Mapping[str, Argument]) -> types.FunctionType:
+    """A plain function, as it would be as a kernel function of a class that knows these names."""
+    return _without_view(KernelFunction(function), known).function
+
+
+def _without_view(kernel: KernelFunction, known: Mapping[str, Argument]) -> KernelFunction:
+    function = kernel.function
+    if kernel.is_python and all(name in known or name in OF_PYTHON for name in kernel.arguments):
+        return kernel
+    if not kernel.is_python and recursion_fault(function):
+        return kernel  # this is said of it
+    view = view_of(kernel, known)
+    if view:
+        return replace(kernel, function=flatten(function, ((view, view_kind(known)),)), view=view)
+    if not kernel.is_python and not is_flat(function):
+        return replace(kernel, function=flatten(function))
+    if declared := [
+        n for n in kernel.arguments if n in known and set(attributes_of(function, n)) & known.keys()
+    ]:
+        raise ContractError(
+            f"{where(function)}: '{declared[0]}' is declared in the class, and is no view: give the view a "
+            "name that the class does not declare"
+        )
+    return kernel
