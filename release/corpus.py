@@ -24,6 +24,7 @@ from cosim_fmu.master.evaluation import by_address, loop_calls, system_calls
 from cosim_fmu.master.loop import compiled_steps
 from cosim_fmu.master.participants import typed_calls
 from cosim_fmu.master.participants.called_simulator import CalledSimulator
+from cosim_fmu.master.trust import collect_samples
 from cosim_mechanics import Joint, Multibody
 
 VALUES: dict[str, dict[str, Any]] = {
@@ -197,5 +198,6 @@ def use_all() -> None:
         kit.compile_function(called, by_address.SIGNATURE)
     kit.compile_function(compiled_steps.advance, compiled_steps.ADVANCE_SIGNATURE)
     kit.compile_function(next_request.next_request, next_request.SIGNATURE)
+    kit.compile_function(collect_samples.collect_samples, collect_samples.SIGNATURE)
     kit.compile_function(loop_calls.next_point, loop_calls.NEXT_SIGNATURE)
     CalledSimulator(next(runs()))

@@ -46,6 +46,7 @@ from cosim_fmu.master.loop.native_participants import native_participants
 from cosim_fmu.master.loop.not_compiled_error import NotCompiledError
 from cosim_fmu.master.recording.recorder import Recorder
 from cosim_fmu.master.step_discarded import StepDiscardedError
+from cosim_fmu.master.wiring.convert_value import conversions
 
 SECONDS_AT_ONCE = 0.04
 """Of wall time, between two looks at Ctrl-C and the progress."""
@@ -184,11 +185,13 @@ class CompiledLoop:
             for name in self._names
             for place, output in enumerate(coupled.reads[name])
         }
-        lines = [coupled.line_of(link) for link in fed]
-        self._places = np.array([*(places[link.start] for link in fed), *lines], dtype=np.int64)
-        self._scales = np.array(
-            [number for link in fed for number in (link.factor, link.offset)], dtype=float
-        )
+        found = conversions(fed)
+        self._scales, self._pairs = found.scales, found.pairs
+        rows = [
+            [places[link.start], coupled.line_of(link), *place, int(link.widens is bool)]
+            for link, place in zip(fed, found.places, strict=True)
+        ]
+        self._places = np.array(rows, dtype=np.int64).ravel()
         self._own: list[tuple[int, int]] = []
         ports = [self._output_slot(name, place) for name, place in coupled.places]
         own: list[int] = []
@@ -329,8 +332,8 @@ class CompiledLoop:
         memory, points = self._memory, self.points
         return int(
             self._run(
-                *(program, self._parts, self._places, self._scales, self._ports, columns),
-                *(self._inputs, self._outputs, self._flags.ravel(), rows.ravel(), report),
+                *(program, self._parts, self._places, self._scales, self._pairs, self._ports),
+                *(columns, self._inputs, self._outputs, self._flags.ravel(), rows.ravel(), report),
                 *(counts, memory.numbers, memory.table, memory.bonds),
                 *(points.grid, points.step, points.until, points.count, first, last),
             )

@@ -3,8 +3,10 @@
 ============ ==============================================================================
 ``program``  pairs *(call, participant)* of one exchange, see `exchange_layout`
 ``parts``    for each participant `WIDTH` integers, see `PART`
-``places``   for each input the output that feeds it, then the value of the interface, or -1
+``places``   for each input `LINK` integers: the output that feeds it, the value of the interface (or -1), the
+             first of its pairs and how many there are, 1 where it takes 0 and 1 alone
 ``scales``   for each input factor and offset of the conversion
+``pairs``    of mapped connections: values, and what they become
 ``ports``    for each value of the interface the output, then, participant by participant, its values
 ``columns``  what is recorded: an output, or an input as -1 - index
 ``inputs``   `REGIONS` of as many numbers as there are inputs: as they are now, as they were when the
@@ -55,6 +57,7 @@ from cosim_fmu.master.algorithms.exchange_layout import (
 )
 from cosim_fmu.master.algorithms.extrapolate import take_known
 from cosim_fmu.master.algorithms.next_request import next_request
+from cosim_fmu.master.wiring.convert_value import convert_value
 
 integers_at = foreign.integers_at
 
@@ -72,6 +75,9 @@ SLOPES_AT, SLOPE_ORDERS, SAVE_AT, RESTORE_AT, FREE_AT, SAVED_AT, FIRST_OWN, OWN,
 WIDTH = 22
 FLAGS = 5
 
+# `places`
+SOURCE, LINE, FIRST_PAIR, PAIRS, IS_BOOLEAN, LINK = range(6)
+
 # `inputs`
 HELD, BEGAN, MEANS, SLOPES = range(4)
 REGIONS = 4
@@ -84,7 +90,7 @@ PAUSED. REQUEST: what is left to be done of a request, else -1. WATCHED: Python 
 since the last state was saved. NOTICED: a participant that was called in Python brought something about."""
 REPORT = 13
 BETWEEN, DECIDING, EXCHANGING = range(3)
-SIGNATURE = "IIIFIIFFFFIIFFIIffiii>i"
+SIGNATURE = "IIIFFIIFFFFIIFFIIffiii>i"
 ADVANCE_SIGNATURE = "IiFIff>i"
 
 
@@ -93,6 +99,7 @@ def run_steps(
     parts,
     places,
     scales,
+    pairs,
     ports,
     columns,
     inputs,
@@ -164,7 +171,7 @@ def run_steps(
                 if every > 1 and point % every != 0 and point != count:
                     continue
                 if call == SET:
-                    stop = set_held(parts, part, places, scales, inputs, outputs, report)
+                    stop = set_held(parts, part, places, scales, pairs, inputs, outputs, report)
                 elif call == ADVANCE:
                     ahead = min(i + every, count)
                     length = (point_time(grid, ahead) if ahead < count else until) - time
@@ -180,10 +187,10 @@ def run_steps(
                     stop = read(parts, part, report)
                 elif call == SET_ALONG:
                     stop = set_along(
-                        parts, part, places, scales, inputs, outputs, report, counts, numbers, table
+                        parts, part, places, scales, pairs, inputs, outputs, report, counts, numbers, table
                     )
                 elif call == READ_AT_END:
-                    stop = set_end(parts, part, places, scales, inputs, outputs, report, counts, table)
+                    stop = set_end(parts, part, places, scales, pairs, inputs, outputs, report, counts, table)
                     if stop == DONE:
                         stop = read(parts, part, report)
                 elif call == TAKE_KNOWN:
@@ -267,13 +274,13 @@ def saved_state(parts, part):
     return integers_at(parts[part + SAVED_AT], 1)[0]
 
 
-def set_held(parts, part, places, scales, inputs, outputs, report):
+def set_held(parts, part, places, scales, pairs, inputs, outputs, report):
     """Write the inputs of a participant from what was read."""
     begin = parts[part + FIRST_INPUT]
     size = parts[part + INPUTS]
     for slot in range(begin, begin + size):
-        value = converted(scales, slot, outputs[places[slot]])
-        if value - value != 0.0:
+        value = converted(places, scales, pairs, slot, outputs[places[LINK * slot + SOURCE]])
+        if not is_passed_on(places, slot, value):
             return NOT_FINITE
         inputs[slot] = value
     if size == 0:
@@ -281,11 +288,19 @@ def set_held(parts, part, places, scales, inputs, outputs, report):
     return write_inputs(parts, part, report)
 
 
-def converted(scales, slot, value):
-    """A value in the unit of the input."""
-    if scales[2 * slot] != 1.0 or scales[2 * slot + 1] != 0.0:
-        return scales[2 * slot] * value + scales[2 * slot + 1]
-    return value
+def converted(places, scales, pairs, slot, value):
+    """A value as the input takes it."""
+    at = LINK * slot
+    first = 2 * places[at + FIRST_PAIR]
+    mapped = pairs[first : first + 2 * places[at + PAIRS]]
+    return convert_value(value, mapped, scales[2 * slot], scales[2 * slot + 1])
+
+
+def is_passed_on(places, slot, value):
+    """Whether an input takes the value: a finite one, and where it is mapped to a boolean 0 or 1."""
+    if value - value != 0.0:
+        return False
+    return places[LINK * slot + IS_BOOLEAN] == 0 or value == 0.0 or value == 1.0
 
 
 def write_inputs(parts, part, report):
@@ -297,28 +312,28 @@ def write_inputs(parts, part, report):
     return SET_FAILED if report[STATUS] > 1 else DONE  # 0 is OK and 1 a warning, in every version of FMI
 
 
-def set_along(parts, part, places, scales, inputs, outputs, report, counts, numbers, table):
+def set_along(parts, part, places, scales, pairs, inputs, outputs, report, counts, numbers, table):
     """Write the inputs of a participant for an exchange over which the interface runs along lines.
 
     Who follows slopes gets the value where it begins, the others hold the middle.
     """
     begin = parts[part + FIRST_INPUT]
     size = parts[part + INPUTS]
-    slots = places.shape[0] // 2
+    slots = places.shape[0] // LINK
     n = counts[SIZE]
     length = numbers[LENGTH]
     follows = parts[part + SLOPES_AT] != 0
     for slot in range(begin, begin + size):
-        k = places[slots + slot]
-        value = outputs[places[slot]]
+        k = places[LINK * slot + LINE]
+        value = outputs[places[LINK * slot + SOURCE]]
         slope = 0.0
         if k >= 0:
             value = table[MIDDLE * n + k]
             if follows:
                 slope = scales[2 * slot] * table[SLOPE * n + k]
                 value = value - 0.5 * length * table[SLOPE * n + k]
-        value = converted(scales, slot, value)
-        if value - value != 0.0:
+        value = converted(places, scales, pairs, slot, value)
+        if not is_passed_on(places, slot, value):
             return NOT_FINITE
         inputs[slot] = value
         inputs[BEGAN * slots + slot] = value
@@ -341,16 +356,15 @@ def set_along(parts, part, places, scales, inputs, outputs, report, counts, numb
     return stop
 
 
-def set_end(parts, part, places, scales, inputs, outputs, report, counts, table):
+def set_end(parts, part, places, scales, pairs, inputs, outputs, report, counts, table):
     """The inputs of a participant are those at the end of an exchange; written where outputs need it."""
     begin = parts[part + FIRST_INPUT]
     size = parts[part + INPUTS]
-    slots = places.shape[0] // 2
     for slot in range(begin, begin + size):
-        k = places[slots + slot]
-        value = outputs[places[slot]] if k < 0 else table[END * counts[SIZE] + k]
-        value = converted(scales, slot, value)
-        if value - value != 0.0:
+        k = places[LINK * slot + LINE]
+        value = outputs[places[LINK * slot + SOURCE]] if k < 0 else table[END * counts[SIZE] + k]
+        value = converted(places, scales, pairs, slot, value)
+        if not is_passed_on(places, slot, value):
             return NOT_FINITE
         inputs[slot] = value
     if size == 0 or parts[part + REFRESHES] == 0:

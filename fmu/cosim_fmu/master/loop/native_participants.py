@@ -41,9 +41,6 @@ def native_participants(
         There are none, what one exchanges cannot be called so, or the run is too short to be worth it.
     """
     _check_worth(coupled, points)
-    mapped = [link for link in coupled.links if link.table is not None or link.widens is bool]
-    if mapped:
-        raise NotCompiledError(f"{mapped[0]} is mapped")
     found: dict[str, NativeCalls | None] = {}
     reasons: dict[str, str] = {}
     try:
