@@ -143,17 +143,22 @@ class Record(_Structure, metaclass=_RecordType):
 
 
 def rows_of(cls: Any, view: Any, first: int, count: int) -> Any:
-    """Records that lie in a view of numbers, one after the other; all their fields are such numbers.
+    """Records that lie in a view of numbers, one after the other; their fields, also inside, are such.
+
+    Of ``float`` or ``int`` it is a part of the view: unlike ``view[first : first + count]`` all of it lies
+    inside, so machine code compares nothing with the ends.
 
     Parameters
     ----------
     cls : type
-        A record.
+        A record, or the numbers themselves.
     view : ndarray
     first : int
         Where the first record begins.
     count : int
     """
+    if cls in NUMBERS:
+        return view[first : first + count]
     if not count:
         return (cls * 0)()
     return (cls * int(count)).from_address(address_of(view) + view.itemsize * int(first))

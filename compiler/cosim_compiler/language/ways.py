@@ -244,6 +244,8 @@ class Walk:
             return Part(table.result, first, table.columns)
         if isinstance(node, form.Section):
             return self.section(node)
+        if isinstance(node, form.RowsIn) and (whole := self.part(node.view)) is not None:
+            return Part(whole.result, None, None)
         if isinstance(node, form.AsTable) and (whole := self.part(node.view)) is not None:
             columns = self.value(node.columns)
             return Part(whole.result, whole.first if columns else None, whole.size, columns or 0)

@@ -285,8 +285,9 @@ class ValueWriter:
         return f"(&{rows}.at[{index}])"
 
     def _rowsin(self, node: form.RowsIn) -> str:
-        assert isinstance(node.type, RecordRows)
         view, first, count = self.in_order([node.view, node.first, node.count])
+        if not isinstance(node.type, RecordRows):
+            return f"({self.types[node.type]}){{{view}.at + {first}, {count}}}"
         kind = self.types[Record(node.type.of)]
         return f"({self.types[node.type]}){{({kind})({view}.at + {first}), {count}}}"
 
