@@ -160,36 +160,25 @@ class Record(_Structure, metaclass=_RecordType):
 
 
 def rows_of(cls: Any, view: Any, first: int, count: int) -> Any:
-    """Records that lie in a view of numbers, one after the other; all their fields are such numbers.
+    """Records that lie in a view of numbers, one after the other; their fields, also inside, are such.
 
-    They have to lie inside: in machine code nothing looks whether they do.
+    Of ``float`` or ``int`` it is a part of the view: unlike ``view[first : first + count]`` all of it lies
+    inside, so machine code compares nothing with the ends.
 
     Parameters
     ----------
     cls : type
-        A record; ``float`` or ``int`` for a part of the view.
+        A record, or the numbers themselves.
     view : ndarray
     first : int
         Where the first record begins.
     count : int
     """
     if cls in NUMBERS:
-        return view[int(first) : int(first) + int(count)]
+        return view[first : first + count]
     if not count:
         return (cls * 0)()
     return (cls * int(count)).from_address(address_of(view) + view.itemsize * int(first))
-
-
-def fields_not_of(cls: type[Record], kind: type) -> list[str]:
-    """Names of the fields that are not numbers of a kind, nor records of these alone."""
-    return [
-        name
-        for name, declared in cls.declared.items()
-        if declared is not kind
-        and not (
-            isinstance(declared, type) and issubclass(declared, Record) and not fields_not_of(declared, kind)
-        )
-    ]
 
 
 def layout_of(cls: type[Record]) -> list[tuple[str, int, Any]]:

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_dynamics import constraint_block as cb
+from cosim_dynamics.cached_vectors import reals_at
+from cosim_dynamics.constraint_arrays import constraint_arrays
+from cosim_dynamics.mechanism import Mechanism, terms_of
 from cosim_dynamics.pivoted_cholesky import TRUSTED
 from cosim_dynamics.tangent import elements_of_y
 from cosim_mechanics import contracts
@@ -39,8 +41,8 @@ class SingularStart:
     ----------
     state : State
         Realized to ACCELERATION; it is left as it is.
-    rows : ndarray
-        Of `constraint_block`.
+    mechanism : Mechanism
+        What the blocks of the solver know.
 
     Attributes
     ----------
@@ -54,8 +56,8 @@ class SingularStart:
         Constraints at an ordinary position whose accelerations no motion meets all.
     """
 
-    def __init__(self, state: cosim.State, rows: NDArray[np.int64]) -> None:
-        self._rows, self._header = rows, rows[0]
+    def __init__(self, state: cosim.State, mechanism: Mechanism) -> None:
+        self._mechanism = mechanism
         self.constraints: list[str] = []
         self.message, self.is_possible = "", True
         self.contradicting: list[str] = []
@@ -68,14 +70,13 @@ class SingularStart:
 
     def _examine(self, state: cosim.State) -> None:
         c = state.arrays["c"]
-        m, n = (int(self._header[i]) for i in (cb.EQUATIONS, cb.SIZE))
-        G, Z = (c[self._header[i] :][: m * n].reshape(m, n).copy() for i in (cb.G, cb.Z))
-        sizes = c[self._header[cb.SIZES] :][:m].copy()
+        arrays = constraint_arrays(c, self._mechanism)
+        G, Z, sizes = (x.copy() for x in (arrays.jacobian, arrays.eliminated, arrays.cholesky.sizes))
         held = np.flatnonzero(sizes > 0.0)
         if not held.size:
             return
-        D = np.array([c[row[cb.DIAGONAL]] for row in self._table(cb.DOFS_AT, n)])
-        speeds = np.array([row[cb.U] for row in self._table(cb.DOFS_AT, n)])
+        D = np.array([c[dof.D] for dof in self._mechanism.dofs])
+        speeds = np.array([dof.u for dof in self._mechanism.dofs])
         usual = np.sqrt(sizes[held])
         self._state = state
         left, values, _ = np.linalg.svd((Z[held] / np.sqrt(D)) / usual[:, None])
@@ -166,10 +167,6 @@ class SingularStart:
         else:
             self.message += ". It is at rest, and nothing moves it: it stays there"
 
-    def _table(self, at: int, count: int) -> NDArray[np.int64]:
-        first = int(self._header[at]) // cb.WIDTH
-        return self._rows[first : first + count]
-
     def _free_speeds(self, G: Array, rank: int, speeds: Array) -> Array:
         """Speeds with G u = 0, as columns over all speeds of the State."""
         system = self._state.system
@@ -184,16 +181,17 @@ class SingularStart:
         twin.set_u(u)
         twin.realize(cosim.Stage.ACCELERATION)
         c = twin.arrays["c"]
-        first = int(self._header[cb.TERMS_AT]) // cb.WIDTH
         values, added = np.zeros(len(held)), np.zeros(len(held))
         for i, r in enumerate(held):
-            row = self._rows[1 + r]
-            values[i] = c[row[cb.CONSTANT]]
+            equation = self._mechanism.equations[int(r)]
+            values[i] = c[equation.constant]
             added[i] = abs(values[i])
-            for term in self._rows[first + row[cb.TERM] :][: row[cb.TERMS]]:
-                f, a = (c[term[what] :][: term[cb.KIND]] for what in (cb.COEFFICIENTS, cb.FREE))
-                values[i] += f @ a
-                added[i] += np.abs(f * a).sum()
+            for term in terms_of(self._mechanism, equation):
+                coefficients, accelerations = (
+                    reals_at(c, slot, term.size) for slot in (term.coefficients, term.acceleration)
+                )
+                values[i] += coefficients @ accelerations
+                added[i] += np.abs(coefficients * accelerations).sum()
         return values, added
 
 

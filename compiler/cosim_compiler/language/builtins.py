@@ -37,7 +37,7 @@ from cosim_compiler.language.types import (
     is_number,
     unify_all,
 )
-from cosim_compiler.record import NUMBERS, Record, fields_not_of, rows_of
+from cosim_compiler.record import Record, rows_of
 
 READERS: dict[Any, Read] = {}
 
@@ -232,26 +232,31 @@ def _len(reader: Reading, items: list[Expression], node: ast.Call) -> Expression
     return Length(WHOLE, value)
 
 
-KINDS_OF_NUMBERS: dict[Any, Any] = {float: REAL, int: WHOLE}
+def _is_made_of(declared: Any, kind: Any) -> bool:
+    """Whether a field is a number of a kind, or a record of such."""
+    if isinstance(declared, type) and issubclass(declared, Record):
+        return all(_is_made_of(inside, kind) for inside in declared.declared.values())
+    return declared is kind
 
 
 @_reads(rows_of)
 def _rows_of(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
     cls = items[0].value if len(items) == 4 and isinstance(items[0], Known) else None
-    if cls is not None and cls in NUMBERS:
-        view, first, count = (reader.typed(item, node) for item in items[1:])
-        if not isinstance(view.type, View) or view.type.axes != 1 or KINDS_OF_NUMBERS[cls] != view.type.item:
-            reader.refuse(node, f"{in_words(view.type)} has no {cls.__name__} in it, one behind the other")
-        return RowsIn(view.type.of_any_shape, view, convert(first, WHOLE), convert(count, WHOLE))
-    if not (isinstance(cls, type) and issubclass(cls, Record)):
+    if not (cls in (float, int) or (isinstance(cls, type) and issubclass(cls, Record))):
         reader.refuse(node, "write rows_of(the class of a record, a view, first place, how many)")
     view, first, count = (reader.typed(item, node) for item in items[1:])
-    numbers = {kind: number for number, kind in KINDS_OF_NUMBERS.items()}
-    kind = numbers.get(view.type.item) if isinstance(view.type, View) else None
-    others = [] if kind is None else fields_not_of(cls, kind)
-    if kind is None or others:
-        reader.refuse(node, f"{in_words(view.type)} has no room for {cls.__name__}.{', '.join(others)}")
-    return RowsIn(RecordRows(cls), view, convert(first, WHOLE), convert(count, WHOLE))
+    kind = {REAL: float, WHOLE: int}.get(view.type.item) if isinstance(view.type, View) else None
+    if cls in (float, int):
+        if kind is not cls:
+            reader.refuse(node, f"{in_words(view.type)} has no numbers of the kind {cls.__name__}")
+        shape = (count.value,) if isinstance(count, Constant) else None
+        rows: Type = View(view.type.item, 1, shape)  # type: ignore[union-attr]
+    else:
+        others = [name for name, declared in cls.declared.items() if not _is_made_of(declared, kind)]
+        if kind is None or others:
+            reader.refuse(node, f"{in_words(view.type)} has no room for {cls.__name__}.{', '.join(others)}")
+        rows = RecordRows(cls)
+    return RowsIn(rows, view, convert(first, WHOLE), convert(count, WHOLE))
 
 
 @_reads(sum)

@@ -108,7 +108,7 @@ class RecordAt(Expression):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RowsIn(Expression):
-    """Records that lie in a view, one after the other."""
+    """Records or numbers that lie in a view, one after the other."""
 
     view: Expression
     first: Expression

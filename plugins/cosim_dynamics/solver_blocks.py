@@ -1,8 +1,8 @@
-"""Making blocks: of tables whose first row is a header, and of equations that were traced."""
+"""Making blocks: of what a solver knows, and of equations that were traced."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -10,32 +10,26 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import Block
+from cosim_compiler.record import Record, words_of
 from cosim_dynamics.symbol import SymbolGraph
 from cosim_dynamics.trace import TIME, write_kernel
 
 if TYPE_CHECKING:
     from cosim.kit import Assembly, Slot
 
-#: An offset or an index that is not there.
-NOWHERE = -1
+
+def rows_from(records: Sequence[Record]) -> NDArray[np.int64]:
+    """The rows of a block that are these records."""
+    return np.array([words_of(record) for record in records], dtype=np.int64)
 
 
-def table(width: int, *parts: Iterable[Sequence[int]]) -> NDArray[np.int64]:
-    """Tables of rows, one below the other, each row filled up with zeros."""
-    listed = [row for part in parts for row in part]
-    rows = np.zeros((len(listed), width), dtype=np.int64)
-    for i, row in enumerate(listed):
-        rows[i, : len(row)] = row
-    return rows
-
-
-def block(
+def solver_block(
     function: object,
     rows: NDArray[np.int64],
     stage: cosim.Stage,
     reads: Sequence[Slot],
     writes: Sequence[Slot],
-    what: str,
+    label: str,
 ) -> Block:
     """A block of the schedule; slots without elements (of a joint that does not move) are left out."""
     return Block(
@@ -45,8 +39,7 @@ def block(
         tuple(slot for slot in reads if slot.size),
         tuple(slot for slot in writes if slot.size),
         (),
-        f"dynamics: {what}",
-        (),
+        f"dynamics: {label}",
     )
 
 
@@ -55,27 +48,32 @@ def traced_block(
     part: cosim.Component,
     graph: SymbolGraph,
     results: Sequence[Any],
-    asked: Callable[[Any, str], Slot],
-    what: str,
+    slot_of: Callable[[Any, str], Slot],
+    label: str,
 ) -> tuple[Block, Slot]:
     """The block that computes the results of a part's equations, and where they lie.
 
-    `asked` gives the slot of a quantity that the part names, `what` says what the results are.
+    Parameters
+    ----------
+    slot_of : callable
+        Gives the slot of a quantity that the part names.
+    label : str
+        What the results are.
     """
     names = {node.arguments[0] for node in graph.nodes if node.operation == "slot"}
-    arrays = {name: asked(part, name).array for name in names - {TIME}}
+    arrays = {name: slot_of(part, name).array for name in names - {TIME}}
     kernel = write_kernel(f"{type(part).__name__}_equations", results, arrays)
-    inputs = [asked(part, name).part(element) for name, element in kernel.inputs]
-    numbers = assembly.allocate(f"{part.name}: {what}", kernel.size)
+    inputs = [slot_of(part, name).part(element) for name, element in kernel.inputs]
+    results_slot = assembly.allocate(f"{part.name}: {label}", kernel.size)
     block = Block(
         kernel.function,
-        np.array([[slot.offset for slot in (*inputs, numbers)]], dtype=np.int64),
+        np.array([[slot.offset for slot in (*inputs, results_slot)]], dtype=np.int64),
         cosim.Stage.TIME if TIME in names else cosim.Stage.INSTANCE,
         tuple(inputs),
-        (numbers,),
+        (results_slot,),
         (),
         f"dynamics: equations of {type(part).__name__}",
         (part.name,),
         mergeable=True,
     )
-    return block, numbers
+    return block, results_slot

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_dynamics.hanging import Report
+from cosim_dynamics.connectivity import Report
 from cosim_dynamics.link import Link
 from cosim_dynamics.tree import Tree
 from cosim_mechanics import contracts
@@ -17,7 +17,7 @@ from cosim_mechanics import contracts
 NOTHING = 1e-14
 
 
-def check_leaves(tree: Tree, problem: Report) -> None:
+def check_tips(tree: Tree, problem: Report) -> None:
     """Report tips whose inertia does not resist their joint: the mass matrix would be singular in every pose.
 
     Only tips, with the values and in the pose that the model was given; what comes about later is found when
@@ -45,7 +45,7 @@ def check_leaves(tree: Tree, problem: Report) -> None:
             )
 
 
-def unresisted(state: cosim.State) -> str:
+def find_unresisted(state: cosim.State) -> str:
     """A motion that meets no inertia in this State, as an end of a sentence; empty where it is not found."""
     from cosim_dynamics.operators import mass_matrix
     from cosim_dynamics.tree_motion import TreeMotion

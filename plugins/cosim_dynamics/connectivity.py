@@ -1,4 +1,4 @@
-"""Which bodies hang together by joints, and on Ground."""
+"""Which bodies are connected by joints, and to Ground."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from cosim_mechanics import contracts
 Report = Callable[[str, str], None]
 
 
-class Hanging:
-    """Which bodies hang together by joints, as these are connected one after the other.
+class Connectivity:
+    """Which bodies are connected by joints, as these are added one after the other.
 
     Which end of a joint carries the other follows from where Ground is.
 

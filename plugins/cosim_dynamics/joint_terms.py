@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 import cosim
 from cosim.kit import Block
-from cosim_dynamics.hanging import Report
+from cosim_dynamics.connectivity import Report
 from cosim_dynamics.joint_equations import trace
-from cosim_dynamics.rows import traced_block
+from cosim_dynamics.solver_blocks import traced_block
 from cosim_dynamics.symbol import HERE
 from cosim_dynamics.tree import Tree
 from cosim_mechanics import contracts
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from cosim.kit import Assembly, Slot
 
 
-class OwnTerms:
+class JointTerms:
     """Kernels for the joints that bring equations of their own.
 
     Attributes
@@ -47,28 +47,25 @@ class OwnTerms:
                 try:
                     self._add(assembly, joint)
                 except Exception as error:  # the author's code: whatever it raises is a fault of the model
-                    problem(joint.name, blame(error))
+                    problem(joint.name, with_line(error))
 
     def of(self, joint: contracts.Joint, speed: int) -> tuple[int, int] | None:
         """Where coefficients and constant of one speed lie, or None for a joint without such terms."""
         slot = self.slots.get(joint.name)
-        return (
-            None
-            if slot is None
-            else (slot.offset + joint.nu * speed, slot.offset + joint.nu * joint.nu + speed)
-        )
+        if slot is None:
+            return None
+        return slot.part(joint.nu * speed).offset, slot.part(joint.nu * joint.nu + speed).offset
 
     def _add(self, assembly: Assembly, joint: contracts.Joint) -> None:
         graph, equations = trace(joint)
-        block, result = traced_block(
+        block, self.slots[joint.name] = traced_block(
             assembly, joint, graph, equations.results, assembly.slot, "own equations"
         )
         self.blocks.append(block)
-        self.slots[joint.name] = result
         self.couples += [joint.name] if joint.nu > 1 else []
 
 
-def blame(error: Exception) -> str:
+def with_line(error: Exception) -> str:
     """The text of an error, with the author's line where the error itself does not name it."""
     if isinstance(error, cosim.CosimError):
         return str(error)
