@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from cosim.contracts.method_entries import by_address
 from cosim.contracts.method_layout import BLOCK_FAILED as STEP_BLOCK_FAILED
-from cosim.contracts.method_layout import END, FAILED_BLOCK, IS_CUBIC, RETURNED, SLOTS_HEADER
+from cosim.contracts.method_layout import SLOTS_HEADER, Corrections, MethodArrays, OdeSystem
 from cosim.step import layout as ix
 from cosim.step.arrays import Arrays, Integers, Reals
-from cosim.step.assembling import meet_constraints
+from cosim.step.assembling import assemble_system
 from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
 from cosim.step.codes import FAILED_CONSTRAINTS, FAILED_STEP
 from cosim.step.evaluation import probed, walk_here
@@ -19,10 +20,11 @@ from cosim.step.holds import (
     realize_held,
     uses_held_method,
 )
-from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
+from cosim.step.projection import has_corrections
+from cosim.step.step_without_states import take_step_without_states
 from cosim.step.touched import realize_touched
-from cosim.step.whole_way import whole_way
 from cosim.walker import call_dense, call_redo, call_step
+from cosim_compiler.record import rows_of
 
 DONE = 0
 UNBOUNDED = float("inf")
@@ -86,7 +88,7 @@ def assemble(a: Arrays) -> int:
     counted = a.places[ix.EVALUATED]
     code = realize(a, ix.MOTION)
     a.places[ix.EVALUATED] = counted
-    if code != 0 or a.slots[NORMALIZE] == a.slots[END_OF_CORRECTIONS]:
+    if code != 0 or not has_corrections(corrections_of(a)):
         return code
     status = meet(a)
     a.places[ix.STAGE] = ix.NOTHING
@@ -101,14 +103,17 @@ def assemble(a: Arrays) -> int:
 
 
 def meet(a: Arrays) -> int:
-    """Change coordinates, then speeds, until every constraint is met; what `meet_constraints` answers."""
-    n = a.y.shape[0]
+    """Change coordinates, then speeds, until every constraint is met; what `assemble_system` answers."""
     at = a.program[ix.SPARE]
-    return meet_constraints(
-        a.table, a.ints, a.program[ix.FIRST], a.program[ix.LAST], a.clock[ix.TIME],
-        a.y, a.p, a.d, a.k, a.h, a.c, a.slots, a.program[ix.NQ], a.program[ix.NU],
-        a.scratch[at : at + 2 * n],
+    return assemble_system(
+        ode_system(a, False), corrections_of(a), a.clock[ix.TIME], a.program[ix.NQ], a.program[ix.NU],
+        a.scratch[at : at + 2 * a.y.shape[0]],
     )  # fmt: skip
+
+
+def corrections_of(a: Arrays) -> Corrections:
+    """The rows of the table that correct a solution."""
+    return rows_of(Corrections, a.slots, 0, 1)[0]
 
 
 def numbers_of_method(a: Arrays) -> tuple[Reals, Integers]:
@@ -126,17 +131,18 @@ def memory_size(a: Arrays) -> int:
     return a.program[ix.MEMORY] if not uses_held_method(a) else a.program[ix.HELD_MEMORY]
 
 
-def derivative_rows(a: Arrays, held: bool) -> tuple[Integers, Integers, int, int]:
-    """What the integrator walks: table, integers, first and last row."""
+def ode_system(a: Arrays, held: bool) -> OdeSystem:
+    """What the integrator evaluates; with what holds witnesses, where they are held."""
     if held:
-        return a.held_table, a.held_ints, a.program[ix.HELD_FIRST], a.program[ix.HELD_LAST]
-    return a.table, a.ints, a.program[ix.FIRST], a.program[ix.LAST]
+        first, last = a.program[ix.HELD_FIRST], a.program[ix.HELD_LAST]
+        return OdeSystem(a.held_table, a.held_ints, first, last, a.y, a.p, a.d, a.k, a.h, a.c)
+    return OdeSystem(a.table, a.ints, a.program[ix.FIRST], a.program[ix.LAST], a.y, a.p, a.d, a.k, a.h, a.c)
 
 
-def method_arrays(a: Arrays) -> tuple[Reals, Reals, Reals, Reals, Integers]:
-    """What is the integrator's own, as its functions take it."""
+def method_arrays(a: Arrays) -> MethodArrays:
+    """What the integrator works on."""
     coefficients, slots = numbers_of_method(a)
-    return coefficients, a.settings, a.memory[: memory_size(a)], a.work, slots
+    return MethodArrays(a.y.shape[0], coefficients, a.settings, a.memory[: memory_size(a)], a.work, slots)
 
 
 def interpolate(a: Arrays, t: float, work: Reals) -> None:
@@ -176,20 +182,21 @@ def step(a: Arrays, t_stop: float) -> int:
         code = follow_holds(a, held)
         if code != 0:
             return code
-    state = (a.clock[ix.TIME], a.y, a.p, a.d, a.k, a.h, a.c)
+    system = ode_system(a, held != 0)
     method = method_arrays(a)
-    given = derivative_rows(a, held != 0) + state + method + (t_stop, UNBOUNDED)
-    if a.y.shape[0] == 0 and method[4].shape[0] == SLOTS_HEADER:
-        code = whole_way(*given)
+    t = a.clock[ix.TIME]
+    if system.size == 0 and method.slot_numbers.shape[0] == SLOTS_HEADER:
+        code = take_step_without_states(system, method, t, t_stop, UNBOUNDED)
     else:
-        code = call_step(a.program[ix.STEP], given)
+        code = call_step(a.program[ix.STEP], by_address(system, method, t) + (t_stop, UNBOUNDED))
     if code != DONE:
         return method_failed(a, code)
-    a.clock[ix.TIME] = a.work[END]
+    work = method.work
+    a.clock[ix.TIME] = work.end
     a.places[ix.STAGE] = ix.MOTION
-    if a.work[RETURNED] != 0.0:
-        tell(a, GREW_BACK, int(a.work[RETURNED]) - 1, 0.0)
-        a.work[RETURNED] = 0.0
+    if work.returned_state != 0.0:
+        tell(a, GREW_BACK, int(work.returned_state) - 1, 0.0)
+        work.returned_state = 0.0
     note_derivatives(a, held)
     return complete(a) if completes_at_once(a) else 0
 
@@ -197,7 +204,7 @@ def step(a: Arrays, t_stop: float) -> int:
 def redo(a: Arrays, t_event: float) -> int:
     """The last step again, ending at `t_event`."""
     code = call_method(a, a.program[ix.REDO], t_event, 1 if held_count(a) > 0 else 0)
-    a.clock[ix.TIME] = a.work[END]
+    a.clock[ix.TIME] = method_arrays(a).work.end
     a.places[ix.STAGE] = ix.MOTION
     if code == 0 and completes_at_once(a):
         code = complete(a)
@@ -211,7 +218,7 @@ def completes_at_once(a: Arrays) -> bool:
     """
     if a.program[ix.REMEMBERS] == 0 or a.program[ix.COMPLETE] == 0:
         return False
-    if a.settings[IS_CUBIC] == 0.0:
+    if method_arrays(a).settings.is_cubic == 0.0:
         return True
     keeps = a.program[ix.INSIDE_FIRST] != a.program[ix.INSIDE_LAST]
     keeps = keeps or a.program[ix.BETWEEN_FIRST] != a.program[ix.BETWEEN_LAST]
@@ -233,8 +240,12 @@ def complete(a: Arrays) -> int:
     y, c = probed(a)
     for m in range(a.c.shape[0] if held else a.program[ix.CACHE]):
         c[m] = a.c[m]
-    state = (a.clock[ix.TIME], y, a.p, a.d, a.k, a.h, c)
-    status = call_redo(a.program[ix.COMPLETE], derivative_rows(a, held) + state + method_arrays(a))
+    evaluated = ode_system(a, held)
+    system = OdeSystem(
+        evaluated.table, evaluated.ints, evaluated.first, evaluated.last, y, a.p, a.d, a.k, a.h, c
+    )
+    method = method_arrays(a)
+    status = call_redo(a.program[ix.COMPLETE], by_address(system, method, a.clock[ix.TIME]))
     if status == 0:
         return 0
     a.places[ix.BLOCK] = status - 1
@@ -243,8 +254,7 @@ def complete(a: Arrays) -> int:
 
 def call_method(a: Arrays, address: int, t: float, held: int) -> int:
     """Call a function of the integrator that has the signature of a step taken again."""
-    state = (t, a.y, a.p, a.d, a.k, a.h, a.c)
-    code = call_redo(address, derivative_rows(a, held != 0) + state + method_arrays(a))
+    code = call_redo(address, by_address(ode_system(a, held != 0), method_arrays(a), t))
     return method_failed(a, code) if code != DONE else 0
 
 
@@ -252,5 +262,5 @@ def method_failed(a: Arrays, code: int) -> int:
     """The code for an integrator that cannot go on."""
     a.places[ix.STEP_CODE] = code
     if code == STEP_BLOCK_FAILED:
-        a.places[ix.BLOCK] = int(a.work[FAILED_BLOCK])
+        a.places[ix.BLOCK] = int(method_arrays(a).work.failed_block)
     return FAILED_STEP

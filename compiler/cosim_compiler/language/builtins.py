@@ -239,10 +239,17 @@ def _rows_of(reader: Reading, items: list[Expression], node: ast.Call) -> Expres
         reader.refuse(node, "write rows_of(the class of a record, a view, first place, how many)")
     view, first, count = (reader.typed(item, node) for item in items[1:])
     kind = {REAL: float, WHOLE: int}.get(view.type.item) if isinstance(view.type, View) else None
-    others = [name for name, declared in cls.declared.items() if declared is not kind]
+    others = [name for name, declared in cls.declared.items() if not _is_made_of(declared, kind)]
     if kind is None or others:
         reader.refuse(node, f"{in_words(view.type)} has no room for {cls.__name__}.{', '.join(others)}")
     return RowsIn(RecordRows(cls), view, convert(first, WHOLE), convert(count, WHOLE))
+
+
+def _is_made_of(declared: Any, kind: Any) -> bool:
+    """Whether a field is a number of a kind, or a record of such."""
+    if isinstance(declared, type) and issubclass(declared, Record):
+        return all(_is_made_of(inside, kind) for inside in declared.declared.values())
+    return declared is kind
 
 
 @_reads(sum)
