@@ -66,13 +66,13 @@ if TYPE_CHECKING:
     from cosim.contracts.master_algorithm import Course as Course
     from cosim.contracts.master_algorithm import Exchange as Exchange
     from cosim.contracts.master_algorithm import FeedthroughLoop as FeedthroughLoop
+    from cosim.contracts.method_entries import by_address as by_address
+    from cosim.contracts.method_entries import redo_entry as redo_entry
+    from cosim.contracts.method_entries import step_entry as step_entry
     from cosim.contracts.method_kernels import MethodKernels as MethodKernels
     from cosim.contracts.method_kernels import method_settings as method_settings
     from cosim.contracts.method_kernels import method_slots as method_slots
     from cosim.contracts.method_kernels import slots_named as slots_named
-    from cosim.contracts.method_layout import ACCEPTED_END as ACCEPTED_END
-    from cosim.contracts.method_layout import ACCURACY as ACCURACY
-    from cosim.contracts.method_layout import ATTEMPTED_END as ATTEMPTED_END
     from cosim.contracts.method_layout import BLOCK_FAILED as BLOCK_FAILED
     from cosim.contracts.method_layout import BY_KINK as BY_KINK
     from cosim.contracts.method_layout import BY_LIMIT as BY_LIMIT
@@ -80,50 +80,21 @@ if TYPE_CHECKING:
     from cosim.contracts.method_layout import BY_METHOD as BY_METHOD
     from cosim.contracts.method_layout import BY_TARGET as BY_TARGET
     from cosim.contracts.method_layout import CONSTRAINTS_NOT_MET as CONSTRAINTS_NOT_MET
-    from cosim.contracts.method_layout import DENSE_READY as DENSE_READY
     from cosim.contracts.method_layout import DONE as DONE
-    from cosim.contracts.method_layout import END as END
-    from cosim.contracts.method_layout import ERROR_ORDER as ERROR_ORDER
-    from cosim.contracts.method_layout import ERROR_SLOTS as ERROR_SLOTS
-    from cosim.contracts.method_layout import EVALUATIONS as EVALUATIONS
-    from cosim.contracts.method_layout import FACTORIZATIONS as FACTORIZATIONS
-    from cosim.contracts.method_layout import FAILED_BLOCK as FAILED_BLOCK
-    from cosim.contracts.method_layout import FAILED_TIME as FAILED_TIME
-    from cosim.contracts.method_layout import FIXED as FIXED
-    from cosim.contracts.method_layout import HOLDS as HOLDS
-    from cosim.contracts.method_layout import INITIAL as INITIAL
-    from cosim.contracts.method_layout import INNER_FIRST as INNER_FIRST
-    from cosim.contracts.method_layout import INNER_LAST as INNER_LAST
-    from cosim.contracts.method_layout import JACOBIANS as JACOBIANS
-    from cosim.contracts.method_layout import KINK_SLOTS as KINK_SLOTS
-    from cosim.contracts.method_layout import LARGEST as LARGEST
-    from cosim.contracts.method_layout import LAST_ERROR as LAST_ERROR
-    from cosim.contracts.method_layout import MEMORY_HEADER as MEMORY_HEADER
     from cosim.contracts.method_layout import MINIMUM_STEP as MINIMUM_STEP
-    from cosim.contracts.method_layout import NEWTON_FAILURES as NEWTON_FAILURES
-    from cosim.contracts.method_layout import NEXT_STEP as NEXT_STEP
     from cosim.contracts.method_layout import NO_CONVERGENCE as NO_CONVERGENCE
     from cosim.contracts.method_layout import NOT_FINITE as NOT_FINITE
     from cosim.contracts.method_layout import NOT_INITIALIZED as NOT_INITIALIZED
     from cosim.contracts.method_layout import OWN as OWN
-    from cosim.contracts.method_layout import REASON as REASON
-    from cosim.contracts.method_layout import REJECTIONS as REJECTIONS
-    from cosim.contracts.method_layout import RETURNED as RETURNED
-    from cosim.contracts.method_layout import SETTINGS_HEADER as SETTINGS_HEADER
-    from cosim.contracts.method_layout import SLOTS_HEADER as SLOTS_HEADER
-    from cosim.contracts.method_layout import SMALLEST as SMALLEST
-    from cosim.contracts.method_layout import SMOOTH_SLOTS as SMOOTH_SLOTS
-    from cosim.contracts.method_layout import START as START
-    from cosim.contracts.method_layout import STEP_ACCURACY as STEP_ACCURACY
-    from cosim.contracts.method_layout import STEPS as STEPS
-    from cosim.contracts.method_layout import STIFF_HITS as STIFF_HITS
-    from cosim.contracts.method_layout import STIFF_MISSES as STIFF_MISSES
-    from cosim.contracts.method_layout import STIFF_TIME as STIFF_TIME
     from cosim.contracts.method_layout import TUNE_SIGNATURE as TUNE_SIGNATURE
-    from cosim.contracts.method_layout import USUAL_ERROR as USUAL_ERROR
     from cosim.contracts.method_layout import WORK_HEADER as WORK_HEADER
-    from cosim.contracts.method_layout import WORST as WORST
-    from cosim.contracts.method_layout import own_slots as own_slots
+    from cosim.contracts.method_layout import Corrections as Corrections
+    from cosim.contracts.method_layout import MethodArrays as MethodArrays
+    from cosim.contracts.method_layout import MethodSlots as MethodSlots
+    from cosim.contracts.method_layout import OdeSystem as OdeSystem
+    from cosim.contracts.method_layout import Settings as Settings
+    from cosim.contracts.method_layout import StepMemory as StepMemory
+    from cosim.contracts.method_layout import StepWork as StepWork
     from cosim.contracts.participant_description import CAUSALITIES as CAUSALITIES
     from cosim.contracts.participant_description import TYPES as TYPES
     from cosim.contracts.participant_description import DefaultExperiment as DefaultExperiment
@@ -204,12 +175,11 @@ if TYPE_CHECKING:
     from cosim.step.plan import MethodFunctions as MethodFunctions
     from cosim.step.plan import Plan as Plan
     from cosim.step.projection import CONSTRAINT_TOLERANCE as CONSTRAINT_TOLERANCE
-    from cosim.step.projection import END_OF_CORRECTIONS as END_OF_CORRECTIONS
-    from cosim.step.projection import MOVE as MOVE
-    from cosim.step.projection import NORMALIZE as NORMALIZE
     from cosim.step.projection import NOT_MET as NOT_MET
-    from cosim.step.projection import PREPARE as PREPARE
+    from cosim.step.projection import corrections_of as corrections_of
     from cosim.step.projection import failure_code as failure_code
+    from cosim.step.projection import has_constraints as has_constraints
+    from cosim.step.projection import has_corrections as has_corrections
     from cosim.step.projection import project as project
     from cosim.step.projection import project_end as project_end
     from cosim.step.projection import project_error as project_error
@@ -233,10 +203,10 @@ if TYPE_CHECKING:
     from cosim.step.run import Run as Run
     from cosim.step.run import arrays_at as arrays_at
     from cosim.step.sliding_field import sliding_field as sliding_field
+    from cosim.step.step_without_states import step_without_states as step_without_states
     from cosim.step.tables import POLICIES as POLICIES
     from cosim.step.tables import Tables as Tables
     from cosim.step.touched import lower_stage as lower_stage
-    from cosim.step.whole_way import whole_way as whole_way
     from cosim.system import history_buffer as history_buffer
     from cosim.system.assembly import Assembly as Assembly
     from cosim.system.block_address import python_block_address as python_block_address
@@ -303,6 +273,7 @@ if TYPE_CHECKING:
     from cosim_compiler.native import is_plain as is_plain
     from cosim_compiler.native import lower as lower
     from cosim_compiler.native import release_address as release_address
+    from cosim_compiler.record import Record as Record
     from cosim_compiler.record import place_in as place_in
     from cosim_compiler.record import rows_of as rows_of
     from cosim_compiler.record import width_of as width_of
@@ -311,6 +282,7 @@ if TYPE_CHECKING:
     from cosim_compiler.sources.kernel_rules import check_rules as check_rules
     from cosim_compiler.sources.kernel_sides import nearer_side as nearer_side
     from cosim_compiler.sources.run_source import run_source as run_source
+    from cosim_compiler.tables import as_table as as_table
 
 else:
     from cosim.registration.late_names import late_names

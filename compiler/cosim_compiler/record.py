@@ -221,11 +221,26 @@ def _told(kind: Any) -> str:
     return str(C_NUMBERS.get(kind) or layout_digest(kind))
 
 
+@functools.cache
+def computed_properties(cls: type | None) -> dict[str, types.FunctionType]:
+    """The properties of a class, and of its bases, that are kernel functions; fields are none."""
+    found: dict[str, types.FunctionType] = {}
+    for base in reversed(() if cls is None else cls.__mro__):
+        declared = vars(base).get("declared", {})
+        for name, value in vars(base).items():
+            computed = None if name in declared else shown_by(value)
+            if computed is not None:
+                found[name] = computed
+    return found
+
+
 def functions_of(cls: type) -> list[types.FunctionType]:
-    """The methods and the properties of a class."""
-    own = (value for name, value in vars(cls).items() if not name.startswith("_"))
-    found = (shown_by(value) or value for value in own)
-    return [value for value in found if isinstance(value, types.FunctionType)]
+    """The methods and the properties of a class and of its bases."""
+    classes = [base for base in cls.__mro__ if base not in (tuple, Record, *Record.__mro__)]
+    named = {name: value for base in reversed(classes) for name, value in vars(base).items()}
+    methods = [value for name, value in named.items() if not name.startswith("_")]
+    found = [value for value in methods if isinstance(value, types.FunctionType)]
+    return [*found, *computed_properties(cls).values()]
 
 
 def shown_by(attribute: Any) -> types.FunctionType | None:
@@ -238,11 +253,11 @@ def shown_by(attribute: Any) -> types.FunctionType | None:
 
 
 def methods_of(cls: Any) -> list[types.FunctionType]:
-    """The methods of a record, and of those that its fields are or have rows of."""
+    """The methods and properties of a record, and of those that its fields are or have rows of."""
     found, left, seen = [], [cls], {cls}
     while left:
         one = left.pop()
-        found += [value for value in vars(one).values() if isinstance(value, types.FunctionType)]
+        found += functions_of(one)
         kinds = [kind.kind if isinstance(kind, Rows) else kind for kind in one.declared.values()]
         inside = [kind for kind in kinds if kind not in NUMBERS and kind not in seen]
         left += inside

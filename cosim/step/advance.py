@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import FIXED
 from cosim.step.agenda import check_timers, next_event_time, schedule_periods, start_agenda
 from cosim.step.failures import (
     REACHED,
@@ -18,7 +17,8 @@ from cosim.step.failures import (
 )
 from cosim.step.histories import make_room, next_kink, remember
 from cosim.step.holds import forget_holds
-from cosim.step.realize import assemble, begin_integration, realize, restart_integration, step
+from cosim.step.integration import assemble, begin_integration, restart_integration, take_step
+from cosim.step.realize import realize
 from cosim.step.recording import record_step
 from cosim.step.records import DERIVATIVES, INSTANCE, MOTION, NO_ROWS, NOTHING, REPORT
 from cosim.step.run import Run
@@ -154,10 +154,10 @@ def advance_smoothly(run: Run, t: float) -> int:
     forget_answers(run)
     for _ in range(run.course.most_steps):
         stop = t
-        fixed = run.settings[FIXED]
+        fixed = run.method_settings.fixed_step
         if fixed != 0.0 and run.clock.time + fixed < t - SLIVER * fixed:
             stop = run.clock.time + fixed
-        step(run, stop)
+        take_step(run, stop)
         run.counts.steps += 1
         if is_stalled(run, t):
             raise Stalled()

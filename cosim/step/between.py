@@ -10,13 +10,12 @@ accelerations, where a speed is delayed) is computed for those that are added.
 
 from __future__ import annotations
 
-from cosim.contracts.method_layout import ACCURACY, FIXED
-from cosim.contracts.method_layout import START as STEP_START
 from cosim.step.evaluation import copy_cache, probed, walk_rows
 from cosim.step.event_log import NOT_KNOWN_INSIDE, NOT_SMOOTH, report_finding
 from cosim.step.failures import BlockFailed
 from cosim.step.histories import remember_inside
-from cosim.step.realize import interpolate, realize, redo
+from cosim.step.integration import interpolate, redo
+from cosim.step.realize import realize
 from cosim.step.records import MOTION
 from cosim.step.run import Reals, Run
 from cosim.system.history_buffer import (
@@ -44,9 +43,9 @@ def refine_step(run: Run, may_shorten: bool) -> None:
     """Complete the histories of the step that was taken last, which may end sooner then."""
     if run.passing.refined_until == run.clock.time:
         return
-    shorter = may_shorten and (run.settings[FIXED] == 0.0 or run.y.shape[0] == 0)
+    shorter = may_shorten and (run.method_settings.fixed_step == 0.0 or run.y.shape[0] == 0)
     for _ in range(SHORTENED):
-        if not run.work[STEP_START] < run.clock.time:
+        if not run.last_step.start < run.clock.time:
             break
         remember_inside(run)
         reached = refine(run, shorter)
@@ -62,14 +61,14 @@ def refine(run: Run, shorter: bool) -> float:
 
     That is the end of the step unless it may be `shorter`.
     """
-    start = run.work[STEP_START]
+    start = run.last_step.start
     now = run.clock.time
     _, c = probed(run)
     copy_cache(run, run.c, c)
     c[run.plan.side] = BEFORE
     walk_rows(run, run.plan.between_updates.first, run.plan.between_updates.last, now, run.y, c)
     for source in run.smoothness:
-        c[source.at] = CLOSE * run.settings[ACCURACY]
+        c[source.at] = CLOSE * run.method_settings.accuracy
     shortest = max(SHORTEST * (now - start), 4.0 * margin(now))
     low = start
     added = 0

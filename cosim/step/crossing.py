@@ -9,10 +9,8 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import END as STEP_END
-from cosim.contracts.method_layout import START as STEP_START
 from cosim.step.evaluation import probed
-from cosim.step.realize import interpolate
+from cosim.step.integration import interpolate
 from cosim.step.run import Reals, Run
 from cosim.step.search_points import (
     DEPTH,
@@ -78,8 +76,8 @@ def copy_end(run: Run, c: Reals, at_start: bool) -> None:
 def look_at(run: Run, t: float, at: int) -> None:
     """Compute the witnesses at a time of the last step, into a point."""
     y, c = probed(run)
-    at_start = t == run.searched_work[STEP_START]
-    if run.course.ends_known != 0 and (at_start or t == run.searched_work[STEP_END]):
+    at_start = t == run.searched_step.start
+    if run.course.ends_known != 0 and (at_start or t == run.searched_step.end):
         copy_end(run, c, at_start)
     else:
         interpolate(run, t, run.searched_work)

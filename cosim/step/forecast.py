@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import LARGEST, NEXT_STEP
 from cosim.step.crossing import look_at
 from cosim.step.failures import BlockFailed
 from cosim.step.run import Run
@@ -124,7 +123,7 @@ def forecast(run: Run, start: float, stop: float, aim: float) -> None:
     count = len(run.witnesses)
     points = points_of(run)
     now = run.clock.time
-    horizon = min(run.memory[NEXT_STEP], run.settings[LARGEST])
+    horizon = min(run.step_memory.next_step, run.method_settings.largest_step)
     quarter = 0.25 * (stop - start)
     for number in range(3):
         time = start + (number + 1) * quarter

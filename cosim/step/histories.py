@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import START as STEP_START
 from cosim.step.copies import different
 from cosim.step.evaluation import copy_cache, probed, walk_here, walk_rows
 from cosim.step.failures import HistoryFull, HistoryOverrun
 from cosim.step.holds import has_held_derivatives
-from cosim.step.realize import interpolate, realize
+from cosim.step.integration import interpolate
+from cosim.step.realize import realize
 from cosim.step.records import (
     DERIVATIVES,
     IN_K,
@@ -184,14 +184,14 @@ def stop_before_jump(run: Run) -> None:
 
 def time_inside(run: Run, number: int, count: int) -> float:
     """When one of `count` points inside the last step is, s."""
-    start = run.work[STEP_START]
+    start = run.last_step.start
     return start + (run.clock.time - start) * (number + 1) / (count + 1)
 
 
 def remember_inside(run: Run) -> None:
     """Append the points inside the last step, all of which are computed before the first is remembered."""
     rows = run.plan.inside_updates
-    start = run.work[STEP_START]
+    start = run.last_step.start
     if (rows.is_empty() and run.plan.between_updates.is_empty()) or not start < run.clock.time:
         return
     y, _ = probed(run)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cosim.contracts import method_layout as method_layout
 from cosim.contracts.integrator import Integrator
-from cosim.contracts.method_kernels import method_settings
+from cosim.contracts.method_kernels import method_settings, slot_numbers
 from cosim.contracts.method_layout import TUNE_SIGNATURE
 from cosim.step.plan import MethodFunctions, Plan
 from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
@@ -79,7 +79,7 @@ def prepared(integrator: Integrator, system: Any) -> Method:
     memory = integrator.memory_size(system.ny)
     if kernels is None:
         settings = method_settings(integrator, system, integrator.order)
-        slots = np.array([*system.projection.tolist(), *system.inner_range, 0, 0, 0, 0], dtype=np.int64)
+        slots = slot_numbers(system, [], [], [], False)
         work = np.zeros(method_layout.WORK_HEADER + 3 * system.ny)
         return Method(integrator, np.zeros(1), settings, slots, memory, work, [])
     return Method(

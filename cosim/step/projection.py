@@ -1,15 +1,9 @@
 """Corrections of a solution at the end of a step, before it is accepted; every integrator goes through here.
 
-A system lists its corrections at the end of its table (`System.projection`); the numbers behind them are
-
-    0 … 6   first rows in the table of the corrections that normalize, that prepare a movement, that make it,
-            that change speeds, and of those that an error estimate goes through: first, with the coordinates
-            displaced, last; each group ends where the next begins
-    7       end of the last group
-    8       where in the cache four numbers lie: whether something was changed, the largest position error,
-            the largest velocity error, and which part of `TOLERANCE` is allowed for these (1; 0 where they
-            are to be corrected to rounding)
-    9, 10   first and last row of the blocks that compute the motion (up to stage VELOCITY)
+A system lists its corrections at the end of its table (`System.projection`): rows that normalize, that
+prepare a movement, that make it, that change speeds, and those that an error estimate goes through.
+`Corrections` of `cosim.contracts.method_layout` says where each group ends, `ConstraintErrors` what they
+leave in the cache.
 
 The errors are those of the last evaluation. Everything depends on time, state and cache alone, so a run that
 goes on from a saved State takes the same values.
@@ -24,21 +18,19 @@ projected before the step is judged, unless half the step would be too long, too
 from __future__ import annotations
 
 import math
+from typing import TYPE_CHECKING
 
-from cosim.contracts.method_layout import (
-    BLOCK_FAILED,
-    CONSTRAINTS_NOT_MET,
-    DONE,
-    FAILED_BLOCK,
-    FAILED_TIME,
-    WORK_HEADER,
-)
-from cosim.walker import walk
+from cosim.contracts.method_layout import BLOCK_FAILED, CONSTRAINTS_NOT_MET, DONE, Corrections, OdeSystem
+from cosim_compiler.record import place_in, rows_of, width_of
+
+if TYPE_CHECKING:
+    from cosim.system.system import System
 
 NORMALIZE, PREPARE, MOVE, SPEEDS, ESTIMATES, DISPLACED, RATES, END_OF_CORRECTIONS, ERRORS, FIRST, LAST = (
-    range(11)
+    place_in(Corrections, name) for name in Corrections.declared
 )
-CHANGED, POSITION_ERROR, SPEED_ERROR, ALLOWED = range(4)  # in the cache, from ERRORS on
+"""Places in `System.projection`, for what is not compiled."""
+CORRECTIONS = width_of(Corrections)
 
 TOLERANCE = 1e-10
 CONSTRAINT_TOLERANCE = TOLERANCE  # its name in `cosim.kit`
@@ -47,7 +39,23 @@ MOST = 30
 NOT_MET = -4  # among the answers of steps' helpers: 0, 1 + the index of a block, -1 not finite, …
 
 
-def project(table, ints, first, last, t, y, p, d, k, h, c, at):
+def corrections_of(system: System) -> Corrections:
+    """The rows of the table of a `cosim.System` that correct a solution."""
+    found: Corrections = rows_of(Corrections, system.projection, 0, 1)[0]
+    return found
+
+
+def has_corrections(corrections):
+    """Whether a system corrects its solution."""
+    return corrections.normalize != corrections.end
+
+
+def has_constraints(corrections):
+    """Whether positions and speeds are corrected, too, beside what is normalized."""
+    return corrections.prepare != corrections.move
+
+
+def project(system, corrections, t):
     """Correct `y` until nothing changes; `c` is that of `y` on entry and after it.
 
     Returns
@@ -55,117 +63,134 @@ def project(table, ints, first, last, t, y, p, d, k, h, c, at):
     int
         0; `NOT_MET` when errors remain; 1 + the index of a block that raised.
     """
-    if at[NORMALIZE] == at[END_OF_CORRECTIONS]:
+    if not has_corrections(corrections):
         return 0
-    errors = at[ERRORS]
-    c[errors + CHANGED] = 0.0
-    walk(table, ints, at[NORMALIZE], at[PREPARE], t, y, p, d, k, h, c)
-    if c[errors + CHANGED] != 0.0:
-        status = walk(table, ints, first, last, t, y, p, d, k, h, c)
+    errors = system.errors(corrections)
+    errors.changed = 0.0
+    system.evaluate_rows(corrections.normalize, corrections.prepare, t)
+    if errors.changed != 0.0:
+        status = system.evaluate(t)
         if status != 0:
             return status
-    if at[PREPARE] == at[MOVE]:
+    if not has_constraints(corrections):
         return 0
     before = 1e300
     for _ in range(MOST):
-        error = c[errors + POSITION_ERROR]
-        if error <= TOLERANCE * c[errors + ALLOWED]:
+        if errors.position <= TOLERANCE * errors.allowed:
             break
-        if not error < 0.9 * before:
-            if error <= LOOSE:
+        if not errors.position < 0.9 * before:
+            if errors.position <= LOOSE:
                 break
             return NOT_MET
-        before = error
-        walk(table, ints, at[PREPARE], at[MOVE], t, y, p, d, k, h, c)
-        status = walk(table, ints, first, last, t, y, p, d, k, h, c)
-        walk(table, ints, at[MOVE], at[SPEEDS], t, y, p, d, k, h, c)
+        before = errors.position
+        status = move_positions(system, corrections, t)
+        if status == 0:
+            status = system.evaluate(t)
         if status != 0:
             return status
-        walk(table, ints, at[NORMALIZE], at[PREPARE], t, y, p, d, k, h, c)
-        status = walk(table, ints, first, last, t, y, p, d, k, h, c)
-        if status != 0:
-            return status
-    if not c[errors + POSITION_ERROR] <= LOOSE:
+    if not errors.position <= LOOSE:
         return NOT_MET
     before = 1e300
     for _ in range(MOST):
-        error = c[errors + SPEED_ERROR]
-        if error <= TOLERANCE * c[errors + ALLOWED]:
+        if errors.speed <= TOLERANCE * errors.allowed:
             break
-        if not error < 0.9 * before:
-            if error <= LOOSE:
+        if not errors.speed < 0.9 * before:
+            if errors.speed <= LOOSE:
                 break
             return NOT_MET
-        before = error
-        walk(table, ints, at[SPEEDS], at[ESTIMATES], t, y, p, d, k, h, c)
-        status = walk(table, ints, first, last, t, y, p, d, k, h, c)
+        before = errors.speed
+        system.evaluate_rows(corrections.speeds, corrections.estimates, t)
+        status = system.evaluate(t)
         if status != 0:
             return status
-    return 0 if c[errors + SPEED_ERROR] <= LOOSE else NOT_MET
+    return 0 if errors.speed <= LOOSE else NOT_MET
 
 
-def project_end(table, ints, first, last, t, y, p, d, k, h, c, work, at):
-    """`project` for the end of a step, at `t`; `work` remembers the corrected end.
+def move_positions(system, corrections, t):
+    """Make one movement towards the constraints, and normalize; 0, or 1 + the index of a failed block."""
+    system.evaluate_rows(corrections.prepare, corrections.move, t)
+    status = system.evaluate(t)
+    system.evaluate_rows(corrections.move, corrections.speeds, t)
+    if status == 0:
+        system.evaluate_rows(corrections.normalize, corrections.prepare, t)
+    return status
+
+
+def project_end(system, method, t):
+    """`project` for the end of a step, at `t`; ``method.end`` becomes the corrected end.
 
     Returns 0, `NOT_MET`, 1 + the index of a block that raised, or -1 when something is not finite.
     """
-    if at[NORMALIZE] == at[END_OF_CORRECTIONS]:
+    if not has_corrections(method.corrections):
         return 0
-    status = project(table, ints, first, last, t, y, p, d, k, h, c, at)
+    status = project(system, method.corrections, t)
     if status != 0:
-        work[FAILED_TIME] = t
+        method.work.failed_time = t
         return status
-    n = y.shape[0]
+    y = system.y
+    c = system.c
+    end = method.end
     total = 0.0
-    for m in range(n):
-        work[WORK_HEADER + n + m] = y[m]
+    for m in range(method.n):
+        end[m] = y[m]
         total += 0.0 * y[m] + 0.0 * c[m]
     return 0 if total == 0.0 else -1
 
 
-def project_error(table, ints, t, y, p, d, k, h, c, error, end, at):
+def project_error(system, method, t, error):
     """Take out of an error estimate what the corrections have taken out of the error itself.
 
     That is its part in the directions in which corrections go, in the same metric; of coordinates it is what
-    the errors of the positions say when all are displaced by the estimate. `y`, equal to `end`, is the
-    corrected end of the step, and `c` belongs to it, on entry and after it.
+    the errors of the positions say when all are displaced by the estimate. `y`, equal to ``method.end``, is
+    the corrected end of the step, and `c` belongs to it, on entry and after it.
     """
-    if at[ESTIMATES] == at[END_OF_CORRECTIONS]:
+    corrections = method.corrections
+    if corrections.estimates == corrections.end:
         return
-    # the estimate in place of y, and y in place of h
-    walk(table, ints, at[ESTIMATES], at[DISPLACED], t, error, p, d, k, y, c)
-    if at[DISPLACED] == at[END_OF_CORRECTIONS]:
+    estimate = in_place_of_state(system, error)
+    estimate.evaluate_rows(corrections.estimates, corrections.displaced, t)
+    if corrections.displaced == corrections.end:
         return
-    n = y.shape[0]
-    for m in range(n):
+    motion = system.with_rows(corrections.motion_first, corrections.motion_last)
+    y = system.y
+    end = method.end
+    for m in range(method.n):
         y[m] = end[m] - error[m]
-    status = walk(table, ints, at[FIRST], at[LAST], t, y, p, d, k, h, c)
-    for m in range(n):
+    status = motion.evaluate(t)
+    for m in range(method.n):
         y[m] = end[m]
     if status == 0:
-        walk(table, ints, at[DISPLACED], at[RATES], t, y, p, d, k, h, c)
-        status = walk(table, ints, at[FIRST], at[LAST], t, y, p, d, k, h, c)
-        for m in range(n):
+        system.evaluate_rows(corrections.displaced, corrections.rates, t)
+        status = motion.evaluate(t)
+        for m in range(method.n):
             y[m] = end[m]
         if status == 0:
-            walk(table, ints, at[RATES], at[END_OF_CORRECTIONS], t, error, p, d, k, y, c)
-    walk(table, ints, at[FIRST], at[LAST], t, y, p, d, k, h, c)
+            estimate.evaluate_rows(corrections.rates, corrections.end, t)
+    motion.evaluate(t)
 
 
-def worth_projecting(error, order, at):
+def in_place_of_state(system, error):
+    """The system as corrections of an estimate read it: the estimate in place of y, and y in place of h."""
+    return OdeSystem(
+        system.table, system.ints, system.first, system.last,
+        error, system.p, system.d, system.k, system.y, system.c,
+    )  # fmt: skip
+
+
+def worth_projecting(error, order, corrections):
     """Whether a step with this error estimate may be accepted when both are corrected.
 
     Where half the step would be too long as well, the corrections are spared.
     """
-    if at[PREPARE] == at[MOVE]:
+    if not has_constraints(corrections):
         return error <= 1.0
     return error <= math.pow(2.0, order)
 
 
 def failure_code(status, work, otherwise):
-    """The step code for an end that could not be evaluated or corrected."""
+    """The step code for an end that could not be evaluated or corrected; `work` is a `StepWork`."""
     if status > 0:
-        work[FAILED_BLOCK] = float(status - 1)
+        work.failed_block = float(status - 1)
         return BLOCK_FAILED
     if status == NOT_MET:
         return CONSTRAINTS_NOT_MET

@@ -8,13 +8,13 @@ On the grid alone, a row for each output time, the value is that after the event
 
 from __future__ import annotations
 
-from cosim.contracts.method_layout import START as STEP_START
 from cosim.step.agenda import next_time
 from cosim.step.evaluation import copy_cache, probed, walk_rows
 from cosim.step.event_log import DRAIN_ROWS
 from cosim.step.failures import StepFailure
 from cosim.step.histories import exchange_swapped, swaps_reach_instance
-from cosim.step.realize import complete, interpolate, realize
+from cosim.step.integration import complete, interpolate
+from cosim.step.realize import realize
 from cosim.step.records import (
     AT_EVENTS,
     AT_STEPS,
@@ -142,7 +142,7 @@ def probe_last_step(run: Run) -> None:
 
 def record_inside(run: Run, t: float) -> None:
     """Record a time inside the last step, on the dense output."""
-    interpolate(run, max(t, run.work[STEP_START]), run.work)
+    interpolate(run, max(t, run.last_step.start), run.work)
     y, c = probed(run)
     walk_blocks(run, run.blocks_inside, t, y, c)
     write_row(run, t, y, c)

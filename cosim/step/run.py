@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.component.declarations import RING
+from cosim.contracts.method_layout import Settings, StepMemory, StepWork
 from cosim.step.plan import Plan
 from cosim.step.records import (
     Agenda,
@@ -119,6 +120,11 @@ class Run(Arrays):
     header: PlacesHeader = first("places", PlacesHeader)
     output_grid: OutputGrid = first("rows", OutputGrid)
     chosen: Choice = first("choice", Choice)
+
+    # the method
+    method_settings: Settings = first("settings", Settings)
+    step_memory: StepMemory = first("memory", StepMemory)
+    last_step: StepWork = first("work", StepWork)
 
     # handlers
     handlers: Rows[Handler] = rows("program", Handler)
@@ -283,6 +289,11 @@ class Run(Arrays):
         """The ring of a history."""
         at = run.rings[number]
         return rows_of(int, run.k, at, RING)
+
+    @property
+    def searched_step(run) -> StepWork:
+        """The step that was searched for crossings."""
+        return rows_of(StepWork, run.searched_work, 0, 1)[0]
 
     @property
     def backup(run) -> Variables:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import SETTINGS_HEADER
+from cosim.step.integration import method_arrays
 from cosim.step.run import Run
 
 STRETCH = 2_000  # steps; then it is asked whether they get shorter without end
@@ -64,11 +64,11 @@ def is_too_far(run: Run, t: float) -> bool:
 
 def fastest_state(run: Run) -> int:
     """Index of the state whose rate is the largest for its size, in absolute tolerances at least."""
-    n = run.y.shape[0]
+    tolerances = method_arrays(run).absolute_tolerances
     found = -1
     largest = 0.0
-    for m in range(n):
-        rate = abs(run.c[m]) / max(abs(run.y[m]), run.settings[SETTINGS_HEADER + n + m])
+    for m in range(run.y.shape[0]):
+        rate = abs(run.c[m]) / max(abs(run.y[m]), tolerances[m])
         if rate > largest:
             largest = rate
             found = m

@@ -16,7 +16,6 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import FIXED, LARGEST
 from cosim.step.agenda import follow_clocks, next_event_time
 from cosim.step.between import refine_step
 from cosim.step.copies import different, save_variables
@@ -39,7 +38,8 @@ from cosim.step.holds import (
     release_reset,
     release_unpressed,
 )
-from cosim.step.realize import assemble, realize, restart_integration, step
+from cosim.step.integration import assemble, restart_integration, take_step
+from cosim.step.realize import realize
 from cosim.step.recording import record_update
 from cosim.step.records import DERIVATIVES, HALTED, MOTION, NO_ROWS, ON_GRID, PUBLISH
 from cosim.step.run import Run
@@ -247,7 +247,7 @@ def integrate(run: Run, event_time: float, boundary: float) -> None:
     stop = end_of_step(run, event_time, boundary)
     if held_count(run) > 0:
         realize_held(run)
-    step(run, stop)
+    take_step(run, stop)
     if run.plan.between_updates.is_empty():
         isolate_witness(run, start)
     else:
@@ -261,11 +261,11 @@ def integrate(run: Run, event_time: float, boundary: float) -> None:
 def end_of_step(run: Run, event_time: float, boundary: float) -> float:
     """Where a step has to end at the latest, s."""
     start = run.clock.time
-    fixed = run.settings[FIXED]
+    fixed = run.method_settings.fixed_step
     stop = min(event_time, boundary)
     if fixed != 0.0 and run.y.shape[0] > 0 and start + fixed < boundary - SLIVER * fixed:
         stop = start + fixed if boundary < event_time else event_time
-    if run.y.shape[0] == 0 and min(stop, run.settings[LARGEST]) == math.inf:
+    if run.y.shape[0] == 0 and min(stop, run.method_settings.largest_step) == math.inf:
         raise NothingTakesTime()
     if len(run.witnesses) > 0:
         stop = min(stop, next_predicted_crossing(run))

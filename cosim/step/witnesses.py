@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import FIXED, IS_CUBIC
-from cosim.contracts.method_layout import START as STEP_START
 from cosim.step.crossing import (
     MOST_PARTS,
     PARTS,
@@ -22,8 +20,8 @@ from cosim.step.holds import (
     leave_out_held,
     note_held,
 )
+from cosim.step.integration import complete, redo
 from cosim.step.plan import STOP_RUN
-from cosim.step.realize import complete, redo
 from cosim.step.records import FALLING, RISING
 from cosim.step.run import Integers, Run
 from cosim.step.search_points import (
@@ -132,7 +130,7 @@ def report_nan_inside(run: Run) -> None:
 
 def predicts_events(run: Run) -> bool:
     """Whether steps may be made to end where an event is predicted: not while a witness is held."""
-    return run.settings[FIXED] == 0.0 and run.plan.restarts_cheaply != 0 and held_count(run) == 0
+    return run.method_settings.fixed_step == 0.0 and run.plan.restarts_cheaply != 0 and held_count(run) == 0
 
 
 def next_predicted_crossing(run: Run) -> float:
@@ -175,7 +173,7 @@ def begin_watch(run: Run) -> None:
 def isolation_window(run: Run) -> float:
     """To which length triggered events are located; NaN when they are not."""
     accuracy = run.options.accuracy
-    fixed = run.settings[FIXED]
+    fixed = run.method_settings.fixed_step
     if accuracy != accuracy:
         return math.nan
     shortest = max(1e-14, 1e-14 * abs(run.clock.time))
@@ -200,7 +198,7 @@ def isolate_witness(run: Run, start: float) -> None:
     has_crossed = compare_ends(run)
     if window != window:
         window = attempted
-        if has_crossed and run.y.shape[0] > 0 and run.settings[FIXED] == 0.0:
+        if has_crossed and run.y.shape[0] > 0 and run.method_settings.fixed_step == 0.0:
             raise NoAccuracy()
         if has_crossed:
             note_located(run, start, False)
@@ -241,16 +239,16 @@ def compare_ends(run: Run) -> bool:
 
 def search_kept_step(run: Run, start: float, window: float) -> bool:
     """Keep the step that has ended, and search it; whether a witness crosses inside."""
-    if run.settings[IS_CUBIC] == 0.0:
+    if run.method_settings.is_cubic == 0.0:
         complete(run)
     for m in range(run.work.shape[0]):
         run.searched_work[m] = run.work[m]
     # with what holds a witness, or remembers, values computed at an end again may be others
     remembers = held_count(run) > 0 or len(run.rings) > 0 or run.plan.remembers != 0
-    run.course.ends_known = 1 if run.work[STEP_START] == start and not remembers else 0
-    has_crossed = search(run, run.work[STEP_START], run.clock.time, window)
+    run.course.ends_known = 1 if run.last_step.start == start and not remembers else 0
+    has_crossed = search(run, run.last_step.start, run.clock.time, window)
     if has_crossed and is_noise(run):
-        has_crossed = search(run, run.work[STEP_START], run.clock.time, window)
+        has_crossed = search(run, run.last_step.start, run.clock.time, window)
     run.course.ends_known = 0
     return has_crossed
 
@@ -356,7 +354,7 @@ def points_apart(run: Run, points: Points, spacing: float, has_crossed: bool) ->
             wanted = min(wanted, spacing_for(points, i))
             if declared_rate(run, i) >= 0 and hides(points, i):
                 wanted = min(wanted, 0.5 * spacing)
-    length = run.clock.time - run.work[STEP_START]
+    length = run.clock.time - run.last_step.start
     return min(max(wanted, length / MOST_PARTS), run.options.shortest_pulse)
 
 
@@ -406,7 +404,7 @@ def step_to_crossing(run: Run, window: float) -> bool:
         wanted[i] = 1 if is_crossing(run, i, low, values_at(points, RIGHT)[i]) else 0
     time = run.search_window.end
     reach = window
-    before = run.work[STEP_START]
+    before = run.last_step.start
     if stop - time <= NEARLY * window:
         time = stop  # the step ends there already
     latest = before  # at which not all have crossed

@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-import inspect
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -44,12 +43,13 @@ from cosim_compiler.language.types import (
     Tuple,
     Type,
     View,
+    class_of,
     in_words,
     is_number,
     unify_all,
 )
 from cosim_compiler.nearest import nearest
-from cosim_compiler.record import Rows, layout_of, shown_by
+from cosim_compiler.record import Rows, computed_properties, layout_of
 
 
 class ExpressionReader(OperatorReader):
@@ -89,10 +89,9 @@ class ExpressionReader(OperatorReader):
         if isinstance(value.type, Group) and node.attr in value.type.of._fields:  # type: ignore[attr-defined]
             index, view = value.type.member(node.attr)
             return Member(view, value, index, node.attr)
-        if isinstance(value.type, Group):
-            shown = shown_by(inspect.getattr_static(value.type.of, node.attr, None))
-            if shown is not None:
-                return call_of_function(self, shown, [value], node)
+        computed = computed_properties(class_of(value.type)).get(node.attr)
+        if computed is not None:
+            return call_of_function(self, computed, [value], node)
         if isinstance(value.type, Record):
             return self.field(value, node)
         fields = getattr(value.type.of, "_fields", ()) if isinstance(value.type, Tuple) else ()
