@@ -18,7 +18,7 @@ from cosim.step.entries import CALLED, enter
 from cosim.step.failures import GROW, ForeignState
 from cosim.step.method import prepared
 from cosim.step.plan import Plan
-from cosim.step.python_method import PythonMethod
+from cosim.step.python_method import PythonMethod, held_weakly
 from cosim.step.records import DERIVATIVES, INSTANCE, MOTION, NOTHING, REPORT, RESTORED
 from cosim.step.restored import check_state
 from cosim.step.run import (
@@ -71,18 +71,6 @@ def _enter() -> Any:
 def _address(name: str) -> int:
     """Where a function of the Step begins."""
     return function_address(CALLED[name], ENTRY_SIGNATURE)
-
-
-def held_weakly(method: Callable[..., Any]) -> Callable[..., Any]:
-    """A function that calls a method and does not keep its object alive, as its address would."""
-    reference = weakref.WeakMethod(method)
-
-    def call(*arguments: Any) -> Any:
-        alive = reference()
-        assert alive is not None
-        return alive(*arguments)
-
-    return call
 
 
 class CompiledStep:
@@ -149,8 +137,12 @@ class CompiledStep:
                 kernels[place] = function, signature
         if kernels:
             program[list(kernels)] = function_addresses(tuple(kernels.values()))
-        program[place_in(Plan, "call_handler")] = self._python_address(run_handler, PYTHON_SIGNATURE)
-        program[place_in(Plan, "call_drain")] = self._python_address(empty_buffer, PYTHON_SIGNATURE)
+        program[place_in(Plan, "call_handler")] = self._python_address(
+            held_weakly(run_handler), PYTHON_SIGNATURE
+        )
+        program[place_in(Plan, "call_drain")] = self._python_address(
+            held_weakly(empty_buffer), PYTHON_SIGNATURE
+        )
         held_table, held_ints = np.zeros((1, 3), dtype=np.int64), np.zeros(1, dtype=np.int64)
         if self._held and held is not None:
             held_table, held_ints = held.table.copy(), held.ints.copy()
@@ -189,9 +181,9 @@ class CompiledStep:
         self.places: Any = places
         self.meeting = 0.0
 
-    def _python_address(self, method: Any, signature: str) -> int:
-        """The address of a method, as long as this Step lives."""
-        address = python_address(held_weakly(method), signature)
+    def _python_address(self, function: Any, signature: str) -> int:
+        """The address of a function, as long as this Step lives; it must not keep the Step alive."""
+        address = python_address(function, signature)
         weakref.finalize(self, release_address, address)
         return address
 

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import math
+import weakref
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from cosim.contracts.integrator import Integrator
-from cosim.contracts.method_entries import redo_entry, step_entry
+from cosim.contracts.method_entries import by_address, redo_entry, step_entry
 from cosim.contracts.method_layout import MethodArrays, OdeSystem, StepWork
 from cosim.contracts.step_code import StepCode
 from cosim.step.held_system import HeldSystem
 from cosim.step.method import Function, place_of
-from cosim.step.step_without_states import take_step_without_states
+from cosim.step.step_without_states import step_without_states
 from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
+from cosim_compiler.native import compile_function
 from cosim_compiler.record import rows_of
 
 if TYPE_CHECKING:
@@ -23,6 +26,18 @@ if TYPE_CHECKING:
 CODES = list(StepCode)
 RAISED = len(CODES)
 """What is answered where a method has raised; the exception is kept."""
+
+
+def held_weakly(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that calls a method and does not keep its object alive, as its address would."""
+    reference = weakref.WeakMethod(method)
+
+    def call(*arguments: Any) -> Any:
+        alive = reference()
+        assert alive is not None
+        return alive(*arguments)
+
+    return call
 
 
 class PythonMethod:
@@ -47,11 +62,11 @@ class PythonMethod:
         self.raised: BaseException | None = None
         self._held: HeldSystem | None = None
         self.functions: list[Function] = [
-            (place_of("step"), step_entry(MethodArrays, self._step), STEP_SIGNATURE),
-            (place_of("redo"), redo_entry(MethodArrays, self._redo), REDO_SIGNATURE),
-            (place_of("dense"), self._dense, DENSE_SIGNATURE),
-            (place_of("begin"), redo_entry(MethodArrays, self._begin), REDO_SIGNATURE),
-            (place_of("restart"), redo_entry(MethodArrays, self._restart), REDO_SIGNATURE),
+            (place_of("step"), step_entry(MethodArrays, held_weakly(self._step)), STEP_SIGNATURE),
+            (place_of("redo"), redo_entry(MethodArrays, held_weakly(self._redo)), REDO_SIGNATURE),
+            (place_of("dense"), held_weakly(self._dense), DENSE_SIGNATURE),
+            (place_of("begin"), redo_entry(MethodArrays, held_weakly(self._begin)), REDO_SIGNATURE),
+            (place_of("restart"), redo_entry(MethodArrays, held_weakly(self._restart)), REDO_SIGNATURE),
         ]
 
     @property
@@ -97,8 +112,8 @@ class PythonMethod:
 
     def _redo(self, evaluated: OdeSystem, method: MethodArrays, t_event: float) -> int:
         if evaluated.size == 0:  # its step was the Step's own: there is nothing to integrate
-            start = method.work.start
-            return int(take_step_without_states(evaluated, method, start, t_event, math.inf))
+            step = compile_function(step_without_states, STEP_SIGNATURE)
+            return int(step(*by_address(evaluated, method, method.work.start), t_event, math.inf))
         system, state = self._system(evaluated), self._state
         return self._guarded(method.work, lambda: self.integrator.redo(system, state, t_event))
 
