@@ -72,6 +72,11 @@ class History(NamedTuple):
             place -= self.ring[CAPACITY]
         return self.ring[START] + WIDTH * place
 
+    def entry(self, index):
+        """Time, value and derivative of an entry."""
+        at = self.place(index)
+        return self.entries[at + TIME], self.entries[at + VALUE], self.entries[at + DERIVATIVE]
+
     def time(self, index):
         """Time of an entry, s."""
         return self.entries[self.place(index) + TIME]
@@ -90,7 +95,7 @@ class History(NamedTuple):
 
     def is_inside(self, index):
         """Whether an entry is a point inside a step, from dense output."""
-        return self.kind(index) == INSIDE
+        return self.entries[self.place(index) + KIND] == INSIDE
 
     @property
     def newest_time(self):

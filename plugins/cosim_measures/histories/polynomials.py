@@ -61,7 +61,7 @@ def point(past, index, t, value, derivative):
     """Time, value and derivative of an entry; of the present when the index is one past the newest."""
     if index == past.count:
         return t, value, derivative
-    return past.time(index), past.value(index), past.derivative(index)
+    return past.entry(index)
 
 
 def hermite_through(past, first, last, at, t, value, derivative):
