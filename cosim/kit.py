@@ -136,9 +136,9 @@ if TYPE_CHECKING:
     from cosim.simulation.chosen_integrator import DEFAULT as DEFAULT
     from cosim.simulation.chosen_integrator import chosen_integrator as chosen_integrator
     from cosim.simulation.chosen_signals import choose_signals as choose_signals
-    from cosim.simulation.event_log import EventLog as EventLog
     from cosim.simulation.event_record import Finding as Finding
     from cosim.simulation.file_digest import file_digest as file_digest
+    from cosim.simulation.handled_events import EventLog as EventLog
     from cosim.simulation.interrupt import held_interrupt as held_interrupt
     from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
     from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted

@@ -20,9 +20,9 @@ from cosim.options import check_callable, check_choice, check_options, check_who
 from cosim.shown import shown
 from cosim.simulation import stride
 from cosim.simulation.chosen_integrator import chosen_integrator, integrator_options
-from cosim.simulation.event_log import EventLog
 from cosim.simulation.event_record import Finding
 from cosim.simulation.failures import NO_ACCURACY, failed_handler, failure, handler_failure
+from cosim.simulation.handled_events import EventLog
 from cosim.simulation.interrupt import interrupt_between_steps
 from cosim.simulation.monitor import Monitor, call_monitor
 from cosim.simulation.moved_start import GivenStart

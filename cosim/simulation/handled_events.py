@@ -1,4 +1,4 @@
-"""The events of a run: stored as numbers, and read one by one."""
+"""The events that a run has handled: stored as numbers, and read one by one."""
 
 from __future__ import annotations
 
