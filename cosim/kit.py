@@ -6,7 +6,8 @@ Authors of components do not need it. It is as stable as the contract version sa
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
                   its address, `lower` its text for other processors (with `data_of`, `length_of`);
                   `keep` and `kept`: what is costly to make, by the digest of what it is made of;
-                  `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
+                  `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads;
+                  `Record`, `rows_of`, `width_of`: memory with named fields
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures;
                   `indirect_call`: one for a signature of your own
 integrators       `method_layout` and its names: the arrays that compiled steps work in; `MethodKernels`,
@@ -299,7 +300,9 @@ if TYPE_CHECKING:
     from cosim_compiler.native import is_plain as is_plain
     from cosim_compiler.native import lower as lower
     from cosim_compiler.native import release_address as release_address
+    from cosim_compiler.record import Record as Record
     from cosim_compiler.record import rows_of as rows_of
+    from cosim_compiler.record import width_of as width_of
     from cosim_compiler.silent import compiled as compiled
     from cosim_compiler.sources.kernel_rules import check_rules as check_rules
     from cosim_compiler.sources.kernel_sides import nearer_side as nearer_side
