@@ -6,7 +6,8 @@ Authors of components do not need it. It is as stable as the contract version sa
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
                   its address, `lower` its text for other processors (with `data_of`, `length_of`);
                   `keep` and `kept`: what is costly to make, by the digest of what it is made of;
-                  `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
+                  `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads;
+                  `Record`, `rows_of`, `width_of`: memory with named fields
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures;
                   `indirect_call`: one for a signature of your own
 integrators       `method_layout` and its names: the arrays that compiled steps work in; `MethodKernels`,

@@ -255,10 +255,7 @@ def test_samples_by_rows_and_one_by_one_agree() -> None:
     for each in (one, rows):
         each.start(0.0, outputs[0].tolist())
     for k in range(4000):
-        for name, place in (("b", 0), ("a", 1)):
-            one.begin(times[k], lambda k=k: outputs[k].tolist())
-            one.drove(name, times[k], times[k + 1] - times[k], [given[k, place]], None)
-    one.finish_step(times[-1], lambda: outputs[-1].tolist())
+        one.extend(times[k + 1 : k + 2], outputs[k + 1 : k + 2], given[k : k + 1], np.zeros((1, 2)))
     for part in np.array_split(np.arange(4000), 7):
         rows.extend(times[part + 1], outputs[part + 1], given[part])
     for first, second in zip(one.samples(), rows.samples(), strict=True):

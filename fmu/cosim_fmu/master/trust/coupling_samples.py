@@ -12,6 +12,7 @@ from numpy.typing import NDArray
 from cosim.kit import compile_function
 from cosim_fmu.master.trust.collect_samples import (
     COUNTS,
+    SAMPLES,
     SIGNATURE,
     STEPS_OF_ONE,
     STRIDE,
@@ -25,10 +26,12 @@ ROWS = 1024
 """Added at once."""
 VALUES = 1 << 17
 """Kept at most; beyond, every second sample is dropped (integrals lose nothing by that)."""
+AT_THE_END = 4
+"""Samples at most that are complete when a run ends."""
 FEW = 1024
-"""Fewer values take longer to load compiled code for than to add in plain Python."""
+"""Values that are added in plain Python before compiled code is loaded."""
 
-REMEMBERED = ("_since", "_steps", "_mean", "_slope", "_rows")
+REMEMBERED = ("since", "steps", "means")
 
 
 class SampledInput(NamedTuple):
@@ -113,8 +116,12 @@ class CouplingSamples:
 
     Attributes
     ----------
-    by_rows : bool
-        Whether rows come from compiled code (`extend`).
+    since : float
+        When the last sample ended, s.
+    steps : dict of str to (float, float)
+        For each participant since when and how far it has stepped since then, s.
+    means : pair of list of float
+        Means and slopes of the inputs since then.
     """
 
     def __init__(
@@ -125,24 +132,22 @@ class CouplingSamples:
         bonds: Sequence[tuple[int, int]] = (),
         jumping: Sequence[int] = (),
     ) -> None:
-        self.inputs, self.bonds, self.by_rows = list(inputs), list(bonds), False
+        self.inputs, self.bonds = list(inputs), list(bonds)
         self._group, self._size, self.jumping = group, size, np.array(jumping, dtype=np.intp)
-        self._of: dict[str, list[tuple[int, int]]] = {}
-        for i, each in enumerate(inputs):
-            self._of.setdefault(each.target, []).append((i, each.place))
-        self._since = 0.0
-        self._steps: dict[str, tuple[float, float]] = {}
-        self._mean, self._slope = [0.0] * len(self.inputs), [0.0] * len(self.inputs)
-        self._rows: list[list[float]] = []
+        self.since = 0.0
+        self.steps: dict[str, tuple[float, float]] = {}
+        self.means = [0.0] * len(self.inputs), [0.0] * len(self.inputs)
+        self._added = 0
         self.start(0.0, [0.0] * size)
 
     def start(self, time: float, outputs: Sequence[float]) -> None:
         """The first exchange: outputs at the start (s)."""
-        self._since = time
+        self.since = time
         n, m, b = self._size, len(self.inputs), len(self.bonds)
         self._parts = np.cumsum([1, n, m, m, b, m])
         width = int(self._parts[-1]) + m
         most = max(2 * ROWS, VALUES // (1 + n + 2 * m + b))
+        self._room = 2 * (most // 2) + 2
         jumps = np.zeros(n, dtype=np.int64)
         jumps[self.jumping] = 1
         self._collected = Collected(
@@ -158,43 +163,11 @@ class CouplingSamples:
             teeth=np.zeros(m),
             sample=np.zeros(n + 3 * m),
             first=np.zeros(n + 3 * m),
-            kept=np.zeros((2 * (most // 2) + 2) * width),
+            kept=np.zeros(width),
         )
         self._collected.counts[[STEPS_OF_ONE, STRIDE]] = self._group, 1
         self._collected.present[: 1 + n] = [time, *outputs]
         self._collected.kept[:width] = self._collected.present
-
-    def begin(self, time: float, outputs: Callable[[], Sequence[float]]) -> None:
-        """Participants are about to step from `time` (s): an exchange has ended if all have come there."""
-        if not self.by_rows and time > self._since and self._all_at(time):
-            self._close(time, outputs())
-
-    def drove(self, name: str, start: float, size: float, values: Sequence[Any], slopes: Any) -> None:
-        """What the connected inputs of a participant did in a step from `start` by `size` (s).
-
-        A step that is taken again replaces the one before.
-        """
-        mine = self._of.get(name)
-        if self.by_rows:
-            return
-        before = self._steps.get(name)
-        goes_on = (
-            before is not None and start > before[0] and start >= self._since and before[0] >= self._since
-        )
-        self._steps[name] = (before[0] if goes_on and before is not None else start), start + size
-        if mine is None:
-            return
-        part = size / (start + size - before[0]) if goes_on and before is not None else 1.0
-        for i, place in mine:
-            slope = 0.0 if slopes is None else float(slopes[place])
-            mean = float(values[place]) + 0.5 * size * slope
-            self._mean[i] = mean if part == 1.0 else (1.0 - part) * self._mean[i] + part * mean
-            self._slope[i] = slope if part == 1.0 else 0.0
-
-    def finish_step(self, time: float, outputs: Callable[[], Sequence[float]]) -> None:
-        """A communication step has ended at `time` (s)."""
-        if not self.by_rows and time > self._since:
-            self._close(time, outputs())
 
     def extend(self, times: Vector, outputs: Vector, inputs: Vector, slopes: Vector | None = None) -> None:
         """Add several exchanges.
@@ -209,12 +182,13 @@ class CouplingSamples:
             Of the inputs, per s; all were held unless given.
         """
         given = np.zeros_like(inputs) if slopes is None else slopes
-        self._add(self._collected, np.hstack([times[:, None], outputs, inputs, given]))
+        rows = np.hstack([times[:, None], outputs, inputs, given])
+        self._collected, _ = self._add(self._collected, rows)
 
     def samples(self) -> Samples:
         """All samples until now; collecting may go on."""
         until_now = Collected(*(array.copy() for array in self._collected))
-        count = self._add(until_now, np.array(self._rows), ends=True)
+        until_now, count = self._add(until_now, np.zeros((0, 0)), ends=True)
         width = until_now.present.size
         table = until_now.kept[: count * width].reshape(count, width)
         columns = [np.ascontiguousarray(part) for part in np.split(table, self._parts, axis=1)]
@@ -238,22 +212,24 @@ class CouplingSamples:
             setattr(self, name, memory[name])
         self._collected = Collected(*(array.copy() for array in memory["collected"]))
 
-    def _all_at(self, time: float) -> bool:
-        small = 1e-9 * (time - self._since)
-        return all(end >= time - small for _, end in self._steps.values())
-
-    def _close(self, time: float, outputs: Sequence[float]) -> None:
-        self._rows.append([time, *outputs, *self._mean, *self._slope])
-        self._since = time
-        if len(self._rows) >= ROWS:
-            rows, self._rows = self._rows, []
-            self._add(self._collected, np.array(rows, dtype=np.float64))
-
-    def _add(self, collected: Collected, rows: Vector, *, ends: bool = False) -> int:
-        """Add exchanges; how many samples are kept then."""
-        collect = collect_samples if rows.size < FEW else _compiled()
+    def _add(self, collected: Collected, rows: Vector, *, ends: bool = False) -> tuple[Collected, int]:
+        """Add exchanges; what is known then, and how many samples are kept."""
+        self._added += rows.size
+        collect = collect_samples if self._added < FEW else _compiled()
+        collected = self._with_room(collected, len(rows))
         with np.errstate(all="ignore"):  # what is no number is told where it is passed on
-            return int(collect(*collected, rows.ravel(), int(ends)))
+            return collected, int(collect(*collected, rows.ravel(), int(ends)))
+
+    def _with_room(self, collected: Collected, more: int) -> Collected:
+        """The same with room for so many more exchanges, up to all that may be kept."""
+        counts, width = collected.counts, collected.present.size
+        used = int(counts[SAMPLES]) // int(counts[STRIDE]) + 1
+        wanted = min(self._room, used + more + AT_THE_END)
+        if collected.kept.size >= wanted * width:
+            return collected
+        kept = np.zeros(min(self._room, max(wanted, 2 * used)) * width)
+        kept[: used * width] = collected.kept[: used * width]
+        return collected._replace(kept=kept)
 
 
 @cache
