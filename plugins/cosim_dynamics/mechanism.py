@@ -21,9 +21,9 @@ ANY_MOTION, FIXED_AXES, PIVOT = range(3)
 
 
 class BodySlots(Record):
-    """What a body has that the one that it carries needs, too."""
+    """What of a body also those need that it carries."""
 
-    X_GB: int
+    X_GB: int  # its pose in Ground
     V: int  # its velocity
     bias: int  # its acceleration while u_dot is zero
     force: int  # what its motion takes while u_dot is zero, less what is applied; with all that it carries
@@ -146,7 +146,7 @@ class MechanismSlots(Record):
     solution: int
 
     # the constraints, see `constraint_arrays`
-    errors: int  # `ConstraintErrors`, and the speeds while their place is taken
+    errors: int  # `ConstraintErrors`
     jacobian: int
     eliminated: int
     products: int

@@ -126,7 +126,7 @@ class TreeSolver(contracts.DynamicsSolver):
             method += f", multipliers of {constraints.equations} equations"
             accelerations += schedule_constraints(parts, constraints, declared, factor, errors)
             self._rows = table.rows
-        table.hand_on_bodies(tree)
+        table.copy_parents(tree)
         assembly.projection = schedule_projection(parts, errors)
         speeds = f"{tree.size} speed{'' if tree.size == 1 else 's'}"
         self.choice = f"{method}; {speeds}, at most {tree.height} between Ground and a tip"
