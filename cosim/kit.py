@@ -12,6 +12,7 @@ calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `cal
 integrators       `method_layout` and its names: the arrays that compiled steps work in; `MethodKernels`,
                   `Capabilities`, `StepCode`; `project` and others, for steps that meet constraints
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
+records           `Record`, `rows_of`, `width_of`, `place_in`, `as_table`: what blocks know, declared by names
 histories         `history_buffer`: what a history looks like inside; its functions (`append_to_history` …)
 the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts
@@ -299,11 +300,15 @@ if TYPE_CHECKING:
     from cosim_compiler.native import is_plain as is_plain
     from cosim_compiler.native import lower as lower
     from cosim_compiler.native import release_address as release_address
+    from cosim_compiler.record import Record as Record
+    from cosim_compiler.record import place_in as place_in
     from cosim_compiler.record import rows_of as rows_of
+    from cosim_compiler.record import width_of as width_of
     from cosim_compiler.silent import compiled as compiled
     from cosim_compiler.sources.kernel_rules import check_rules as check_rules
     from cosim_compiler.sources.kernel_sides import nearer_side as nearer_side
     from cosim_compiler.sources.run_source import run_source as run_source
+    from cosim_compiler.tables import as_table as as_table
 
     step_layout = layout
 else:

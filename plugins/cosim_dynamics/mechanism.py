@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from cosim_compiler.record import Record, rows_of
+from cosim.kit import Record, rows_of
 
 NOWHERE = -1
 """A slot or an index that is not there."""

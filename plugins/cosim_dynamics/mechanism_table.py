@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import cosim
-from cosim.kit import Block
-from cosim_compiler.record import Record, rows_of, width_of
+from cosim.kit import Block, Record, rows_of, width_of
 from cosim_dynamics.mechanism import (
     NOWHERE,
     DofSlots,

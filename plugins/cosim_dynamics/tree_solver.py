@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_compiler.record import width_of
+from cosim.kit import width_of
 from cosim_dynamics.connectivity import Report
 from cosim_dynamics.constraint_arrays import ConstraintErrors
 from cosim_dynamics.constraint_operators import constraint_equations

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import cosim
-from cosim_compiler.record import width_of
+from cosim.kit import width_of
 from cosim_dynamics.mechanism import (
     ANY_MOTION,
     FIXED_AXES,
