@@ -13,6 +13,7 @@ calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `cal
 integrators       `method_layout` and its names: the arrays that compiled steps work in; `MethodKernels`,
                   `Capabilities`, `StepCode`; `project` and others, for steps that meet constraints
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
+records           `Record`, `rows_of`, `width_of`, `place_in`, `as_table`: what blocks know, declared by names
 histories         `History`: what ``s.past`` of a view is; `flattened`: helpers of it that also take its
                   arrays, as `append_to_history` … do; `history_buffer`: what it looks like inside
 the Step          its arrays, tables and entry points, for hosts without Python: `Run`, `records`, `Tables` …

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cosim_compiler.record import Record, rows_of
+from cosim.kit import Record, rows_of
 from cosim_dynamics.spatial_vectors import Six
 
 

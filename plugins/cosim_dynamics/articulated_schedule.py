@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 import cosim
-from cosim_compiler.record import width_of
+from cosim.kit import width_of
 from cosim_dynamics.acceleration_block import acceleration_block
 from cosim_dynamics.articulated_block import articulated_block
 from cosim_dynamics.articulated_inertia import ArticulatedInertia

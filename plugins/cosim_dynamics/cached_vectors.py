@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cosim_compiler.record import rows_of
+from cosim.kit import rows_of
 from cosim_dynamics.inertias import Ten
 from cosim_dynamics.spatial_vectors import Six, Three
 

@@ -29,13 +29,13 @@ class Connectivity:
             self._name(part): [] for part in parts if is_body(part) or is_ground(part)
         }
         self._above = {name: name for name in self._ends}
-        self._excused: set[str] = set()
+        self._skipped: set[str] = set()
         self._loops: list[tuple[contracts.Joint, list[str]]] = []
 
-    def excuse(self, joint: contracts.Joint) -> None:
-        """What hangs on a faulty joint is not reported once more."""
+    def skip_faulty(self, joint: contracts.Joint) -> None:
+        """Report nothing else of what hangs on a faulty joint."""
         for value in joint.values.attachments.values():
-            self._excused.add(value if isinstance(value, str) else getattr(value, "name", ""))
+            self._skipped.add(value if isinstance(value, str) else getattr(value, "name", ""))
 
     def connect(self, joint: contracts.Joint, parent: cosim.Component, child: cosim.Component) -> None:
         """Connect two bodies, unless something connects them already: that is a loop."""
@@ -50,7 +50,7 @@ class Connectivity:
 
     def report(self, problem: Report) -> None:
         """Report loops, and bodies that do not hang on Ground: once for all that hang together."""
-        seen = set(self._reached([self._ground])) if self._ground else set()
+        seen = set(self._connected_to([self._ground])) if self._ground else set()
         for joint, loop in self._loops:
             text = f"loop in the tree of joints: {' → '.join([*loop, loop[0]])}"
             if loop[0] in seen:
@@ -60,14 +60,14 @@ class Connectivity:
                 )
             else:
                 text += " never reaches Ground. Join one of these bodies to Ground in place of its joint here"
-                self._excused |= set(loop)
+                self._skipped |= set(loop)
             problem(joint.name, text)
         for name in self._ends:
             if name in seen:
                 continue
-            together = self._reached([name])
+            together = self._connected_to([name])
             seen |= set(together)
-            if self._excused & set(together):
+            if self._skipped & set(together):
                 continue
             if len(together) == 1:
                 text = (
@@ -109,14 +109,14 @@ class Connectivity:
             name = self._above[name]
         return name
 
-    def _reached(self, names: list[str]) -> list[str]:
-        found, pending = dict.fromkeys(names), list(names)
+    def _connected_to(self, names: list[str]) -> list[str]:
+        reached, pending = dict.fromkeys(names), list(names)
         while pending:
             for _, name in self._ends[pending.pop()]:
-                if name not in found:
-                    found[name] = None
+                if name not in reached:
+                    reached[name] = None
                     pending.append(name)
-        return list(found)
+        return list(reached)
 
     def _path(self, start: str, end: str) -> list[str]:
         """Names from one body to another along the joints, empty where there is no such way."""

@@ -7,8 +7,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from cosim_compiler.record import Record, rows_of
-from cosim_compiler.tables import as_table
+from cosim.kit import Record, as_table, rows_of
 from cosim_dynamics.cached_vectors import reals_at
 from cosim_dynamics.pivoted_cholesky import PivotedCholesky
 

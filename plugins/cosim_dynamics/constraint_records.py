@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 import cosim
-from cosim_compiler.record import width_of
+from cosim.kit import width_of
 from cosim_dynamics.connectivity import is_ground
 from cosim_dynamics.equations_of_constraints import offered_name
 from cosim_dynamics.mechanism import NOWHERE, TermSlots, terms_of

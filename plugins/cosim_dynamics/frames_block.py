@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cosim_compiler.record import Record, rows_of
+from cosim.kit import Record, rows_of
 from cosim_dynamics.cached_vectors import pose_at, put_pose
 from cosim_dynamics.mechanism import mechanism_at
 from cosim_mechanics.spatial import compose, compose_shift, inverse, is_turned

@@ -46,26 +46,27 @@ def check_tips(tree: Tree, problem: Report) -> None:
 
 
 def find_unresisted(state: cosim.State) -> str:
-    """A motion that meets no inertia in this State, as an end of a sentence; empty where it is not found."""
+    """A motion that meets no inertia in this State, as an end of a sentence; empty where there is none."""
     from cosim_dynamics.operators import mass_matrix
     from cosim_dynamics.tree_motion import TreeMotion
 
     system = state.system
     try:
-        there = state.copy().realize(cosim.Stage.VELOCITY)  # the block that failed left the stage behind it
-        M, motion = mass_matrix(system, there), TreeMotion(system, there)
+        # the block that failed left the stage behind it
+        evaluated = state.copy().realize(cosim.Stage.VELOCITY)
+        M, motion = mass_matrix(system, evaluated), TreeMotion(system, evaluated)
     except cosim.CosimError:
         return ""
     size = np.sqrt(np.where(M.diagonal() > 0.0, M.diagonal(), 1.0))
     if not np.all(np.isfinite(M)):
         return ""
     loose = np.linalg.eigh(M / np.outer(size, size))[1][:, 0]
-    found = []
+    joints = []
     for link, speeds in zip(motion.links, motion.speeds, strict=True):
         moving = [f"u[{k}]" for k, i in enumerate(speeds) if abs(loose[i]) > 1e-3 * np.abs(loose).max()]
         if moving:
-            found.append(f"{', '.join(moving)} of '{link.joint.name}' (body '{link.body.name}')")
-    return f"; here nothing resists {' together with '.join(found)}" if found else ""
+            joints.append(f"{', '.join(moving)} of '{link.joint.name}' (body '{link.body.name}')")
+    return f"; here nothing resists {' together with '.join(joints)}" if joints else ""
 
 
 def _inertia_at_joint(link: Link) -> NDArray[np.float64]:
@@ -88,7 +89,7 @@ def _motion(joint: contracts.Joint) -> tuple[NDArray[np.float64] | None, NDArray
     """H_FM, shape (6, nu), and X_FM at the start values; None where they depend on more than the joint."""
     known: dict[str, Any] = dict(joint.values.numbers)
     known |= {n: np.zeros(d.size) for n, d in joint.declarations.items() if d.kind == "cache"}
-    found = set()
+    written_slots = set()
     for name, kernel in joint.kernels.items():
         arguments = joint.arguments[name]
         written = {a.name for a in arguments if a.effect == "write"}
@@ -98,7 +99,7 @@ def _motion(joint: contracts.Joint) -> tuple[NDArray[np.float64] | None, NDArray
             return None, None
         scalars = {a.name for a in arguments if a.effect == "read" and joint.declarations[a.name].shape == ()}
         kernel(*[float(known[n][0]) if n in scalars else known[n] for n in kernel.arguments])
-        found |= written
-    if not {"H_FM", "X_FM"} <= found:
+        written_slots |= written
+    if not {"H_FM", "X_FM"} <= written_slots:
         return None, None
     return known["H_FM"].reshape(joint.nu, 6).T, known["X_FM"]

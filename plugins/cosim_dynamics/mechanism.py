@@ -12,7 +12,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from cosim_compiler.record import Record, rows_of
+from cosim.kit import Record, rows_of
 
 NOWHERE = -1
 """A slot or an index that is not there."""
@@ -21,9 +21,9 @@ ANY_MOTION, FIXED_AXES, PIVOT = range(3)
 
 
 class BodySlots(Record):
-    """What a body has that the one that it carries needs, too."""
+    """What of a body also those need that it carries."""
 
-    X_GB: int
+    X_GB: int  # its pose in Ground
     V: int  # its velocity
     bias: int  # its acceleration while u_dot is zero
     force: int  # what its motion takes while u_dot is zero, less what is applied; with all that it carries
@@ -146,7 +146,7 @@ class MechanismSlots(Record):
     solution: int
 
     # the constraints, see `constraint_arrays`
-    errors: int  # `ConstraintErrors`, and the speeds while their place is taken
+    errors: int  # `ConstraintErrors`
     jacobian: int
     eliminated: int
     products: int

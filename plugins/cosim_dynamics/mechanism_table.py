@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 import cosim
-from cosim.kit import Block
-from cosim_compiler.record import Record, rows_of, width_of
+from cosim.kit import Block, Record, rows_of, width_of
 from cosim_dynamics.mechanism import (
     NOWHERE,
     DofSlots,
@@ -28,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class MechanismTable:
-    """Memory for the records of a mechanism; who knows what they hold sets their fields.
+    """Memory for the records of a mechanism; whoever allocates what they say sets their fields.
 
     Parameters
     ----------
@@ -39,7 +38,7 @@ class MechanismTable:
     Attributes
     ----------
     rows : ndarray, shape (1, integers)
-        The memory: one row of the blocks that `block` makes. What nobody sets is `NOWHERE`.
+        The memory: one row of the blocks that `block` makes. What is not set is `NOWHERE`.
     mechanism : Mechanism
         The records in it.
     """
@@ -66,8 +65,8 @@ class MechanismTable:
             dof.parent = tree.before[i]
             dof.run = tree.run[i]
 
-    def hand_on_bodies(self, tree: Tree) -> None:
-        """Tell each link where what its parent has lies, once that is known."""
+    def copy_parents(self, tree: Tree) -> None:
+        """Copy the slots of each link's parent into the link, once all are set."""
         for link, slots in zip(tree.links, self.mechanism.links, strict=True):
             if link.parent >= 0:
                 slots.parent = self.mechanism.links[link.parent].body

@@ -73,13 +73,13 @@ def schedule_reversed_joints(assembly: Assembly, tree: Tree, joints: list[Orient
 
     def record(joint: contracts.Joint, oriented: OrientedJoint) -> ReversedJoint:
         names = ("X_FM", "H_FM", "HDotU_FM", *(["u"] if joint.nu else []))
-        own = {name: assembly.slot(joint, name).offset for name in names}
+        declared = {name: assembly.slot(joint, name).offset for name in names}
         return ReversedJoint(
             speeds=joint.nu,
             X_MF=oriented.X_FM.offset,
             H_MF=oriented.H_FM.offset,
             HDotU_MF=oriented.HDotU_FM.offset,
-            **own,
+            **declared,
         )
 
     def reads(joints: list[tuple[contracts.Joint, OrientedJoint]], *names: str) -> list[Slot]:

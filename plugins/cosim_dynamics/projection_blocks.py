@@ -14,7 +14,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from cosim_compiler.record import Record, rows_of
+from cosim.kit import Record, rows_of
 from cosim_dynamics.cached_vectors import reals_at
 from cosim_dynamics.constraint_arrays import constraint_arrays
 from cosim_dynamics.mechanism import mechanism_at

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cosim.kit import Projection
-from cosim_compiler.record import place_in
+from cosim.kit import Projection, place_in
 from cosim_dynamics import projection_blocks as corrections
 from cosim_dynamics.constraint_arrays import ConstraintErrors
 from cosim_dynamics.solver_blocks import rows_from

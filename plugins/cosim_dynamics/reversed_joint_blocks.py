@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from cosim_compiler.record import Record, rows_of
+from cosim.kit import Record, rows_of
 from cosim_dynamics.cached_vectors import (
     column_at,
     pose_at,

@@ -66,9 +66,9 @@ class SingularStart:
             n for n, p in parts if isinstance(p, contracts.Constraint) for _ in range(p.equations)
         ]
         if any(state[f"{name}.redundant"] for name in set(self._owners)):
-            self._examine(state)
+            self._find_singular(state)
 
-    def _examine(self, state: cosim.State) -> None:
+    def _find_singular(self, state: cosim.State) -> None:
         c = state.arrays["c"]
         arrays = constraint_arrays(c, self._mechanism)
         G, Z, sizes = (x.copy() for x in (arrays.jacobian, arrays.eliminated, arrays.cholesky.sizes))
@@ -84,7 +84,7 @@ class SingularStart:
         if not lost.shape[1]:
             return
         self._lost, self._usual, self._held = lost, usual, held
-        self._contradict(state)
+        self._find_contradictions(state)
         free = self._free_speeds(G[held] / usual[:, None], len(held) - lost.shape[1], speeds)
         if not free.size:
             return
@@ -105,11 +105,11 @@ class SingularStart:
         self.constraints = list(dict.fromkeys(names))
         one = np.linalg.svd(np.array(changes))[2][0]  # the only combination, where a plane has two tangents
         branches = self._tangents(free, one) if free.shape[1] == 2 else []
-        self._say(state, scale, branches)
+        self._describe_motion(state, scale, branches)
 
-    def _contradict(self, state: cosim.State) -> None:
+    def _find_contradictions(self, state: cosim.State) -> None:
         """Name the constraints whose accelerations no motion has: what holds nothing has to be met."""
-        values, added = self._values(state.u)
+        values, added = self._evaluate_equations(state.u)
         missed = np.abs(self._lost @ (self._lost.T @ (values / self._usual)))
         if missed.max() > LEFT_OVER * (added / self._usual).max():
             rows = zip(self._held, missed, strict=True)
@@ -119,10 +119,10 @@ class SingularStart:
 
     def _second_order(self, u: Array) -> tuple[Array, float]:
         """The part of w b that is quadratic in the speeds, for each combination, and what was added up."""
-        still, _ = self._values(0.0 * u)
-        there, added = self._values(u)
-        back, _ = self._values(-u)
-        change: Array = self._lost.T @ ((0.5 * (there + back) - still) / self._usual)
+        at_rest, _ = self._evaluate_equations(0.0 * u)
+        forward, added = self._evaluate_equations(u)
+        backward, _ = self._evaluate_equations(-u)
+        change: Array = self._lost.T @ ((0.5 * (forward + backward) - at_rest) / self._usual)
         return change, float((added / self._usual).max())
 
     def _tangents(self, free: Array, combination: Array) -> list[Array]:
@@ -136,10 +136,10 @@ class SingularStart:
         if not inside > 0.0:
             return []
         root = -0.5 * (mixed + np.copysign(np.sqrt(inside), mixed))
-        found = [free @ np.array(pair) for pair in ((root, first), (last, root))]  # x / y of first x2 + …
-        return [u / np.abs(u).max() for u in found]
+        tangents = [free @ np.array(pair) for pair in ((root, first), (last, root))]  # x / y of first x2 + …
+        return [u / np.abs(u).max() for u in tangents]
 
-    def _say(self, state: cosim.State, scale: float, branches: list[Array]) -> None:
+    def _describe_motion(self, state: cosim.State, scale: float, branches: list[Array]) -> None:
         """What the speeds are here, and where the motion goes."""
         u, u_dot = state.u, state.y_dot[state.system.nq :][: state.system.nu]
         size = float(np.abs(u).max(initial=0.0))
@@ -149,7 +149,7 @@ class SingularStart:
         )
         if branches:
             self.message += f" ({', and '.join(_ratio(state, branch) for branch in branches)})"
-        values, _ = self._values(u)
+        values, _ = self._evaluate_equations(u)
         off = float(np.abs(self._lost.T @ (values / self._usual)).max())
         if size > 0.0 and off > ALONG * scale * size * size:
             self.is_possible = False
@@ -175,7 +175,7 @@ class SingularStart:
         basis[speeds - system.nq] = right[rank:].T
         return basis
 
-    def _values(self, u: Array) -> tuple[Array, Array]:
+    def _evaluate_equations(self, u: Array) -> tuple[Array, Array]:
         """The equations with the accelerations without them, and the sum of the sizes of what was added."""
         twin, held = self._state.copy(), self._held
         twin.set_u(u)

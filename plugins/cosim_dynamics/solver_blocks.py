@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import Block
-from cosim_compiler.record import Record, words_of
+from cosim.kit import Block, Record
 from cosim_dynamics.symbol import SymbolGraph
 from cosim_dynamics.trace import TIME, write_kernel
 
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 def rows_from(records: Sequence[Record]) -> NDArray[np.int64]:
     """The rows of a block that are these records."""
-    return np.array([words_of(record) for record in records], dtype=np.int64)
+    return np.array([np.frombuffer(record, dtype=np.int64) for record in records], dtype=np.int64)
 
 
 def solver_block(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cosim_compiler.record import width_of
+from cosim.kit import width_of
 from cosim_dynamics.frames_block import JointFrames
 from cosim_dynamics.mechanism_table import MechanismTable
 from cosim_dynamics.oriented_joint import orient_joints

@@ -91,12 +91,12 @@ class Tree:
                 parent, child = attached(joint, "parent"), attached(joint, "child")
             except cosim.CosimError as error:
                 problem(joint.name, str(error))
-                connectivity.excuse(joint)
+                connectivity.skip_faulty(joint)
                 continue
             unfit = unfit_ends(parent, child)
             if unfit:
                 problem(joint.name, unfit)
-                connectivity.excuse(joint)
+                connectivity.skip_faulty(joint)
             else:
                 connectivity.connect(joint, parent, child)
         connectivity.report(problem)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_compiler.record import width_of
+from cosim.kit import width_of
 from cosim_dynamics.connectivity import Report
 from cosim_dynamics.constraint_arrays import ConstraintErrors
 from cosim_dynamics.constraint_operators import constraint_equations
@@ -126,7 +126,7 @@ class TreeSolver(contracts.DynamicsSolver):
             method += f", multipliers of {constraints.equations} equations"
             accelerations += schedule_constraints(parts, constraints, declared, factor, errors)
             self._rows = table.rows
-        table.hand_on_bodies(tree)
+        table.copy_parents(tree)
         assembly.projection = schedule_projection(parts, errors)
         speeds = f"{tree.size} speed{'' if tree.size == 1 else 's'}"
         self.choice = f"{method}; {speeds}, at most {tree.height} between Ground and a tip"

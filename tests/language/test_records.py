@@ -247,6 +247,56 @@ def test_a_view_without_room_for_a_record_is_refused(monkeypatch: pytest.MonkeyP
         Program().root(misfit, "Pf>f")
 
 
+class Path(Record):
+    """Places inside a record, for rows of numbers."""
+
+    start: Place
+    end: Place
+
+    def rate(path):
+        return (path.end.at - path.start.at) / path.start.speed
+
+
+def shifted_path(x, n, by):
+    """Rows of records with records inside, and a part of a view whose places all lie inside."""
+    total = 0.0
+    for path in rows_of(Path, x, n[0], n[1]):
+        total += path.rate()
+        path.end.at += by
+    part = rows_of(float, x, n[0], 3)
+    for i in range(len(part)):
+        part[i] *= 2.0
+    rest = rows_of(float, x, n[0], n[1])
+    return total + part[2] + (rest[0] if len(rest) > 0 else -1.0) + float(rows_of(int, n, 1, 1)[0])
+
+
+@pytest.mark.parametrize("coder", CODERS, ids=["llvm", "c"][: len(CODERS)])
+@pytest.mark.parametrize(("first", "count"), [(0, 0), (0, 1), (1, 1), (0, 2), (3, 1)])
+def test_rows_of_records_inside_records_and_of_numbers(coder: Coder, first: int, count: int) -> None:
+    start = np.array([1.0, 0.5, -0.25, 2.0, 0.25, -3.0, 4.0, 8.0])
+    plain, n = start.copy(), np.array([first, count])
+    expected = shifted_path(plain, n, 0.125)
+    program = Program()
+    name = f"rows_{id(program)}"
+    root = program.root(shifted_path, "FIf>f")
+    coder.machine.load(coder.code(coder.text(program, [(name, root, "FIf>f")]), 1))
+    x, result = start.copy(), ctypes.c_double()
+    call = convention.prototype("FIf>f")(coder.machine.address_of(name))
+    given = [word for view in (x, n) for word in (view.ctypes.data, view.size)]
+    assert call(ctypes.addressof(result), *given, 0.125) == 0
+    assert result.value == expected
+    assert x.tobytes() == plain.tobytes()
+
+
+def whole_numbers_of_reals(x):
+    return float(rows_of(int, x, 0, 1)[0])
+
+
+def test_numbers_of_another_kind_than_the_view_has_are_refused() -> None:
+    with pytest.raises(ContractError, match="a view has no numbers of the kind int"):
+        Program().root(whole_numbers_of_reals, "F>f")
+
+
 def test_a_changed_property_is_another_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(convention.compounds, "P", (Pair, "FI"))
     before = units._digest_of_unit(((furthest, "Pf>f"),))

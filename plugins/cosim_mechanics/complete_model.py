@@ -9,7 +9,7 @@ import cosim
 GRAVITY = (0.0, 0.0, -9.81)
 
 
-def furnish(model: cosim.Model, gravity: Any) -> None:
+def complete_model(model: cosim.Model, gravity: Any) -> None:
     """Add ``ground``, ``gravity`` and ``energy`` to a model that does not have Ground yet."""
     if "ground" in model.parts:
         return

@@ -45,38 +45,38 @@ def torque_equations(system: cosim.System, state: cosim.State) -> dict[int, SVal
     for the recursion.
     """
     motion = TreeMotion(system, state)
-    accelerations = _outward(motion)
+    accelerations = _accelerations(motion)
     links = motion.links
-    wrenches = [_needed(motion, i, A) for i, A in enumerate(accelerations)]
+    wrenches = [_required_force(motion, i, A) for i, A in enumerate(accelerations)]
     result: dict[int, SVal] = {}
     for i in reversed(range(len(links))):
-        result |= _own(motion, i, wrenches[i])
+        result |= _equations_of_joint(motion, i, wrenches[i])
         parent = links[i].parent
         if parent >= 0:
             wrenches[parent] = wrenches[parent] + wrenches[i].force_at(motion.p_M[parent] - motion.p_M[i])
     return dict(sorted(result.items()))
 
 
-def _outward(motion: TreeMotion) -> list[SpatialSVal]:
+def _accelerations(motion: TreeMotion) -> list[SpatialSVal]:
     """For each link its angular acceleration and the acceleration of its joint's M."""
-    found: list[SpatialSVal] = []
+    accelerations: list[SpatialSVal] = []
     for i, link in enumerate(motion.links):
-        R_GF, p_M, own = motion.R_GF[i], motion.p_M[i], motion.speeds[i]
+        R_GF, p_M, speeds = motion.R_GF[i], motion.p_M[i], motion.speeds[i]
         A, w_P = SpatialSVal(), np.zeros(3)
         if link.parent >= 0:
-            A = _moved(motion, link.parent, found[link.parent], p_M)
+            A = _moved(motion, link.parent, accelerations[link.parent], p_M)
             w_P = motion.velocity(link.parent, p_M)[:3]
         if link.joint.nu:
-            u = motion.state.u[own]
-            spin, slip = motion.angular[:, own] @ u, motion.linear[:, own] @ u
+            u = motion.state.u[speeds]
+            spin, slip = motion.angular[:, speeds] @ u, motion.linear[:, speeds] @ u
             remainder = motion.velocity_terms(i)
             A = A + np.concatenate([np.cross(w_P, spin), 2.0 * np.cross(w_P, slip)])
             A = A + np.concatenate([R_GF @ remainder[:3], R_GF @ remainder[3:]])
-            for k in own:
+            for k in speeds:
                 column = np.concatenate([motion.angular[:, k], motion.linear[:, k]])
                 A = A + SpatialSVal.along(column, SVal.acceleration(int(k)))
-        found.append(A)
-    return found
+        accelerations.append(A)
+    return accelerations
 
 
 def _moved(motion: TreeMotion, link: int, A: SpatialSVal, point: Array) -> SpatialSVal:
@@ -86,7 +86,7 @@ def _moved(motion: TreeMotion, link: int, A: SpatialSVal, point: Array) -> Spati
     return SpatialSVal(A.angular, A.linear + A.angular.cross(arm) + np.cross(w, np.cross(w, arm)))
 
 
-def _needed(motion: TreeMotion, link: int, A: SpatialSVal) -> SpatialSVal:
+def _required_force(motion: TreeMotion, link: int, A: SpatialSVal) -> SpatialSVal:
     """Moment about the joint's M and force that accelerate a link's body so."""
     mass, inertia = motion.inertia(link)
     center = motion.center(link)
@@ -96,7 +96,7 @@ def _needed(motion: TreeMotion, link: int, A: SpatialSVal) -> SpatialSVal:
     return SpatialSVal(moment, force).force_at(motion.p_M[link] - center)
 
 
-def _own(motion: TreeMotion, index: int, wrench: SpatialSVal) -> dict[int, SVal]:
+def _equations_of_joint(motion: TreeMotion, index: int, wrench: SpatialSVal) -> dict[int, SVal]:
     """The torque equations of one joint from the force that it transmits."""
     joint, speeds = motion.links[index].joint, motion.speeds[index]
     if not joint.nu:
