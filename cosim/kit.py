@@ -9,8 +9,12 @@ machine code      `compiled` and `compile_function` make a kernel function calla
                   `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures;
                   `indirect_call`: one for a signature of your own
-integrators       `method_layout` and its names: the arrays that compiled steps work in; `MethodKernels`,
-                  `Capabilities`, `StepCode`; `project` and others, for steps that meet constraints
+integrators       `OdeSystem` and `MethodArrays`: what the functions of a method take; `step_entry` and
+                  `redo_entry`: what is called by its address; `Settings`, `StepMemory`, `StepWork`,
+                  `MethodSlots`, `Corrections`: the records in the arrays; `MethodKernels`, `Capabilities`,
+                  `StepCode`; `project` and others, for steps that meet constraints
+records           `Record`, `rows_of`, `width_of`, `place_in`: memory with named fields; `as_table`: rows by
+                  columns
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
 histories         `history_buffer`: what a history looks like inside; its functions (`append_to_history` …)
 the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
