@@ -10,8 +10,12 @@ machine code      `compiled` and `compile_function` make a kernel function calla
                   `Record`, `rows_of`, `width_of`: memory with named fields
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures;
                   `indirect_call`: one for a signature of your own
-integrators       `method_layout` and its names: the arrays that compiled steps work in; `MethodKernels`,
-                  `Capabilities`, `StepCode`; `project` and others, for steps that meet constraints
+integrators       `OdeSystem` and `MethodArrays`: what the functions of a method take; `step_entry` and
+                  `redo_entry`: what is called by its address; `Settings`, `StepMemory`, `StepWork`,
+                  `MethodSlots`, `Corrections`: the records in the arrays; `MethodKernels`, `Capabilities`,
+                  `StepCode`; `project` and others, for steps that meet constraints
+records           `Record`, `rows_of`, `width_of`, `place_in`: memory with named fields; `as_table`: rows by
+                  columns
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
 records           `Record`, `rows_of`, `width_of`, `place_in`, `as_table`: what blocks know, declared by names
 histories         `History`: what ``s.past`` of a view is; `flattened`: helpers of it that also take its

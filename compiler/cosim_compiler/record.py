@@ -19,6 +19,7 @@ from __future__ import annotations
 import ctypes
 import functools
 import hashlib
+import inspect
 import sys
 import types
 from collections.abc import Iterator
@@ -221,47 +222,36 @@ def _told(kind: Any) -> str:
     return str(C_NUMBERS.get(kind) or layout_digest(kind))
 
 
-@functools.cache
-def computed_properties(cls: type | None) -> dict[str, types.FunctionType]:
-    """The properties of a class, and of its bases, that are kernel functions; fields are none."""
-    found: dict[str, types.FunctionType] = {}
-    for base in reversed(() if cls is None else cls.__mro__):
-        declared = vars(base).get("declared", {})
-        for name, value in vars(base).items():
-            computed = None if name in declared else shown_by(value)
-            if computed is not None:
-                found[name] = computed
-    return found
+def computed_property(cls: type | None, name: str) -> types.FunctionType | None:
+    """The kernel function behind a property of a class, also one that plain Python asks once; None: there is none."""
+    if name in getattr(cls, "declared", ()):
+        return None
+    value: Any = inspect.getattr_static(cls, name, None)
+    found = value.func if isinstance(value, functools.cached_property) else getattr(value, "fget", None)
+    return found if isinstance(found, types.FunctionType) else None
 
 
 def functions_of(cls: type) -> list[types.FunctionType]:
     """The methods and the properties of a class and of its bases."""
-    classes = [base for base in cls.__mro__ if base not in (tuple, Record, *Record.__mro__)]
-    named = {name: value for base in reversed(classes) for name, value in vars(base).items()}
-    methods = [value for name, value in named.items() if not name.startswith("_")]
-    found = [value for value in methods if isinstance(value, types.FunctionType)]
-    return [*found, *computed_properties(cls).values()]
-
-
-def shown_by(attribute: Any) -> types.FunctionType | None:
-    """The function that a property calls, also one that plain Python asks once; None: it is no property."""
-    if isinstance(attribute, property):
-        function: Any = attribute.fget
-    else:
-        function = attribute.func if isinstance(attribute, functools.cached_property) else None
-    return function if isinstance(function, types.FunctionType) else None
+    own = [base for base in cls.__mro__ if base not in (tuple, *Record.__mro__)]
+    names = dict.fromkeys(name for base in own for name in vars(base) if not name.startswith("_"))
+    found = [computed_property(cls, name) or getattr(cls, name) for name in names]
+    return [value for value in found if isinstance(value, types.FunctionType)]
 
 
 def methods_of(cls: Any) -> list[types.FunctionType]:
     """The methods and properties of a record, and of those that its fields are or have rows of."""
-    found, left, seen = [], [cls], {cls}
+    return [function for one in classes_in(cls) for function in functions_of(one)]
+
+
+def classes_in(cls: Any) -> list[type]:
+    """A record, and those that its fields are or have rows of."""
+    found, left = [cls], [cls]
     while left:
-        one = left.pop()
-        found += functions_of(one)
-        kinds = [kind.kind if isinstance(kind, Rows) else kind for kind in one.declared.values()]
-        inside = [kind for kind in kinds if kind not in NUMBERS and kind not in seen]
+        kinds = [kind.kind if isinstance(kind, Rows) else kind for kind in left.pop().declared.values()]
+        inside = [kind for kind in dict.fromkeys(kinds) if kind not in NUMBERS and kind not in found]
         left += inside
-        seen.update(inside)
+        found += inside
     return found
 
 

@@ -307,3 +307,89 @@ def test_a_changed_property_is_another_unit(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(convention.compounds, "P", (Pair, "FI"))
     monkeypatch.setattr(Place, "later", lambda place, time: place.at - time * place.speed)
     assert units._digest_of_unit(((furthest, "Pf>f"),)) != before
+
+
+class Ends(Record):
+    """Records inside a record that lies in a view."""
+
+    left: Place
+    right: Place
+
+
+class Vectors(NamedTuple):
+    """Vectors that lie in one view, one behind the other."""
+
+    n: int
+    numbers: Any
+
+    @property
+    def ends(vectors):
+        return rows_of(Ends, vectors.numbers, 0, 1)[0]
+
+    def vector(vectors, index):
+        return vectors.numbers[4 + index * vectors.n : 4 + (index + 1) * vectors.n]
+
+
+class Rising(Vectors):
+    """Shows its own place of a vector."""
+
+    @property
+    def shown(vectors):
+        return vectors.vector(0)
+
+
+class Falling(Vectors):
+    """Of the same items, and with another place."""
+
+    @property
+    def shown(vectors):
+        return vectors.vector(1)
+
+
+def add_to_shown(vectors, amount):
+    shown = vectors.shown
+    for m in range(vectors.n):
+        shown[m] += amount * vectors.ends.right.later(1.0)
+    vectors.ends.left.at += 1.0
+    return vectors.numbers[0] + len(shown)
+
+
+def of_both(n, numbers):
+    return add_to_shown(Rising(n, numbers), 1.0) + 1000.0 * add_to_shown(Falling(n, numbers), 2.0)
+
+
+@pytest.mark.parametrize("coder", CODERS, ids=["llvm", "c"][: len(CODERS)])
+def test_named_tuples_have_methods_and_properties(coder: Coder) -> None:
+    program = Program()
+    name = f"named_{id(program)}"
+    entries = [(name, program.root(of_both, "iF>f"), "iF>f")]
+    coder.machine.load(coder.code(coder.text(program, entries), 1))
+    called = convention.prototype("iF>f")(coder.machine.address_of(name))
+    for n in (0, 1, 3):
+        given = np.arange(4.0 + 2 * 3 + 1)
+        plain, made, answer = given.copy(), given.copy(), np.zeros(1)
+        expected = of_both(n, plain)
+        assert called(answer.ctypes.data, n, made.ctypes.data, made.size) == 0
+        assert made.tobytes() == plain.tobytes() and answer[0] == expected
+
+
+def shown_by(method: Any, made: Any) -> Any:
+    class Shown(Vectors):
+        shown = made
+
+    Shown.vector = method
+
+    def read(n, numbers):
+        return Shown(n, numbers).shown[0]
+
+    return read
+
+
+def test_another_method_of_a_named_tuple_is_another_unit() -> None:
+    def of_next(vectors, index):
+        return vectors.numbers[5 + index :]
+
+    first, second = property(lambda v: v.vector(0)), property(lambda v: v.vector(1))
+    made = [shown_by(*given) for given in ((Vectors.vector, first), (of_next, first), (of_next, second))]
+    digests = [units._digest_of_unit(((read, "iF>f"),)) for read in (*made, shown_by(of_next, second))]
+    assert len(set(digests)) == 3 and digests[2] == digests[3]

@@ -49,7 +49,7 @@ from cosim_compiler.language.types import (
     unify_all,
 )
 from cosim_compiler.nearest import nearest
-from cosim_compiler.record import Rows, computed_properties, layout_of
+from cosim_compiler.record import Rows, computed_property, layout_of
 
 
 class ExpressionReader(OperatorReader):
@@ -89,7 +89,7 @@ class ExpressionReader(OperatorReader):
         if isinstance(value.type, Group) and node.attr in value.type.of._fields:  # type: ignore[attr-defined]
             index, view = value.type.member(node.attr)
             return Member(view, value, index, node.attr)
-        computed = computed_properties(class_of(value.type)).get(node.attr)
+        computed = computed_property(class_of(value.type), node.attr)
         if computed is not None:
             return call_of_function(self, computed, [value], node)
         if isinstance(value.type, Record):

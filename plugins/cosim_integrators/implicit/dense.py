@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosim_integrators.implicit.implicit_method import NO_SLOTS, ImplicitMethod
+from cosim_integrators.implicit.implicit_method import ImplicitMethod
 from cosim_integrators.kit.dense_output import STRAIGHT, is_late, on_line, share_of_step
 from cosim_integrators.kit.start_of_step import copy_values
 
@@ -36,7 +36,7 @@ def store_bend(method):
 
 def polynomial_output(t, coefficients, work, y, out):
     """``out`` = the line between both ends of the last step, and the bend beside it; `y` lends its length."""
-    method = ImplicitMethod(out.shape[0], coefficients, work, work, work, NO_SLOTS)
+    method = ImplicitMethod(out.shape[0], coefficients, work, work, work, work)
     step = method.work
     late = is_late(t, step.start, step.end)
     near = method.near_end(late)

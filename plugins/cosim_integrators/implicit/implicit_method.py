@@ -69,7 +69,6 @@ class MadeMatrices(Record):
 
 NO_JACOBIAN, OLD, NEW = range(3)  # none, from an earlier step, from the start of this one
 NUMBERS_AT, HISTORY_AT, PATTERN_HEADER = width_of(NewtonNumbers), width_of(ImplicitMemory), width_of(Pattern)
-NO_SLOTS = np.zeros(1, dtype=np.int64)
 
 # vectors in work, behind the three of all methods
 SLOPE, WEIGHT, ERROR, RIGHT, IMAGINARY, BASE = range(3, 9)

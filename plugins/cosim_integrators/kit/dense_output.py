@@ -3,12 +3,14 @@
 All dense output is the straight line between both ends, and a bend beside it that is zero at both. So the
 ends are met to the last bit, a constant is that constant to the last bit, and a straight line is off by no
 more than one rounding of its larger end.
+
+Dense output reads `work` and the coefficients alone: `work` stands in the places of the other arrays.
 """
 
 from __future__ import annotations
 
 from cosim.kit import MethodArrays
-from cosim_integrators.kit.explicit_method import NO_SLOTS, STAGES_AT, ExplicitMethod
+from cosim_integrators.kit.explicit_method import STAGES_AT, ExplicitMethod
 from cosim_integrators.kit.start_of_step import copy_values
 
 SPLITTER = 134217729.0  # 2^27 + 1
@@ -95,7 +97,7 @@ def lift(s, r, node, step, start, end, first, last, inner, out):
 
 def hermite_dense_output(t, coefficients, work, y, out):
     """``out`` = the cubic through both ends of the last step, whose derivatives follow the common vectors."""
-    method = MethodArrays(y.shape[0], coefficients, work, work, work, NO_SLOTS)
+    method = MethodArrays(y.shape[0], coefficients, work, work, work, work)
     step = method.work
     late = is_late(t, step.start, step.end)
     near = method.near_end(late)
@@ -135,7 +137,7 @@ def store_line(method):
 
 def explicit_dense_output(t, coefficients, work, y, out):
     """``out`` = the solution at `t` inside the last step; `y` only lends its length."""
-    interpolate_explicit(ExplicitMethod(y.shape[0], coefficients, work, work, work, NO_SLOTS), t, out)
+    interpolate_explicit(ExplicitMethod(y.shape[0], coefficients, work, work, work, work), t, out)
 
 
 def interpolate_explicit(method, t, out):

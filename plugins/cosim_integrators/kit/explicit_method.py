@@ -7,8 +7,6 @@ count, and then pairs *(stage, coefficient)*. Last come the coefficients of dens
 
 from __future__ import annotations
 
-import numpy as np
-
 from cosim.kit import OWN, WORK_HEADER, MethodArrays, Record, StepMemory, rows_of, width_of
 from cosim_integrators.kit.size_memory import StateSizes
 
@@ -53,7 +51,6 @@ MEMORY_HEADER = width_of(StepMemory)
 PAST_HEADER = width_of(PastSlots)
 STAGES_AT = 3
 """The first stage, among the vectors of ``work``."""
-NO_SLOTS = np.zeros(1, dtype=np.int64)
 
 
 class ExplicitMethod(MethodArrays):
