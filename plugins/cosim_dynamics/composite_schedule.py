@@ -15,10 +15,7 @@ if TYPE_CHECKING:
 
 
 def schedule_composite(parts: TreeAssembly) -> tuple[list[Block], Slot]:
-    """The blocks of the acceleration stage, and what they leave behind for constraints.
-
-    The mass matrix has for each degree of freedom a row that is as long as it is deep, and so has its factor.
-    """
+    """The blocks of the acceleration stage, and what they leave behind for constraints."""
     assembly, tree, cache, free = parts.assembly, parts.tree, parts.cache, parts.free
     *starts, entries = accumulate(tree.depth, initial=0)
     inertias = assembly.allocate("dynamics: composite inertias", 10 * len(tree.links))
@@ -33,10 +30,9 @@ def schedule_composite(parts: TreeAssembly) -> tuple[list[Block], Slot]:
     for i, link in enumerate(parts.mechanism.links):
         link.body.carried_inertia = inertias.part(10 * i).offset
     for i, (dof, start) in enumerate(zip(parts.mechanism.dofs, starts, strict=True)):
-        diagonal = start + tree.depth[i] - 1
-        dof.M_ii = M.part(diagonal).offset
-        dof.row = factor.part(start).offset
-        dof.D = factor.part(diagonal).offset
+        dof.row = start
+        dof.depth = tree.depth[i]
+        dof.D = factor.part(start + dof.depth - 1).offset
     setting_up = parts.table.block(
         equations_block,
         cosim.Stage.ACCELERATION,

@@ -1,10 +1,4 @@
-"""Acceleration stage: the equations of motion, M u_dot = T - V.
-
-M is symmetric; of row i only the columns of the degrees of freedom between Ground and i can differ from zero.
-Row i keeps just these, Ground's side first and the diagonal last. A row of an ancestor is as long as the
-ancestor is deep, so the same position means the same column in both: factorization and solution need no
-look-up.
-"""
+"""Acceleration stage: the equations of motion, M u_dot = T - V."""
 
 from __future__ import annotations
 
@@ -13,7 +7,6 @@ from typing import Any
 from cosim_dynamics.body_motion import bias_force
 from cosim_dynamics.cached_vectors import (
     column_at,
-    put_real,
     put_rigid_inertia,
     put_spatial,
     real_at,
@@ -22,6 +15,7 @@ from cosim_dynamics.cached_vectors import (
     spatial_at,
 )
 from cosim_dynamics.inertias import momentum_of, plus10
+from cosim_dynamics.mass_matrix_rows import mass_row
 from cosim_dynamics.mechanism import dofs_of, mechanism_at
 from cosim_dynamics.spatial_vectors import dot6, plus6
 
@@ -46,10 +40,10 @@ def equations_block(
         for j, dof in enumerate(dofs_of(mechanism, link)):
             S = spatial_at(c, dof.S)
             missing = real_at(c, dof.tau) - dot6(S, force)
-            put_row(c, mechanism.dofs, dof.number, momentum_of(composite, S))
+            put_row(c, mechanism, dof, momentum_of(composite, S))
             if dof.own_row >= 0:
                 missing -= real_at(c, dof.own_constant)
-                add_own_row(c, dof, j + 1)
+                add_own_row(c, mechanism, dof, j + 1)
             right_side[dof.number] = missing
         if link.has_parent != 0:
             if link.is_last_child == 0:  # others arrived there before
@@ -59,21 +53,24 @@ def equations_block(
             put_spatial(c, link.parent.force, force)
 
 
-def put_row(c: Any, dofs: Any, number: int, momentum: Any) -> None:
-    """Row `number` of M from the momentum that a unit of its speed gives: run by run toward Ground."""
-    end = dofs[number].M_ii
-    last = number
+def put_row(c: Any, mechanism: Any, dof: Any, momentum: Any) -> None:
+    """A row of M from the momentum that a unit of its speed gives: run by run toward Ground."""
+    row = mass_row(c, mechanism, dof)
+    column = dof.depth
+    last = dof.number
     while last >= 0:
-        first = dofs[dofs[last].run]
-        length = last - dofs[last].run + 1
-        end -= length
+        first = mechanism.dofs[mechanism.dofs[last].run]
+        length = last - first.number + 1
+        column -= length
+        entries = reals_at(row, column, length)
         for i in range(length):
-            put_real(c, end + 1 + i, dot6(column_at(c, first.S, i), momentum))
+            entries[i] = dot6(column_at(c, first.S, i), momentum)
         last = first.parent
 
 
-def add_own_row(c: Any, dof: Any, count: int) -> None:
+def add_own_row(c: Any, mechanism: Any, dof: Any, count: int) -> None:
     """What the joint's own equation adds to a row of M: coefficients of its first `count` speeds."""
+    entries = reals_at(mass_row(c, mechanism, dof), dof.depth - count, count)
+    coefficients = reals_at(c, dof.own_row, count)
     for i in range(count):
-        at = dof.M_ii + 1 - count + i
-        put_real(c, at, real_at(c, at) + real_at(c, dof.own_row + i))
+        entries[i] += coefficients[i]

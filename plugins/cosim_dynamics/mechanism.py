@@ -82,8 +82,8 @@ class DofSlots(Record):
     tau: int  # its generalized force
     own_row: int  # coefficients that the joint's own equation adds; `NOWHERE` where it has none
     own_constant: int
-    M_ii: int  # the end of its row of M
-    row: int  # of the factor: where its row begins
+    row: int  # where in M, and in the factor, its row begins
+    depth: int  # how long that is: how many degrees of freedom there are from Ground to it
     D: int  # what its equation is divided by; with a mass matrix it is the end of its row of the factor
     gain: int  # of the recursion: the force on the parent for each unit that is missing here
     response: int  # of the recursion: u_dot while the parent does not accelerate
@@ -138,7 +138,7 @@ class MechanismSlots(Record):
     terms_at: int
     is_by_body: int  # whether the accelerations come from the recursion, and not from a mass matrix
 
-    # the mass matrix: of each degree of freedom a row as long as it is deep
+    # the mass matrix, see `mass_matrix_rows`
     M: int
     factor: int
     entries: int  # how many these have

@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from cosim_dynamics.cached_vectors import put_spatial, spatial_at
+from cosim_dynamics.mass_matrix_rows import factor_row
 from cosim_dynamics.mechanism import dofs_of
 from cosim_dynamics.pivoted_cholesky import factorize, least_squares, weigh
 from cosim_dynamics.spatial_vectors import dot6, plus6, scaled6
@@ -48,11 +49,12 @@ def eliminate_by_row(c: Any, mechanism: Any, row: Any) -> None:
         x = row[i]
         if x != 0.0:
             dof = mechanism.dofs[i]
-            at = dof.D
+            L = factor_row(c, mechanism, dof)
+            column = dof.depth - 1
             j = dof.parent
             while j >= 0:
-                at -= 1
-                row[j] -= c[at] * x
+                column -= 1
+                row[j] -= L[column] * x
                 j = mechanism.dofs[j].parent
 
 
@@ -105,11 +107,12 @@ def correct_by_row(c: Any, mechanism: Any, correction: Any) -> None:
     """L^-1 applied to the correction, from Ground to the tips."""
     for i, dof in enumerate(mechanism.dofs):
         x = correction[i]
-        at = dof.D
+        L = factor_row(c, mechanism, dof)
+        column = dof.depth - 1
         j = dof.parent
         while j >= 0:
-            at -= 1
-            x -= c[at] * correction[j]
+            column -= 1
+            x -= L[column] * correction[j]
             j = mechanism.dofs[j].parent
         correction[i] = x
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from cosim_dynamics.body_motion import write_acceleration
 from cosim_dynamics.cached_vectors import put_real, put_spatial, real_at, reals_at, spatial_at
+from cosim_dynamics.mass_matrix_rows import factor_row, mass_row
 from cosim_dynamics.mechanism import dofs_of, mechanism_at
 from cosim_dynamics.spatial_vectors import plus6, scaled6
 
@@ -44,11 +45,6 @@ def solution_block(
         write_acceleration(c, link, change)
 
 
-def row_at(c: Any, dof: Any) -> Any:
-    """The row of the factor of a degree of freedom: entries for those from Ground to itself."""
-    return c[dof.row : dof.D + 1]
-
-
 def factorize_mass_matrix(c: Any, mechanism: Any, solution: Any) -> None:
     """L^T D L in place of M, and on the way D^-1 L^-T applied to the right side."""
     whole = mechanism.whole
@@ -58,16 +54,16 @@ def factorize_mass_matrix(c: Any, mechanism: Any, solution: Any) -> None:
     for n in range(len(dofs) - 1, -1, -1):
         dof = dofs[n]
         pivot = real_at(c, dof.D)
-        if pivot <= SINGULAR * real_at(c, dof.M_ii):
+        if pivot <= SINGULAR * mass_row(c, mechanism, dof)[dof.depth - 1]:
             raise ValueError("the mass matrix is singular: some joint moves nothing that has mass or inertia")
         one_over = 1.0 / pivot
         x = solution[n]
-        row = row_at(c, dof)
-        column = len(row) - 1
+        row = factor_row(c, mechanism, dof)
+        column = dof.depth - 1
         i = dof.parent
         while i >= 0:
             ancestor = dofs[i]
-            above = row_at(c, ancestor)
+            above = factor_row(c, mechanism, ancestor)
             column -= 1
             part = row[column] * one_over
             for j in range(column + 1):
@@ -83,19 +79,22 @@ def solve_toward_tips(c: Any, mechanism: Any, solution: Any) -> None:
     dofs = mechanism.dofs
     for n in range(len(dofs)):
         dof = dofs[n]
-        row = row_at(c, dof)
+        row = factor_row(c, mechanism, dof)
         x = solution[n]
-        column = len(row) - 1
+        column = dof.depth - 1
         i = n
         while i >= 0:
-            run = dofs[i].run
-            column -= i - run
+            first = dofs[dofs[i].run]
+            column -= i - first.number
             # The nearest ancestor of a run was solved for last and comes last here: the sums need not wait
             # for it.
-            for j in range(min(i + 1, n) - run):
-                x -= row[column + j] * solution[run + j]
+            count = min(i + 1, n) - first.number
+            entries = reals_at(row, column, count)
+            solved = reals_at(solution, first.number, count)
+            for j in range(count):
+                x -= entries[j] * solved[j]
             column -= 1
-            i = dofs[run].parent
+            i = first.parent
         solution[n] = x
         put_real(c, dof.free_u_dot, x)
 
