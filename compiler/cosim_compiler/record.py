@@ -223,7 +223,7 @@ def _told(kind: Any) -> str:
 
 
 def computed_property(cls: type | None, name: str) -> types.FunctionType | None:
-    """The kernel function behind a property of a class, also one that plain Python asks once; None: there is none."""
+    """The kernel function behind a property, also one that plain Python asks once; None: there is none."""
     if name in getattr(cls, "declared", ()):
         return None
     value: Any = inspect.getattr_static(cls, name, None)

@@ -111,10 +111,11 @@ class PythonMethod:
         return self._guarded(method.work, take)
 
     def _redo(self, evaluated: OdeSystem, method: MethodArrays, t_event: float) -> int:
+        system, state = self._system(evaluated), self._state
         if evaluated.size == 0:  # its step was the Step's own: there is nothing to integrate
             step = compile_function(step_without_states, STEP_SIGNATURE)
-            return int(step(*by_address(evaluated, method, method.work.start), t_event, math.inf))
-        system, state = self._system(evaluated), self._state
+            here = evaluated._replace(table=system.table, ints=system.ints)  # tables do not come to Python
+            return int(step(*by_address(here, method, method.work.start), t_event, math.inf))
         return self._guarded(method.work, lambda: self.integrator.redo(system, state, t_event))
 
     def _begin(self, evaluated: OdeSystem, method: MethodArrays, t: float) -> int:
