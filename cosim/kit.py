@@ -126,6 +126,18 @@ if TYPE_CHECKING:
     from cosim.options import option_names as option_names
     from cosim.options import options_checked as options_checked
     from cosim.options import seconds as seconds
+    from cosim.preparation.choice import choice_of as choice_of
+    from cosim.preparation.entries import ENTRIES as ENTRIES
+    from cosim.preparation.entries import advance_run as advance_run
+    from cosim.preparation.entries import finish_run as finish_run
+    from cosim.preparation.entries import initialize_run as initialize_run
+    from cosim.preparation.entries import record_run as record_run
+    from cosim.preparation.event_entries import EventEntries as EventEntries
+    from cosim.preparation.held_tables import HeldTables as HeldTables
+    from cosim.preparation.method import Method as Method
+    from cosim.preparation.method import prepared as prepared
+    from cosim.preparation.tables import POLICIES as POLICIES
+    from cosim.preparation.tables import Tables as Tables
     from cosim.rational import common_resolution as common_resolution
     from cosim.rational import periodic_time as periodic_time
     from cosim.rational import rational_time as rational_time
@@ -158,14 +170,18 @@ if TYPE_CHECKING:
     from cosim.simulation.statistics import Statistics as Statistics
     from cosim.step import failures as failures
     from cosim.step import records as records
-    from cosim.step.accuracy import set_accuracy as set_accuracy
-    from cosim.step.choice import choice_of as choice_of
-    from cosim.step.entries import ENTRIES as ENTRIES
-    from cosim.step.entries import advance_run as advance_run
-    from cosim.step.entries import finish_run as finish_run
-    from cosim.step.entries import initialize_run as initialize_run
-    from cosim.step.entries import record_run as record_run
-    from cosim.step.event_entries import EventEntries as EventEntries
+    from cosim.step.constraints import CONSTRAINT_TOLERANCE as CONSTRAINT_TOLERANCE
+    from cosim.step.constraints import NOT_MET as NOT_MET
+    from cosim.step.constraints import corrections_of as corrections_of
+    from cosim.step.constraints import failure_code as failure_code
+    from cosim.step.constraints import has_constraints as has_constraints
+    from cosim.step.constraints import has_corrections as has_corrections
+    from cosim.step.constraints import larger as larger
+    from cosim.step.constraints import project as project
+    from cosim.step.constraints import project_end as project_end
+    from cosim.step.constraints import project_error as project_error
+    from cosim.step.constraints import worth_projecting as worth_projecting
+    from cosim.step.evaluation import lower_stage as lower_stage
     from cosim.step.failures import EVENT as EVENT
     from cosim.step.failures import FAILED as FAILED
     from cosim.step.failures import GROW as GROW
@@ -174,25 +190,13 @@ if TYPE_CHECKING:
     from cosim.step.failures import STEPPED as STEPPED
     from cosim.step.failures import TERMINATED as TERMINATED
     from cosim.step.failures import StepFailure as StepFailure
-    from cosim.step.held_tables import HeldTables as HeldTables
-    from cosim.step.larger import larger as larger
-    from cosim.step.method import Method as Method
-    from cosim.step.method import prepared as prepared
-    from cosim.step.plan import MethodFunctions as MethodFunctions
-    from cosim.step.plan import Plan as Plan
-    from cosim.step.projection import CONSTRAINT_TOLERANCE as CONSTRAINT_TOLERANCE
-    from cosim.step.projection import NOT_MET as NOT_MET
-    from cosim.step.projection import corrections_of as corrections_of
-    from cosim.step.projection import failure_code as failure_code
-    from cosim.step.projection import has_constraints as has_constraints
-    from cosim.step.projection import has_corrections as has_corrections
-    from cosim.step.projection import project as project
-    from cosim.step.projection import project_end as project_end
-    from cosim.step.projection import project_error as project_error
-    from cosim.step.projection import worth_projecting as worth_projecting
+    from cosim.step.integration import set_accuracy as set_accuracy
+    from cosim.step.integration import step_without_states as step_without_states
     from cosim.step.realize import realize as realize
     from cosim.step.recording import SLACK as SLACK
     from cosim.step.records import Handler as Handler
+    from cosim.step.records import MethodFunctions as MethodFunctions
+    from cosim.step.records import Plan as Plan
     from cosim.step.run import ADDRESS as ADDRESS
     from cosim.step.run import ARRAY_WIDTH as ARRAY_WIDTH
     from cosim.step.run import ARRAYS as ARRAYS
@@ -209,10 +213,6 @@ if TYPE_CHECKING:
     from cosim.step.run import Run as Run
     from cosim.step.run import arrays_at as arrays_at
     from cosim.step.sliding_field import sliding_field as sliding_field
-    from cosim.step.step_without_states import step_without_states as step_without_states
-    from cosim.step.tables import POLICIES as POLICIES
-    from cosim.step.tables import Tables as Tables
-    from cosim.step.touched import lower_stage as lower_stage
     from cosim.system import history_buffer as history_buffer
     from cosim.system.assembly import Assembly as Assembly
     from cosim.system.block_address import python_block_address as python_block_address

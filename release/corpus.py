@@ -11,7 +11,7 @@ import numpy as np
 
 import cosim
 from cosim import kit
-from cosim.step.assembling import MEET_SIGNATURE, meet_constraints
+from cosim.step.constraints import MEET_SIGNATURE, meet_constraints
 from cosim.step.sliding_field import sliding_field
 from cosim.system import copies
 from cosim.system.block_address import block_address

@@ -16,7 +16,7 @@ from runs import least
 
 import cosim
 from cosim import EventCause, kit
-from cosim.step.compiled_step import CompiledStep
+from cosim.preparation.compiled_step import CompiledStep
 from cosim_mechanics import Multibody
 
 MERSON = "integrators.runge_kutta_merson"

@@ -128,7 +128,7 @@ class ToleranceRule(Record):
 
 
 class Corrections(Record):
-    """Which rows of the table correct a solution (`cosim.step.projection`): each group ends at the next."""
+    """Which rows of the table correct a solution (`cosim.step.constraints`): each group ends at the next."""
 
     normalize: int
     prepare: int  # a movement

@@ -11,7 +11,7 @@ from cosim.contracts.tolerances import LOOSEST_WINDOW, accuracy_fault
 from cosim.errors import ModelError
 from cosim.options import check_options, option_names, seconds
 from cosim.shown import shown
-from cosim.step.projection import END_OF_CORRECTIONS, PREPARE
+from cosim.step.constraints import END_OF_CORRECTIONS, PREPARE
 from cosim.system.system import System
 
 DEFAULT = "integrators.runge_kutta_merson"

@@ -9,15 +9,15 @@ import numpy as np
 
 from cosim.contracts.step_code import StepCode
 from cosim.errors import SimulationError
+from cosim.preparation.python_method import RAISED
 from cosim.simulation.assembler import assembly_complaint, unmet
 from cosim.simulation.status import EventStatus, Severity
 from cosim.stage import Stage
 from cosim.step import failures as step_failures
-from cosim.step.python_method import RAISED
 
 if TYPE_CHECKING:
+    from cosim.preparation.compiled_step import CompiledStep
     from cosim.simulation.event_record import Finding
-    from cosim.step.compiled_step import CompiledStep
     from cosim.system.state import State
     from cosim.system.system import System
 

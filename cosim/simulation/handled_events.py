@@ -13,9 +13,9 @@ from cosim.simulation.event_record import EventRecord, Finding
 from cosim.step.event_log import ANSWER, HANDLER, LENGTH, TIME
 
 if TYPE_CHECKING:
+    from cosim.preparation.compiled_step import CompiledStep
     from cosim.simulation.recorded_events import RecordReader
     from cosim.simulation.status import EventStatus
-    from cosim.step.compiled_step import CompiledStep
 
 
 class Piece(NamedTuple):

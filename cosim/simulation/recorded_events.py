@@ -8,11 +8,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.cause import EventCause
+from cosim.preparation.tables import Tables
 from cosim.simulation.event_record import EventRecord, Finding
 from cosim.simulation.status import EventStatus, Severity
 from cosim.step import event_log as log
 from cosim.step.records import FALLING
-from cosim.step.tables import Tables
 from cosim.system.system import System
 from cosim_compiler.record import rows_of
 

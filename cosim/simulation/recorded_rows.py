@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.preparation.choice import choice_of_slots
+from cosim.preparation.compiled_step import CompiledStep
 from cosim.simulation.event_record import Finding
 from cosim.simulation.missing_values import MissingValues
-from cosim.step.choice import choice_of_slots
-from cosim.step.compiled_step import CompiledStep
 from cosim.step.records import AT_EVENTS, AT_STEPS, NO_ROWS, ON_GRID, ON_GRID_ALONE, OutputGrid
 from cosim.step.run import GRID_WIDTH
 from cosim.system.system import System

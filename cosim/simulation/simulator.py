@@ -17,6 +17,8 @@ from cosim.contracts.integrator import Integrator
 from cosim.errors import ModelError, SimulationError, StateError
 from cosim.html_table import html_table
 from cosim.options import check_callable, check_choice, check_options, check_whole, option_names, seconds
+from cosim.preparation.compiled_step import CompiledStep
+from cosim.preparation.tables import POLICIES
 from cosim.shown import shown
 from cosim.simulation import stride
 from cosim.simulation.chosen_integrator import chosen_integrator, integrator_options
@@ -36,11 +38,9 @@ from cosim.simulation.statistics import Statistics, read_statistics, reset_count
 from cosim.simulation.status import EventStatus, Reason, Severity, SimulatorStatus, worst
 from cosim.stage import Stage
 from cosim.step import failures
-from cosim.step.compiled_step import CompiledStep
 from cosim.step.event_log import DRAIN_LOG
 from cosim.step.recording import SLACK
 from cosim.step.records import LOG_ALL, LOG_FINDINGS
-from cosim.step.tables import POLICIES
 from cosim.step.witnesses import CHARACTERISTIC_TIME
 from cosim.system.state import State
 from cosim.system.system import System, check_system

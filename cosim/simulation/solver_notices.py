@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from cosim.preparation.compiled_step import CompiledStep
 from cosim.simulation.event_record import Finding
 from cosim.stage import Stage
-from cosim.step.compiled_step import CompiledStep
 from cosim.system.state import State
 
 

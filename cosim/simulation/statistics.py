@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from cosim.contracts.step_statistics import StepStatistics
-from cosim.step.compiled_step import CompiledStep
+from cosim.preparation.compiled_step import CompiledStep
 
 
 @dataclass(frozen=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from cosim.step.evaluation import UNTOUCHED, follow_change, note_change
 from cosim.step.records import IN_D, IN_K, IN_P, IN_Y
 from cosim.step.run import Integers, Reals, Run, Variables
-from cosim.step.touched import UNTOUCHED, follow_change, note_change
 
 
 def different(one: float, other: float) -> bool:

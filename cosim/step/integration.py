@@ -2,23 +2,31 @@
 
 from __future__ import annotations
 
-from cosim.contracts.method_entries import by_address
-from cosim.contracts.method_layout import BLOCK_FAILED as STEP_BLOCK_FAILED
-from cosim.contracts.method_layout import SLOTS_HEADER, Corrections, MethodArrays, OdeSystem
-from cosim.step.assembling import assemble_system
+from cosim.contracts.method_entries import by_address, step_entry
+from cosim.contracts.method_layout import (
+    BLOCK_FAILED,
+    BY_LIMIT,
+    BY_TARGET,
+    DONE,
+    SLOTS_HEADER,
+    TUNE_SIGNATURE,
+    Corrections,
+    MethodArrays,
+    OdeSystem,
+)
+from cosim.contracts.tolerances import LOOSEST_ACCURACY, SCALE, accuracy_of_step
+from cosim.step.constraints import assemble_system, has_corrections
 from cosim.step.evaluation import probed
 from cosim.step.event_log import GREW_BACK, report_finding
-from cosim.step.failures import BlockFailed, ConstraintsNotMet, IntegrationFailed
+from cosim.step.failures import REACHED, BlockFailed, ConstraintsNotMet, IntegrationFailed
 from cosim.step.holds import held_count, note_derivatives, uses_held_method
-from cosim.step.projection import has_corrections
 from cosim.step.realize import realize
 from cosim.step.records import MOTION, NOTHING, ON_GRID
 from cosim.step.run import Integers, Reals, Run
-from cosim.step.step_without_states import take_step_without_states
 from cosim.walker import call_dense, call_redo, call_step
+from cosim_compiler.calls import indirect_call
 from cosim_compiler.record import rows_of
 
-DONE = 0
 UNBOUNDED = float("inf")
 
 
@@ -195,6 +203,50 @@ def check_method(run: Run, code: int) -> None:
     """Refuse to go on where the integrator cannot."""
     if code != DONE:
         run.failure.step_code = code
-        if code == STEP_BLOCK_FAILED:
+        if code == BLOCK_FAILED:
             run.failure.block = int(method_arrays(run).work.failed_block)
         raise IntegrationFailed()
+
+
+def take_step_without_states(system, method, t, t_stop, limit):
+    """Go all the way in one step, with one evaluation; see `cosim.contracts.method_layout`."""
+    work = method.work
+    end = min(t_stop, t + min(limit, method.settings.largest_step))
+    status = system.evaluate(end)
+    if status != 0:
+        work.failed_block = float(status - 1)
+        work.failed_time = end
+        system.evaluate(t)
+        return BLOCK_FAILED
+    work.accept(t, end, BY_TARGET if end == t_stop else BY_LIMIT)
+    return DONE
+
+
+step_without_states = step_entry(MethodArrays, take_step_without_states)
+
+
+call_tune = indirect_call(TUNE_SIGNATURE)
+"""What of an integrator's coefficients depends on the accuracy."""
+
+
+def set_accuracy(run: Run, accuracy: float) -> int:
+    """Integrate, and locate events, with `accuracy`; tolerances that were given as numbers stay.
+
+    What the host of an FMU asks for is a hint: where it is looser than any of ours, the loosest is taken.
+    """
+    run.options.accuracy = accuracy
+    method = method_arrays(run)
+    settings = method.settings
+    rule = method.tolerance_rule
+    settings.accuracy = min(accuracy, LOOSEST_ACCURACY)
+    settings.step_accuracy = accuracy_of_step(settings.accuracy, rule.factor, rule.power)
+    for m in run.relative:
+        method.relative_tolerances[m] = settings.step_accuracy
+    for m in run.absolute:
+        size = method.state_sizes[m] if method.state_sizes[m] > 0.0 else 1.0
+        method.absolute_tolerances[m] = max(SCALE * settings.step_accuracy * size, rule.least_absolute)
+    if run.plan.method.tune != 0:
+        call_tune(run.plan.method.tune, (run.settings, run.coefficients[: run.plan.sizes.coefficients]))
+    if run.plan.method.tune != 0 and run.plan.sizes.held_coefficients != 0:
+        call_tune(run.plan.method.tune, (run.settings, run.coefficients[run.plan.sizes.held_coefficients :]))
+    return REACHED

@@ -8,6 +8,7 @@ from cosim.step.advance import find_next_event, forget_answers
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
 from cosim.step.copies import different
 from cosim.step.crossing import is_crossing
+from cosim.step.evaluation import lower_stage
 from cosim.step.failures import EVENT, REACHED, TERMINATED, EndlessEvents
 from cosim.step.histories import make_room, remember
 from cosim.step.holds import held_at, held_count
@@ -23,7 +24,6 @@ from cosim.step.step import (
     note_advance,
     start_step,
 )
-from cosim.step.touched import lower_stage
 from cosim.step.triggered import trigger_handlers
 from cosim.step.updates import PUBLISH_CAUSES, TIME_CAUSE
 from cosim.step.watched import RATE_SPACING, above, compute_rates, value

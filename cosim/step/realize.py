@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from cosim.step.evaluation import walk_here
+from cosim.step.evaluation import realize_touched, walk_here
 from cosim.step.holds import has_held_derivatives, held_count, note_derivatives, realize_held
 from cosim.step.records import DERIVATIVES, MOTION, NOTHING, RESTORED
 from cosim.step.run import Run
-from cosim.step.touched import realize_touched
 
 
 def realize(run: Run, stage: int) -> None:

@@ -13,7 +13,6 @@ from numpy.typing import NDArray
 
 from cosim.component.declarations import RING
 from cosim.contracts.method_layout import Settings, StepMemory, StepWork
-from cosim.step.plan import Plan
 from cosim.step.records import (
     Agenda,
     Answers,
@@ -37,6 +36,7 @@ from cosim.step.records import (
     Passing,
     PastRow,
     PlacesHeader,
+    Plan,
     Probe,
     Result,
     SetState,
@@ -85,7 +85,7 @@ class Arrays(NamedTuple):
     held_ints: Integers  # as `ints`, with what is held behind it
     probe: Integers  # a `Probe` for each witness
     places: Integers  # a `PlacesHeader`, then working space
-    reach: Integers  # see `touched`
+    reach: Integers  # see `evaluation`
     choice: Integers  # see `recording`
     rows: Reals  # an `OutputGrid`, then recorded rows
     log: Reals  # see `event_log`
@@ -205,7 +205,7 @@ class Run(Arrays):
     passing: Passing = one("scratch", Passing)
     pace: Pace = one("scratch", Pace)
 
-    # what follows which variables, see `touched`
+    # what follows which variables, see `evaluation`
     nodes: Rows[Node] = rows("reach", Node)
     reader_starts: Integers = numbers("reach")
     readers: Integers = numbers("reach")

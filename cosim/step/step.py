@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 
 from cosim.step.agenda import follow_clocks, next_event_time
-from cosim.step.between import refine_step
 from cosim.step.copies import different, save_variables
 from cosim.step.crossing import MOST_PARTS
 from cosim.step.event_log import NOTICE, report_finding
@@ -26,6 +25,7 @@ from cosim.step.histories import (
     arrived_break,
     next_kink,
     note_swapped,
+    refine_step,
     remember,
     remember_step,
     stop_before_jump,

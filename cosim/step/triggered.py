@@ -15,8 +15,7 @@ from cosim.step.holds import (
     note_push,
     release_moved,
 )
-from cosim.step.plan import STOP_RUN
-from cosim.step.records import BOTH, FALLING, PUBLISH, RISING
+from cosim.step.records import BOTH, FALLING, PUBLISH, RISING, STOP_RUN
 from cosim.step.run import Run
 from cosim.step.updates import TRIGGERED
 from cosim.step.watched import (

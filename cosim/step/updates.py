@@ -11,7 +11,7 @@ import math
 
 from cosim.step.agenda import first_due, next_time, serve, waits_for
 from cosim.step.copies import copied_value, different, restore_variables, save_variables, set_copied
-from cosim.step.evaluation import walk_here
+from cosim.step.evaluation import lower_stage, number_of_variable, walk_here
 from cosim.step.event_log import (
     CHANGE_WIDTH,
     EVENT_WIDTH,
@@ -50,7 +50,6 @@ from cosim.step.records import (
     Result,
 )
 from cosim.step.run import Run
-from cosim.step.touched import lower_stage, number_of_variable
 from cosim.step.zeros import note_set
 from cosim.walker import call_python
 

@@ -21,8 +21,7 @@ from cosim.step.holds import (
     note_held,
 )
 from cosim.step.integration import complete, redo
-from cosim.step.plan import STOP_RUN
-from cosim.step.records import FALLING, RISING
+from cosim.step.records import FALLING, RISING, STOP_RUN
 from cosim.step.run import Integers, Run
 from cosim.step.search_points import (
     ASIDE,

@@ -13,7 +13,7 @@ from cosim_dynamics.pivoted_cholesky import PivotedCholesky
 
 
 class ConstraintErrors(Record):
-    """What `cosim.step.projection` reads of the last evaluation, in the cache; and what only we do."""
+    """What `cosim.step.constraints` reads of the last evaluation, in the cache; and what only we do."""
 
     changed: float  # whether something was corrected
     positions: float  # the largest position error that can be corrected

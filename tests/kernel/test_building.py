@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "building"))
 from building import MODELS, Ball
 
 import cosim
-from cosim.step.reach import reach_of
+from cosim.preparation.reach import reach_of
 from cosim_compiler.sources import kernel_effects, kernel_rules
 
 SMALLEST = 8

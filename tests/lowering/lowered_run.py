@@ -12,8 +12,8 @@ import numpy as np
 
 import cosim
 from cosim import kit
+from cosim.preparation.entries import ENTRIES
 from cosim.step import failures, records
-from cosim.step.entries import ENTRIES
 from cosim.step.run import ARRAYS, ENTRY_SIGNATURE, Run
 from cosim.system.block_address import block_address
 from cosim.walker import BLOCK_SIGNATURE

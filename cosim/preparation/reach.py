@@ -1,4 +1,4 @@
-"""The table that `touched` goes by: which rows of the schedule follow which variables."""
+"""The table that `cosim.step.evaluation` goes by: which rows of the schedule follow which variables."""
 
 from __future__ import annotations
 

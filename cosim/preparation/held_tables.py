@@ -8,12 +8,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.step.held_system import HeldSystem
+from cosim.preparation.held_system import HeldSystem
+from cosim.preparation.method import Method
+from cosim.preparation.witness import Witness
+from cosim.step.constraints import DISPLACED, ESTIMATES
 from cosim.step.holds import HOLD_WIDTH, SWITCH_WIDTH
-from cosim.step.method import Method
-from cosim.step.projection import DISPLACED, ESTIMATES
 from cosim.step.sliding_field import BLOCK_WIDTH, HELD_WIDTH, SWITCHED_WIDTH, SlidingRow
-from cosim.step.witness import Witness
 from cosim.system.system import System
 from cosim_compiler.record import width_of, words_of
 

@@ -17,16 +17,15 @@ from cosim.component.kernel_function import KINDS
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_kernels import SMOOTH_UNTIL, slots_named
 from cosim.errors import Problem
+from cosim.preparation.event_entries import Entry, EventEntries
+from cosim.preparation.held_tables import HeldTables
+from cosim.preparation.method import Method
+from cosim.preparation.reach import NO_REACH, reach_of
 from cosim.stage import Stage
 from cosim.step import event_log
-from cosim.step.between import ROOM
-from cosim.step.event_entries import Entry, EventEntries
-from cosim.step.held_tables import HeldTables
+from cosim.step.constraints import END_OF_CORRECTIONS, NORMALIZE
+from cosim.step.histories import ROOM
 from cosim.step.histories import ROOM as STEP_ROOM
-from cosim.step.method import Method
-from cosim.step.plan import Plan
-from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
-from cosim.step.reach import NO_REACH, reach_of
 from cosim.step.records import (
     IN_NUMBERS,
     IN_Y,
@@ -52,6 +51,7 @@ from cosim.step.records import (
     Passing,
     PastRow,
     PlacesHeader,
+    Plan,
     Probe,
     Result,
     SetState,

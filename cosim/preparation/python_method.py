@@ -11,9 +11,9 @@ from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_entries import by_address, redo_entry, step_entry
 from cosim.contracts.method_layout import MethodArrays, OdeSystem, StepWork
 from cosim.contracts.step_code import StepCode
-from cosim.step.held_system import HeldSystem
-from cosim.step.method import Function, place_of
-from cosim.step.step_without_states import step_without_states
+from cosim.preparation.held_system import HeldSystem
+from cosim.preparation.method import Function, place_of
+from cosim.step.integration import step_without_states
 from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
 from cosim_compiler.native import compile_function
 from cosim_compiler.record import rows_of

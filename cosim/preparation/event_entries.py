@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from cosim.cause import EventCause
 from cosim.component.kernel_function import Handler
-from cosim.step.witness import list_witnesses
+from cosim.preparation.witness import list_witnesses
 from cosim.system.system import System
 
 

@@ -9,7 +9,8 @@ import math
 from collections.abc import Callable
 from typing import Any
 
-from cosim.step import accuracy, advance, model_exchange, recording, restored
+from cosim.preparation import restored
+from cosim.step import advance, integration, model_exchange, recording
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
 from cosim.step.evaluation import walk_here
 from cosim.step.failures import EVENT, REACHED, StepFailure
@@ -112,7 +113,7 @@ ENTRIES: dict[str, Entry] = {
         "find_next_event": find_next_event,
         "is_due": is_due,
         "finish": finish,
-        "accuracy": accuracy.set_accuracy,
+        "accuracy": integration.set_accuracy,
     }.items()
 }
 """What a shell in C calls, by name; each answers as `failures` says."""

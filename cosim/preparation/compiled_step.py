@@ -13,14 +13,15 @@ import numpy as np
 
 from cosim.contracts.integrator import Integrator
 from cosim.errors import StateError
+from cosim.preparation.entries import CALLED, enter
+from cosim.preparation.method import prepared
+from cosim.preparation.python_method import PythonMethod, held_weakly
+from cosim.preparation.restored import check_state
+from cosim.preparation.tables import tables_of
 from cosim.stage import Stage
-from cosim.step.entries import CALLED, enter
+from cosim.step.evaluation import UNTOUCHED
 from cosim.step.failures import GROW, ForeignState
-from cosim.step.method import prepared
-from cosim.step.plan import Plan
-from cosim.step.python_method import PythonMethod, held_weakly
-from cosim.step.records import DERIVATIVES, INSTANCE, MOTION, NOTHING, REPORT, RESTORED
-from cosim.step.restored import check_state
+from cosim.step.records import DERIVATIVES, INSTANCE, MOTION, NOTHING, REPORT, RESTORED, Plan
 from cosim.step.run import (
     ADDRESS,
     ARRAY_WIDTH,
@@ -32,8 +33,6 @@ from cosim.step.run import (
     Run,
 )
 from cosim.step.sliding_field import sliding_field
-from cosim.step.tables import tables_of
-from cosim.step.touched import UNTOUCHED
 from cosim.system.block_address import block_address
 from cosim.system.state import COMPUTED, State
 from cosim.system.system import System
