@@ -77,7 +77,9 @@ def add_functions(module: Module, writers: Sequence[FunctionWriter]) -> None:
     """Write functions, each behind those that it calls."""
     for writer in writers:
         writer.write()
-    inlined = written_out([(writer.function, len(writer.lines), writer.called) for writer in writers])
+    inlined = written_out(
+        [(writer.function, len(writer.lines) - writer.packing, writer.called) for writer in writers]
+    )
     module.functions += [writer.text(writer.function.symbol in inlined) for writer in writers]
 
 

@@ -35,6 +35,7 @@ class ValueWriter:
         self.head: list[str] = []  # memory of the frame
         self.lines: list[str] = []
         self.called: Counter[str] = Counter()  # how often which functions of the module
+        self.packing = 0  # lines that take tuples apart for calls: they fall away where these are inlined
         self.count = 0
         self.is_live = True
         self.location = ""  # behind each instruction: the line that it comes from
@@ -406,11 +407,11 @@ class ValueWriter:
         """The words of a value, each with its type."""
         words, whole = words_of(kind), llvm_type(kind)
         if isinstance(kind, Tuple):
-            items = [
-                self.apart(item, self.value(f"extractvalue {whole} {text}, {i}"))
-                for i, item in enumerate(kind.items)
-            ]
-            return [word for of_item in items for word in of_item]
+            before, items = len(self.lines) - self.packing, []
+            for i, item in enumerate(kind.items):
+                items += self.apart(item, self.value(f"extractvalue {whole} {text}, {i}"))
+            self.packing = len(self.lines) - before
+            return items
         if len(words) == 1:
             return [f"{whole} {text}"]
         return [f"{word} {self.value(f'extractvalue {whole} {text}, {i}')}" for i, word in enumerate(words)]
@@ -418,10 +419,11 @@ class ValueWriter:
     def together(self, kind: Type, name: str) -> tuple[str, list[str]]:
         """A value that is passed as words of this name, and these words, each with its type."""
         if isinstance(kind, Tuple):
+            before = len(self.lines) - self.packing
             items = [(item, *self.together(item, f"{name}.{i}")) for i, item in enumerate(kind.items)]
-            whole = arithmetic.pair(
-                self, llvm_type(kind), *((llvm_type(item), text) for item, text, _ in items)
-            )
+            made = [(llvm_type(item), text) for item, text, _ in items]
+            whole = arithmetic.pair(self, llvm_type(kind), *made)
+            self.packing = len(self.lines) - before
             return whole, [word for _, _, of_item in items for word in of_item]
         words = words_of(kind)
         if len(words) == 1:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 
 from cosim_integrators.kit.evaluation import evaluate_stage
+from cosim_integrators.kit.start_of_step import copy_values
 from cosim_integrators.second_order.driver import DIVERGED, rates_are_speeds
 
 ITERATIONS = 100
@@ -60,6 +61,25 @@ def drift_by_speeds(system, method, t, t_end):
         y[m] = origin[m] + step * base[nq + m]
 
 
+def drift_by_rates(system, method, t, t_end):
+    """The drift where q' is not u, from half a kick: the trapezoid of N(q) at both ends."""
+    y = system.y
+    c = system.c
+    nq = method.nq
+    base = method.base
+    half = 0.5 * (t_end - t)
+    for m in range(nq, method.n):
+        y[m] = base[m]
+    status = evaluate_stage(system, method, t)
+    if status != 0:
+        return status
+    for m in range(nq):
+        base[m] = y[m] + half * c[m]
+        y[m] = base[m] + half * c[m]
+    status = evaluate_stage(system, method, t_end)
+    return solve_kick(system, method, t_end, 0, nq, half) if status == 0 else status
+
+
 def verlet_substep(system, method, t, t_end):
     """Half a kick, a drift, half a kick, from a realized state at `t` to one at `t_end`.
 
@@ -71,35 +91,25 @@ def verlet_substep(system, method, t, t_end):
     n = method.n
     nq = method.nq
     base = method.base
-    origin = method.origin
     half = 0.5 * (t_end - t)
+    has_drifted = False
     if method.memory.rates_differ == 0.0:
         drift_by_speeds(system, method, t, t_end)
         status = evaluate_stage(system, method, t_end)
         if status != 0:
             return status
-        if rates_are_speeds(method, y, c):
-            return solve_kick(system, method, t_end, nq, n, half)
-        method.memory.rates_differ = 1.0
-        for m in range(n):
-            y[m] = origin[m]
+        has_drifted = rates_are_speeds(method, y, c)
+        if not has_drifted:
+            method.memory.rates_differ = 1.0
+            copy_values(y, method.origin)
     else:
         for m in range(nq, n):
             base[m] = y[m] + half * c[m]
-    for m in range(nq, n):
-        y[m] = base[m]
-    status = evaluate_stage(system, method, t)
-    if status != 0:
-        return status
-    for m in range(nq):
-        base[m] = y[m] + half * c[m]
-        y[m] = base[m] + half * c[m]
-    status = evaluate_stage(system, method, t_end)
-    if status == 0:
-        status = solve_kick(system, method, t_end, 0, nq, half)
-    if status == 0:
-        status = solve_kick(system, method, t_end, nq, n, half)
-    return status
+    if not has_drifted:
+        status = drift_by_rates(system, method, t, t_end)
+        if status != 0:
+            return status
+    return solve_kick(system, method, t_end, nq, n, half)
 
 
 def verlet_substeps(system, method, t, t_end):
