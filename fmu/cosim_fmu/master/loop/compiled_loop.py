@@ -2,37 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 import cosim
-from cosim_fmu.abilities import NativeCalls, StepsNatively
+from cosim_fmu.abilities import NativeCalls
 from cosim_fmu.master.algorithms import exchange_layout as layout
-from cosim_fmu.master.algorithms.exchange_layout import ADVANCE, SET, SET_ALONG
+from cosim_fmu.master.algorithms.exchange_layout import ADVANCE
 from cosim_fmu.master.algorithms.exchange_memory import ExchangeMemory
 from cosim_fmu.master.algorithms.programmed_algorithm import Call
-from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.loop import run_exchanges
 from cosim_fmu.master.loop.algorithm_arrays import AlgorithmArrays
-from cosim_fmu.master.loop.called_in_python import CalledInPython, types_of
+from cosim_fmu.master.loop.called_in_python import CalledInPython
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
-from cosim_fmu.master.loop.drive import Drive
-from cosim_fmu.master.loop.exchange_arrays import BEGAN, COURSES, MEAN_SLOPES, MEANS, SLOPES
 from cosim_fmu.master.loop.exchange_face import ExchangeFace
 from cosim_fmu.master.loop.exchange_machine import ExchangeMachine, words_of
 from cosim_fmu.master.loop.exchange_programs import ExchangePrograms
 from cosim_fmu.master.loop.native_participants import native_participants, shows_tables
 from cosim_fmu.master.loop.number_function import number_function
+from cosim_fmu.master.loop.operations_in_python import OperationsInPython
+from cosim_fmu.master.loop.run_rows import RunRows
+from cosim_fmu.master.loop.run_values import RunValues
 from cosim_fmu.master.loop.steps_together import StepsTogether
 from cosim_fmu.master.loop.threaded_program import ThreadedProgram, threaded_program
-from cosim_fmu.master.loop.value_numbers import TABLED, ValueNumbers
-from cosim_fmu.master.recording import recorder as recording
+from cosim_fmu.master.loop.value_numbers import ValueNumbers
 from cosim_fmu.master.recording.recorder import Recorder
 from cosim_fmu.master.step_discarded import StepDiscardedError
 
@@ -42,8 +39,6 @@ MOST_VALUES_AT_ONCE = 1 << 17
 """1 MB: what waits to be written is copied several times."""
 FEW = 200
 """Operations that are done in plain Python before compiled code is loaded."""
-PART_OF_PIECE = 4
-"""Of the characters in a piece of a stream: so many may wait in the table of the loop."""
 
 
 class CompiledLoop:
@@ -91,7 +86,6 @@ class CompiledLoop:
         self._along = programs.along
         self.machine = machine = ExchangeMachine(coupled, points, recorder.sources, self._along)
         self._names, self._numbers = machine.names, ValueNumbers()
-        self._types = {name: types_of(coupled, name) for name in self._names}
         goes_back = programs.goes_back
         flags = words_of(machine.answers, np.float64).reshape(len(self._names), -1)
         found = native_participants(coupled, points, flags, self._along, goes_back)
@@ -107,15 +101,14 @@ class CompiledLoop:
             each.progress.watched = each.progress.always_watched
         self._main = self._algorithms[0]
         self.memory: ExchangeMemory = self._main.memory
-        self._recorded = len(recorder.sources)
-        self._text = partial(self._numbers.value, "string")
-        self._resume_samples()
+        self._values = RunValues(coupled, machine, self._numbers, self.in_python)
+        self._rows = RunRows(coupled, points, machine, self._values, self._numbers, recorder, self._along)
+        self._python = OperationsInPython(
+            *(coupled, machine, self._values, self._calls, self._called, self.in_python)
+        )
         machine.report.ticks = bool(coupled.ticking)
-        self._take_over_values()
-        self._at_once, self._courses_left, self._is_limited = 1, 0, False
-        self._complaint: cosim.CosimError | None = None
-        self._watched_step: int | None = None
-        self._rows = np.zeros((0, 0))
+        self._at_once, self._is_limited = 1, False
+        self._discarded: tuple[cosim.CosimError, float, float] | None = None
         self._threaded = self._threads_program()
         self._uses_threads = False
         operations = sum(len(each.operations) for each in self._algorithms)
@@ -168,70 +161,18 @@ class CompiledLoop:
         called = self._called[name] = CalledInPython(*given)
         return called.calls() if isinstance(calls, str) else called.read_in_python(calls)
 
-    def _resume_samples(self) -> None:
-        """Samples of the coupling go on from where they are."""
-        samples, machine = self.coupled.samples, self.machine
-        machine.clock.sampled = samples.since
-        for name, (since, reached) in samples.steps.items():
-            drive = machine.drives[machine.number[name]]
-            drive.since = drive.began = since
-            drive.reached = reached
-        for each, mean, slope in zip(samples.inputs, *samples.means, strict=True):
-            slot = machine.input_slot(each.target, each.place)
-            machine.inputs[MEANS, slot], machine.inputs[MEAN_SLOPES, slot] = mean, slope
-
     def show(self) -> None:
         """Let others see the values as Python has them; `take_over_all` goes on after that."""
-        coupled, machine, samples = self.coupled, self.machine, self.coupled.samples
-        for name in self._names:
-            coupled.board[name] = self._read(name)
-            coupled.held[name] = self._held(name)
-        samples.since = machine.clock.sampled
-        drives = zip(self._names, machine.drives, strict=True)
-        samples.steps = {n: (d.since, d.reached) for n, d in drives if np.isfinite(d.since)}
-        slots = [machine.input_slot(each.target, each.place) for each in samples.inputs]
-        samples.means = machine.inputs[MEANS, slots].tolist(), machine.inputs[MEAN_SLOPES, slots].tolist()
-
-    def _read(self, name: str) -> list[Any]:
-        """What was read of a participant, as Python has it."""
-        return self._numbers.values(self._types[name][1], self.machine.outputs_of(name))
-
-    def _held(self, name: str) -> list[Any]:
-        """The inputs of a participant, as Python has them."""
-        return self._numbers.values(self._types[name][0], self.machine.inputs_of(name))
-
-    def _take_over_values(self) -> None:
-        """Copy the values of Python into the arrays, and let Python see the arrays."""
-        for name in self._names:
-            self._take_over(name, resume=False)
+        self._values.show()
 
     def take_over_all(self) -> None:
         """Go on after participants were used from Python, and values shown."""
-        self._take_over_values()
-        self.resume(self._names)
+        self._values.take_over()
+        self._values.resume(self._names)
 
     def resume(self, names: Iterable[str]) -> None:
         """Participants were used from Python."""
-        for name in names:
-            self._resume(name)
-
-    def _take_over(self, name: str, resume: bool = True) -> None:
-        """The same of one participant; its values stay as they are where Python sees the arrays."""
-        coupled, machine = self.coupled, self.machine
-        board, held = machine.outputs_of(name), machine.inputs_of(name)
-        if coupled.held[name] is not held:
-            held[:] = self._numbers.all_of(self._types[name][0], coupled.held[name])
-            coupled.held[name] = held
-        if coupled.board[name] is not board:
-            board[:] = self._numbers.all_of(self._types[name][1], coupled.board[name])
-            coupled.board[name] = board
-        if resume:
-            self._resume(name)
-
-    def _resume(self, name: str) -> None:
-        participant = self.coupled.participants[name]
-        if name not in self.in_python and isinstance(participant, StepsNatively):
-            self.coupled.guarded(name, participant.resume_native)
+        self._values.resume(names)
 
     def _enter(self) -> None:
         """A participant is called in Python in the step under way."""
@@ -241,13 +182,13 @@ class CompiledLoop:
 
     def _limit_table(self) -> None:
         """A value has come into the table: where there are many the loop stops, and takes over its rows."""
-        if PART_OF_PIECE * self._numbers.size > recording.CHARACTERS:
+        if self._rows.are_crowded:
             self.machine.report.left, self._is_limited = 0, True
 
     def _notice(self) -> None:
         """A participant that was called in Python has brought something about: the loop stops at the end."""
         self.machine.report.noticed = 1
-        self._watched_step = int(self.machine.report.step)
+        self._rows.watched_step = int(self.machine.report.step)
 
     def run(self, first: int) -> int:
         """Take steps from communication point `first` on, for some milliseconds; the point reached.
@@ -261,17 +202,16 @@ class CompiledLoop:
         self._choose_program()
         width = machine.columns + 2
         at_once = min(self._at_once, max(1, MOST_VALUES_AT_ONCE // width))
-        last = min(self.points.count, first + (1 if self._one_by_one or self._courses_left else at_once))
+        last = min(self.points.count, first + (1 if self._one_by_one or self._rows.needs_course else at_once))
         while True:
-            self._rows = np.empty((at_once + 2, width))
-            machine.use_rows(self._rows.reshape(-1))
+            self._rows.make(at_once + 2)
             report.left, report.noticed, self._is_limited = at_once, 0, False
             begun = perf_counter()
-            self.recorder.unfinished = self._keep
+            self.recorder.unfinished = self._rows.take
             try:
                 code = self._ask(first, last) if self._asked else self._run(machine.address, first, last)
             except BaseException:
-                self._keep()
+                self._rows.take()
                 raise
             finally:
                 self.recorder.unfinished = None
@@ -281,7 +221,7 @@ class CompiledLoop:
             )
             if is_whole and not self._is_limited and spent < SECONDS_AT_ONCE:
                 self._at_once = min(8 * at_once, int(at_once * SECONDS_AT_ONCE / spent) + 1)
-            self._keep()
+            self._rows.take()
             if code == run_exchanges.DONE:
                 return int(report.step) + 1
             first = int(report.step)
@@ -308,9 +248,9 @@ class CompiledLoop:
                     break
                 self._end_part(index)
                 clock.begin = clock.end
-            self._make_room()
+            self._rows.make_room()
             self._end(self.machine.address)
-            if report.noticed or report.left <= 0 or self._watched_step == index:
+            if report.noticed or report.left <= 0 or self._rows.watched_step == index:
                 break
         return run_exchanges.DONE
 
@@ -318,12 +258,12 @@ class CompiledLoop:
         """Do one operation of an exchange for a participant, for an algorithm that decides in Python."""
         machine, report = self.machine, self.machine.report
         if call in (ADVANCE, layout.DRIVE):
-            self._make_room()
+            self._rows.make_room()
         code = self._operate(machine.address, call, machine.number.get(name, 0))
         if code != run_exchanges.DONE:
             index = int(report.step)
-            self._watched_step = index
-            self._do_in_python(index, self._main, (call, name), code, int(report.status))
+            self._rows.watched_step = index
+            self._python.do(index, self.memory, (call, name), code, int(report.status))
 
     def advance_together(self, names: Sequence[str]) -> bool:
         """Step participants at the same time for such an algorithm, if threads are worth it here."""
@@ -333,22 +273,16 @@ class CompiledLoop:
         for name in names:
             for member in coupled.units[name][1:]:
                 self.operate(layout.DRIVE, member)
-        self._make_room()
+        self._rows.make_room()
         index = int(self.machine.report.step)
         unusual = self._together.take(names)
         for name in names:
             if name in unusual:
-                self._watched_step = index
-                self._do_in_python(index, self._main, (ADVANCE, name), *unusual[name])
+                self._rows.watched_step = index
+                self._python.do(index, self.memory, (ADVANCE, name), *unusual[name])
             else:
                 self._tell(name)
         return True
-
-    def _make_room(self) -> None:
-        """Take over rows where there is no room for two more."""
-        report = self.machine.report
-        if report.rows + 2 > len(self._rows):
-            self._keep()
 
     def _do_what_is_asked(self, index: int, code: int) -> None:
         """What the interpreter has left to Python in the communication step `index`."""
@@ -359,25 +293,27 @@ class CompiledLoop:
             self._cut(index)
             return
         if programmed is not None and code == run_exchanges.NOT_SETTLED:
-            raise self._complaint or programmed.failure(algorithm.exchange, self.machine.clock.begin)
+            raise self._complaint(algorithm.memory) or programmed.failure(
+                algorithm.exchange, self.machine.clock.begin
+            )
         if programmed is not None and code == run_exchanges.DERIVES:
             coupled.guarded_algorithm(programmed, programmed.derive, algorithm.exchange)
             return
         coupled.begin_step(index)
         if code in (run_exchanges.SAVE_FAILED, run_exchanges.RESTORE_FAILED):
-            self._save_in_python(self._names[report.part], code, int(report.status))
+            self._python.raise_failed_state(self._names[report.part], code, int(report.status))
         if code in (run_exchanges.SAVES, run_exchanges.RESTORES):
             if code == run_exchanges.RESTORES:
-                self._forget(algorithm)
+                self._python.forget(algorithm)
             else:
                 algorithm.remembered = None
                 if progress.always_watched:
-                    self._remember(algorithm)
+                    self._python.remember(algorithm)
             progress.watched = 0
             return
         for each in {0: self._main, report.algorithm: algorithm}.values():
             if each.goes_back:
-                self._remember(each)
+                self._python.remember(each)
                 each.progress.watched = 1
         place = int(progress.place)
         try:
@@ -385,17 +321,23 @@ class CompiledLoop:
                 place = self._step_together(index, algorithm, place)
             else:
                 operation = self._operations(algorithm)[place]
-                self._do_in_python(index, algorithm, operation, code, int(report.status))
-                self._watched_step = index
+                self._python.do(index, algorithm.memory, operation, code, int(report.status))
+                self._rows.watched_step = index
         except StepDiscardedError as error:
             if programmed is None or not programmed.takes_discarded:
                 raise
-            self._complaint = error
+            self._discarded = error, algorithm.memory.time, algorithm.memory.length
             algorithm.memory.counts[layout.DISCARDED] = 1
             progress.under_way = run_exchanges.DECIDING
             self.take_over_all()
             return
         progress.place = place + 1
+
+    def _complaint(self, memory: ExchangeMemory) -> cosim.CosimError | None:
+        """Why the last exchange was discarded, if it was."""
+        if self._discarded is None or self._discarded[1:] != (memory.time, memory.length):
+            return None
+        return self._discarded[0]
 
     def _operations(self, algorithm: AlgorithmArrays) -> list[Call]:
         """Those that an algorithm does now."""
@@ -418,7 +360,7 @@ class CompiledLoop:
             for p in together:
                 self._tell(operations[p][1])
             return place
-        self._watched_step = index
+        self._rows.watched_step = index
         done = {p for cover in covers[:place] for p in cover}
         for p, (call, name) in enumerate(operations):
             if p in done:
@@ -426,7 +368,7 @@ class CompiledLoop:
             if p not in together:
                 self.operate(call, name)
             elif name in unusual:
-                self._do_in_python(index, algorithm, (call, name), *unusual[name])
+                self._python.do(index, algorithm.memory, (call, name), *unusual[name])
             else:
                 self._tell(name)
         return len(covers) - 1
@@ -451,155 +393,9 @@ class CompiledLoop:
 
     def _end_part(self, index: int) -> None:
         """All have come to a tick inside a communication step."""
-        coupled, clock = self.coupled, self.machine.clock
-        self._keep()
-        coupled.time = clock.end
-        coupled.collect()
-        if coupled.inside:
-            self.recorder.inside(coupled.take_inside())
-        if self.recorder.keeps_inside:
-            self._record_with_courses()
-        self._watched_step = index
-
-    def _remember(self, algorithm: AlgorithmArrays) -> None:
-        """What Python knows as it was when the state was saved: nothing has been done since then."""
-        if algorithm.remembered is None:
-            coupled = self.coupled
-            told = {
-                name: coupled.guarded(name, remember)
-                for name in algorithm.members
-                if (remember := self._calls[name].remember) is not None
-            }
-            algorithm.remembered = told, coupled.marks()
-
-    def _forget(self, algorithm: AlgorithmArrays) -> None:
-        """What Python has done since the state was saved has not happened."""
-        assert algorithm.remembered is not None
-        told, marks = algorithm.remembered
-        self.coupled.collect()
-        self.coupled.go_back_to(marks)
-        for name, memory in told.items():
-            forget = self._calls[name].forget
-            if forget is not None:
-                self.coupled.guarded(name, forget, memory)
-
-    def _save_in_python(self, name: str, code: int, status: int) -> None:
-        """Raise what saving or restoring would have raised."""
-        verb = "save" if code == run_exchanges.SAVE_FAILED else "restore"
-        after = self._calls[name].after_state
-        if after is not None:
-            self.coupled.guarded(name, after, verb, status)
-        raise CoSimulationError(self.coupled.time, f"cannot {verb} its state (status {status})", name)
-
-    def _do_in_python(
-        self, index: int, algorithm: AlgorithmArrays, operation: Call, code: int, status: int
-    ) -> None:
-        """A call that was not as usual, by what can deal with it."""
-        coupled, memory = self.coupled, algorithm.memory
-        call, part = operation
-        coupled.begin_step(index)
-        coupled.time = self.machine.clock.begin
-        participant, called = coupled.participants[part], self._called.get(part)
-        if called is not None and called.raised is not None:
-            raise called.taken()
-        if part in self.in_python:
-            self._call_in_python(call, part, memory)
-            return
-        assert isinstance(participant, StepsNatively)
-        if code in (run_exchanges.STEP_FAILED, run_exchanges.STEP_LEFT):
-            time, size = memory.time, memory.length
-            left = code == run_exchanges.STEP_LEFT
-            attempt = participant.step if left else partial(participant.after_native_step, status)
-            coupled.drive(part, self._lines(part, COURSES))
-            coupled.held[part] = self._held(part)
-            coupled.finish_step(part, time, coupled.length(part, time, size), attempt)
-            self._take_over(part)
-            return
-        if code in (run_exchanges.SET_FAILED, run_exchanges.READ_FAILED) and called is None:
-            verb = "Set" if code == run_exchanges.SET_FAILED else "Get"
-            coupled.guarded(part, participant.after_native_access, verb, status)
-        self._call_in_python(call, part, memory)
-
-    def _call_in_python(self, call: int, part: str, memory: ExchangeMemory) -> None:
-        """Set or read a participant by its methods of Python."""
-        coupled = self.coupled
-        with self._values_of_python():
-            if call in (SET, SET_ALONG):
-                coupled.set_member_inputs(part, memory.course if call == SET_ALONG else None)
-            else:
-                end = memory.row(layout.END) if call == layout.READ_AT_END else None
-                coupled.read_member_outputs(part, end)
-        self._resume(part)
-        if call in (SET, SET_ALONG):
-            self.machine.inputs_of(part, SLOPES)[:] = coupled.slopes(part)
-
-    @contextmanager
-    def _values_of_python(self) -> Iterator[None]:
-        """Let the values be those of Python; what is changed is taken over."""
-        for name in self._names:
-            self.coupled.board[name], self.coupled.held[name] = self._read(name), self._held(name)
-        try:
-            yield
-        finally:
-            self._take_over_values()
-
-    def _lines(self, part: str, region: int) -> list[float] | None:
-        """Slopes of the inputs of a participant, per s; None where they are held."""
-        return self.machine.inputs_of(part, region).tolist() if self.machine.follows(part) else None
-
-    def _keep(self) -> None:
-        """What was recorded, also in the middle of steps where the process ends."""
-        coupled, report = self.coupled, self.machine.report
-        used = int(report.rows)
-        if not used:
-            return
-        rows = self._rows[:used]
-        report.rows = 0
-        times, values = rows[:, 0].copy(), rows[:, 2:]
-        points = np.flatnonzero(rows[:, 1])
-        if points.size:
-            coupled.statistics.steps += points.size
-            last = float(times[points[-1]])
-            watched = self._watched_step is not None and last == self.points.time(self._watched_step + 1)
-            special = watched or self._courses_left
-            plain = points[: points.size - special]
-            if plain.size:
-                recorded = np.ascontiguousarray(values[plain, : self._recorded])
-                self.recorder.extend(times[plain], recorded, self._text)
-            coupled.time = last
-            if watched:
-                self._watched_step = None
-                coupled.collect()
-                self.recorder.inside(coupled.take_inside())
-            if special:
-                self._record_with_courses()
-                self._courses_left = int(watched and self._along)
-        if PART_OF_PIECE * self._numbers.size > recording.CHARACTERS:
-            self._forget_texts()
-        outputs, means, slopes = (values[:, places] for places in self.machine.sampled)
-        coupled.samples.extend(times, outputs, means, slopes if self._along else None)
-
-    def _forget_texts(self) -> None:
-        """Those that are no value any more."""
-        kept: list[float] = []
-        for name in self._names:
-            for types, values in zip(
-                self._types[name],
-                (self.machine.inputs_of(name), self.machine.outputs_of(name)),
-                strict=True,
-            ):
-                kept += [v for kind, v in zip(types, values.tolist(), strict=True) if kind in TABLED]
-        for algorithm in self._algorithms:
-            kept += algorithm.arrays.saved.tolist()
-        self._numbers.keep(kept)
-
-    def _record_with_courses(self) -> None:
-        """The present values, and how the inputs came there: an event was in this step or the one before."""
-        coupled, machine = self.coupled, self.machine
-        if self._along:
-            for name, drive in zip(self._names, machine.drives, strict=True):
-                began = self._numbers.values(self._types[name][0], machine.inputs_of(name, BEGAN))
-                coupled.drives[name] = Drive(drive.began, began, self._lines(name, COURSES))
-        board = {name: self._read(name) for name in self._names}
-        held = {name: self._held(name) for name in self._names}
-        self.recorder.record(coupled.time, board, held, coupled.drives if self._along else None)
+        self._rows.take()
+        self.coupled.time = self.machine.clock.end
+        self._rows.take_inside()
+        if self._rows.keeps_inside:
+            self._rows.record_with_courses()
+        self._rows.watched_step = index
