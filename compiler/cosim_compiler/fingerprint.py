@@ -169,6 +169,8 @@ class Names:
                 self._globals.append(
                     (operator.itemgetter(*there, there[0]), globals_)
                 )  # two at least: a tuple
+        self._classes: list[type] = []
+        self._classes = [one for one in self._objects() if isinstance(one, type)]
         self._seen = list(self._objects())
 
     def _objects(self) -> Iterator[Any]:
@@ -178,6 +180,7 @@ class Names:
             *(map(dict.get, map(MARKS, functions), itertools.repeat(name)) for name in ATTRIBUTES),
             map(CONTENTS, self._cells),  # with another code there are other names
             *(values_of(globals_) for values_of, globals_ in self._globals),
+            *map(_functions_of_class, self._classes),
         )
 
     def are_as_before(self) -> bool:
@@ -188,6 +191,13 @@ class Names:
             return all(map(operator.is_, self._objects(), self._seen))
         except KeyError:  # a name is gone
             return False
+
+
+def _functions_of_class(cls: type) -> list[types.FunctionType]:
+    """The functions that a kernel function calls through a record or a named tuple."""
+    if issubclass(cls, Record):
+        return methods_of(cls)
+    return functions_of(cls) if issubclass(cls, tuple) and hasattr(cls, "_fields") else []
 
 
 def _modules_named(
@@ -374,10 +384,11 @@ class _Digest:
             for name, member in cls.__members__.items():
                 self._all((name, member.value))
         elif issubclass(cls, tuple) and hasattr(cls, "_fields"):
-            self._all((cls._fields, getattr(cls, "_field_defaults", {}), *functions_of(cls)))
+            self._all((cls._fields, tuple(getattr(cls, "_field_defaults", {}).items())))
+            self._all(_functions_of_class(cls))
         elif issubclass(cls, Record):
             self.feed(layout_digest(cls))
-            self._all(methods_of(cls))
+            self._all(_functions_of_class(cls))
         elif not _is_library(cls.__module__):
             self._attributes([c for c in cls.__mro__ if not _is_library(c.__module__)], mentioned)
 
@@ -449,7 +460,7 @@ def _own_part(function: types.FunctionType) -> _OwnPart | None:
 def _keeps_its_value(value: Any) -> bool:
     """Whether an object stays what it is: members of tuples and modules are looked at one by one."""
     if isinstance(value, type):
-        return issubclass(value, (enum.Enum, tuple)) or _is_library(value.__module__)
+        return issubclass(value, (enum.Enum, tuple, Record)) or _is_library(value.__module__)
     return isinstance(value, (tuple, frozenset, types.ModuleType, types.BuiltinFunctionType, enum.Enum))
 
 
