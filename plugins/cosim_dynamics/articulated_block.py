@@ -12,10 +12,8 @@ from cosim_dynamics.articulated_inertia import articulated_inertia_at
 from cosim_dynamics.body_motion import bias_force
 from cosim_dynamics.cached_vectors import put_real, put_spatial, real_at, spatial_at
 from cosim_dynamics.mechanism import dofs_of, mechanism_at
+from cosim_dynamics.pivots import check_pivot
 from cosim_dynamics.spatial_vectors import dot6, plus6, scaled6
-
-#: Less than this part of the inertia left after elimination is rounding error.
-SINGULAR = 1e-15
 
 
 def articulated_block(
@@ -59,8 +57,7 @@ def eliminate_joint(c: Any, mechanism: Any, link: Any) -> None:
         if dof.own_row >= 0:
             D += real_at(c, dof.own_row)
             missing -= real_at(c, dof.own_constant)
-        if SINGULAR * inertia.bound(S) >= D:
-            raise ValueError("the mass matrix is singular: some joint moves nothing that has mass or inertia")
+        check_pivot(D, inertia.bound(S))
         one_over = 1.0 / D
         V = scaled6(one_over, U)
         put_spatial(c, dof.gain, V)

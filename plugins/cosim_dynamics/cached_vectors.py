@@ -1,6 +1,7 @@
 """Vectors, rotations, poses and inertias that lie in the cache or among the parameters, each at its slot.
 
-Kernel functions read them into tuples, compute, and write: compiled code keeps tuples in registers.
+Kernel functions read them into tuples, compute, and write: compiled code keeps tuples in registers. It does
+not look whether a slot lies inside, nor whether it counts from the end, as it does for ``c[slot]``.
 """
 
 from __future__ import annotations
@@ -42,9 +43,7 @@ def column_at(c: Any, slot: int, number: int) -> Six:
 def rotation_at(c: Any, slot: int) -> Any:
     """A rotation matrix by rows; of a pose the one that it begins with."""
     x = reals_at(c, slot, 9)
-    return (
-        x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8],
-    )  # fmt: skip
+    return (x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8])
 
 
 def axis_at(c: Any, slot: int, axis: int) -> Three:
@@ -56,10 +55,7 @@ def axis_at(c: Any, slot: int, axis: int) -> Three:
 def pose_at(c: Any, slot: int) -> Any:
     """A pose: the rotation by rows, then the position."""
     x = reals_at(c, slot, 12)
-    return (
-        x[0], x[1], x[2], x[3], x[4], x[5],
-        x[6], x[7], x[8], x[9], x[10], x[11],
-    )  # fmt: skip
+    return (x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9], x[10], x[11])
 
 
 def position_at(c: Any, slot: int) -> Three:
@@ -71,10 +67,7 @@ def position_at(c: Any, slot: int) -> Three:
 def rigid_inertia_at(c: Any, slot: int) -> Ten:
     """The spatial inertia of a rigid body."""
     x = reals_at(c, slot, 10)
-    return (
-        x[0], x[1], x[2], x[3], x[4],
-        x[5], x[6], x[7], x[8], x[9],
-    )  # fmt: skip
+    return (x[0], x[1], x[2], x[3], x[4], x[5], x[6], x[7], x[8], x[9])
 
 
 def put_real(c: Any, slot: int, x: float) -> None:

@@ -17,13 +17,13 @@ class ConstraintErrors(Record):
 
     changed: float  # whether something was corrected
     positions: float  # the largest position error that can be corrected
-    velocities: float  # the largest velocity error that can be
-    allowed: float  # which part of the usual tolerance is
+    velocities: float  # the largest velocity error that can be corrected
+    allowed: float  # which part of the usual tolerance these errors may reach, 0 or 1
     angle: float  # by which positions miss the constraints, rad
 
 
 class ConstraintArrays(NamedTuple):
-    """See the module."""
+    """What the equations are set up and solved in."""
 
     errors: Any  # ConstraintErrors
     jacobian: Any  # G, m by n
@@ -35,7 +35,7 @@ class ConstraintArrays(NamedTuple):
 
 
 def constraint_arrays(c: Any, mechanism: Any) -> ConstraintArrays:
-    """Those of a mechanism."""
+    """The arrays of a mechanism."""
     whole = mechanism.whole
     m = whole.equations
     n = whole.dofs

@@ -21,7 +21,7 @@ ANY_MOTION, FIXED_AXES, PIVOT = range(3)
 
 
 class BodySlots(Record):
-    """What of a body also those need that it carries."""
+    """The slots of a body that the bodies on it need, too."""
 
     X_GB: int  # its pose in Ground
     V: int  # its velocity
@@ -75,13 +75,13 @@ class DofSlots(Record):
 
     number: int  # index among all
     parent: int  # index of the next one toward Ground; negative where there is none
-    run: int  # the first of the unbroken run ``run, run + 1 … itself`` of such neighbours
+    run: int  # the first of the unbroken run ``run, run + 1 … number`` of such neighbours
     axis: int  # of F along which it moves: 0 to 2 turn, 3 to 5 shift; negative where nothing is known
     S: int  # the motion of what it carries, for one unit of the speed
     u: int  # in y
     tau: int  # its generalized force
     own_row: int  # coefficients that the joint's own equation adds; `NOWHERE` where it has none
-    own_constant: int
+    own_constant: int  # and its constant
     row: int  # where in M, and in the factor, its row begins
     depth: int  # how long that is: how many degrees of freedom there are from Ground to it
     D: int  # what its equation is divided by; with a mass matrix it is the end of its row of the factor
@@ -105,9 +105,9 @@ class EquationSlots(Record):
     level: int  # up to which it is corrected: 0 not at all, 1 speeds, 2 positions, too
     is_drifting: int  # whether it holds positions that are not corrected
     multiplier: int
-    redundant: int  # notices
-    drifts: int
-    singular: int
+    redundant: int  # the notice that it follows from others
+    drifts: int  # the notice that its positions are not corrected
+    singular: int  # the notice of a singular position
 
 
 class TermSlots(Record):
@@ -117,7 +117,7 @@ class TermSlots(Record):
     coefficients: int
     acceleration: int  # without constraints
     velocity: int  # of a coordinate in y
-    dof: int  # of a body the outermost that moves it; negative where none does
+    dof: int  # of a body the outermost degree of freedom that moves it; negative where none does
     pose: int  # of a body
     reference: int
     force: int  # what the constraint exerts on it
@@ -145,7 +145,7 @@ class MechanismSlots(Record):
     right_side: int  # of each degree of freedom, as the next
     solution: int
 
-    # the constraints, see `constraint_arrays`
+    # the constraints, see `constraint_arrays` and `pivoted_cholesky`
     errors: int  # `ConstraintErrors`
     jacobian: int
     eliminated: int

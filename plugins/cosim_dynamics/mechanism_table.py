@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
 
 class MechanismTable:
-    """Memory for the records of a mechanism; whoever allocates what they say sets their fields.
+    """Memory for the records of a mechanism. The files that allocate slots set the fields.
 
     Parameters
     ----------

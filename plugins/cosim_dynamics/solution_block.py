@@ -11,10 +11,8 @@ from cosim_dynamics.body_motion import write_acceleration
 from cosim_dynamics.cached_vectors import put_real, put_spatial, real_at, reals_at, spatial_at
 from cosim_dynamics.mass_matrix_rows import factor_row, mass_row
 from cosim_dynamics.mechanism import dofs_of, mechanism_at
+from cosim_dynamics.pivots import check_pivot
 from cosim_dynamics.spatial_vectors import plus6, scaled6
-
-#: Less than this part of a diagonal entry left after elimination is rounding error: the matrix is singular.
-SINGULAR = 1e-15
 
 
 def solution_block(
@@ -54,8 +52,7 @@ def factorize_mass_matrix(c: Any, mechanism: Any, solution: Any) -> None:
     for n in range(len(dofs) - 1, -1, -1):
         dof = dofs[n]
         pivot = real_at(c, dof.D)
-        if pivot <= SINGULAR * mass_row(c, mechanism, dof)[dof.depth - 1]:
-            raise ValueError("the mass matrix is singular: some joint moves nothing that has mass or inertia")
+        check_pivot(pivot, mass_row(c, mechanism, dof)[dof.depth - 1])
         one_over = 1.0 / pivot
         x = solution[n]
         row = factor_row(c, mechanism, dof)

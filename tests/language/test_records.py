@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from record_parts import Finding, Level, Run, Witness, forget, look, next_expected
 
-from cosim_compiler import convention, units
+from cosim_compiler import convention, fingerprint, units
 from cosim_compiler.code import BY_C, BY_LLVM, Coder
 from cosim_compiler.errors import ContractError
 from cosim_compiler.language.program import Program
@@ -295,6 +295,33 @@ def whole_numbers_of_reals(x):
 def test_numbers_of_another_kind_than_the_view_has_are_refused() -> None:
     with pytest.raises(ContractError, match="a view has no numbers of the kind int"):
         Program().root(whole_numbers_of_reals, "F>f")
+
+
+class Stretch(NamedTuple):
+    """What a function makes of a view, with a method that another may take the place of."""
+
+    places: Any
+    factor: float = 2.0
+
+    @property
+    def first(stretch):
+        return stretch.places[0].at
+
+
+def length_of_stretch(x):
+    return Stretch(rows_of(Path, x, 0, 1), 3.0).places[0].rate()
+
+
+def test_a_function_that_names_records_is_digested_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = fingerprint.fingerprint(length_of_stretch)
+    assert length_of_stretch in fingerprint._digests
+    assert fingerprint.fingerprint(length_of_stretch) == before
+    with monkeypatch.context() as changed:
+        changed.setattr(Path, "rate", lambda path: path.end.at)
+        assert fingerprint.fingerprint(length_of_stretch) != before
+    assert fingerprint.fingerprint(length_of_stretch) == before
+    monkeypatch.setattr(Stretch, "first", property(lambda stretch: stretch.places[-1].at))
+    assert fingerprint.fingerprint(length_of_stretch) != before
 
 
 def test_a_changed_property_is_another_unit(monkeypatch: pytest.MonkeyPatch) -> None:
