@@ -188,8 +188,8 @@ MISTAKES = {
     "s.force[0] = 1.0": "s.force[1] may not have been written here",
     "s.force[0:2] = s.force": "s.force[0:2] = … cannot be compiled; for i in range(…): s.force[i] = …",
     "s.torque = s.force.sum()": "s.force.sum cannot be compiled; write a loop",
-    "if s.angle > 0.0: s.torque = 1.0": "s.torque may not have been written here, and would keep the value of "
-    "an earlier evaluation: write s.torque = … before",
+    "if s.angle > 0.0: s.torque = 1.0": "s.torque may not have been written here, and would keep the value "
+    "of an earlier evaluation: write s.torque = … before",
     "s.torque = s.torque + 1.0": "s.torque is read before it is written, and has the value of an earlier "
     "evaluation: write s.torque = … first",
     "x = s; s.torque = 1.0": "s stands for all that the function may ask for: write an attribute of it, s."

@@ -113,8 +113,8 @@ class Met:
 
     def _name_bundles(self) -> None:
         """The names that are given a bundle once: ``past = s.past``."""
-        names = (node for node in ast.walk(self.tree) if isinstance(node, ast.Name))
-        stores = [node.id for node in names if isinstance(node.ctx, ast.Store)]
+        named = (node for node in ast.walk(self.tree) if isinstance(node, ast.Name))
+        stores = [node.id for node in named if isinstance(node.ctx, ast.Store)]
         for node in ast.walk(self.tree):
             if not isinstance(node, ast.Assign) or len(node.targets) != 1:
                 continue
