@@ -8,6 +8,7 @@ from __future__ import annotations
 import types
 from collections.abc import Mapping
 from dataclasses import replace
+from inspect import Parameter, signature
 from typing import TypeVar
 
 from cosim.component.argument import Argument
@@ -31,7 +32,11 @@ def view_of(kernel: KernelFunction, known: Mapping[str, Argument]) -> str:
     names = [n for n in kernel.arguments if n not in known and n not in UNDECLARED]
     if kernel.is_python:
         names = [n for n in names if n not in OF_PYTHON]
-    return names[0] if len(names) == 1 and is_view(kernel.function, names[0]) else ""
+    if len(names) != 1:
+        return ""
+    given = signature(kernel.function).parameters[names[0]]
+    is_plain = given.kind is Parameter.POSITIONAL_OR_KEYWORD and given.default is Parameter.empty
+    return names[0] if is_plain and is_view(kernel.function, names[0]) else ""
 
 
 def view_kind(known: Mapping[str, Argument]) -> View:
@@ -49,7 +54,7 @@ def written_out(
 
     What is wrong with one is put into `faults`, by its name; it stays as it is.
     """
-    found: dict[str, Law] = {}
+    without: dict[str, Law] = {}
     became: dict[int, KernelFunction] = {}
     for name, law in laws.items():
         kernel = law.function if isinstance(law, Handler) else law
@@ -59,10 +64,10 @@ def written_out(
             faults[name], made = str(error), kernel
         became[id(kernel)] = made
         if made is kernel:
-            found[name] = law
+            without[name] = law
         else:
-            found[name] = replace(law, function=made) if isinstance(law, Handler) else made
-    return found, became
+            without[name] = replace(law, function=made) if isinstance(law, Handler) else made
+    return without, became
 
 
 def without_view(function: types.FunctionType, known: Mapping[str, Argument]) -> types.FunctionType:
@@ -81,11 +86,12 @@ def _without_view(kernel: KernelFunction, known: Mapping[str, Argument]) -> Kern
         return replace(kernel, function=flatten(function, ((view, view_kind(known)),)), view=view)
     if not kernel.is_python and not is_flat(function):
         return replace(kernel, function=flatten(function))
-    if declared := [
-        n for n in kernel.arguments if n in known and set(attributes_of(function, n)) & known.keys()
-    ]:
-        raise ContractError(
-            f"{where(function)}: '{declared[0]}' is declared in the class, and is no view: give the view a "
-            "name that the class does not declare"
-        )
+    if known.keys().isdisjoint(function.__code__.co_names):  # it mentions no attribute of a view
+        return kernel
+    for name in kernel.arguments:
+        if not known.keys().isdisjoint(attributes_of(function, name)):
+            raise ContractError(
+                f"{where(function)}: '{name}' is declared in the class, and is no view: give the view a name "
+                "that the class does not declare"
+            )
     return kernel

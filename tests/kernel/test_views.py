@@ -173,14 +173,14 @@ def _class(body: str, head: str = "", declared: str = "") -> type[cosim.Componen
 
 
 MISTAKES = {
-    "s.torque = s.gian * s.angle": "'s.gian' is neither declared nor offered by an attachment; "
-    "nearest: 's.gain'",
+    "s.torque = s.gian * s.angle": "'s.gian' is neither declared nor offered by an attachment; nearest: 's.g"
+    "ain'",
     "s.torque = angle": "'angle' is an attribute of the view here: write s.angle",
     "s.gain * s.angle": "nothing that it computes stays; results are attributes of s: write s.angle_dot = …",
     "return s.angle": "what a kernel function returns is lost; results are attributes of s: write",
     "s.gain = 2.0": "s.gain may be read only",
-    "s.angle = 2.0": "s.angle is the present value, and is read only; variables change in handlers "
-    "(cosim.on, cosim.every): write s.angle_next = … there",
+    "s.angle = 2.0": "s.angle is the present value, and is read only; variables change in handlers (cosim.on"
+    ", cosim.every): write s.angle_next = … there",
     "s.force = 2.0": "`s.force = …` changes nothing outside; s.force has 2 elements: write s.force[0] = …",
     "s.torque = s.gain[0]": "s.gain is a number here: write s.gain, not s.gain[0]",
     "s.torque = 2.0 * s.force": "s.force is a view of 2 numbers: compute with its elements, s.force[0]",
@@ -188,17 +188,17 @@ MISTAKES = {
     "s.force[0] = 1.0": "s.force[1] may not have been written here",
     "s.force[0:2] = s.force": "s.force[0:2] = … cannot be compiled; for i in range(…): s.force[i] = …",
     "s.torque = s.force.sum()": "s.force.sum cannot be compiled; write a loop",
-    "if s.angle > 0.0: s.torque = 1.0": "s.torque may not have been written here, and would keep the "
-    "value of an earlier evaluation: write s.torque = … before",
+    "if s.angle > 0.0: s.torque = 1.0": "s.torque may not have been written here, and would keep the value "
+    "of an earlier evaluation: write s.torque = … before",
     "s.torque = s.torque + 1.0": "s.torque is read before it is written, and has the value of an earlier "
     "evaluation: write s.torque = … first",
-    "x = s; s.torque = 1.0": "s stands for all that the function may ask for: write an attribute of it, "
-    "s.torque",
+    "x = s; s.torque = 1.0": "s stands for all that the function may ask for: write an attribute of it, s."
+    "torque",
     "s.torque = s[0]": "s stands for all that the function may ask for",
     "s.torque = getattr(s, 'angle')": "s stands for all that the function may ask for",
     "helper(s)": "'s.torqe' is neither declared nor offered by an attachment; nearest: 's.torque'",
     "further(s)": "'further' is defined further down; move it above the class",
-    "s.torque = s.past": "s.past is a history: call what it has: count, place(), time(), ",
+    "s.torque = s.past": "s.past is a history: call what it has: count, place(), ",
     "s.torque = s.past.brek_time": "s.past.brek_time: a history has no 'brek_time'; nearest: 'break_time'",
     "s.past.append(s.t, 0.0, 0.0, s.angle, s.rate)": "s.past may be read only",
     "s.torque = 1.0; del s.torque": "a kernel function cannot use del",

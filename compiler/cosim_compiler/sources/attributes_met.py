@@ -3,21 +3,36 @@
 from __future__ import annotations
 
 import ast
-import copy
 import types
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import TypeVar
 
 from cosim_compiler.errors import ContractError
 from cosim_compiler.fingerprint import environment
 from cosim_compiler.sources.kernel_effects import effects_of
-from cosim_compiler.sources.kernel_source import bound_names, definition_of
+from cosim_compiler.sources.kernel_source import definition_of
 from cosim_compiler.sources.recursion import is_recursive
 from cosim_compiler.sources.views import Flat, Given, Kind, View, fields_of, flat_form, is_bundle
 
 Flatten = Callable[[types.FunctionType, Given], types.FunctionType]
 Bundle = tuple[type, list[ast.expr]]
 """The class of a bundle, and its parts."""
+
+
+Node = TypeVar("Node", bound=ast.AST)
+
+
+def copy_of(node: Node) -> Node:
+    """A copy of a tree."""
+    made = type(node)()
+    for name, value in vars(node).items():
+        if isinstance(value, list):
+            value = [copy_of(one) if isinstance(one, ast.AST) else one for one in value]
+        elif isinstance(value, ast.AST):
+            value = copy_of(value)
+        setattr(made, name, value)
+    return made
 
 
 class Part(ast.Name):
@@ -87,7 +102,8 @@ class Met:
 
     def __init__(self, function: types.FunctionType, given: Given, flatten: Flatten) -> None:
         self.function, self.given, self.flatten = function, given, flatten
-        self.tree = copy.deepcopy(definition_of(function))
+        self.tree = copy_of(definition_of(function))
+        self.nodes = list(ast.walk(self.tree))
         self.helpers = environment(function)
         self.views = {name: kind for name, kind in given if isinstance(kind, View)}
         self.bundles: dict[str, Bundle] = {}
@@ -96,8 +112,10 @@ class Met:
         self.results: set[str] = set()
         self.faults: list[str] = []
         self.others = [a.arg for a in self.tree.args.args if a.arg not in dict(given)]
-        self.local = bound_names(self.tree) | set(self.others)
-        self.mentioned = {node.id for node in ast.walk(self.tree) if isinstance(node, ast.Name)}
+        named = [node for node in self.nodes if isinstance(node, ast.Name)]
+        self.stores = [node.id for node in named if isinstance(node.ctx, ast.Store)]
+        self.local = {*self.stores, *self.others}
+        self.mentioned = {node.id for node in named}
         for name, kind in given:
             if not isinstance(kind, View):
                 self._written_out(name, kind)
@@ -113,9 +131,8 @@ class Met:
 
     def _name_bundles(self) -> None:
         """The names that are given a bundle once: ``past = s.past``."""
-        names = (node for node in ast.walk(self.tree) if isinstance(node, ast.Name))
-        stores = [node.id for node in names if isinstance(node.ctx, ast.Store)]
-        for node in ast.walk(self.tree):
+        stores = self.stores
+        for node in self.nodes:
             if not isinstance(node, ast.Assign) or len(node.targets) != 1:
                 continue
             target, bundle = node.targets[0], self.bundle(node.value)
@@ -163,7 +180,7 @@ class Met:
                 here = line, column, i
                 places[view][name] = min(here, places[view].get(name, here))
 
-        for node in ast.walk(self.tree):
+        for node in self.nodes:
             if isinstance(node, ast.Attribute) and (attribute := self.attribute(node)) is not None:
                 bundle = self.views[attribute[0]].bundle(attribute[1])
                 names = (attribute[1],) if bundle is None else bundle[1]

@@ -8,7 +8,6 @@ lines. A damaged entry counts as none (`kernel_cache`), and so does one in anoth
 
 from __future__ import annotations
 
-import ast
 import atexit
 import enum
 import functools
@@ -57,7 +56,7 @@ def key_of(function: types.FunctionType, declared: frozenset[str], names: Mappin
     code = function.__code__
     told = [code.co_firstlineno, code.co_qualname, code.co_freevars, sorted(declared)]
     if FLAT in function.__dict__:  # one text, and a function for each use of it
-        told.append(ast.unparse(function.__dict__[FLAT].tree))
+        told.append([code.co_code.hex(), code.co_names, code.co_varnames])
     kinds = sorted((name, _kind(value)) for name, value in names.items())
     return hashlib.sha256(json.dumps([told, kinds, is_debugging()]).encode()).hexdigest()
 

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import ast
 import builtins
-import copy
 import types
 from typing import Any
 
 from cosim_compiler.nearest import nearest
-from cosim_compiler.sources.attributes_met import Called, Flatten, Met, Part
+from cosim_compiler.sources.attributes_met import Called, Flatten, Met, Part, copy_of
 from cosim_compiler.sources.views import fields_of, flat_form, is_further_down
 
 
@@ -145,7 +144,7 @@ class FlatTree(ast.NodeTransformer):
 
     def _part(self, part: ast.expr, at: ast.AST) -> ast.expr:
         """A part of a bundle, at this place of the source."""
-        made: ast.expr = self.visit(copy.deepcopy(part))
+        made: ast.expr = self.visit(copy_of(part))
         for node in ast.walk(made):
             ast.copy_location(node, at)
         return made

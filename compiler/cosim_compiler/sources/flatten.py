@@ -44,6 +44,7 @@ def flat_method(cls: type, name: str) -> Any:
     return flattened(method, self=cls)
 
 
+@functools.cache
 def flatten(function: types.FunctionType, given: Given = ()) -> types.FunctionType:
     """The function with each of these arguments written out.
 
@@ -52,8 +53,10 @@ def flatten(function: types.FunctionType, given: Given = ()) -> types.FunctionTy
     ContractError
         What cannot be written out, one fault a line.
     """
-    mentioned = {name for one in _in_reach(function) for name in one.__code__.co_names}
-    return _flatten(function, tuple((n, k.only(mentioned) if isinstance(k, View) else k) for n, k in given))
+    if any(isinstance(kind, View) for _, kind in given):
+        mentioned = {name for one in _in_reach(function) for name in one.__code__.co_names}
+        given = tuple((n, k.only(mentioned) if isinstance(k, View) else k) for n, k in given)
+    return _flatten(function, given)
 
 
 @functools.cache
@@ -64,11 +67,11 @@ def is_flat(function: types.FunctionType) -> bool:
 
 def _in_reach(function: types.FunctionType) -> list[types.FunctionType]:
     """A function and its helpers, without what is flat already."""
-    found = [function]
-    for one in found:
+    reached = [function]
+    for one in reached:
         helpers = (value for value in environment(one).values() if isinstance(value, types.FunctionType))
-        found += [h for h in dict.fromkeys(helpers) if h not in found and flat_form(h) is None]
-    return found
+        reached += [h for h in dict.fromkeys(helpers) if h not in reached and flat_form(h) is None]
+    return reached
 
 
 @functools.cache
@@ -100,23 +103,23 @@ def _called_flat(function: types.FunctionType, given: Given) -> types.FunctionTy
 def _fields_used(met: Met, tree: ast.FunctionDef) -> dict[str, list[str]]:
     """The fields of bundles that the flat function mentions; only they are arguments of it."""
     used = {node.id for one in tree.body for node in ast.walk(one) if isinstance(node, ast.Name)}
-    found = {}
+    fields = {}
     for name, kind in met.given:
         if not isinstance(kind, View):
             pairs = zip(fields_of(kind), met.arguments[name], strict=True)
-            found[name] = [field for field, argument in pairs if argument in used]
-    return found
+            fields[name] = [field for field, argument in pairs if argument in used]
+    return fields
 
 
 def _arguments(tree: ast.FunctionDef, names: dict[str, list[str]], others: list[str]) -> list[ast.arg]:
     """Those of the flat function, each once."""
-    found: list[ast.arg] = []
+    arguments: list[ast.arg] = []
     for argument in tree.args.args:
-        taken = {a.arg for a in found} | (set(others) - {argument.arg})
+        taken = {a.arg for a in arguments} | (set(others) - {argument.arg})
         for name in names.get(argument.arg, [argument.arg]):
             if name not in taken:
-                found.append(ast.copy_location(ast.arg(name), argument))
-    return found
+                arguments.append(ast.copy_location(ast.arg(name), argument))
+    return arguments
 
 
 def _function_of(
@@ -129,7 +132,6 @@ def _function_of(
     outer = around.body[0]
     assert isinstance(outer, ast.FunctionDef)
     outer.body = [tree]
-    ast.fix_missing_locations(around)
     module = compile(around, author.__code__.co_filename, "exec", dont_inherit=True)
     code = _code_in(_code_in(module, "around"), author.__name__)
     code = code.replace(co_qualname=author.__qualname__)

@@ -48,8 +48,8 @@ def text_of(function: types.FunctionType, node: ast.expr) -> str:
 def authors_name(function: types.FunctionType, name: str) -> str:
     """What the author calls a local name."""
     flat = function.__dict__.get(FLAT)
-    found: str = name if flat is None else flat.renamed.get(name, name)
-    return found
+    written: str = name if flat is None else flat.renamed.get(name, name)
+    return written
 
 
 def source_of(function: types.FunctionType) -> str:

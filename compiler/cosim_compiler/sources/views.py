@@ -88,8 +88,8 @@ class Flat:
 
 def flat_form(function: types.FunctionType) -> Flat | None:
     """How a function was flattened; None of one that is as its author wrote it."""
-    found: Flat | None = function.__dict__.get(FLAT)
-    return found
+    flat: Flat | None = function.__dict__.get(FLAT)
+    return flat
 
 
 def lines_of_attributes(function: types.FunctionType) -> dict[str, int]:
@@ -111,8 +111,8 @@ def is_bundle(value: Any) -> bool:
 
 def fields_of(cls: type) -> tuple[str, ...]:
     """The fields of a bundle."""
-    found: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
-    return found
+    fields: tuple[str, ...] = cls._fields  # type: ignore[attr-defined]
+    return fields
 
 
 def attributes_of(function: types.FunctionType, name: str) -> list[str]:

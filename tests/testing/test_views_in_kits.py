@@ -1,0 +1,20 @@
+"""The kits see through views: what is right passes, what is wrong fails in the check that is there for it."""
+
+import toy_views as toys
+from failing_checks import ELSEWHERE, failing_checks, fails, fails_exactly
+
+
+def test_a_right_element_passes():
+    assert failing_checks(toys.PullCase) == []
+
+
+def test_a_force_without_its_reaction_is_found_in_a_helper_of_the_view():
+    assert "test_internal" in failing_checks(toys.OneSidedCase, but=ELSEWHERE)
+
+
+def test_numbers_that_differ_compiled_are_found():
+    fails_exactly(toys.OverflowingCase, "test_compiled_is_plain_python")
+
+
+def test_a_method_with_a_view_that_changes_the_state_is_found():
+    assert fails(toys.WearingCase, "test_computing_changes_nothing")
