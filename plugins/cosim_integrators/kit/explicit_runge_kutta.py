@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from cosim import ContractError, SimulationError, registry
+import cosim
+from cosim import ContractError, SimulationError
 from cosim.kit import (
     REDO_SIGNATURE,
     Capabilities,
@@ -136,7 +137,7 @@ class ExplicitRungeKutta(CompiledIntegrator):
         """That the system is stiff, if it was noticed, and what to use instead."""
         if self._last.stiff_hits < HITS:
             return []
-        found = [e for e in registry().entries("integrator") if issubclass(e.cls, CompiledIntegrator)]
+        found = [e for e in cosim.registry().entries("integrator") if issubclass(e.cls, CompiledIntegrator)]
         found = [e for e in found if e.cls.capabilities.implicit and e.cls.capabilities.adaptive]
         found.sort(key=lambda entry: -entry.cls.order)
         others = ", ".join(entry.id for entry in found[:3])
