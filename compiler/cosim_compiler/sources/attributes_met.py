@@ -231,7 +231,9 @@ class Met:
     def _parts_of_starred(self, argument: ast.expr) -> list[ast.expr]:
         """``*s.past`` as its parts; any other argument as it is."""
         bundle = self.bundle(argument.value) if isinstance(argument, ast.Starred) else None
-        return [argument] if bundle is None else bundle[1]
+        if bundle is None:
+            return [argument]
+        return [ast.copy_location(copy_of(part), argument) for part in bundle[1]]
 
     def function_of(self, called: Called) -> types.FunctionType | None:
         """The function that is called in place of the author's; None where something is wrong with it."""

@@ -132,6 +132,7 @@ def _function_of(
     outer = around.body[0]
     assert isinstance(outer, ast.FunctionDef)
     outer.body = [tree]
+    ast.fix_missing_locations(around)
     module = compile(around, author.__code__.co_filename, "exec", dont_inherit=True)
     code = _code_in(_code_in(module, "around"), author.__name__)
     code = code.replace(co_qualname=author.__qualname__)
