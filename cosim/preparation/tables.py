@@ -46,7 +46,6 @@ from cosim.step.records import (
     Holds,
     Level,
     Node,
-    Options,
     Pace,
     Passing,
     PastRow,
@@ -61,6 +60,7 @@ from cosim.step.records import (
     Window,
     Witness,
     WitnessKind,
+    WitnessOptions,
 )
 from cosim.step.run import Run
 from cosim.step.search_points import numbers_of_points
@@ -142,7 +142,7 @@ class Tables:
         self.refusals: list[Problem] = []
         self.plan = Plan()
         self._integers = array("q", bytes(8 * (DIRECTORY + 2 * len(Run.PARTS))))
-        self._numbers = [math.nan if accuracy is None else accuracy, math.inf, 0.0]  # `Options`
+        self._numbers = [math.nan if accuracy is None else accuracy, 0.0]  # `Options`
         self._nexts: dict[int, list[Result]] = {}
         self._room = {
             "scratch": 0,
@@ -347,11 +347,12 @@ class Tables:
 
     def _witnesses(self, accuracy: float | None, method: Method, policy: str) -> None:
         system, witnesses = self.system, self.agenda_of.witnesses
-        kinds = [
-            WitnessKind(w.direction, int(w.is_condition), int(w.is_moved), int(w.is_timed)) for w in witnesses
+        kinds = [WitnessKind(*(int(getattr(w, name)) for name in WitnessKind.declared)) for w in witnesses]
+        place = Run.PARTS["witness_options"]
+        self._integers[place : place + 2] = array("q", [len(self._numbers), len(witnesses)])
+        self._numbers += [
+            float(getattr(w.kernel, option)) for w in witnesses for option in WitnessOptions.declared
         ]
-        shortest = min((witness.shortest_pulse for witness in witnesses), default=math.inf)
-        self._numbers[place_in(Options, "shortest_pulse")] = shortest
         self._table("witness_kinds", [words_of(kind) for kind in kinds])
         self.plan.policy = POLICIES.index(policy)
         begin = self._room_for("witnesses", "times", len(witnesses), Witness)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 
-from cosim.component.kernel_function import DIRECTIONS
+from cosim.component.kernel_function import DIRECTIONS, KernelFunction
 from cosim.step.records import FALLING, RISING
 from cosim.system.dependencies import places
 from cosim.system.system import System
@@ -19,6 +18,8 @@ class Witness:
     ----------
     path : str
         ``"ball.floor"``.
+    kernel : KernelFunction
+        With what its author says about it.
     offset : int
         Where in the cache its value lies.
     direction : int
@@ -27,18 +28,16 @@ class Witness:
         Where in the cache its rate lies, where the component declares one; else -1.
     is_condition : bool
         Whether it is true or false (1 and -1 in the cache) instead of a number that varies.
-    shortest_pulse : float
-        How long it stays on the other side of zero at least, s; infinite where nothing is said.
     sources : frozenset of (str, int)
         What it is computed from at the same instant: arrays and places in them, the time is ("t", 0).
     """
 
     path: str
+    kernel: KernelFunction
     offset: int
     direction: int
     rate: int = -1
     is_condition: bool = False
-    shortest_pulse: float = math.inf
     sources: frozenset[tuple[str, int]] = frozenset()
 
     @property
@@ -64,7 +63,6 @@ def list_witnesses(system: System) -> list[Witness]:
                 rate, path = rates.get(id(kernel), -1), f"{name}.{kernel.name}"
                 place = slots[kernel.name].offset
                 direction = FALLING * falling + RISING * rising
-                more = kernel.is_condition, kernel.shortest_pulse
                 sources = frozenset(places(graph.sources(slots[kernel.name])))
-                found.append(Witness(path, place, direction, rate, *more, sources))
+                found.append(Witness(path, kernel, place, direction, rate, kernel.is_condition, sources))
     return found

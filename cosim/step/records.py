@@ -94,6 +94,12 @@ class WitnessKind(Record):
     is_timed: int  # whether it is computed from the time
 
 
+class WitnessOptions(Record):
+    """What an author says about a witness: a field for each option of `cosim.witness`, by its name."""
+
+    shortest_pulse: float  # s
+
+
 class Smoothness(Record):
     """How smooth a source is."""
 
@@ -336,7 +342,6 @@ class Options(Record):
     """What a run was asked for."""
 
     accuracy: float  # of the State (NaN: none)
-    shortest_pulse: float  # of the witnesses, s
     meeting: float  # how far from a scheduled time a host may call the end of a step, s
 
 

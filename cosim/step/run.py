@@ -46,6 +46,7 @@ from cosim.step.records import (
     Window,
     Witness,
     WitnessKind,
+    WitnessOptions,
 )
 from cosim.step.views import first, numbers, one, rows
 from cosim_compiler.calls import GROUP_AT
@@ -164,6 +165,7 @@ class Run(Arrays):
 
     # witnesses
     witness_kinds: Rows[WitnessKind] = rows("program", WitnessKind)
+    witness_options: Rows[WitnessOptions] = rows("numbers", WitnessOptions)
     watched_blocks: Integers = numbers("program")
     probes: Rows[Probe] = rows("probe", Probe)
     witnesses: Rows[Witness] = rows("times", Witness)

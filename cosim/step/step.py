@@ -62,6 +62,7 @@ from cosim.step.updates import (
     run_updates,
     take_signals,
 )
+from cosim.step.watched import shortest_pulse
 from cosim.step.witnesses import begin_watch, isolate_witness, next_predicted_crossing
 from cosim.step.zeros import has_arrivals, note_written
 from cosim.system.history_buffer import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
@@ -270,7 +271,7 @@ def end_of_step(run: Run, event_time: float, boundary: float) -> float:
     if len(run.witnesses) > 0:
         stop = min(stop, next_predicted_crossing(run))
         if fixed == 0.0:
-            stop = min(stop, start + WITHIN_REACH * run.options.shortest_pulse)
+            stop = min(stop, start + WITHIN_REACH * shortest_pulse(run))
     return stop
 
 

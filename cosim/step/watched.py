@@ -40,6 +40,14 @@ def is_moved(run: Run, i: int) -> bool:
     return run.witness_kinds[i].is_moved != 0
 
 
+def shortest_pulse(run: Run) -> float:
+    """How long every witness stays on the other side of zero at least, s."""
+    shortest = math.inf
+    for options in run.witness_options:
+        shortest = min(shortest, options.shortest_pulse)
+    return shortest
+
+
 def level(run: Run, i: int) -> float:
     """The value that counts as zero."""
     return run.levels[i].zero

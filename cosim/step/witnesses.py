@@ -46,6 +46,7 @@ from cosim.step.watched import (
     compute_rates,
     direction_of,
     is_condition,
+    shortest_pulse,
     value,
 )
 from cosim.step.zeros import (
@@ -266,7 +267,7 @@ def search(run: Run, start: float, stop: float, window: float) -> bool:
     for _ in range(SEARCHES):
         wanted = points_apart(run, points, spacing, has_crossed)
         end = run.search_window.start if has_crossed else stop
-        worth = 4.0 if run.options.shortest_pulse < spacing else WORTH_A_LOOK
+        worth = 4.0 if shortest_pulse(run) < spacing else WORTH_A_LOOK
         if not wanted < 0.999 * spacing or not end - start > worth * window:
             break
         parts = max(PARTS + 1, math.ceil((end - start) / wanted))
@@ -354,7 +355,7 @@ def points_apart(run: Run, points: Points, spacing: float, has_crossed: bool) ->
             if declared_rate(run, i) >= 0 and hides(points, i):
                 wanted = min(wanted, 0.5 * spacing)
     length = run.clock.time - run.last_step.start
-    return min(max(wanted, length / MOST_PARTS), run.options.shortest_pulse)
+    return min(max(wanted, length / MOST_PARTS), shortest_pulse(run))
 
 
 def list_crossed(run: Run, crossed: Integers) -> None:
