@@ -6,14 +6,15 @@ import math
 from typing import TYPE_CHECKING, Any
 
 from cosim.contracts.integrator import Integrator
-from cosim.contracts.method_entries import redo_entry, step_entry
+from cosim.contracts.method_entries import by_address, redo_entry, step_entry
 from cosim.contracts.method_layout import MethodArrays, OdeSystem, StepWork
 from cosim.contracts.step_code import StepCode
 from cosim.step import layout
 from cosim.step.held_system import HeldSystem
 from cosim.step.method import Function
-from cosim.step.step_without_states import take_step_without_states
+from cosim.step.step_without_states import step_without_states
 from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
+from cosim_compiler.native import compile_function
 from cosim_compiler.record import rows_of
 
 if TYPE_CHECKING:
@@ -97,10 +98,11 @@ class PythonMethod:
         return self._guarded(method.work, take)
 
     def _redo(self, evaluated: OdeSystem, method: MethodArrays, t_event: float) -> int:
-        if evaluated.size == 0:  # its step was the Step's own: there is nothing to integrate
-            start = method.work.start
-            return int(take_step_without_states(evaluated, method, start, t_event, math.inf))
         system, state = self._system(evaluated), self._state
+        if evaluated.size == 0:  # its step was the Step's own: there is nothing to integrate
+            step = compile_function(step_without_states, STEP_SIGNATURE)
+            whole = evaluated._replace(table=system.table, ints=system.ints)  # tables do not come along
+            return int(step(*by_address(whole, method, method.work.start), t_event, math.inf))
         return self._guarded(method.work, lambda: self.integrator.redo(system, state, t_event))
 
     def _begin(self, evaluated: OdeSystem, method: MethodArrays, t: float) -> int:
