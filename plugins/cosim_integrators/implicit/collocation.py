@@ -301,8 +301,8 @@ def newton_correction(method, step, own):
 def compute_defect(method, step):
     """Difference to an embedded formula, filtered so that stiff parts do not blow it up, into ``error``.
 
-    What is not stiff it tells by how much the collocation polynomial misses the derivative at the start,
-    over the shift; kept in ``base`` for the dense output.
+    Of what is not stiff it shows by how much the collocation polynomial misses the derivative at the start,
+    over the shift; stored in ``base`` for the dense output.
     """
     slope = method.slope
     error = method.error

@@ -154,9 +154,9 @@ def prepare_equations(system, method, t, step):
     a0 = method.a0
     last_stage = method.last_stage
     ahead = method.ahead
-    known = continues_last_step(method, step)
+    continues = continues_last_step(method, step)
     for m in range(n):
-        f0[m] = last_stage[m] if known else slope[m]
+        f0[m] = last_stage[m] if continues else slope[m]
         a0[m] = f0[m] + step * ahead[m]
     if method.memory.last_step == 0.0:
         for m in range(n):

@@ -68,7 +68,7 @@ class ImplicitIntegrator(CompiledIntegrator):
     Attributes
     ----------
     method : ndarray
-        What `numbers` answers unless it is overridden.
+        What `numbers` returns unless it is overridden.
     vectors, history : int
         Vectors of the length of the state that it needs in `work` and in `memory`.
     shifts : (float, float, float)
@@ -156,5 +156,5 @@ class ImplicitIntegrator(CompiledIntegrator):
     @property
     def _shape(self) -> Pattern:
         """The numbers that the structure of the Jacobian begins with."""
-        found: Pattern = rows_of(Pattern, self._pattern, 0, 1)[0]
-        return found
+        shape: Pattern = rows_of(Pattern, self._pattern, 0, 1)[0]
+        return shape

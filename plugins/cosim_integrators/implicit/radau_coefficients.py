@@ -121,10 +121,10 @@ def inverted(matrix: Exact) -> Exact:
 
 def polynomial(roots: Exact) -> Exact:
     """Coefficients of the product of (s - root), the constant first."""
-    found = exact([1.0])
+    product = exact([1.0])
     for root in roots:
-        found = np.append(exact([0.0]), found) - root * np.append(found, exact([0.0]))
-    return found
+        product = np.append(exact([0.0]), product) - root * np.append(product, exact([0.0]))
+    return product
 
 
 def collocation_matrix(c: Exact) -> Exact:

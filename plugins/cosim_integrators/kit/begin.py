@@ -11,10 +11,10 @@ from cosim_integrators.kit.first_step import choose_first_step
 from cosim_integrators.kit.state_sizes import begin_sizes
 
 
-def set_first_step(system, method, t, known):
+def set_first_step(system, method, t, largest_so_far):
     """Write the next step, given or chosen by `choose_first_step`, into the memory; DONE or BLOCK_FAILED.
 
-    `known` are the largest values that the states have had.
+    `largest_so_far` are the largest values that the states have had.
     """
     settings = method.settings
     memory = method.memory
@@ -27,7 +27,7 @@ def set_first_step(system, method, t, known):
     if method.n == 0:
         memory.next_step = settings.largest_step
         return DONE
-    chosen = choose_first_step(system, method, t, known)
+    chosen = choose_first_step(system, method, t, largest_so_far)
     method.work.end = math.nan
     status = evaluate(system, method, t)
     if status != 0:
@@ -44,10 +44,10 @@ def begin_run(system, method, t):
         method.memory_numbers[m] = 0.0
     method.work.start = math.nan
     method.work.returned_state = 0.0
-    known = method.spare
+    largest_so_far = method.spare
     for m in range(method.n):
-        known[m] = 0.0
-    return set_first_step(system, method, t, known)
+        largest_so_far[m] = 0.0
+    return set_first_step(system, method, t, largest_so_far)
 
 
 def begin_explicit_run(system, method, t):

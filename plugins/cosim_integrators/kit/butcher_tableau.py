@@ -203,9 +203,9 @@ class ButcherTableau(FixedAttributes):
                 terms = elementary_weights(self._all_a, tree)[:, None] * self.dense
                 wanted = np.zeros(max(self.dense.shape[1], order))
                 wanted[order - 1] = 1.0 / density(tree)
-                found = np.zeros_like(wanted)
-                found[: self.dense.shape[1]] = terms.sum(axis=0)
-                if np.abs(found - wanted).max() > TOLERANCE * (1.0 + np.abs(terms).sum()):
+                reached = np.zeros_like(wanted)
+                reached[: self.dense.shape[1]] = terms.sum(axis=0)
+                if np.abs(reached - wanted).max() > TOLERANCE * (1.0 + np.abs(terms).sum()):
                     return order - 1
         return self.order
 

@@ -295,8 +295,8 @@ class CompiledIntegrator(Integrator):
     @property
     def _last(self) -> StepWork:
         """What is known of the last step."""
-        found: StepWork = rows_of(StepWork, self._work, 0, 1)[0]
-        return found
+        last: StepWork = rows_of(StepWork, self._work, 0, 1)[0]
+        return last
 
     @property
     def _method(self) -> MethodArrays:

@@ -110,7 +110,7 @@ def hermite_dense_output(t, coefficients, work, y, out):
 
 
 def store_line(method):
-    """Store of the last step what dense output asks for at each call, see `ExplicitMethod.line`.
+    """Store of the last step what dense output needs at each call, see `ExplicitMethod.line`.
 
     That is what rounding has taken from its rise, and for a cubic how far the derivatives at both ends, over
     the step, are from that rise.

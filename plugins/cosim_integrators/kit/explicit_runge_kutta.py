@@ -137,10 +137,10 @@ class ExplicitRungeKutta(CompiledIntegrator):
         """That the system is stiff, if it was noticed, and what to use instead."""
         if self._last.stiff_hits < HITS:
             return []
-        found = [e for e in cosim.registry().entries("integrator") if issubclass(e.cls, CompiledIntegrator)]
-        found = [e for e in found if e.cls.capabilities.implicit and e.cls.capabilities.adaptive]
-        found.sort(key=lambda entry: -entry.cls.order)
-        others = ", ".join(entry.id for entry in found[:3])
+        methods = [e for e in cosim.registry().entries("integrator") if issubclass(e.cls, CompiledIntegrator)]
+        methods = [e for e in methods if e.cls.capabilities.implicit and e.cls.capabilities.adaptive]
+        methods.sort(key=lambda entry: -entry.cls.order)
+        others = ", ".join(entry.id for entry in methods[:3])
         return [
             f"The system is stiff (noticed at t = {self._last.stiff_time:.6g} s): the steps of "
             f"{type(self).__name__} follow stability instead of accuracy. An implicit method takes longer "

@@ -31,7 +31,7 @@ from cosim_integrators.kit.explicit_stages import (
     finish_step,
     take_stages,
 )
-from cosim_integrators.kit.kinks import begin_search, end_before_kink, is_cut_by_kink, may_be_cut
+from cosim_integrators.kit.kinks import begin_kink_search, end_before_kink, is_cut_by_kink, may_be_cut
 from cosim_integrators.kit.own_past import (
     AS_ERROR,
     UNSETTLED,
@@ -147,7 +147,7 @@ def take_explicit_step(system, method, t, t_stop, limit):
         return NOT_FINITE
     target = t_stop
     has_saved_sizes = False
-    begin_search(method, c)
+    begin_kink_search(method, c)
     work.has_size_1 = 0.0
     if controlled:
         if method.slots.holds != 0 or sizes_change(method, y):

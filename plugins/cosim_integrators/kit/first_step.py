@@ -12,23 +12,23 @@ from cosim_integrators.kit.state_sizes import floor_of
 ROUNDING = 1e-15  # of the largest state: what is smaller may be 0
 
 
-def first_tolerance(method, m, value, known, largest):
+def first_tolerance(method, m, value, largest_so_far, largest):
     """The tolerance of a state where steps begin, and the largest state is of that size.
 
-    `known` is the largest value that it has had. What is 0 may become as large as the largest state; where
-    all are 0, as large as 1.
+    `largest_so_far` is the largest value that it has had. What is 0 may become as large as the largest state;
+    where all are 0, as large as 1.
     """
-    size = max(abs(value), known)
+    size = max(abs(value), largest_so_far)
     if size <= ROUNDING * largest:
         size = min(1.0, largest) if largest > 0.0 else 1.0
     return max(floor_of(method, m, size), method.relative_tolerances[m] * abs(value))
 
 
-def choose_first_step(system, method, t, known):
+def choose_first_step(system, method, t, largest_so_far):
     """The length of a first step; `y` is as before, and the cache is not that of `y`.
 
-    From the size of the first derivative and, after a small explicit Euler step, of the second one. `known`
-    are the largest values that the states have had.
+    From the size of the first derivative and, after a small explicit Euler step, of the second one.
+    `largest_so_far` are the largest values that the states have had.
 
     References
     ----------
@@ -45,11 +45,11 @@ def choose_first_step(system, method, t, known):
     slope = 0.0
     largest = 0.0
     for m in range(n):
-        largest = larger(largest, max(abs(y[m]), known[m]))
+        largest = larger(largest, max(abs(y[m]), largest_so_far[m]))
     for m in range(n):
         start[m] = y[m]
         derivative[m] = c[m]
-        tolerance = first_tolerance(method, m, y[m], known[m], largest)
+        tolerance = first_tolerance(method, m, y[m], largest_so_far[m], largest)
         size = larger(size, abs(y[m]) / tolerance)
         slope = larger(slope, abs(c[m]) / tolerance)
     guess = 1e-6
@@ -62,7 +62,7 @@ def choose_first_step(system, method, t, known):
     curvature = 0.0
     if status == 0:
         for m in range(n):
-            tolerance = first_tolerance(method, m, start[m], known[m], largest)
+            tolerance = first_tolerance(method, m, start[m], largest_so_far[m], largest)
             curvature = larger(curvature, abs(c[m] - derivative[m]) / tolerance / guess)
     rate = larger(slope, curvature)
     chosen = max(1e-6, 1e-3 * guess)

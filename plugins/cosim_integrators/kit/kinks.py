@@ -3,7 +3,7 @@
 A step that goes across a kink has an error of the order h^2, which its estimate may not show. So the numbers
 are compared at both ends of a step; where one has changed its sign, the step is taken again so that it ends
 just behind the kink. Inside the step they are computed on the cubic through both ends. It does not see the
-kink either, but that of a step that ends near the kink is as good there as its end, and tells the rest.
+kink either, but that of a step that ends near the kink is as good there as its end, and shows the rest.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ AT_START, BEFORE, BEHIND, HERE = range(4)  # where the numbers are kept from
 TAIL = 36  # numbers that a method may have at the very end of `work`
 MOST_CUTS = 8  # how often a step is taken again for the sake of kinks
 MOST_POINTS = 60
-SHORTEST = 1e-13  # of a step: nearer than that no kink is looked for
+SHORTEST = 1e-13  # of a step: nearer than that no kink is searched
 NEAR = 0.1  # of the square of the distance to the nearer end: the cubic is not better
 DIRECT = 0.1  # of the step that control would take
 HARMLESS = 0.1  # of the tolerance
@@ -126,7 +126,7 @@ def end_before_kink(t, kink, ideal):
     return kink if kink - t <= DIRECT * ideal else t + (1.0 - DIRECT) * (kink - t)
 
 
-def begin_search(method, c):
+def begin_kink_search(method, c):
     """At the start of a step: how often it may be taken again, and the numbers there."""
     work = method.work
     work.kink_cuts = 0.0

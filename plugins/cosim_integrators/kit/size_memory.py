@@ -15,10 +15,10 @@ NEVER = 1e300
 class SizeNumbers(Record):
     """What is known of all states together."""
 
-    followed: float  # whether some state is looked at in every step: it grows from 0, or back
+    followed: float  # whether some state is followed in every step: it grows from 0, or back
     wave: float  # since when states have left 0, step after step, s; `NEVER`: none has in the last step
     tried: float  # length of the attempt before, in which states left 0, s; 0: there was none in this step
-    ahead: float  # for how long those that left 0 last were looked ahead, s
+    ahead: float  # how far ahead those that left 0 last were extrapolated, s
     measured: float  # length of the steps that rounding was measured for, s; 0: it is less than sizes allow
     steps_since: float  # how many steps ago
     pause: float  # how many more attempts go by before it is measured again

@@ -18,7 +18,7 @@ SMALLEST_RELATIVE_STEP = 1e-14
 
 
 def smallest_step(t, t_stop, smallest):
-    """The step below which control gives up: the one that was given, or what time can resolve.
+    """The shortest step that error control may choose: the one that was given, or what time can resolve.
 
     Near the time 0, where time could resolve anything, it is one with which `t_stop` would never be reached.
     """
