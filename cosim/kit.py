@@ -6,19 +6,25 @@ Authors of components do not need it. It is as stable as the contract version sa
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
                   its address, `lower` its text for other processors (with `data_of`, `length_of`);
                   `keep` and `kept`: what is costly to make, by the digest of what it is made of;
-                  `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
+                  `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads;
+                  `Record`, `rows_of`, `width_of`: memory with named fields
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures;
                   `indirect_call`: one for a signature of your own
-integrators       `method_layout` and its names: the arrays that compiled steps work in; `MethodKernels`,
-                  `Capabilities`, `StepCode`; `project` and others, for steps that meet constraints
+integrators       `OdeSystem` and `MethodArrays`: what the functions of a method take; `step_entry` and
+                  `redo_entry`: what is called by its address; `Settings`, `StepMemory`, `StepWork`,
+                  `MethodSlots`, `Corrections`: the records in the arrays; `MethodKernels`, `Capabilities`,
+                  `StepCode`; `project` and others, for steps that meet constraints
+records           `Record`, `rows_of`, `width_of`, `place_in`: memory with named fields; `as_table`: rows by
+                  columns
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
+records           `Record`, `rows_of`, `width_of`, `place_in`, `as_table`: what blocks know, declared by names
 histories         `History`: what ``s.past`` of a view is; `flattened`: helpers of it that also take its
                   arrays, as `append_to_history` … do; `history_buffer`: what it looks like inside
-the Step          its arrays, tables and entry points, for hosts without Python: `step_layout`, `Tables` …
+the Step          its arrays, tables and entry points, for hosts without Python: `Run`, `records`, `Tables` …
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
-                  `BoundStep`, `arrays_at` …
+                  `Arrays`, `arrays_at` …
 data in files     `data_file` and `text`: options that are no choices
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind
@@ -66,13 +72,13 @@ if TYPE_CHECKING:
     from cosim.contracts.master_algorithm import Course as Course
     from cosim.contracts.master_algorithm import Exchange as Exchange
     from cosim.contracts.master_algorithm import FeedthroughLoop as FeedthroughLoop
+    from cosim.contracts.method_entries import by_address as by_address
+    from cosim.contracts.method_entries import redo_entry as redo_entry
+    from cosim.contracts.method_entries import step_entry as step_entry
     from cosim.contracts.method_kernels import MethodKernels as MethodKernels
     from cosim.contracts.method_kernels import method_settings as method_settings
     from cosim.contracts.method_kernels import method_slots as method_slots
     from cosim.contracts.method_kernels import slots_named as slots_named
-    from cosim.contracts.method_layout import ACCEPTED_END as ACCEPTED_END
-    from cosim.contracts.method_layout import ACCURACY as ACCURACY
-    from cosim.contracts.method_layout import ATTEMPTED_END as ATTEMPTED_END
     from cosim.contracts.method_layout import BLOCK_FAILED as BLOCK_FAILED
     from cosim.contracts.method_layout import BY_KINK as BY_KINK
     from cosim.contracts.method_layout import BY_LIMIT as BY_LIMIT
@@ -80,50 +86,21 @@ if TYPE_CHECKING:
     from cosim.contracts.method_layout import BY_METHOD as BY_METHOD
     from cosim.contracts.method_layout import BY_TARGET as BY_TARGET
     from cosim.contracts.method_layout import CONSTRAINTS_NOT_MET as CONSTRAINTS_NOT_MET
-    from cosim.contracts.method_layout import DENSE_READY as DENSE_READY
     from cosim.contracts.method_layout import DONE as DONE
-    from cosim.contracts.method_layout import END as END
-    from cosim.contracts.method_layout import ERROR_ORDER as ERROR_ORDER
-    from cosim.contracts.method_layout import ERROR_SLOTS as ERROR_SLOTS
-    from cosim.contracts.method_layout import EVALUATIONS as EVALUATIONS
-    from cosim.contracts.method_layout import FACTORIZATIONS as FACTORIZATIONS
-    from cosim.contracts.method_layout import FAILED_BLOCK as FAILED_BLOCK
-    from cosim.contracts.method_layout import FAILED_TIME as FAILED_TIME
-    from cosim.contracts.method_layout import FIXED as FIXED
-    from cosim.contracts.method_layout import HOLDS as HOLDS
-    from cosim.contracts.method_layout import INITIAL as INITIAL
-    from cosim.contracts.method_layout import INNER_FIRST as INNER_FIRST
-    from cosim.contracts.method_layout import INNER_LAST as INNER_LAST
-    from cosim.contracts.method_layout import JACOBIANS as JACOBIANS
-    from cosim.contracts.method_layout import KINK_SLOTS as KINK_SLOTS
-    from cosim.contracts.method_layout import LARGEST as LARGEST
-    from cosim.contracts.method_layout import LAST_ERROR as LAST_ERROR
-    from cosim.contracts.method_layout import MEMORY_HEADER as MEMORY_HEADER
     from cosim.contracts.method_layout import MINIMUM_STEP as MINIMUM_STEP
-    from cosim.contracts.method_layout import NEWTON_FAILURES as NEWTON_FAILURES
-    from cosim.contracts.method_layout import NEXT_STEP as NEXT_STEP
     from cosim.contracts.method_layout import NO_CONVERGENCE as NO_CONVERGENCE
     from cosim.contracts.method_layout import NOT_FINITE as NOT_FINITE
     from cosim.contracts.method_layout import NOT_INITIALIZED as NOT_INITIALIZED
     from cosim.contracts.method_layout import OWN as OWN
-    from cosim.contracts.method_layout import REASON as REASON
-    from cosim.contracts.method_layout import REJECTIONS as REJECTIONS
-    from cosim.contracts.method_layout import RETURNED as RETURNED
-    from cosim.contracts.method_layout import SETTINGS_HEADER as SETTINGS_HEADER
-    from cosim.contracts.method_layout import SLOTS_HEADER as SLOTS_HEADER
-    from cosim.contracts.method_layout import SMALLEST as SMALLEST
-    from cosim.contracts.method_layout import SMOOTH_SLOTS as SMOOTH_SLOTS
-    from cosim.contracts.method_layout import START as START
-    from cosim.contracts.method_layout import STEP_ACCURACY as STEP_ACCURACY
-    from cosim.contracts.method_layout import STEPS as STEPS
-    from cosim.contracts.method_layout import STIFF_HITS as STIFF_HITS
-    from cosim.contracts.method_layout import STIFF_MISSES as STIFF_MISSES
-    from cosim.contracts.method_layout import STIFF_TIME as STIFF_TIME
     from cosim.contracts.method_layout import TUNE_SIGNATURE as TUNE_SIGNATURE
-    from cosim.contracts.method_layout import USUAL_ERROR as USUAL_ERROR
     from cosim.contracts.method_layout import WORK_HEADER as WORK_HEADER
-    from cosim.contracts.method_layout import WORST as WORST
-    from cosim.contracts.method_layout import own_slots as own_slots
+    from cosim.contracts.method_layout import Corrections as Corrections
+    from cosim.contracts.method_layout import MethodArrays as MethodArrays
+    from cosim.contracts.method_layout import MethodSlots as MethodSlots
+    from cosim.contracts.method_layout import OdeSystem as OdeSystem
+    from cosim.contracts.method_layout import Settings as Settings
+    from cosim.contracts.method_layout import StepMemory as StepMemory
+    from cosim.contracts.method_layout import StepWork as StepWork
     from cosim.contracts.participant_description import CAUSALITIES as CAUSALITIES
     from cosim.contracts.participant_description import TYPES as TYPES
     from cosim.contracts.participant_description import DefaultExperiment as DefaultExperiment
@@ -149,6 +126,18 @@ if TYPE_CHECKING:
     from cosim.options import option_names as option_names
     from cosim.options import options_checked as options_checked
     from cosim.options import seconds as seconds
+    from cosim.preparation.choice import choice_of as choice_of
+    from cosim.preparation.entries import ENTRIES as ENTRIES
+    from cosim.preparation.entries import advance_run as advance_run
+    from cosim.preparation.entries import finish_run as finish_run
+    from cosim.preparation.entries import initialize_run as initialize_run
+    from cosim.preparation.entries import record_run as record_run
+    from cosim.preparation.event_entries import EventEntries as EventEntries
+    from cosim.preparation.held_tables import HeldTables as HeldTables
+    from cosim.preparation.method import Method as Method
+    from cosim.preparation.method import prepared as prepared
+    from cosim.preparation.tables import POLICIES as POLICIES
+    from cosim.preparation.tables import Tables as Tables
     from cosim.rational import common_resolution as common_resolution
     from cosim.rational import periodic_time as periodic_time
     from cosim.rational import rational_time as rational_time
@@ -162,80 +151,68 @@ if TYPE_CHECKING:
     from cosim.registration.registry import Registry as Registry
     from cosim.registration.registry import use_registry as use_registry
     from cosim.shown import shown as shown
-    from cosim.simulation.bound_step import BoundStep as BoundStep
     from cosim.simulation.chosen_integrator import DEFAULT as DEFAULT
     from cosim.simulation.chosen_integrator import chosen_integrator as chosen_integrator
-    from cosim.simulation.event_log import EventLog as EventLog
+    from cosim.simulation.chosen_signals import choose_signals as choose_signals
     from cosim.simulation.event_record import Finding as Finding
     from cosim.simulation.file_digest import file_digest as file_digest
+    from cosim.simulation.handled_events import EventLog as EventLog
     from cosim.simulation.interrupt import held_interrupt as held_interrupt
     from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
     from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted
     from cosim.simulation.interrupt import uninterrupted as uninterrupted
     from cosim.simulation.missing_values import missing_value as missing_value
+    from cosim.simulation.output_interval import MOST_POINTS as MOST_POINTS
+    from cosim.simulation.output_interval import POINTS as POINTS
+    from cosim.simulation.output_interval import shortest_interval as shortest_interval
     from cosim.simulation.result_files import result_sink as result_sink
-    from cosim.simulation.shortest_interval import shortest_interval as shortest_interval
-    from cosim.simulation.simulate import MOST_POINTS as MOST_POINTS
-    from cosim.simulation.simulate import POINTS as POINTS
-    from cosim.simulation.simulate import choose_signals as choose_signals
     from cosim.simulation.simulate import end_of_run as end_of_run
     from cosim.simulation.statistics import Statistics as Statistics
-    from cosim.step import codes as codes
-    from cosim.step import layout as layout
-    from cosim.step.accuracy import set_accuracy as set_accuracy
-    from cosim.step.arrays import ADDRESS as ADDRESS
-    from cosim.step.arrays import ARRAY_WIDTH as ARRAY_WIDTH
-    from cosim.step.arrays import ARRAYS as ARRAYS
-    from cosim.step.arrays import COMPUTED as COMPUTED
-    from cosim.step.arrays import CONSTANT as CONSTANT
-    from cosim.step.arrays import ENTRY_SIGNATURE as ENTRY_SIGNATURE
-    from cosim.step.arrays import LENGTH as LENGTH
-    from cosim.step.arrays import ROLES as ROLES
-    from cosim.step.arrays import SCRATCH as SCRATCH
-    from cosim.step.arrays import STATE as STATE
-    from cosim.step.arrays import WHOLE_HEAD as WHOLE_HEAD
-    from cosim.step.arrays import Arrays as Arrays
-    from cosim.step.arrays import arrays_at as arrays_at
-    from cosim.step.choice import choice_of as choice_of
-    from cosim.step.codes import EVENT as EVENT
-    from cosim.step.codes import FAILED as FAILED
-    from cosim.step.codes import GROW as GROW
-    from cosim.step.codes import REACHED as REACHED
-    from cosim.step.codes import SENTENCES as SENTENCES
-    from cosim.step.codes import STEPPED as STEPPED
-    from cosim.step.codes import TERMINATED as TERMINATED
-    from cosim.step.entries import ENTRIES as ENTRIES
-    from cosim.step.event_entries import EventEntries as EventEntries
-    from cosim.step.held_tables import HeldTables as HeldTables
-    from cosim.step.larger import larger as larger
-    from cosim.step.layout import ROWS_HEADER as ROWS_HEADER
-    from cosim.step.method import Method as Method
-    from cosim.step.method import prepared as prepared
-    from cosim.step.projection import CONSTRAINT_TOLERANCE as CONSTRAINT_TOLERANCE
-    from cosim.step.projection import END_OF_CORRECTIONS as END_OF_CORRECTIONS
-    from cosim.step.projection import MOVE as MOVE
-    from cosim.step.projection import NORMALIZE as NORMALIZE
-    from cosim.step.projection import NOT_MET as NOT_MET
-    from cosim.step.projection import PREPARE as PREPARE
-    from cosim.step.projection import failure_code as failure_code
-    from cosim.step.projection import project as project
-    from cosim.step.projection import project_end as project_end
-    from cosim.step.projection import project_error as project_error
-    from cosim.step.projection import worth_projecting as worth_projecting
+    from cosim.step import failures as failures
+    from cosim.step import records as records
+    from cosim.step.constraints import CONSTRAINT_TOLERANCE as CONSTRAINT_TOLERANCE
+    from cosim.step.constraints import NOT_MET as NOT_MET
+    from cosim.step.constraints import corrections_of as corrections_of
+    from cosim.step.constraints import failure_code as failure_code
+    from cosim.step.constraints import has_constraints as has_constraints
+    from cosim.step.constraints import has_corrections as has_corrections
+    from cosim.step.constraints import larger as larger
+    from cosim.step.constraints import project as project
+    from cosim.step.constraints import project_end as project_end
+    from cosim.step.constraints import project_error as project_error
+    from cosim.step.constraints import worth_projecting as worth_projecting
+    from cosim.step.evaluation import lower_stage as lower_stage
+    from cosim.step.failures import EVENT as EVENT
+    from cosim.step.failures import FAILED as FAILED
+    from cosim.step.failures import GROW as GROW
+    from cosim.step.failures import REACHED as REACHED
+    from cosim.step.failures import SENTENCES as SENTENCES
+    from cosim.step.failures import STEPPED as STEPPED
+    from cosim.step.failures import TERMINATED as TERMINATED
+    from cosim.step.failures import StepFailure as StepFailure
+    from cosim.step.integration import set_accuracy as set_accuracy
+    from cosim.step.integration import step_without_states as step_without_states
     from cosim.step.realize import realize as realize
-    from cosim.step.recording import CHOICE_HEADER as CHOICE_HEADER
     from cosim.step.recording import SLACK as SLACK
-    from cosim.step.recording import VALUES as VALUES
-    from cosim.step.recording import record_now as record_now
     from cosim.step.records import Handler as Handler
-    from cosim.step.run import advance as advance
-    from cosim.step.run import finish as finish
-    from cosim.step.run import initialize as initialize
+    from cosim.step.records import MethodFunctions as MethodFunctions
+    from cosim.step.records import Plan as Plan
+    from cosim.step.run import ADDRESS as ADDRESS
+    from cosim.step.run import ARRAY_WIDTH as ARRAY_WIDTH
+    from cosim.step.run import ARRAYS as ARRAYS
+    from cosim.step.run import CHOICE_WIDTH as CHOICE_WIDTH
+    from cosim.step.run import COMPUTED as COMPUTED
+    from cosim.step.run import CONSTANT as CONSTANT
+    from cosim.step.run import ENTRY_SIGNATURE as ENTRY_SIGNATURE
+    from cosim.step.run import GRID_WIDTH as GRID_WIDTH
+    from cosim.step.run import LENGTH as LENGTH
+    from cosim.step.run import ROLES as ROLES
+    from cosim.step.run import SCRATCH as SCRATCH
+    from cosim.step.run import STATE as STATE
+    from cosim.step.run import WHOLE_HEAD as WHOLE_HEAD
+    from cosim.step.run import Run as Run
+    from cosim.step.run import arrays_at as arrays_at
     from cosim.step.sliding_field import sliding_field as sliding_field
-    from cosim.step.tables import POLICIES as POLICIES
-    from cosim.step.tables import Tables as Tables
-    from cosim.step.touched import lower_stage as lower_stage
-    from cosim.step.whole_way import whole_way as whole_way
     from cosim.system import history_buffer as history_buffer
     from cosim.system.assembly import Assembly as Assembly
     from cosim.system.block_address import python_block_address as python_block_address
@@ -302,14 +279,17 @@ if TYPE_CHECKING:
     from cosim_compiler.native import is_plain as is_plain
     from cosim_compiler.native import lower as lower
     from cosim_compiler.native import release_address as release_address
+    from cosim_compiler.record import Record as Record
+    from cosim_compiler.record import place_in as place_in
     from cosim_compiler.record import rows_of as rows_of
+    from cosim_compiler.record import width_of as width_of
     from cosim_compiler.silent import compiled as compiled
     from cosim_compiler.sources.flatten import flattened as flattened
     from cosim_compiler.sources.kernel_rules import check_rules as check_rules
     from cosim_compiler.sources.kernel_sides import nearer_side as nearer_side
     from cosim_compiler.sources.run_source import run_source as run_source
+    from cosim_compiler.tables import as_table as as_table
 
-    step_layout = layout
 else:
     from cosim.registration.late_names import late_names
 

@@ -11,7 +11,7 @@ import numpy as np
 
 import cosim
 from cosim import kit
-from cosim.step.assembling import MEET_SIGNATURE, meet_constraints
+from cosim.step.constraints import MEET_SIGNATURE, meet_constraints
 from cosim.step.sliding_field import sliding_field
 from cosim.system import copies
 from cosim.system.block_address import block_address
@@ -21,9 +21,10 @@ from cosim_fmu.lowering.linking import lowered_texts
 from cosim_fmu.lowering.program import Program
 from cosim_fmu.master.algorithms import next_request
 from cosim_fmu.master.evaluation import by_address, loop_calls, system_calls
-from cosim_fmu.master.loop import compiled_steps
+from cosim_fmu.master.loop import number_function, run_exchanges
 from cosim_fmu.master.participants import typed_calls
 from cosim_fmu.master.participants.called_simulator import CalledSimulator
+from cosim_fmu.master.trust import collect_samples
 from cosim_mechanics import Joint, Multibody
 
 VALUES: dict[str, dict[str, Any]] = {
@@ -190,12 +191,13 @@ def use_all() -> None:
     kit.compile_function(batch.run_batch, batch.BATCH_SIGNATURE)
     for function in KNOWN.values():
         kit.function_address(function, batch.REDUCTION_SIGNATURE)
-    kit.compile_function(compiled_steps.run_steps, compiled_steps.SIGNATURE)
+    for exchange, count in run_exchanges.ENTRIES.items():
+        kit.c_address(exchange, number_function.signature_of(count))
     for typed in (typed_calls.write_typed, typed_calls.read_typed):
         kit.c_address(typed, typed_calls.ARRAY_CALL)
     for called in (*system_calls.ENTRIES, system_calls.solve):
         kit.compile_function(called, by_address.SIGNATURE)
-    kit.compile_function(compiled_steps.advance, compiled_steps.ADVANCE_SIGNATURE)
     kit.compile_function(next_request.next_request, next_request.SIGNATURE)
+    kit.compile_function(collect_samples.collect_samples, collect_samples.SIGNATURE)
     kit.compile_function(loop_calls.next_point, loop_calls.NEXT_SIGNATURE)
     CalledSimulator(next(runs()))

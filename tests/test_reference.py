@@ -64,8 +64,9 @@ def test_every_public_name_of_a_package_is_there(pages: dict[str, str]) -> None:
         for name, _ in names:
             headings = (f"## {name}\n", f'      heading: "{name}"\n', f"`{name}`")
             assert any(heading in text for heading in headings), f"{package}.{name}"
-    simulator = pages["reference/api/cosim.md"].split('      heading: "Simulator"\n')[1].split(":::")[0]
-    assert "replace_state" in simulator, "what a base that is not public has"
+    contract = pages["reference/api/cosim.testing.md"].split('      heading: "MeasureContract"\n')[1]
+    inherited = contract.split(":::")[0]
+    assert "test_refuses_parameters_out_of_bounds" in inherited, "what a base that is not public has"
 
 
 def test_every_package_that_exports_names_has_a_page() -> None:

@@ -16,7 +16,7 @@ from runs import least
 
 import cosim
 from cosim import EventCause, kit
-from cosim.simulation.steps import Steps
+from cosim.preparation.compiled_step import CompiledStep
 from cosim_mechanics import Multibody
 
 MERSON = "integrators.runge_kutta_merson"
@@ -165,22 +165,22 @@ def first_step(run: Callable[[], Any], runs: int = 1000) -> float:
     """CPU time from a call to the first step of its run, s: the middle of many."""
     took: list[float] = []
     began = math.nan
-    call = Steps.call
+    call = CompiledStep.call
 
-    def timed(steps: Steps, entry: str, *arguments: Any, **more: Any) -> Any:
+    def timed(step: CompiledStep, entry: str, t: float = 0.0) -> int:
         nonlocal began
         if entry == "advance" and began == began:
             took.append(time.thread_time() - began)
             began = math.nan
-        return call(steps, entry, *arguments, **more)
+        return call(step, entry, t)
 
-    Steps.call = timed  # type: ignore[method-assign]
+    CompiledStep.call = timed  # type: ignore[method-assign]
     try:
         for _ in range(runs):
             began = time.thread_time()
             run()
     finally:
-        Steps.call = call  # type: ignore[method-assign]
+        CompiledStep.call = call  # type: ignore[method-assign]
     return statistics.median(took[runs // 10 :])
 
 

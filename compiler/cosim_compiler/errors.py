@@ -1,5 +1,9 @@
 """The errors that stand lowest: `cosim` raises them as its own."""
 
+from __future__ import annotations
+
+from typing import ClassVar
+
 
 class CosimError(Exception):
     """Base of every error that cosim raises on purpose."""
@@ -7,3 +11,31 @@ class CosimError(Exception):
 
 class ContractError(CosimError, TypeError):
     """A class or a function does not fulfil the contract that it claims (found when the class is made)."""
+
+
+class NumberedError(Exception):
+    """An exception that every compiled function knows by its number, and that kernel functions may catch.
+
+    Subclasses that are raised give `number`, each another one; it is what compiled code answers.
+
+    Examples
+    --------
+    >>> class Overfull(NumberedError):
+    ...     number = 1_000_001
+    >>> NumberedError.numbered[1_000_001].__name__
+    'Overfull'
+    """
+
+    number: ClassVar[int] = 0
+    numbered: ClassVar[dict[int, type[NumberedError]]] = {}
+
+    def __init_subclass__(cls) -> None:
+        super().__init_subclass__()
+        if "number" in cls.__dict__:
+            known = NumberedError.numbered.setdefault(cls.number, cls)
+            if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
+                raise ContractError(f"{cls.__qualname__}: {known.__qualname__} has the number {cls.number}")
+
+
+NUMBERED = 1 << 30
+"""A status of compiled code that is larger is this and the number of a `NumberedError`."""

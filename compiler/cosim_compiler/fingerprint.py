@@ -28,7 +28,7 @@ import numpy as np
 from cosim_compiler import foreign, tables
 from cosim_compiler.calls import BY_NAME, GROUP_AT, INDIRECT, STATUS, TOGETHER, is_call
 from cosim_compiler.convention import compounds
-from cosim_compiler.record import Record, functions_of, layout_digest, methods_of, rows_of
+from cosim_compiler.record import Record, classes_in, functions_of, layout_digest, methods_of, rows_of
 
 REPLACED: tuple[Any, ...] = (
     foreign.call_with_array,
@@ -131,7 +131,7 @@ def _known_digest(function: types.FunctionType) -> bytes:
     digest.feed(function)
     found = digest.hash.digest()
     if digest.is_lasting:
-        _digests[function] = (found, Names(digest.functions))
+        _digests[function] = (found, Names(digest.functions, digest.classes))
     else:
         _digests.pop(function, None)
     return found
@@ -140,19 +140,28 @@ def _known_digest(function: types.FunctionType) -> bytes:
 def names_in_reach(functions: Iterable[types.FunctionType]) -> Names | None:
     """What all names stand for that some functions reach; None where that is not all that counts."""
     reached: dict[types.FunctionType, None] = {}
+    classes: dict[type, None] = {}
     for function in functions:
         _known_digest(function)
         if function not in _digests:
             return None
-        reached.update(dict.fromkeys(_digests[function][1].functions))
-    return Names(reached)
+        names = _digests[function][1]
+        reached.update(dict.fromkeys(names.functions))
+        classes.update(dict.fromkeys(names.classes))
+    return Names(reached, classes)
 
 
 class Names:
-    """What the names of some functions stand for; looked at each time that a Simulator is made."""
+    """What the names of some functions stand for, and the attributes of classes that they reach.
 
-    def __init__(self, functions: Iterable[types.FunctionType]) -> None:
+    Compared each time that a Simulator is made.
+    """
+
+    def __init__(self, functions: Iterable[types.FunctionType], classes: Iterable[type] = ()) -> None:
         self.functions = tuple(functions)
+        self.classes = tuple(dict.fromkeys(classes))
+        bases = dict.fromkeys(base for cls in self.classes for base in cls.__mro__)
+        self._attributes = [vars(base) for base in bases if base not in (tuple, *Record.__mro__)]
         self._cells = [cell for function in self.functions for cell in function.__closure__ or ()]
         named: dict[int, tuple[dict[str, Any], dict[str, None]]] = {}
         for function in self.functions:  # those of a module share its names: each is looked up once
@@ -178,6 +187,7 @@ class Names:
             *(map(dict.get, map(MARKS, functions), itertools.repeat(name)) for name in ATTRIBUTES),
             map(CONTENTS, self._cells),  # with another code there are other names
             *(values_of(globals_) for values_of, globals_ in self._globals),
+            *(attributes.values() for attributes in self._attributes),
         )
 
     def are_as_before(self) -> bool:
@@ -238,6 +248,7 @@ class _Digest:
         self.hash = hashlib.sha256()
         self._numbers = {} if numbers is None else numbers
         self.functions: list[types.FunctionType] = []
+        self.classes: list[type] = []  # records and named tuples, whose attributes count
         self.is_lasting = True  # nothing in reach can change while all names stand for the same objects
         self._around: list[int] = []
 
@@ -288,6 +299,7 @@ class _Digest:
                 self._whole(function)
             else:
                 self.put("function", own.digest)
+                self.classes += own.classes
                 for called in own.functions:
                     self._function(called)
                 self.put("end")
@@ -354,6 +366,7 @@ class _Digest:
         digest._around = list(self._around)
         digest.feed(value)
         self.functions += digest.functions
+        self.classes += digest.classes
         self.is_lasting = self.is_lasting and digest.is_lasting
         return digest.hash.digest()
 
@@ -374,8 +387,11 @@ class _Digest:
             for name, member in cls.__members__.items():
                 self._all((name, member.value))
         elif issubclass(cls, tuple) and hasattr(cls, "_fields"):
-            self._all((cls._fields, getattr(cls, "_field_defaults", {}), *functions_of(cls)))
+            self.classes.append(cls)
+            defaults = getattr(cls, "_field_defaults", {})
+            self._all((cls._fields, tuple(defaults.items()), *functions_of(cls)))
         elif issubclass(cls, Record):
+            self.classes += classes_in(cls)
             self.feed(layout_digest(cls))
             self._all(methods_of(cls))
         elif not _is_library(cls.__module__):
@@ -411,6 +427,7 @@ class _OwnPart:
 
     digest: bytes
     functions: tuple[types.FunctionType, ...]
+    classes: tuple[type, ...]
 
 
 class _OwnDigest(_Digest):
@@ -426,6 +443,7 @@ class _OwnDigest(_Digest):
         digest = _OwnDigest()
         digest._around = list(self._around)
         digest.feed(value)
+        self.classes += digest.classes
         self.is_whole = self.is_whole and digest.is_whole and not digest.functions
         self.is_lasting = self.is_lasting and digest.is_lasting
         return digest.hash.digest()
@@ -441,15 +459,15 @@ def _own_part(function: types.FunctionType) -> _OwnPart | None:
     if not (digest.is_whole and digest.is_lasting):
         _own_parts.pop(function, None)
         return None
-    part = _OwnPart(digest.hash.digest(), tuple(digest.functions))
-    _own_parts[function] = part, Names([function])
+    part = _OwnPart(digest.hash.digest(), tuple(digest.functions), tuple(digest.classes))
+    _own_parts[function] = part, Names([function], digest.classes)
     return part
 
 
 def _keeps_its_value(value: Any) -> bool:
     """Whether an object stays what it is: members of tuples and modules are looked at one by one."""
     if isinstance(value, type):
-        return issubclass(value, (enum.Enum, tuple)) or _is_library(value.__module__)
+        return issubclass(value, (enum.Enum, tuple, Record)) or _is_library(value.__module__)
     return isinstance(value, (tuple, frozenset, types.ModuleType, types.BuiltinFunctionType, enum.Enum))
 
 

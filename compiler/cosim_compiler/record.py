@@ -17,10 +17,13 @@ agree.
 from __future__ import annotations
 
 import ctypes
+import functools
 import hashlib
+import inspect
 import sys
 import types
-from typing import Any, ClassVar
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 import numpy as np
 
@@ -37,19 +40,34 @@ class _AddressAndLength(ctypes.Structure):
     _fields_ = (("at", ctypes.c_void_p), ("n", ctypes.c_int64))
 
 
-class Rows:
-    """Several numbers or records that lie elsewhere: ``Rows[float]``, ``Rows[Witness]``."""
+if TYPE_CHECKING:
+    Kind = TypeVar("Kind")
 
-    def __init__(self, kind: Any) -> None:
-        self.kind = kind
+    class Rows(Generic[Kind]):
+        """As below, for type checkers: an array of such records or numbers."""
 
-    def __class_getitem__(cls, kind: Any) -> Rows:
-        return cls(kind)
+        kind: Any
+        element: Any
 
-    @property
-    def element(self) -> Any:
-        """The kind, as ctypes has it."""
-        return NUMBERS.get(self.kind, self.kind)
+        def __len__(self) -> int: ...
+        def __getitem__(self, place: int) -> Kind: ...
+        def __iter__(self) -> Iterator[Kind]: ...
+
+else:
+
+    class Rows:
+        """Several numbers or records that lie elsewhere: ``Rows[float]``, ``Rows[Witness]``."""
+
+        def __init__(self, kind: Any) -> None:
+            self.kind = kind
+
+        def __class_getitem__(cls, kind: Any) -> Rows:
+            return cls(kind)
+
+        @property
+        def element(self) -> Any:
+            """The kind, as ctypes has it."""
+            return NUMBERS.get(self.kind, self.kind)
 
 
 class _RecordType(type(ctypes.Structure)):  # type: ignore[misc]
@@ -143,17 +161,22 @@ class Record(_Structure, metaclass=_RecordType):
 
 
 def rows_of(cls: Any, view: Any, first: int, count: int) -> Any:
-    """Records that lie in a view of numbers, one after the other; all their fields are such numbers.
+    """Records that lie in a view of numbers, one after the other; their fields, also inside, are such.
+
+    Of ``float`` or ``int`` it is a part of the view: unlike ``view[first : first + count]`` all of it lies
+    inside, so machine code compares nothing with the ends.
 
     Parameters
     ----------
     cls : type
-        A record.
+        A record, or the numbers themselves.
     view : ndarray
     first : int
         Where the first record begins.
     count : int
     """
+    if cls in NUMBERS:
+        return view[first : first + count]
     if not count:
         return (cls * 0)()
     return (cls * int(count)).from_address(address_of(view) + view.itemsize * int(first))
@@ -173,8 +196,12 @@ def width_of(cls: type[Record]) -> int:
 
 
 def place_in(cls: type[Record], field: str) -> int:
-    """Which of the numbers of a record a field is."""
-    return int(getattr(cls, field).offset) // 8
+    """Which of the numbers of a record a field is; ``"inner.field"`` of a record inside."""
+    place, kind = 0, cls
+    for name in field.split("."):
+        place += int(getattr(kind, name).offset) // 8
+        kind = kind.declared[name]
+    return place
 
 
 def words_of(record: Record) -> list[int]:
@@ -195,23 +222,36 @@ def _told(kind: Any) -> str:
     return str(C_NUMBERS.get(kind) or layout_digest(kind))
 
 
+def computed_property(cls: type | None, name: str) -> types.FunctionType | None:
+    """The kernel function behind a property, also one that plain Python asks once; None: there is none."""
+    if name in getattr(cls, "declared", ()):
+        return None
+    value: Any = inspect.getattr_static(cls, name, None)
+    found = value.func if isinstance(value, functools.cached_property) else getattr(value, "fget", None)
+    return found if isinstance(found, types.FunctionType) else None
+
+
 def functions_of(cls: type) -> list[types.FunctionType]:
-    """The methods and the properties of a class."""
-    own = (value for name, value in vars(cls).items() if not name.startswith("_"))
-    found = (value.fget if isinstance(value, property) else value for value in own)
+    """The methods and the properties of a class and of its bases."""
+    own = [base for base in cls.__mro__ if base not in (tuple, *Record.__mro__)]
+    names = dict.fromkeys(name for base in own for name in vars(base) if not name.startswith("_"))
+    found = [computed_property(cls, name) or getattr(cls, name) for name in names]
     return [value for value in found if isinstance(value, types.FunctionType)]
 
 
 def methods_of(cls: Any) -> list[types.FunctionType]:
-    """The methods of a record, and of those that its fields are or have rows of."""
-    found, left, seen = [], [cls], {cls}
+    """The methods and properties of a record, and of those that its fields are or have rows of."""
+    return [function for one in classes_in(cls) for function in functions_of(one)]
+
+
+def classes_in(cls: Any) -> list[type]:
+    """A record, and those that its fields are or have rows of."""
+    found, left = [cls], [cls]
     while left:
-        one = left.pop()
-        found += [value for value in vars(one).values() if isinstance(value, types.FunctionType)]
-        kinds = [kind.kind if isinstance(kind, Rows) else kind for kind in one.declared.values()]
-        inside = [kind for kind in kinds if kind not in NUMBERS and kind not in seen]
+        kinds = [kind.kind if isinstance(kind, Rows) else kind for kind in left.pop().declared.values()]
+        inside = [kind for kind in dict.fromkeys(kinds) if kind not in NUMBERS and kind not in found]
         left += inside
-        seen.update(inside)
+        found += inside
     return found
 
 

@@ -25,6 +25,7 @@ from cosim_compiler.calls import TOGETHER
 from cosim_compiler.code import coder
 from cosim_compiler.convention import compounds, records, spelled
 from cosim_compiler.debugging import lines_are_shown
+from cosim_compiler.errors import NUMBERED, NumberedError
 from cosim_compiler.fingerprint import environment, fingerprint, is_replaced
 from cosim_compiler.held_interrupts import interrupts_held
 from cosim_compiler.record import functions_of, methods_of
@@ -66,6 +67,8 @@ class Unit:
 
     def exception(self, status: int) -> BaseException:
         """What a status stands for."""
+        if status - NUMBERED in NumberedError.numbered:
+            return NumberedError.numbered[status - NUMBERED]()
         if 1 <= status <= len(self.failures):
             kind, arguments = self.failures[status - 1]
             return kind(*arguments)

@@ -3,9 +3,9 @@
 An entry is four doubles: time, kind, value, derivative (NaN when unknown). The kind is 0 for a value at the
 end of a step, before the events of that instant; -1 for a value inside a step, taken from the dense output of
 the integrator, -1/2 for one that was added because the others do not say where the signal is there
-(`cosim.step.between`); and 1 + the order of the lowest derivative that jumps for the value after the events,
-a *break*. A break is two entries at one time, and nothing is ever interpolated across it: the past consists
-of smooth *pieces*.
+(`cosim.step.histories`); and 1 + the order of the lowest derivative that jumps for the value after the
+events, a *break*. A break is two entries at one time, and nothing is ever interpolated across it: the past
+consists of smooth *pieces*.
 """
 
 from __future__ import annotations

@@ -10,7 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.component.kinks import SIDE_OF_KINK
-from cosim.contracts import method_layout as layout
+from cosim.contracts.method_layout import Corrections, MethodSlots, Settings
+from cosim_compiler.record import words_of
 
 if TYPE_CHECKING:
     Integrator = Any
@@ -48,23 +49,46 @@ class MethodKernels:
 def method_settings(integrator: Integrator, system: System, error_order: int) -> Vector:
     """The array ``settings`` of an integrator for a system."""
     relative, absolute = integrator.tolerances(system)
-    head = np.zeros(layout.SETTINGS_HEADER)
-    head[layout.ACCURACY], head[layout.ERROR_ORDER] = integrator.accuracy, error_order
-    head[layout.SMALLEST], head[layout.LARGEST] = integrator.minimum_step, integrator.maximum_step
-    head[layout.FIXED], head[layout.INITIAL] = integrator.fixed_step or 0.0, integrator.initial_step or 0.0
-    head[layout.IS_CUBIC] = integrator.capabilities.cubic_until_completed
-    head[layout.STEP_ACCURACY] = integrator.step_accuracy
+    settings = Settings(
+        accuracy=integrator.accuracy,
+        smallest_step=integrator.minimum_step,
+        largest_step=integrator.maximum_step,
+        fixed_step=integrator.fixed_step or 0.0,
+        error_order=error_order,
+        first_step=integrator.initial_step or 0.0,
+        is_cubic=integrator.capabilities.cubic_until_completed,
+        step_accuracy=integrator.step_accuracy,
+    )
     share, least = integrator.share_of_step, [integrator.least_absolute_tolerance(system)]
-    return np.concatenate([head, relative, absolute, share, least, integrator.held_sizes(system)])
+    held_sizes = integrator.held_sizes(system)
+    return np.concatenate([np.frombuffer(settings), relative, absolute, share, least, held_sizes])
 
 
 def method_slots(system: System, extra: list[int]) -> NDArray[np.int64]:
     """The array ``slots`` for a system; `extra` is what the method adds."""
     errors, smooth = slots_named(system, STEP_ERROR), slots_named(system, SMOOTH_UNTIL)
     kinks = slots_named(system, SIDE_OF_KINK) if system.ny else []
-    head = [*system.projection.tolist(), *system.inner_range, len(errors), len(smooth), len(kinks)]
-    head.append(int(getattr(system, "holds_witnesses", False)))
-    return np.array([*head, *errors, *smooth, *kinks, *extra], dtype=np.int64)
+    holds = bool(getattr(system, "holds_witnesses", False))
+    return np.concatenate(
+        [slot_numbers(system, errors, smooth, kinks, holds), np.array(extra, dtype=np.int64)]
+    )
+
+
+def slot_numbers(
+    system: System, errors: list[int], smooth: list[int], kinks: list[int], holds: bool
+) -> NDArray[np.int64]:
+    """`MethodSlots` of a system, and behind it the offsets that it counts."""
+    inner_first, inner_last = system.inner_range
+    head = MethodSlots(
+        corrections=Corrections(*system.projection.tolist()),
+        inner_first=inner_first,
+        inner_last=inner_last,
+        errors=len(errors),
+        smooth=len(smooth),
+        kinks=len(kinks),
+        holds=holds,
+    )
+    return np.array([*words_of(head), *errors, *smooth, *kinks], dtype=np.int64)
 
 
 def slots_named(system: System, name: str) -> list[int]:

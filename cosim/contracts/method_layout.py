@@ -1,4 +1,4 @@
-"""The arrays that compiled steps work in; the same for every method.
+"""What a method works on: records and vectors in the arrays that compiled steps take.
 
 All compiled steps have the signature `cosim.walker.STEP_SIGNATURE`:
 
@@ -6,7 +6,7 @@ All compiled steps have the signature `cosim.walker.STEP_SIGNATURE`:
          coefficients, settings, memory, work, slots, t_stop, limit)
 
 and return a code (`DONE` …, the numbers of `cosim.kit.StepCode`). On entry ``c[0:n]`` is the derivative at
-`t`; after DONE, `y` and `c` are those of the end ``work[END]``; after any other code `y`, `c` and `memory`
+`t`; after DONE, `y` and `c` are those of the end ``work.end``; after any other code `y`, `c` and `memory`
 are as on entry. Steps that are taken again have `REDO_SIGNATURE`, dense outputs
 `cosim.walker.DENSE_SIGNATURE`:
 
@@ -14,32 +14,34 @@ are as on entry. Steps that are taken again have `REDO_SIGNATURE`, dense outputs
     dense(t, coefficients, work, y, out)
 
 The beginning of a run, going on after a jump, and completing what dense output needs have it, too; the last
-one gets a copy of `y` and `c` that it may overwrite.
+one gets a copy of `y` and `c` that it may overwrite. `cosim.contracts.method_entries` makes such functions of
+those that take two groups of arguments, `OdeSystem` and `MethodArrays`, which show what lies where.
 
 ================ ==========================================================================
 ``coefficients`` constant numbers of the method
-``settings``     0 accuracy, 1 smallest step, 2 largest step, 3 fixed step (0: none), 4 order of the error
-                 estimate (the exponent of the step in it), 5 first step (0: chosen), 6 whether dense output
-                 that is not completed is a cubic, 7 accuracy of one step, then the relative and the absolute
-                 tolerances, `n` numbers each, then the two numbers by which the accuracy of one step
-                 follows (`cosim.contracts.tolerances.accuracy_of_step`) and the least absolute tolerance,
-                 then for each state the size that its absolute tolerance is held to (0: it follows the
-                 largest value so far)
-``memory``       part of the State: 0 next step (0: not initialized), 1 error of the last step
-                 relative to the tolerance (0: none), then what the method needs
-``work``         the header below, then the state at the start and at the end of the step and a spare vector,
-                 `n` numbers each, then what the method needs
-``slots``        0 … 10 the corrections of the system (`cosim.step.projection`), 11 and 12 first and last row
-                 of what a derivative needs inside a step (the cache has to be complete at the ends of steps
-                 alone), 13 how many slots report an error, 14 how many report until when they are
-                 smooth, 15 how many change their sign at a kink, 16 whether witnesses are held (the rates
-                 of a held one are differences); then the offsets in the cache; then what the method needs
+``settings``     `Settings`, then the relative and the absolute tolerances, `n` numbers each, a
+                 `ToleranceRule`, then for each state the size that its absolute tolerance is held to (0: it
+                 follows the largest value so far)
+``memory``       part of the State: `StepMemory`, then what the method needs
+``work``         `StepWork`, `OWN_NUMBERS` numbers of the method's own, then the state at the start and at the
+                 end of the step and a spare vector, `n` numbers each, then what the method needs
+``slots``        `MethodSlots`, then the offsets in the cache that it counts; then what the method needs
 ================ ==========================================================================
 """
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
 from cosim.walker import REDO_SIGNATURE as REDO_SIGNATURE
+from cosim.walker import walk
+from cosim_compiler.record import Record, rows_of, width_of
+
+Reals = NDArray[np.float64]
+Integers = NDArray[np.int64]
 
 TUNE_SIGNATURE = "FF>v"  # settings, coefficients: writes those coefficients that depend on the accuracy
 
@@ -59,34 +61,280 @@ BY_LIMIT = 2
 BY_KINK = 3
 BY_MAXIMUM = 4
 
-ACCURACY, SMALLEST, LARGEST, FIXED, ERROR_ORDER, INITIAL, IS_CUBIC, STEP_ACCURACY = 0, 1, 2, 3, 4, 5, 6, 7
-SETTINGS_HEADER = 8
 
-NEXT_STEP, LAST_ERROR = 0, 1
-MEMORY_HEADER = 2
+class Settings(Record):
+    """What the user, and the system, ask of a method."""
 
-START, END = 0, 1  # times of the last step (NaN: none)
-FAILED_BLOCK, FAILED_TIME, ATTEMPTED_END = 2, 3, 4
-STEPS, REJECTIONS, EVALUATIONS = 5, 6, 7
-ACCEPTED_END = 8  # end of the last step as it was accepted, before it was taken again
-REASON = 9
-DENSE_READY = 10  # whether everything that dense output needs is there
-STIFF_HITS, STIFF_MISSES, STIFF_TIME = 11, 12, 13
-JACOBIANS, FACTORIZATIONS, NEWTON_FAILURES = 14, 15, 16
-WORST = 17  # of implicit methods: the state with the largest error or correction (-1: none)
-OWN = 18  # from here on six numbers of the method's own
-RETURNED = 24  # 1 + the state that has grown back from below its tolerance (0: none); the Step reports it
-USUAL_ERROR = (
-    25  # of an attempt that was too large, or of an implicit method: in tolerances of states of size 1
-)
-WORK_HEADER = 26
-
-INNER_FIRST, INNER_LAST = 11, 12
-ERROR_SLOTS, SMOOTH_SLOTS, KINK_SLOTS = 13, 14, 15
-HOLDS = 16
-SLOTS_HEADER = 17
+    accuracy: float
+    smallest_step: float  # s
+    largest_step: float
+    fixed_step: float  # 0: none
+    error_order: float  # the exponent of the step in the error estimate
+    first_step: float  # 0: it is chosen
+    is_cubic: float  # whether dense output that is not completed is a cubic
+    step_accuracy: float  # of one step
 
 
-def own_slots(slots):
-    """Where in `slots` begins what the method needs."""
-    return SLOTS_HEADER + slots[ERROR_SLOTS] + slots[SMOOTH_SLOTS] + slots[KINK_SLOTS]
+class StepMemory(Record):
+    """What a method keeps from step to step; part of the State."""
+
+    next_step: float  # s; 0: not initialized
+    last_error: float  # of the last step, relative to the tolerance; 0: none
+
+
+class StepWork(Record):
+    """What is known of the last step, and of the attempts at one; counts since a system was prepared."""
+
+    start: float  # time of the last step, s; NaN: there is none
+    end: float
+    failed_block: float
+    failed_time: float
+    attempted_end: float
+    steps: float
+    rejections: float
+    evaluations: float
+    accepted_end: float  # of the last step, before it was taken again
+    reason: float  # what decided where it ended: `BY_METHOD` …
+    dense_ready: float  # whether everything that dense output needs is there
+    stiff_hits: float
+    stiff_misses: float
+    stiff_time: float
+    jacobians: float
+    factorizations: float
+    newton_failures: float
+    worst_state: float  # of implicit methods: that with the largest error or correction; -1: none
+    returned_state: float  # 1 + the one that has grown back from below its tolerance; 0: none
+    usual_error: float  # of an attempt that was too large, in tolerances of states of size 1
+    has_size_1: float  # whether states were held to a size of 1 because no step was short enough
+    kink_cuts: float  # how often the step may still be taken again for the sake of kinks
+    kink_size: float  # of the kink inside the step, see `cosim_integrators.kit.kinks`; 0: not known
+    kink_time: float  # where the step has to end for its sake, s; NaN: nowhere
+
+    def accept(work, start, end, reason):
+        """Write down a step that was accepted, and why it ends where it does."""
+        work.start = start
+        work.end = work.accepted_end = end
+        work.reason = float(reason)
+        work.steps += 1.0
+        work.dense_ready = 0.0
+
+
+class ToleranceRule(Record):
+    """How the accuracy of one step, and absolute tolerances, follow the accuracy of the run."""
+
+    factor: float  # see `cosim.contracts.tolerances.accuracy_of_step`
+    power: float
+    least_absolute: float  # the least absolute tolerance of any state
+
+
+class Corrections(Record):
+    """Which rows of the table correct a solution (`cosim.step.constraints`): each group ends at the next."""
+
+    normalize: int
+    prepare: int  # a movement
+    move: int
+    speeds: int
+    estimates: int  # those that an error estimate goes through: first,
+    displaced: int  # with the coordinates displaced by it,
+    rates: int  # last
+    end: int
+    errors: int  # where in the cache `ConstraintErrors` lie
+    motion_first: int  # the blocks that compute the motion, up to stage VELOCITY
+    motion_last: int
+
+
+class ConstraintErrors(Record):
+    """How far a solution is from its constraints; in the cache."""
+
+    changed: float  # whether something was changed
+    position: float  # the largest one
+    speed: float
+    allowed: float  # which part of the tolerance: 1; 0 where they are corrected to rounding
+
+
+class MethodSlots(Record):
+    """What a method finds in the cache, and which rows of the table it walks."""
+
+    corrections: Corrections
+    inner_first: (
+        int  # the rows that a derivative needs inside a step: the cache is complete at its ends alone
+    )
+    inner_last: int
+    errors: int  # how many slots report an error,
+    smooth: int  # how many until when they are smooth,
+    kinks: int  # how many change their sign at a kink
+    holds: int  # whether witnesses are held: the rates of a held one are differences
+
+
+OWN_NUMBERS = 6
+OWN = width_of(StepWork)
+SETTINGS_HEADER, MEMORY_HEADER, SLOTS_HEADER = width_of(Settings), width_of(StepMemory), width_of(MethodSlots)
+WORK_HEADER = OWN + OWN_NUMBERS
+RULE_WIDTH = width_of(ToleranceRule)
+
+
+class OdeSystem(NamedTuple):
+    """A system of differential equations, y' = f(t, y), as a method evaluates it.
+
+    `c` begins with y' once it is evaluated; what else f depends on stays as it is.
+    """
+
+    table: Integers  # address, start in `ints`, rows of each block
+    ints: Integers
+    first: int  # row that is evaluated
+    last: int
+    y: Reals
+    p: Reals
+    d: Reals
+    k: Integers
+    h: Reals
+    c: Reals
+
+    @property
+    def size(system):
+        """The number of states."""
+        return system.y.shape[0]
+
+    def evaluate(system, t):
+        """Compute y' and all else at a time; 0, or 1 + the index of the block that raised."""
+        return system.evaluate_rows(system.first, system.last, t)
+
+    def evaluate_rows(system, first, last, t):
+        """As `evaluate`, other rows of the table."""
+        return walk(
+            system.table, system.ints, first, last, t,
+            system.y, system.p, system.d, system.k, system.h, system.c,
+        )  # fmt: skip
+
+    def with_rows(system, first, last):
+        """The same system, of which other rows are evaluated."""
+        return OdeSystem(
+            system.table, system.ints, first, last,
+            system.y, system.p, system.d, system.k, system.h, system.c,
+        )  # fmt: skip
+
+    def errors(system, corrections):
+        """How far the solution is from its constraints, by the last evaluation."""
+        return rows_of(ConstraintErrors, system.c, corrections.errors, 1)[0]
+
+
+class MethodArrays(NamedTuple):
+    """The arrays of a method, and what lies in them for all methods; families of methods show theirs, too."""
+
+    n: int  # states
+    coefficients: Reals
+    settings_numbers: Reals
+    memory_numbers: Reals
+    work_numbers: Reals
+    slot_numbers: Integers
+
+    @property
+    def settings(method):
+        """What the user asks for."""
+        return rows_of(Settings, method.settings_numbers, 0, 1)[0]
+
+    @property
+    def is_controlled(method):
+        """Whether steps are chosen by their errors."""
+        return method.settings.fixed_step == 0.0
+
+    @property
+    def relative_tolerances(method):
+        """Of each state."""
+        return method.settings_numbers[SETTINGS_HEADER : SETTINGS_HEADER + method.n]
+
+    @property
+    def absolute_tolerances(method):
+        """Of each state: those of states of size 1, and those that were given."""
+        return method.settings_numbers[SETTINGS_HEADER + method.n : SETTINGS_HEADER + 2 * method.n]
+
+    @property
+    def tolerance_rule(method):
+        """How these follow the accuracy."""
+        return rows_of(ToleranceRule, method.settings_numbers, SETTINGS_HEADER + 2 * method.n, 1)[0]
+
+    @property
+    def state_sizes(method):
+        """Of each state: the size that its absolute tolerance is held to; 0: it follows the largest value."""
+        first = SETTINGS_HEADER + 2 * method.n + RULE_WIDTH
+        return method.settings_numbers[first : first + method.n]
+
+    @property
+    def least_absolute_tolerance(method):
+        """Of any state."""
+        return method.tolerance_rule.least_absolute
+
+    def follows_size(method, m):
+        """Whether the absolute tolerance of a state follows its size."""
+        return method.state_sizes[m] == 0.0
+
+    @property
+    def memory(method):
+        """What is kept from step to step."""
+        return rows_of(StepMemory, method.memory_numbers, 0, 1)[0]
+
+    @property
+    def work(method):
+        """What is known of the last step, and of attempts."""
+        return rows_of(StepWork, method.work_numbers, 0, 1)[0]
+
+    def work_vector(method, index):
+        """The vector of that index in ``work``."""
+        at = WORK_HEADER + index * method.n
+        return method.work_numbers[at : at + method.n]
+
+    @property
+    def start(method):
+        """The state at the start of the step."""
+        return method.work_vector(0)
+
+    @property
+    def end(method):
+        """The state at the end of the step."""
+        return method.work_vector(1)
+
+    def near_end(method, late):
+        """The state at the start of the step, or where a time is `late` at its end."""
+        return method.work_vector(1 if late else 0)
+
+    @property
+    def spare(method):
+        """A vector for what is needed for a moment; where a step fails, the state that failed."""
+        return method.work_vector(2)
+
+    @property
+    def slots(method):
+        """What is found in the cache."""
+        return rows_of(MethodSlots, method.slot_numbers, 0, 1)[0]
+
+    @property
+    def corrections(method):
+        """The rows that correct a solution."""
+        return method.slots.corrections
+
+    @property
+    def error_slots(method):
+        """Where in the cache components report errors, relative to what they compute."""
+        return method.slot_numbers[SLOTS_HEADER : SLOTS_HEADER + method.slots.errors]
+
+    @property
+    def smooth_slots(method):
+        """Where they say until when they are smooth, s."""
+        first = SLOTS_HEADER + method.slots.errors
+        return method.slot_numbers[first : first + method.slots.smooth]
+
+    @property
+    def kink_slots(method):
+        """Where they have numbers that change their sign at a kink."""
+        first = SLOTS_HEADER + method.slots.errors + method.slots.smooth
+        return method.slot_numbers[first : first + method.slots.kinks]
+
+    @property
+    def own_slots(method):
+        """What the method has added to the slots."""
+        counted = method.slots.errors + method.slots.smooth + method.slots.kinks
+        return method.slot_numbers[SLOTS_HEADER + counted :]
+
+    def inner(method, system):
+        """The system of which what derivatives need inside a step is evaluated."""
+        return system.with_rows(method.slots.inner_first, method.slots.inner_last)

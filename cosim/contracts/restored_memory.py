@@ -4,7 +4,10 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import LAST_ERROR, MEMORY_HEADER, NEXT_STEP
+from cosim.contracts.method_layout import MEMORY_HEADER, StepMemory
+from cosim_compiler.record import place_in
+
+NEXT_STEP, LAST_ERROR = place_in(StepMemory, "next_step"), place_in(StepMemory, "last_error")
 
 
 def are_of_a_run(y, memory):

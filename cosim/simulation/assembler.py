@@ -6,8 +6,14 @@ import numpy as np
 
 from cosim.errors import SimulationError
 from cosim.stage import Stage
-from cosim.step.assembling import MEET_SIGNATURE, meet_constraints
-from cosim.step.projection import END_OF_CORRECTIONS, LOOSE, NORMALIZE, NOT_MET
+from cosim.step.constraints import (
+    END_OF_CORRECTIONS,
+    LOOSE,
+    MEET_SIGNATURE,
+    NORMALIZE,
+    NOT_MET,
+    meet_constraints,
+)
 from cosim.system.state import State
 from cosim.system.system import System
 from cosim_compiler.silent import compiled

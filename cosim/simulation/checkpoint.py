@@ -21,25 +21,25 @@ LARGEST = 1 << 32  # bytes
 
 
 class HasBytes(Protocol):
-    """A State, or whatever else goes into a checkpoint."""
+    """What a checkpoint can hold: a State, or the state of a co-simulation."""
 
     def to_bytes(self) -> bytes:
-        """All of it."""
+        """All of it, as bytes."""
 
 
 log = logging.getLogger("cosim.simulation")
 
 
 class Checkpoint(FixedAttributes):
-    """Writes the State to a file at the end of a step, whenever so much time has passed.
+    """Writes the State to a file at the end of a step, when so much time has passed since the last one.
 
-    The file is replaced at once when the new one is whole, so that it can be read whenever a run dies.
+    The file is replaced once the new one is complete, so that it can be read whenever a run dies.
 
     Parameters
     ----------
     path : path_like
     every : float or str
-        Between two of them, wall-clock time: s, or text with a unit.
+        Wall-clock time between two checkpoints: s, or text with a unit.
 
     Raises
     ------
@@ -63,7 +63,7 @@ class Checkpoint(FixedAttributes):
         return wall.monotonic() - self._last >= self.every
 
     def write(self, state: HasBytes) -> None:
-        """Write now; what goes wrong is logged, since a run is worth more than a checkpoint of it."""
+        """Write now; a failure is logged, since a run is worth more than a checkpoint of it."""
         try:
             handle, name = tempfile.mkstemp(prefix=f".{self.path.name}-", dir=self.path.parent)
             try:

@@ -11,7 +11,7 @@ from cosim.contracts.tolerances import LOOSEST_WINDOW, accuracy_fault
 from cosim.errors import ModelError
 from cosim.options import check_options, option_names, seconds
 from cosim.shown import shown
-from cosim.step.projection import END_OF_CORRECTIONS, PREPARE
+from cosim.step.constraints import END_OF_CORRECTIONS, PREPARE
 from cosim.system.system import System
 
 DEFAULT = "integrators.runge_kutta_merson"
@@ -20,8 +20,8 @@ TIMES = ("initial_step", "minimum_step", "maximum_step", "fixed_step")
 
 def integrator_options(integrator: str | type[Integrator] | Integrator) -> list[str]:
     """Names of the options that an integrator has; none where it is made already."""
-    found = _class_of(integrator)
-    return option_names(found) if isinstance(found, type) else []
+    method = _class_of(integrator)
+    return option_names(method) if isinstance(method, type) else []
 
 
 def _class_of(integrator: Any) -> Any:
@@ -32,7 +32,7 @@ def _class_of(integrator: Any) -> Any:
     return registry().get("integrator", integrator)
 
 
-def made_integrator(
+def make_integrator(
     integrator: str | type[Integrator] | Integrator, accuracy: float | None, options: Mapping[str, Any]
 ) -> Integrator:
     """Make an integrator with its options; times may be text with a unit.
@@ -44,25 +44,25 @@ def made_integrator(
     ModelError
         An option is wrong or missing; or it is made already and has options beside.
     """
-    found = _class_of(integrator)
-    is_class = isinstance(found, type) and issubclass(found, Integrator)
-    if not (is_class or isinstance(found, Integrator)):
+    method = _class_of(integrator)
+    is_class = isinstance(method, type) and issubclass(method, Integrator)
+    if not (is_class or isinstance(method, Integrator)):
         needs = f"an id, such as '{DEFAULT}', or an Integrator"
         raise ModelError.of("integrator", f"is {shown(integrator)}, needs {needs}")
     if accuracy is not None and (isinstance(accuracy, bool) or not isinstance(accuracy, numbers.Real)):
         raise ModelError.of("accuracy", f"is {shown(accuracy)}, needs a number, such as 1e-6")
     if is_class:
         if options:
-            check_options(found.__name__, options, option_names(found))
-        given = dict(options) if accuracy is None else {"accuracy": accuracy, **options}
-        given.update({name: seconds(given[name], name) for name in TIMES if given.get(name) is not None})
-        found = found(**given)
+            check_options(method.__name__, options, option_names(method))
+        values = dict(options) if accuracy is None else {"accuracy": accuracy, **options}
+        values.update({name: seconds(values[name], name) for name in TIMES if values.get(name) is not None})
+        method = method(**values)
     elif accuracy is not None and (fault := accuracy_fault(accuracy, LOOSEST_WINDOW)):
         raise ModelError.of("accuracy", fault)
     elif options:
         names = ", ".join(options)
-        raise ModelError.of("integrator", f"it is made already: give {names} to {type(found).__name__}()")
-    made: Integrator = found
+        raise ModelError.of("integrator", f"it is made already: give {names} to {type(method).__name__}()")
+    made: Integrator = method
     return made
 
 
@@ -81,7 +81,7 @@ def chosen_integrator(
     ModelError
         It is made already and has options beside; it cannot keep constraints, and the system has some.
     """
-    integrator = made_integrator(integrator, accuracy, options)
+    integrator = make_integrator(integrator, accuracy, options)
     corrections = system.projection
     if (
         corrections[PREPARE] != corrections[END_OF_CORRECTIONS]

@@ -2,21 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from cosim.contracts.step_code import StepCode
 from cosim.errors import SimulationError
+from cosim.preparation.python_method import RAISED
 from cosim.simulation.assembler import assembly_complaint, unmet
 from cosim.simulation.status import EventStatus, Severity
 from cosim.stage import Stage
-from cosim.step import codes, layout
-from cosim.step.python_method import RAISED
+from cosim.step import failures as step_failures
 
 if TYPE_CHECKING:
-    from cosim.simulation.python_handlers import PythonHandlers
-    from cosim.step.compiled_step import CompiledStep
+    from cosim.preparation.compiled_step import CompiledStep
+    from cosim.simulation.event_record import Finding
     from cosim.system.state import State
     from cosim.system.system import System
 
@@ -27,54 +28,61 @@ MAY = {
 }
 NO_ACCURACY = "the accuracy is not set, so events cannot be located: give the Simulator an accuracy"
 HANDLERS = (
-    codes.FAILED_HANDLER,
-    codes.FAILED_ANSWER,
-    codes.FAILED_INTEGER,
-    codes.FAILED_INFINITE,
-    codes.FAILED_FORBIDDEN,
+    step_failures.HandlerFailed.number,
+    step_failures.NoAnswer.number,
+    step_failures.NoInteger.number,
+    step_failures.InfiniteState.number,
+    step_failures.ForbiddenChange.number,
 )
 
 
+def failed_handler(step: CompiledStep, code: int) -> int | None:
+    """The number of the handler that has failed; None where something else has."""
+    of_handler = code in HANDLERS or (
+        code == step_failures.BlockFailed.number
+        and int(step.arrays.failure.block) in step.system.handler_blocks.values()
+    )
+    return int(step.arrays.answers.source) if of_handler else None
+
+
 def failure(
-    step: CompiledStep, state: State, code: int, handlers: PythonHandlers, wanted: float, found: str
+    step: CompiledStep, state: State, code: int, wanted: float, findings: Sequence[Finding]
 ) -> SimulationError:
-    """The error for a code of the Step.
+    """The error for a code of the Step, where no handler has failed.
 
     Parameters
     ----------
     wanted : float
         Where the call was to go, s.
-    found : str
-        The last finding, for failures that are one.
+    findings : sequence of Finding
+        The last one, for failures that are one.
     """
-    places, tables, time = step.places, step.tables, state.time
-    number = int(places[layout.ENTRY])
-    if code in HANDLERS or (code == codes.FAILED_BLOCK and _is_of_handler(step)):
-        return _handler_failure(step, state, code, handlers)
-    if code == codes.FAILED_BLOCK:
-        return step.system.failure(state, int(places[layout.BLOCK]))
-    if code == codes.FAILED_STEP:
+    run, tables, time = step.arrays, step.tables, state.time
+    number = int(run.failure.handler)
+    if code == step_failures.BlockFailed.number:
+        return step.system.failure(state, int(run.failure.block))
+    if code == step_failures.IntegrationFailed.number:
         return _integration_failure(step, state)
-    text = codes.SENTENCES.get(code, f"the step answered {code}")
-    if code == codes.FAILED_CONSTRAINTS:
+    text = step_failures.SENTENCES.get(code, f"the step answered {code}")
+    if code == step_failures.ConstraintsNotMet.number:
         text = assembly_complaint(step.system, state)
-    elif code in (codes.FAILED_HOLD, codes.FAILED_SIDE):
-        text = found
-    elif code == codes.FAILED_LOOSE:
-        path = tables.witnesses[int(places[layout.WITNESS])]
+    elif code in (step_failures.EndlessEvents.number, step_failures.WrongSide.number):
+        text = " ".join(f"{finding.witness} {finding.message}" for finding in findings)
+    elif code == step_failures.NothingToHoldBy.number:
+        path = tables.witnesses[int(run.failure.witness)]
         text = f"{path} chatters, and its handlers change nothing to hold it by"
-    elif code == codes.FAILED_SIGNALS:
+    elif code == step_failures.EndlessSignals.number:
         offsets = [o for o in tables.agenda_of.signals if state._arrays["k"][o]]
         names = ", ".join(path for o in offsets for path in step.system.paths_at("k", [o]))
         text = f"signals raise each other without end: {names} still set after 100 rounds"
-    elif code == codes.FAILED_TIMER:
+    elif code == step_failures.TimerInPast.number:
         entry = tables.agenda_of.entries[number]
         value = float(state._arrays["d"][entry.flag])
         text = (
             f"{entry.part}.{entry.handler.timer}: the next time is {value:.9g} s, needs one that is not "
             "past, or math.inf for never"
         )
-    elif code == codes.FAILED_PERIOD:
+    elif code == step_failures.PeriodLost.number:
         entry = tables.agenda_of.entries[number]
         period = entry.handler.period
         value = float(state[f"{entry.part}.{period}"] if isinstance(period, str) else period)
@@ -82,7 +90,7 @@ def failure(
             f"{entry.path}: its period is {value} s, needs more than 0, and enough for time to advance; "
             "for every step: TIME_ADVANCED"
         )
-    elif code == codes.FAILED_RESOLUTION:
+    elif code == step_failures.ResolutionLost.number:
         entry = tables.agenda_of.entries[number]
         values = [
             float(state[f"{entry.part}.{time}"] if isinstance(time, str) else time)
@@ -92,20 +100,20 @@ def failure(
             f"{entry.path}: its period {values[0]!r} s and its offset {values[1]!r} s cannot be counted in "
             "one resolution of 64 bits: give times with fewer decimals"
         )
-    elif code == codes.FAILED_STILL:
+    elif code == step_failures.NothingTakesTime.number:
         text = "nothing here takes time: no states and no scheduled event; give a finite time"
-    elif code == codes.FAILED_ACCURACY:
+    elif code == step_failures.NoAccuracy.number:
         text = NO_ACCURACY
-    elif code == codes.FAILED_CRAWL:
+    elif code == step_failures.Stalled.number:
         text = _crawl(step, wanted)
     return SimulationError(time, text)
 
 
 def _crawl(step: CompiledStep, wanted: float) -> str:
     """Why a run would practically never end: the state that changes fastest, and what components say now."""
-    path = step.system.paths_at("y", [int(step.places[layout.FASTEST])])[0]
+    path = step.system.paths_at("y", [int(step.arrays.failure.fastest)])[0]
     slot = step.system.signal(path).slot
-    offset = int(step.places[layout.FASTEST]) - slot.offset
+    offset = int(step.arrays.failure.fastest) - slot.offset
     name = path if slot.size == 1 else f"{path}[{offset}]"
     return (
         f"to reach {wanted:.9g} s would take more than a thousand million steps, at their present pace or "
@@ -117,10 +125,9 @@ def _crawl(step: CompiledStep, wanted: float) -> str:
 
 def _notices(step: CompiledStep) -> str:
     """What components say of themselves at the last good step, as sentences."""
-    first = int(step.tables.program[layout.TOLD])
     names: dict[str, list[str]] = {}
     for i, (path, text) in enumerate(step.tables.notices):
-        if step.places[first + i]:
+        if step.arrays.reported_notices[i]:
             names.setdefault(text, []).append(path.rpartition(".")[0])
     return "".join(
         f" {', '.join(found[:3])}{f' and {len(found) - 3} others' * (len(found) > 3)} "
@@ -129,72 +136,65 @@ def _notices(step: CompiledStep) -> str:
     )
 
 
-def _is_of_handler(step: CompiledStep) -> bool:
-    return int(step.places[layout.BLOCK]) in step.system.handler_blocks.values()
-
-
 def _failed_state(step: CompiledStep, state: State) -> State:
     """The State that a handler has read when its phase failed."""
     twin = state.copy()
-    program, sources = step.tables.program, step.arrays
-    at = int(program[layout.FAILED_FROM])
-    for name in "ypd":
-        size = twin._arrays[name].size
-        twin._arrays[name][:] = sources.scratch[at : at + size]
-        at += size
-    at = int(program[layout.FAILED_FROM_K])
-    twin._arrays["k"][:] = sources.places[at : at + twin._arrays["k"].size]
-    at, size = int(program[layout.FAILED_C]), int(program[layout.CACHE])
-    twin._arrays["c"][:size] = sources.scratch[at : at + size]
+    for name, values in step.arrays.failed_from._asdict().items():
+        twin._arrays[name][:] = values
+    cache = step.arrays.failed_cache
+    twin._arrays["c"][: cache.size] = cache
     return twin
 
 
 def _written(step: CompiledStep, number: int) -> list[float]:
-    """What a handler has written to the variable that `places` names."""
-    program, scratch, places = step.arrays.program, step.arrays.scratch, step.places
-    handler = step.arrays.handlers[number]
-    for result in step.arrays.results_of(handler):
+    """What a handler has written to the variable that ``run.failure`` names."""
+    run = step.arrays
+    handler = run.handlers[number]
+    for result in run.results_of(handler):
         array, offset, size = result.array, result.offset, result.size
-        if (array, offset) != (places[layout.ARRAY], places[layout.INDEX]):
+        if (array, offset) != (run.failure.array, run.failure.index):
             continue
         if handler.block >= 0:
-            at = int(program[layout.FAILED_C]) + result.at
-            found: list[float] = scratch[at : at + size].tolist()
+            found: list[float] = run.failed_cache[result.at : result.at + size].tolist()
             return found
-        if array == layout.IN_K:
-            at = int(program[layout.WRITTEN_K]) + offset
-            return [float(value) for value in places[at : at + size]]
-        before = sum(step.arrays[step.arrays._fields.index(name)].size for name in "ypd"[:array])
-        at = int(program[layout.WRITTEN]) + before + offset
-        return [float(value) for value in scratch[at : at + size]]
+        return [float(value) for value in run.written[array][offset : offset + size]]
     return []
 
 
-def _handler_failure(
-    step: CompiledStep, state: State, code: int, handlers: PythonHandlers
+def handler_failure(
+    step: CompiledStep, state: State, code: int, answer: EventStatus | None
 ) -> SimulationError:
-    number = int(step.places[layout.SOURCE])
+    """The error for a code of the Step, where a handler has failed.
+
+    Parameters
+    ----------
+    answer : EventStatus or None
+        Of a handler that is a Python method.
+    """
+    number = int(step.arrays.answers.source)
     entry = step.tables.agenda_of.entries[number]
     does = entry.handler.does
-    status, cause = handlers.answers.get(number, EventStatus.failed()), None
+    status, cause = EventStatus.failed() if answer is None else answer, None
     text = status.message
     twin = _failed_state(step, state) if does != "publish" else state
-    block = int(step.places[layout.BLOCK])
-    names = step.system.paths_at("ypdk"[int(step.places[layout.ARRAY])], [int(step.places[layout.INDEX])])
-    if code == codes.FAILED_BLOCK or (does == "publish" and entry.block >= 0 and block == entry.block):
+    block = int(step.arrays.failure.block)
+    names = step.system.paths_at("ypdk"[int(step.arrays.failure.array)], [int(step.arrays.failure.index)])
+    if code == step_failures.BlockFailed.number or (
+        does == "publish" and entry.block >= 0 and block == entry.block
+    ):
         raised = step.system.failure(twin, block)
         text, cause = raised.reason, raised.__cause__
-    elif code == codes.FAILED_FORBIDDEN:
+    elif code == step_failures.ForbiddenChange.number:
         text = f"a {does} handler changed {', '.join(names)}; {MAY.get(does, '')}"
-    elif code == codes.FAILED_INTEGER:
+    elif code == step_failures.NoInteger.number:
         text = f"an integer became {_written(step, number)}: {', '.join(names)}"
-    elif code == codes.FAILED_INFINITE:
+    elif code == step_failures.InfiniteState.number:
         text = f"{', '.join(names)} became {_written(step, number)}, not finite"
-    elif code == codes.FAILED_ANSWER:
+    elif code == step_failures.NoAnswer.number:
         text = f"it answered no severity, needs {' '.join(map(repr, Severity))}"
     text = text.removeprefix(f"{entry.path}: ")
     exception = status.exception if status.exception is not None else cause
-    answered = code == codes.FAILED_HANDLER and (status.exception is None or does == "publish")
+    answered = code == step_failures.HandlerFailed.number and (status.exception is None or does == "publish")
     says = f"{entry.path} failed: {text}" if answered else f"{entry.path}: {text}"
     error = SimulationError(state.time, says)
     error.status = EventStatus(Severity.FAILED, text, entry.path, exception)
@@ -204,7 +204,7 @@ def _handler_failure(
 
 def _integration_failure(step: CompiledStep, state: State) -> SimulationError:
     """What went wrong, with the component or the state variable that it began with."""
-    number, integrator, system = int(step.places[layout.STEP_CODE]), step.integrator, step.system
+    number, integrator, system = int(step.arrays.failure.step_code), step.integrator, step.system
     if number >= RAISED or number < 0:
         raised = None if step.method is None else step.method.raised
         if isinstance(raised, SimulationError):
@@ -220,7 +220,7 @@ def _integration_failure(step: CompiledStep, state: State) -> SimulationError:
     at: Any = integrator.failed_at if begun else (state.time, state.y)
     if code in EXAMINED and at is not None:
         failed = state.copy()
-        failed._arrays["clock"][layout.TIME], failed._arrays["y"][:] = at
+        failed.clock.time, failed._arrays["y"][:] = at
         try:
             system.realize(failed, Stage.ACCELERATION)
         except SimulationError as error:

@@ -8,10 +8,10 @@ from pathlib import Path
 
 def file_digest(path: Path) -> dict[str, str]:
     """Name and SHA-256 of a file, for results that say what they are from; the name alone of what is none."""
-    found = {"file": path.name}
+    description = {"file": path.name}
     try:
         with path.open("rb") as file:
-            found["sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
+            description["sha256"] = hashlib.file_digest(file, "sha256").hexdigest()
     except OSError:
         pass
-    return found
+    return description

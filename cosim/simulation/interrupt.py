@@ -10,9 +10,9 @@ from time import monotonic
 from types import FrameType
 from typing import Any
 
-SIGNALS = int(signal.SIGINT), int(signal.SIGTERM)
-_waiting: list[list[tuple[float, int]]] = []
-"""For each of the runs that hold signals back, when which came."""
+SIGINT, SIGTERM = SIGNALS = int(signal.SIGINT), int(signal.SIGTERM)
+_arrivals: list[list[tuple[float, int]]] = []
+"""For each of the runs that hold signals back: when which has come."""
 
 
 class Terminated(KeyboardInterrupt):
@@ -31,28 +31,28 @@ HANDLERS = signal.default_int_handler, terminate
 @contextmanager
 def interrupt_between_steps() -> Iterator[Callable[[], None]]:
     """Hold a first Ctrl-C back until the function that this gives is called; a second one comes through."""
-    seen: list[tuple[float, int]] = []
+    arrived: list[tuple[float, int]] = []
 
-    def note(number: int, frame: FrameType | None) -> None:
-        seen.append((monotonic(), number))
-        if len(seen) > 1:
+    def hold_back(number: int, frame: FrameType | None) -> None:
+        arrived.append((monotonic(), number))
+        if len(arrived) > 1:
             check()
 
     def check() -> None:
-        if seen:
-            raise _error(seen)
+        if arrived:
+            raise _interrupt_of(arrived)
 
-    before = {n: handler for n in SIGNALS if (handler := _signal.getsignal(n)) in HANDLERS}
-    if not all(_handle(number, note) for number in before) or not before:
+    replaced = {n: handler for n in SIGNALS if (handler := _signal.getsignal(n)) in HANDLERS}
+    if not all(_set_handler(number, hold_back) for number in replaced) or not replaced:
         yield check
         return
-    _waiting.append(seen)
+    _arrivals.append(arrived)
     try:
         yield check
     finally:
-        _waiting.remove(seen)
-        for number, handler in before.items():
-            _handle(number, handler)
+        _arrivals.remove(arrived)
+        for number, handler in replaced.items():
+            _set_handler(number, handler)
     check()  # it came in the last step of all
 
 
@@ -62,55 +62,54 @@ def answering_sigterm() -> Iterator[None]:
 
     Batch systems and service managers send it before they kill. A handler that is set already stays.
     """
-    if signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL or not _handle(signal.SIGTERM, terminate):
+    if _signal.getsignal(SIGTERM) != _signal.SIG_DFL or not _set_handler(SIGTERM, terminate):
         yield
         return
     try:
         yield
     finally:
-        _handle(signal.SIGTERM, signal.SIG_DFL)
+        _set_handler(SIGTERM, _signal.SIG_DFL)
 
 
 def seconds_interrupted() -> float:
     """How long a Ctrl-C or SIGTERM has been held back by `interrupt_between_steps`, s; 0 when none is.
 
-    For what waits for others inside a step: it may give them a moment, and give up then (`held_interrupt`).
+    For what waits for others inside a step: it may give them a moment, and abort then (`held_interrupt`).
     """
-    return max((monotonic() - seen[0][0] for seen in _waiting if seen), default=0.0)
+    return max((monotonic() - arrived[0][0] for arrived in _arrivals if arrived), default=0.0)
 
 
 def held_interrupt() -> KeyboardInterrupt:
-    """The error for what waits and gives up because of `seconds_interrupted`."""
-    return _error([one for seen in _waiting for one in seen])
+    """The error for what waits and aborts because of `seconds_interrupted`."""
+    return _interrupt_of([one for arrived in _arrivals for one in arrived])
 
 
-def _error(seen: list[tuple[float, int]]) -> KeyboardInterrupt:
-    """Of signals that have been held back."""
-    terminated = any(number == signal.SIGTERM for _, number in seen)
+def _interrupt_of(arrived: list[tuple[float, int]]) -> KeyboardInterrupt:
+    """The error for signals that have been held back."""
+    terminated = any(number == SIGTERM for _, number in arrived)
     return Terminated("terminated") if terminated else KeyboardInterrupt()
 
 
 @contextmanager
 def uninterrupted() -> Iterator[None]:
-    """Ignore Ctrl-C while results so far are written: who is impatient presses it twice."""
-    before = {n: signal.getsignal(n) for n in SIGNALS}
-    before = {n: handler for n, handler in before.items() if n == signal.SIGINT or handler in HANDLERS}
-    changed = [n for n, handler in before.items() if handler is not None and _handle(n, signal.SIG_IGN)]
+    """Ignore Ctrl-C while results so far are written: users press it twice."""
+    before = {n: handler for n in SIGNALS if (handler := _signal.getsignal(n)) in HANDLERS or n == SIGINT}
+    ignored = [n for n, handler in before.items() if handler is not None and _set_handler(n, _signal.SIG_IGN)]
     try:
         yield
     finally:
-        for number in changed:
-            _handle(number, before[number])
+        for number in ignored:
+            _set_handler(number, before[number])
 
 
-def _handle(number: int, handler: Any) -> bool:
+def _set_handler(number: int, handler: Any) -> bool:
     """Set the handler of a signal; False where this thread may not.
 
     Other threads may not, nor may a Python that a program written in C has started in a thread of its
     own: there even `threading.main_thread` is of no help.
     """
     try:
-        (signal.signal if isinstance(handler, int) else _signal.signal)(number, handler)
+        _signal.signal(number, handler)
     except ValueError:
         return False
     return True

@@ -31,7 +31,7 @@ def missing_value(time: float, path: str) -> Finding:
 
 
 class MissingValues:
-    """Looks for NaN among what components compute and is recorded.
+    """Finds NaN among recorded values that components compute.
 
     Parameters
     ----------
@@ -43,13 +43,17 @@ class MissingValues:
 
     def __init__(self, paths: Sequence[str], signals: Sequence[Signal]) -> None:
         self._signals: list[tuple[int, int, str]] = []  # first column, size, path
-        self._told: set[int] = set()  # columns
+        self._reported: set[int] = set()  # columns
         at = 1
         for path, signal in zip(paths, signals, strict=True):
             if signal.declaration.kind in NOTICED and signal.slot.array == "c":
                 self._signals.append((at, signal.slot.size, path))
             at += signal.slot.size
         self._width = at
+
+    def clear(self) -> None:
+        """Forget which signals have been NaN."""
+        self._reported.clear()
 
     def findings(self, numbers: NDArray[np.float64]) -> list[Finding]:
         """A finding for each signal that is NaN in these rows and was a number in all before.
@@ -62,12 +66,12 @@ class MissingValues:
         if not np.isnan(numbers).any():
             return []
         rows = numbers.reshape(-1, self._width)
-        found: list[Finding] = []
+        findings: list[Finding] = []
         for first, size, path in self._signals:
-            for i in (i for i in range(size) if first + i not in self._told):
+            for i in (i for i in range(size) if first + i not in self._reported):
                 missing = np.flatnonzero(np.isnan(rows[:, first + i]))
                 if missing.size:
-                    self._told.add(first + i)
+                    self._reported.add(first + i)
                     name = f"{path}[{i}]" if size > 1 else path
-                    found.append(missing_value(float(rows[missing[0], 0]), name))
-        return sorted(found, key=lambda finding: finding.time)
+                    findings.append(missing_value(float(rows[missing[0], 0]), name))
+        return sorted(findings, key=lambda finding: finding.time)

@@ -1,4 +1,4 @@
-"""The monitor of a simulation: a function that looks at every step."""
+"""The monitor of a simulation: a function that is called at the end of every step."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ def call_monitor(state: State, monitor: Monitor) -> EventStatus:
         if answer is not None and not isinstance(answer, EventStatus):
             raise SimulationError(time, f"must return None or an EventStatus, not {shown(answer)}")
     except Exception as error:
-        text = error.reason if isinstance(error, SimulationError) else f"{type(error).__name__}: {error}"
-        failure = SimulationError(time, f"monitor: {text}")
-        failure.status = EventStatus(Severity.FAILED, text, "monitor", error)
+        status = EventStatus.of_exception(error, "monitor")
+        failure = SimulationError(time, f"monitor: {status.message}")
+        failure.status = status
         raise failure from error
     if answer is None:
         return DID_NOTHING

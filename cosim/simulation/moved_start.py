@@ -10,7 +10,7 @@ from cosim.contracts.integrator import DEFAULT_ACCURACY
 from cosim.errors import CosimError
 from cosim.simulation.assembler import assemble
 from cosim.simulation.event_record import Finding
-from cosim.step.projection import END_OF_CORRECTIONS, NORMALIZE
+from cosim.step.constraints import END_OF_CORRECTIONS, NORMALIZE
 from cosim.system.state import State
 
 Reals = NDArray[np.float64]
@@ -43,12 +43,12 @@ class GivenStart:
         """
         if not self._corrects:
             return []
-        found = self._assembled(state)
+        start = self._assembled(state)
         size = (state.accuracy or DEFAULT_ACCURACY) * np.maximum(1.0, np.abs(self._y))
-        moved = np.flatnonzero(np.abs(found - self._y) > size).tolist()
+        moved = np.flatnonzero(np.abs(start - self._y) > size).tolist()
         names = {i: next(iter(state.system.paths_at("y", [i])), f"y[{i}]") for i in moved}
         variables = state.system.variables
-        told: list[Finding] = []
+        findings: list[Finding] = []
         for i in moved[:MOST]:
             path = names[i]
             variable = variables.get(path)
@@ -56,14 +56,14 @@ class GivenStart:
                 path = f"{path}[{i - variable.slot.offset}]"
             unit = "" if variable is None else _unit(variable.units, i - variable.slot.offset)
             text = (
-                f"starts at {found[i]:.9g}{unit}, not at {self._y[i]:.9g}{unit}: constraints move it there; "
+                f"starts at {start[i]:.9g}{unit}, not at {self._y[i]:.9g}{unit}: constraints move it there; "
                 "give a start that meets them"
             )
-            told.append(Finding(state.time, "moved start", path, text))
+            findings.append(Finding(state.time, "moved start", path, text))
         if len(moved) > MOST:
             text = f"{len(moved) - MOST} further variables start elsewhere than given: constraints move them"
-            told.append(Finding(state.time, "moved start", "", text))
-        return told
+            findings.append(Finding(state.time, "moved start", "", text))
+        return findings
 
     def _assembled(self, state: State) -> Reals:
         """The state behind assembly; handlers of the initialization may have changed it afterwards."""

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from cosim.preparation.event_entries import Entry
 from cosim.simulation.event_record import Finding
-from cosim.step.event_entries import Entry
 from cosim.system.state import State
 
 

@@ -9,17 +9,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosim.errors import SimulationError
+from cosim.preparation.tables import takes_next_state
 from cosim.shown import shown
-from cosim.simulation.status import EventStatus, Severity
+from cosim.simulation.status import DID_NOTHING, SUCCEEDED, EventStatus, Severity
 from cosim.stage import Stage
-from cosim.step import layout
-from cosim.step.event_entries import Entry
-from cosim.step.tables import takes_next_state
+from cosim.step.run import CLOCK_WIDTH
 from cosim.system.schedule import Slot
 from cosim.system.state import State
 
 if TYPE_CHECKING:
-    from cosim.step.compiled_step import CompiledStep
+    from cosim.preparation.compiled_step import CompiledStep
 
 READ_ONLY = {
     "publish": "a publish changes nothing",
@@ -55,24 +54,28 @@ class PythonHandlers:
     ----------
     answers : dict of int to EventStatus
         By number of the handler, what it answered last, where that says more than that it succeeded.
-    step : CompiledStep
-        The one that calls back.
+    interrupted : BaseException or None
+        Ctrl-C, or what else is no `Exception`, in the handler that was called last.
     """
 
-    def __init__(self, entries: list[Entry], parts: Any) -> None:
-        self._entries, self._parts = entries, parts
-        self._takes_next = [e.block < 0 and takes_next_state(e) for e in entries]
+    def __init__(self, parts: Any) -> None:
+        self._parts = parts
         self.answers: dict[int, EventStatus] = {}
         self.interrupted: BaseException | None = None
         self.step: CompiledStep
         self.state: State
         self._next: NextState | None = None
 
+    def attach(self, step: CompiledStep) -> None:
+        """Serve this Step, which calls back."""
+        self.step, self._entries = step, step.tables.agenda_of.entries
+        self._takes_next = [e.block < 0 and takes_next_state(e) for e in self._entries]
+
     def bind(self, state: State) -> None:
         """Handlers read this State from here on."""
         self.state, self._next = state, None
 
-    def __call__(self, number: int) -> int:
+    def run(self, number: int) -> int:
         """Run one; its severity. An exception is kept and counts as a failure."""
         entry, state, step = self._entries[number], self.state, self.step
         step.stage_out(state)
@@ -95,59 +98,61 @@ class PythonHandlers:
                     f"{entry.path}: a handler must return None or an EventStatus, not {shown(answer)}",
                 )
         except BaseException as error:
-            text = error.reason if isinstance(error, SimulationError) else f"{type(error).__name__}: {error}"
-            answer = EventStatus(Severity.FAILED, text.removeprefix(f"{entry.path}: "), exception=error)
+            answer = EventStatus.of_exception(error, entry.path)
             if not isinstance(error, Exception):
                 self.interrupted = error
         finally:
             state._locked = ""
             step.stage_in(state)
-        fixed = step.arrays
-        fixed.scratch[step.tables.program[layout.DURATION]] = wall.perf_counter() - began
+        step.arrays.passing.duration = wall.perf_counter() - began
         if answer is None or answer == EventStatus.succeeded():
             self.answers.pop(number, None)
             return int(Severity.SUCCEEDED)
         self.answers[number] = replace(answer, source=entry.path)
         return int(answer.severity)
 
+    def worst_answer(self) -> EventStatus:
+        """The worst answer to the last call of the Step, and whose it is."""
+        run = self.step.arrays
+        severity = int(run.answers.severity)
+        if severity <= Severity.SUCCEEDED:
+            return SUCCEEDED if severity else DID_NOTHING
+        number = int(run.answers.source)
+        answer = self.answers.get(number)
+        if answer is None or answer.severity != severity:  # of a kernel function
+            return EventStatus(Severity(severity), source=self._entries[number].path)
+        return answer
+
     def _next_state(self) -> NextState:
         """What a handler may write to: a State over the copy that the step compares afterwards."""
         twin = self._next
         if twin is None:
             twin = self._next = self._make_next()
-        twin._arrays["clock"][:] = self.state._arrays["clock"][: layout.CLOCK_HEADER]
+        twin._arrays["times"][:] = self.state._arrays["times"][:CLOCK_WIDTH]
         twin.stage, twin.accuracy = Stage.MODEL, self.state.accuracy
         twin.written.clear()
         return twin
 
     def _note_written(self, number: int) -> None:
         """Say which variables a handler has written, where another one may write them at the same instant."""
-        places, program = self.step.arrays.places, self.step.tables.program
-        twin = self._next
-        if not program[layout.SHARES] or twin is None:
+        run, twin = self.step.arrays, self._next
+        if not run.plan.shares_variables or twin is None:
             return
         sizes = [self.state._arrays[name].size for name in "ypdk"]
         starts = dict(zip("ypdk", [sum(sizes[:i]) for i in range(4)], strict=True))
-        marks = places[program[layout.WRITTEN_BY] :][: sum(sizes)]
+        marks = run.python_writers
         marks[marks == number + 1] = 0
         for slot in twin.written:
             first = starts[slot.array] + slot.offset
             marks[first : first + slot.size] = number + 1
 
     def _make_next(self) -> NextState:
-        state, arrays, program = self.state, self.step.arrays, self.step.tables.program
+        state = self.state
         twin = NextState.__new__(NextState)
-        twin.__dict__.update(state.__dict__, written=[])
-        at = int(program[layout.WRITTEN])
-        mine: dict[str, Any] = {}
-        for name in "ypd":
-            size = state._arrays[name].size
-            mine[name] = arrays.scratch[at : at + size]
-            at += size
-        at = int(program[layout.WRITTEN_K])
-        mine["k"] = arrays.places[at : at + state._arrays["k"].size]
+        twin.__dict__.update(state.__dict__, written=[], _shown={})
+        mine: dict[str, Any] = self.step.arrays.written._asdict()
         mine["h"], mine["c"] = state._arrays["h"], state.system.new_cache()
-        mine["memory"], mine["agenda"] = state._arrays["memory"], state._arrays["agenda"]
-        mine["clock"] = np.zeros(layout.CLOCK_HEADER)
+        mine["memory"], mine["indices"] = state._arrays["memory"], state._arrays["indices"]
+        mine["times"] = np.zeros(CLOCK_WIDTH)
         twin._arrays, twin.versions, twin._locked = mine, list(state.versions), ""
         return twin

@@ -8,12 +8,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.cause import EventCause
+from cosim.preparation.tables import Tables
 from cosim.simulation.event_record import EventRecord, Finding
 from cosim.simulation.status import EventStatus, Severity
 from cosim.step import event_log as log
-from cosim.step.layout import FALLING
-from cosim.step.tables import Tables
+from cosim.step.records import FALLING
 from cosim.system.system import System
+from cosim_compiler.record import rows_of
 
 Reals = NDArray[np.float64]
 TIMES = f"{10 + 1} events in a row"
@@ -64,7 +65,8 @@ class RecordReader:
 
     def finding(self, record: Reals) -> Finding:
         """What was noticed."""
-        kind, number, time = int(record[log.WHO]), int(record[log.FINDING_WITNESS]), float(record[log.WHEN])
+        found = rows_of(log.LoggedFinding, record, 0, 1)[0]
+        kind, number, time, value = int(found.kind), int(found.subject), found.time, found.value
         if kind == log.NOTICE:
             path, text = self._notices[number]
             return Finding(time, "status", path, text)
@@ -75,7 +77,7 @@ class RecordReader:
             return Finding(time, "grew back", self._variable(number), GREW_BACK)
         if kind == log.OVERWRITTEN:
             later, earlier = (self._entries[n].path for n in divmod(number, len(self._entries)))
-            path = self._variable(int(record[log.FINDING_VALUE]))
+            path = self._variable(int(value))
             text = (
                 f"writes {path} at an instant at which {earlier} has written it: both read the value before "
                 f"the instant, so what {earlier} wrote is lost. Let one handler do both, or add: "
@@ -85,11 +87,10 @@ class RecordReader:
         witness = self._witnesses[number]
         if kind == log.WRONG_SIDE:
             word, back = ("fall", "risen") if witness.direction == FALLING else ("rise", "fallen")
-            value = float(record[log.FINDING_VALUE])
             text = f"is {value:.6g} at the start: it cannot {word} through zero before it has {back}"
             return Finding(time, "wrong side", witness.path, text)
         if kind == log.NOT_A_NUMBER:
-            return Finding(float(record[log.FINDING_VALUE]), "not a number", witness.path, NO_VALUE)
+            return Finding(value, "not a number", witness.path, NO_VALUE)
         return Finding(time, WORDS[kind][0], witness.path, WORDS[kind][1])
 
     def _variable(self, number: int) -> str:
@@ -108,15 +109,17 @@ class RecordReader:
 
     def event(self, record: Reals, answer: EventStatus | None = None) -> EventRecord:
         """What has happened; `answer` is what a Python handler said besides."""
-        entry = self._entries[int(record[log.WHO])]
+        event = rows_of(log.LoggedEvent, record, 0, 1)[0]
+        entry = self._entries[int(event.handler)]
         handler = entry.handler
         before: dict[str, Any] = {}
         after: dict[str, Any] = {}
-        cells, at = [], log.RECORD
-        for _ in range(int(record[log.CELLS])):
-            number, offset, size = (int(n) for n in record[at : at + log.CELL])
-            cells.append((number, offset, at + log.CELL, size))
-            at += log.CELL + 2 * size
+        cells, at = [], log.EVENT_WIDTH
+        for _ in range(int(event.changes)):
+            change = rows_of(log.LoggedChange, record, at, 1)[0]
+            size = int(change.size)
+            cells.append((int(change.array), int(change.offset), at + log.CHANGE_WIDTH, size))
+            at += log.CHANGE_WIDTH + 2 * size
         for number, offset, at, size in sorted(cells):
             array, old, new = "ypdk"[number], record[at : at + size], record[at + size :][:size]
             changed = (np.flatnonzero((old != new) & ~((old != old) & (new != new))) + offset).tolist()
@@ -125,20 +128,20 @@ class RecordReader:
         witness = "" if handler.witness is None else f"{entry.part}.{handler.witness.name}"
         name = handler.witness.name if handler.witness else handler.signal or handler.timer or handler.name
         return EventRecord(
-            float(record[log.WHEN]),
+            event.time,
             handler.cause,
             handler.does,
             entry.path,
-            (float(record[log.WINDOW_START]), float(record[log.WINDOW_END])),
+            (event.start, event.end),
             witness,
-            Severity(int(record[log.ANSWER])),
+            Severity(int(event.answer)),
             "" if answer is None else answer.message,
             tuple(before),
             name,
-            (float(record[log.WITNESS_BEFORE]), float(record[log.WITNESS_AFTER])),
+            (event.before, event.after),
             before,
             after,
-            float(record[log.TOOK]),
+            event.duration,
         )
 
     def _value(self, path: str, start: int, values: Reals) -> Any:

@@ -11,9 +11,10 @@ from numpy.typing import NDArray
 from cosim.contracts.result_stream import ResultStream
 from cosim.simulation.result import Result
 from cosim.simulation.simulator import Simulator
+from cosim.simulation.stride import MOST_VALUES
 
-VALUES = 2**17
-"""In a piece that is passed on to a stream: 1 MB."""
+VALUES = MOST_VALUES
+"""In a piece that is passed on to a stream: as many as one stride records."""
 
 
 class Recorder:
@@ -29,8 +30,8 @@ class Recorder:
     def __init__(self, simulator: Simulator, paths: Sequence[str]) -> None:
         self.simulator, self.paths = simulator, list(paths)
         signals = (simulator.system.signal(path) for path in self.paths)
-        found = [(s.slot.size, s.units[0] if len(set(s.units)) == 1 else "1") for s in signals]
-        self._sizes, self._units = [size for size, _ in found], [unit for _, unit in found]
+        shapes = [(s.slot.size, s.units[0] if len(set(s.units)) == 1 else "1") for s in signals]
+        self._sizes, self._units = [size for size, _ in shapes], [unit for _, unit in shapes]
         self._pieces: list[NDArray[np.float64]] = []
         self._passed_on = np.zeros((0, 0))
 

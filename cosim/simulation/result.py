@@ -28,7 +28,7 @@ class Result(FixedAttributes):
     """Signals over time, with their units, the events and the statistics of the run.
 
     Signals are numbers, true or false, or text: arrays of float64, of bool, or of objects that are `str`.
-    Nothing of it is changed by reading, plotting or writing.
+    Reading, plotting and writing change nothing.
 
     Parameters
     ----------
@@ -84,7 +84,7 @@ class Result(FixedAttributes):
         self.message = message
         if self.time.ndim != 1:
             problems.append(Problem("time", f"has shape {self.time.shape}, needs one dimension"))
-        elif np.any(np.diff(self.time) < 0.0):
+        elif (self.time[1:] < self.time[:-1]).any():
             problems.append(Problem("time", "decreases"))
         for name, values in self.signals.items():
             if values.ndim not in (1, 2) or values.shape[0] != self.time.size:
@@ -143,12 +143,13 @@ class Result(FixedAttributes):
         if not isinstance(name, str):
             hint = "Signals have names: result['…']."
             raise LookUpError("signal in this result", repr(name), self.signals, hint)
-        found = self._find(name)
-        if found is None:
+        match = self._find(name)
+        if match is None:
             hint = "" if self.signals else "Nothing was recorded but the time."
             raise LookUpError("signal in this result", name, self.signals, hint)
-        values, index = self.signals[found[0]], found[1]
-        return values if index is None else values[:, index]
+        signal, element = match
+        values = self.signals[signal]
+        return values if element is None else values[:, element]
 
     def _between(self, times: slice) -> Result:
         """What lies between two times, and the events of that while."""
@@ -187,8 +188,8 @@ class Result(FixedAttributes):
         """Unit of a signal: a Modelica unit expression."""
         if name == "time":
             return "s"
-        found = self._find(name)
-        return "1" if found is None else self.units[found[0]]
+        match = self._find(name)
+        return "1" if match is None else self.units[match[0]]
 
     def select(self, patterns: str | Iterable[str]) -> Result:
         """A result with the signals that match, in the order of the patterns.
@@ -378,21 +379,19 @@ class Result(FixedAttributes):
         for candidate in (name, f"{name}.value"):
             if candidate in self.signals:
                 return candidate, None
-        element = re.fullmatch(r"(.+)\[(\d+)\]", name)
-        if element is None:
+        indexed = re.fullmatch(r"(.+)\[(\d+)\]", name)
+        vector = None if indexed is None else self._find(indexed[1])
+        if indexed is None or vector is None or vector[1] is not None:
             return None
-        whole = self._find(element[1])
-        if whole is None or whole[1] is not None or self.signals[whole[0]].ndim != 2:
-            return None
-        index = int(element[2])
-        return (whole[0], index) if index < self.signals[whole[0]].shape[1] else None
+        values, element = self.signals[vector[0]], int(indexed[2])
+        return (vector[0], element) if values.ndim == 2 and element < values.shape[1] else None
 
 
-def _values(name: str, given: ArrayLike, problems: list[Problem]) -> NDArray[Any]:
+def _values(name: str, sequence: ArrayLike, problems: list[Problem]) -> NDArray[Any]:
     """The values of a signal as one of the three kinds of array."""
-    values = np.asarray(given)
-    if values.dtype.kind == "U" and not isinstance(given, np.ndarray):
-        values = np.asarray(given, dtype=object)  # numpy makes texts of numbers beside them, and drops zeros
+    values = np.asarray(sequence)
+    if values.dtype.kind == "U" and not isinstance(sequence, np.ndarray):
+        values = np.asarray(sequence, dtype=object)  # numpy would make texts of numbers, and drop zeros
     if values.dtype.kind in "UT" or (values.dtype == object and all(isinstance(v, str) for v in values.flat)):
         return values.astype(object)
     if values.dtype == np.bool_:

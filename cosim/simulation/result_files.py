@@ -36,11 +36,11 @@ def result_sink(path: Path, *, reads: bool = False) -> ResultSink:
         if not reads or entry.cls.read is not ResultSink.read
         for suffix in entry.cls.suffixes
     }
-    found = sinks.get(path.suffix.lower())
-    if found is None:
+    sink = sinks.get(path.suffix.lower())
+    if sink is None:
         does, known = "reads" if reads else "writes", ", ".join(sorted(sinks))
         raise CosimError(f"{path}: no plugin {does} results that end in '{path.suffix}'. There are: {known}.")
-    made: ResultSink = found()
+    made: ResultSink = sink()
     return made
 
 

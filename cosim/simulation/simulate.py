@@ -5,25 +5,23 @@ from __future__ import annotations
 import logging
 import math
 import time as wall
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
 from typing import Any
 
 from cosim.contracts.result_stream import ResultStream
-from cosim.errors import LookUpError, ModelError, Problem, SimulationError
-from cosim.matching import is_pattern, matches
+from cosim.errors import ModelError, Problem, SimulationError
 from cosim.options import check_callable, check_options, option_names, seconds
-from cosim.shown import shown
 from cosim.simulation.checkpoint import Checkpoint
-from cosim.simulation.chosen_integrator import DEFAULT, integrator_options, made_integrator
+from cosim.simulation.chosen_integrator import DEFAULT, integrator_options, make_integrator
+from cosim.simulation.chosen_signals import check_signals, choose_signals
 from cosim.simulation.interrupt import interrupt_between_steps, uninterrupted
+from cosim.simulation.output_interval import output_interval as checked_interval
 from cosim.simulation.recorder import Recorder
 from cosim.simulation.result import Result
-from cosim.simulation.results_keeper import ResultsKeeper
-from cosim.simulation.shortest_interval import shortest_interval
+from cosim.simulation.result_drafts import ResultDrafts
 from cosim.simulation.simulator import Simulator
 from cosim.simulation.status import Reason
-from cosim.system.list_variables import listed_quantities
 from cosim.system.state import State
 from cosim.system.system import System, check_system
 from cosim_compiler.collection import without_collection
@@ -32,78 +30,7 @@ log = logging.getLogger("cosim.simulation")
 
 Progress = Callable[[float], "bool | None"]
 PROGRESS_GETS = "the time, s"
-POINTS = 500
-MOST_POINTS = 1e8
-EVENT_LIMIT = 10_000_000  # in a result; each takes some hundred bytes
-RECORDED_NAMES = ("kinetic_energy", "potential_energy")  # the others of the balance are states
-RECORDED_KINDS = ("output", "measure", "position", "speed", "auxiliary", "discrete", "integer")
-
-
-def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
-    """Paths of the signals to record: those that match, or a sensible default.
-
-    Raises
-    ------
-    LookUpError
-        A pattern that matches nothing, with the nearest signal.
-    ModelError
-        As `check_signals`.
-    """
-    if isinstance(patterns, str):
-        patterns = [patterns]
-    if isinstance(patterns, Iterator):
-        patterns = list(patterns)
-    check_signals(patterns)
-    if patterns is None:
-        return _default_signals(system)
-    names = list(system.variables)
-    found: list[str] = []
-    for pattern in patterns:
-        if is_pattern(pattern):
-            matching = [n for n in names if matches(n, pattern)]
-            matching = matching or [n for n in _elements(system) if matches(n, pattern)]
-            if not matching:
-                raise LookUpError("signal", pattern, names)
-        else:
-            system.signal(pattern)
-            matching = [pattern]
-        found += [n for n in matching if n not in found]
-    return found
-
-
-def check_signals(patterns: Any) -> None:
-    """`ModelError` unless these are paths and patterns of signals; an iterator is not looked into."""
-    if patterns is None or isinstance(patterns, str):
-        return
-    needs = "needs a list of paths or patterns: ['engine.z', 'mount.*']"
-    if isinstance(patterns, bytes) or not isinstance(patterns, Iterable):
-        raise ModelError.of("signals", f"is {shown(patterns)}, {needs}")
-    if isinstance(patterns, Iterator):
-        return
-    wrong = [pattern for pattern in patterns if not isinstance(pattern, str)]
-    if wrong:
-        raise ModelError.of("signals", f"{shown(wrong[0])} is no text, {needs}")
-
-
-def _default_signals(system: System) -> list[str]:
-    """Outputs and measures, then quantities of parts (joints first), then energies, then states."""
-    told: list[str] = []
-    energies: list[str] = []
-    states: list[str] = []
-    moved = set()
-    for part in system.parts.values():  # a table of all variables is not made for this alone
-        for path, kind, declaration in listed_quantities(part):
-            if kind == "position":
-                moved.add(part.name)
-            if path.startswith("energy.") or path.endswith("_energy"):
-                group = energies
-            else:
-                group = told if kind in ("output", "measure") else states
-            if kind in RECORDED_KINDS or declaration.name in RECORDED_NAMES:
-                group.append(path)
-    parts = sorted(system.parts.items(), key=lambda item: item[0] not in moved)
-    aliases = [f"{name}.{alias}" for name, part in parts for alias in part.signals]
-    return [*told, *aliases, *energies, *states]
+RESULT_EVENTS = 10_000_000  # at most; each takes some hundred bytes
 
 
 def end_of_run(until: float | str | None) -> float:
@@ -134,7 +61,7 @@ def faults_of_settings(settings: Mapping[str, Any]) -> list[Problem]:
     integrator = settings.get("integrator", DEFAULT)
     check_simulate_options("simulate()", settings, integrator)
     names = [name for name in integrator_options(integrator) if name != "accuracy"]
-    own = {name: settings[name] for name in names if name in settings}
+    options = {name: settings[name] for name in names if name in settings}
     problems: list[Problem] = []
 
     def collect(check: Callable[[], object]) -> None:
@@ -147,14 +74,8 @@ def faults_of_settings(settings: Mapping[str, Any]) -> list[Problem]:
     collect(lambda: seconds(settings.get("output_interval") or 1.0, "output_interval"))
     collect(lambda: check_signals(settings.get("signals")))
     collect(lambda: check_callable(settings.get("progress"), "progress", PROGRESS_GETS))
-    collect(lambda: made_integrator(integrator, settings.get("accuracy"), own))
+    collect(lambda: make_integrator(integrator, settings.get("accuracy"), options))
     return problems
-
-
-def _elements(system: System) -> list[str]:
-    """Paths of all elements of vectors."""
-    vectors = [v for v in system.variables.values() if v.shape]
-    return [f"{v.path}[{i}]" for v in vectors for i in range(v.slot.size)]
 
 
 def simulate(
@@ -226,50 +147,35 @@ def simulate(
         if not isinstance(checkpoint, Checkpoint):
             checkpoint = Checkpoint(checkpoint)
     until = end_of_run(until)
-    options.setdefault("event_limit", EVENT_LIMIT)
+    options.setdefault("event_limit", RESULT_EVENTS)
     with without_collection():
         simulator = Simulator(system, state, integrator, accuracy, endless_events=endless_events, **options)
     start = simulator.state.time
     until = min(until, simulator.final_time)  # behind it no step advances time
     if not (math.isfinite(until) and until > start):
         raise SimulationError(start, f"until is {until} s, needs a time after the start, {start} s")
-    origin = (
-        0.0 if simulator.is_initialized and start > 0.0 else start
-    )  # a run that is resumed keeps its grid
-    interval = (until - origin) / POINTS
-    if output_interval is not None:
-        interval = seconds(output_interval, "output_interval")
-    if not 0.0 < interval < math.inf:
-        raise SimulationError(start, f"output interval is {interval} s, needs a finite time, more than 0")
-    if (until - start) / interval > MOST_POINTS:
-        points = (until - start) / interval
-        raise ModelError.of(
-            "output interval",
-            f"{interval:g} s makes {points:.3g} points up to {until:g} s; {MOST_POINTS:g} at most",
-        )
-    shortest = shortest_interval(start, until)
-    if interval < shortest:
-        raise ModelError.of(
-            "output interval",
-            f"is {interval:g} s, where times up to {until:g} s cannot tell points closer than {shortest:g} s "
-            "apart: give more, or start nearer to 0 s",
-        )
+    is_resumed = simulator.is_initialized and start > 0.0
+    origin = 0.0 if is_resumed else start  # a run that is resumed keeps its grid
+    interval = checked_interval(output_interval, origin, start, until)
     with without_collection():
         recorder = Recorder(simulator, choose_signals(system, signals))
-    keeper = None if keep is None else ResultsKeeper(keep)
+    drafts = None if keep is None else ResultDrafts(keep)
     log.info("running from t = %g s to t = %g s with %s", start, until, type(simulator.integrator).__name__)
-    began = wall.perf_counter()  # of the run itself: without what was compiled for it
+    started = wall.perf_counter()  # of the run itself: without what was compiled for it
 
-    def end(message: str) -> Result:
+    def result_so_far(message: str = "") -> Result:
+        return recorder.result(message, wall.perf_counter() - started)
+
+    def write_result(message: str) -> Result:
         with uninterrupted():
             if stream is not None:
                 recorder.pass_on(stream, everything=True)
-            result = recorder.result(message, wall.perf_counter() - began)
+            result = result_so_far(message)
             if stream is not None:
                 stream.close(result)
             if checkpoint is not None:
-                if keeper is not None and len(result):  # first: who goes on from the State needs both
-                    keeper.write(result)
+                if drafts is not None and len(result):  # first: who goes on from the State needs both
+                    drafts.write(result)
                 checkpoint.write(simulator.state)
         return result
 
@@ -277,23 +183,18 @@ def simulate(
     try:
         with interrupt_between_steps() as check:
             status = simulator.status if simulator.is_initialized else simulator.initialize()
-            simulator.record(
-                recorder.paths,
-                "grid",
-                origin=origin,
-                interval=interval,
-                point=math.floor((start - origin) / interval) + 1,
-                until=until,
-            )
+            point = math.floor((start - origin) / interval) + 1
+            grid = {"origin": origin, "interval": interval, "point": point, "until": until}
+            simulator.record(recorder.paths, "grid", **grid)
             simulator.record_now()
             while status.succeeded and simulator.state.time < until:
                 status = simulator.advance_some(until)
-                due = checkpoint is not None and checkpoint.is_due and (keeper is None or keeper.may_write)
-                if keeper is not None and (due or keeper.is_due):
-                    keeper.write(recorder.result("", wall.perf_counter() - began))
+                saves = checkpoint is not None and checkpoint.is_due and (drafts is None or drafts.may_write)
+                if drafts is not None and (saves or drafts.is_due):
+                    drafts.write(result_so_far())
                 if stream is not None:
-                    recorder.pass_on(stream, everything=due)
-                if checkpoint is not None and due:
+                    recorder.pass_on(stream, everything=saves)
+                if checkpoint is not None and saves:
                     checkpoint.write(simulator.state)
                 check()
                 if progress is not None and progress(simulator.state.time) is False:
@@ -307,11 +208,11 @@ def simulate(
                 recorder.end_at(simulator.state.time)
             simulator.finish()
     except BaseException as error:
-        result = end(str(error) or "interrupted")
+        result = write_result(str(error) or "interrupted")
         if isinstance(error, (SimulationError, KeyboardInterrupt)):
             error.result = result  # type: ignore[union-attr]
         raise
-    return end(message)
+    return write_result(message)
 
 
 def _check_is_saved(system: System) -> None:

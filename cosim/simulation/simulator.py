@@ -3,47 +3,64 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+import threading
+import time as wall
+from collections.abc import Callable, Mapping, Sequence
 from numbers import Real
 from typing import Any, ClassVar
 
+import numpy as np
+from numpy.typing import NDArray
+
 from cosim.attributes import ClosedAttributes
 from cosim.contracts.integrator import Integrator
-from cosim.errors import ModelError, SimulationError
+from cosim.errors import ModelError, SimulationError, StateError
 from cosim.html_table import html_table
 from cosim.options import check_callable, check_choice, check_options, check_whole, option_names, seconds
+from cosim.preparation.compiled_step import CompiledStep
+from cosim.preparation.tables import POLICIES
 from cosim.shown import shown
-from cosim.simulation.chosen_integrator import integrator_options
+from cosim.simulation import stride
+from cosim.simulation.chosen_integrator import chosen_integrator, integrator_options
 from cosim.simulation.event_record import Finding
-from cosim.simulation.failures import NO_ACCURACY
+from cosim.simulation.failures import NO_ACCURACY, failed_handler, failure, handler_failure
+from cosim.simulation.handled_events import EventLog
 from cosim.simulation.interrupt import interrupt_between_steps
-from cosim.simulation.monitor import Monitor
+from cosim.simulation.monitor import Monitor, call_monitor
 from cosim.simulation.moved_start import GivenStart
 from cosim.simulation.passed_timers import passed_timers
-from cosim.simulation.simulated_system import SimulatedSystem
-from cosim.simulation.status import Severity, SimulatorStatus, worst
+from cosim.simulation.python_handlers import PythonHandlers
+from cosim.simulation.real_time import RealTime
+from cosim.simulation.recorded_events import RecordReader
+from cosim.simulation.recorded_rows import RecordedRows
+from cosim.simulation.solver_notices import solver_notices
+from cosim.simulation.statistics import Statistics, read_statistics, reset_counters
+from cosim.simulation.status import EventStatus, Reason, Severity, SimulatorStatus, worst
 from cosim.stage import Stage
-from cosim.step import codes, layout
-from cosim.step.tables import POLICIES
+from cosim.step import failures
+from cosim.step.event_log import DRAIN_LOG
+from cosim.step.recording import SLACK
+from cosim.step.records import LOG_ALL, LOG_FINDINGS
 from cosim.step.witnesses import CHARACTERISTIC_TIME
 from cosim.system.state import State
 from cosim.system.system import System, check_system
 
 EVENT_LIMIT = 100_000
 OF_INTEGRATORS = (
-    *(
-        "initial_step",
-        "minimum_step",
-        "maximum_step",
-        "fixed_step",
-        "relative_tolerance",
-        "absolute_tolerance",
-    ),
+    *("initial_step", "minimum_step", "maximum_step", "fixed_step"),
+    *("relative_tolerance", "absolute_tolerance"),
+)
+INSIDE_STEP = (
+    "this simulator is in the middle of a step: a handler or monitor cannot advance it, nor replace its "
+    "State or integrator; do so when the call has come back"
 )
 
 
-class Simulator(ClosedAttributes, SimulatedSystem):
+class Simulator(ClosedAttributes):
     """Advances the trajectory of a system; only the State is changed by it.
+
+    The Step itself is a `CompiledStep`, of the system, the integrator and the State, which can be replaced.
+    The Simulator adds options, errors, records, the monitor and real time.
 
     A step is: updates that are pending at its start (unrestricted, then discrete, inside each kind by
     cause), integration no further than the next scheduled event, publishes due at its end, the monitor.
@@ -52,21 +69,26 @@ class Simulator(ClosedAttributes, SimulatedSystem):
     ----------
     system : System
     state : State, optional
-        The default State unless given. One that was saved in the middle of a run goes on where it was.
+        The default State unless given. A run that was saved in the middle is continued from there.
     integrator : str, class or Integrator
-        Id of an integrator plugin, its class, or one that is made already.
+        Id of an integrator plugin, its class, or an object of it.
     accuracy : float, optional
         Of the integration; the isolation window of events follows it.
     final_time : float
-        When it is reached the simulation is finished, s.
+        Where the simulation ends, s.
     endless_events : str
         What to do about a witness whose events chatter or pile up at an instant: "hold" it in its sliding
-        mode, only "report" it, or "stop" with an error. All are told in `findings`.
+        mode, only "report" it, or "stop" with an error. `findings` has all of them.
     event_limit : int
         How many of the newest events `events` keeps at least; older ones are forgotten, some thousand at a
         time. With 0 none are recorded.
     **options
         For the integrator: ``fixed_step``, ``maximum_step`` …
+
+    Attributes
+    ----------
+    findings : list of Finding
+        What was noticed, without being an error.
 
     Raises
     ------
@@ -107,9 +129,21 @@ class Simulator(ClosedAttributes, SimulatedSystem):
         check_choice(endless_events, "endless_events", POLICIES)
         check_whole(event_limit, "event_limit", 0)
         check_system(system, type(self).__name__)
-        super().__init__(system, state, endless_events, event_limit)
+        self._system, self._policy = system, endless_events
+        self._log_level = LOG_ALL if event_limit else LOG_FINDINGS
+        self._state: State | None = system.default_state() if state is None else self._check_state(state)
+        self.findings: list[Finding] = []
+        self._rows: RecordedRows | None = None
+        self._monitor: Monitor | None = None
+        self._stride = stride.FIRST_STRIDE
+        self._inside_step = threading.Lock()
+        time = self._state.time
+        self._status = SimulatorStatus(Reason.REACHED_BOUNDARY_TIME, time, time)
+        self._real_time = RealTime(time)
         self.final_time = final_time
-        self.reset_integrator(integrator, accuracy=accuracy, **options)
+        self._use_integrator(chosen_integrator(integrator, system, accuracy, options), accuracy)
+        self._reader = RecordReader(system, self._step.tables)
+        self._events = EventLog(self._reader, event_limit)
 
     def __reduce__(self) -> Any:
         raise TypeError(
@@ -124,10 +158,110 @@ class Simulator(ClosedAttributes, SimulatedSystem):
     def _repr_html_(self) -> str:
         return html_table(repr(self), [(name, value) for name, value in vars(self.statistics).items()])
 
+    # system, State and integrator
+
     @property
-    def status(self) -> SimulatorStatus:
-        """How the last call ended."""
-        return self._steps.status
+    def system(self) -> System:
+        """The system; it is never changed."""
+        return self._system
+
+    @property
+    def state(self) -> State:
+        """The State at the end of the last step; `SimulationError` when it was released."""
+        if self._state is None:
+            raise SimulationError(math.nan, "the simulator has no State: give it one with replace_state()")
+        return self._state
+
+    @property
+    def has_state(self) -> bool:
+        """Whether there is a State."""
+        return self._state is not None
+
+    def replace_state(self, state: State | None) -> None:
+        """Take another State of the same system; call `initialize` before going on.
+
+        Raises
+        ------
+        StateError
+            It belongs to another system.
+        """
+        self._refuse_inside_step()
+        accuracy = None if self._state is None else self._state.accuracy
+        self._state = None if state is None else self._check_state(state)
+        if state is not None:
+            if state.accuracy is None:
+                state.accuracy = accuracy
+            self._bind(state)
+
+    def _check_state(self, state: State) -> State:
+        if not isinstance(state, State):
+            raise ModelError.of("state", f"is {shown(state)}, needs a State: system.default_state()")
+        if state.system is not self._system and state.system.digest != self._system.digest:
+            raise StateError("this State belongs to another system: its parts, connections or options differ")
+        return state
+
+    def release_state(self) -> State:
+        """Give the State away; the simulator cannot go on without one."""
+        self._refuse_inside_step()
+        state, self._state = self.state, None
+        return state
+
+    @property
+    def integrator(self) -> Integrator:
+        """The integrator in use."""
+        return self._integrator
+
+    def reset_integrator(
+        self,
+        integrator: str | type[Integrator] | Integrator,
+        *,
+        accuracy: float | None = None,
+        **options: Any,
+    ) -> Integrator:
+        """Replace the integrator; what the old one kept in the State is dropped.
+
+        The next step initializes again; triggered events that are pending stay pending.
+        """
+        self._refuse_inside_step()
+        chosen = chosen_integrator(integrator, self._system, accuracy, options)
+        self._empty_log()
+        self._empty_rows()
+        if self._state is not None:
+            self._state._arrays["memory"] = np.zeros(0)
+            self._state.agenda.initialized = 0
+        self._use_integrator(chosen, accuracy)
+        return chosen
+
+    def _use_integrator(self, integrator: Integrator, accuracy: float | None) -> None:
+        """Make the Step of this integrator."""
+        state = self._state
+        if state is not None and accuracy is not None:
+            state.accuracy = accuracy
+        accuracy = None if state is None else state.accuracy
+        handlers = PythonHandlers(self._system.parts)
+        step = CompiledStep(
+            self._system, integrator, self._policy, accuracy, handlers.run, self._empty_full_buffer
+        )
+        handlers.attach(step)
+        step.arrays.output.logging = self._log_level
+        if self._rows is not None:
+            self._rows.attach(step)
+        self._step, self._handlers = step, handlers
+        self._integrator, self._origin = integrator, integrator.statistics
+        if state is not None:
+            self._bind(state)
+
+    def _bind(self, state: State) -> None:
+        """Work on this State; one that was saved is realized as it was where its last step ended."""
+        self._step.bind(state)
+        self._handlers.bind(state)
+        if state.agenda.initialized and state.clock.stamp == state.time:
+            self._step.call("evaluate", state.time)
+
+    @property
+    def compiled_step(self) -> CompiledStep:
+        """The Step that this simulator calls, for compiled code that calls it as well."""
+        return self._step
 
     @property
     def final_time(self) -> float:
@@ -146,33 +280,33 @@ class Simulator(ClosedAttributes, SimulatedSystem):
     @property
     def monitor(self) -> Monitor | None:
         """Called at the end of every step with the State; may answer an `EventStatus`."""
-        return self._steps.monitor
+        return self._monitor
 
     def set_monitor(self, monitor: Monitor) -> None:
         """Have a function called at the end of every step, after all publishes."""
         check_callable(monitor, "monitor", "the State")
-        self._steps.monitor = monitor
+        self._monitor = monitor
 
     def clear_monitor(self) -> None:
         """Remove the monitor."""
-        self._steps.monitor = None
+        self._monitor = None
 
     @property
     def target_realtime_rate(self) -> float:
         """Simulated seconds for each second, at most; 0 means as fast as possible, as a negative one does."""
-        return self._steps.pace.target
+        return self._real_time.target_rate
 
     @target_realtime_rate.setter
     def target_realtime_rate(self, rate: float) -> None:
         if isinstance(rate, bool) or not isinstance(rate, Real) or math.isnan(rate):
             text = f"is {shown(rate)}, needs a number of simulated seconds for each second; 0 for no limit"
             raise ModelError.of("target_realtime_rate", text)
-        self._steps.pace.target = max(0.0, float(rate))
+        self._real_time.target_rate = max(0.0, float(rate))
 
     @property
     def actual_realtime_rate(self) -> float:
         """Simulated seconds a second since `initialize` or `reset_statistics`; NaN before the first step."""
-        return self._steps.pace.actual(self.state.time)
+        return self._real_time.actual_rate(self.state.time)
 
     @property
     def witness_time_isolation(self) -> float | None:
@@ -195,42 +329,46 @@ class Simulator(ClosedAttributes, SimulatedSystem):
 
     def initialize(self, *, suppress_initialization_events: bool = False) -> SimulatorStatus:
         """The 0th step: initialization events, then the publishes of this time, then the monitor."""
-        self._steps.refuse_from_inside()
-        state = self.state
-        self._step.forget_events()
+        self._refuse_inside_step()
+        state, step = self.state, self._step
+        step.arrays.output.log_used = 0
+        self._events = EventLog(self._reader, self._events.limit)
         self.findings.clear()
-        self._step.bind(state, anew=True)
+        if self._rows is not None:
+            self._rows.begin_run()
+        state.agenda.initialized = 0
+        self._bind(state)
         self.reset_statistics()
-        self._integrator_check(state)
-        given = GivenStart(state)
-        answer = self._steps.call(
-            "initialize", state.time, state.time, suppressed=suppress_initialization_events
-        )
-        self.findings += given.findings(state)
-        self.findings += passed_timers(state, self._step.step.tables.agenda_of.entries)
-        self._look_at_start(state)
-        if answer.severity < Severity.REACHED_TERMINATION:
-            answer = worst([answer, self._steps.ask_monitor(state.time)])
-        return self._end_if_asked(self._steps.end(answer, state.time))
-
-    def _look_at_start(self, state: State) -> None:
-        """Tell what the solver of the equations of motion has to say about the first state of a run."""
-        if self._system.solver is None:
-            return
-        try:
-            found = self._system.solver.look_at_start(state.copy().realize(Stage.ACCELERATION))
-        except SimulationError as error:
-            state.agenda[layout.INITIALIZED] = 0
-            self._steps.note_failure(error, state.time)
-            raise
-        for path, message in found:
-            if self._step.set_told(path):
-                self.findings.append(Finding(state.time, "status", path, message))
-
-    def _integrator_check(self, state: State) -> None:
-        """Refuse systems that are not for this method."""
         if type(self._integrator).check is not Integrator.check:
             self._integrator.check(self._system, state.copy().realize(Stage.ACCELERATION))
+        given, time = GivenStart(state), state.time
+        self._attempt(time, self._call_step, "initialize", time, suppressed=suppress_initialization_events)
+        answer = self._handlers.worst_answer()
+        self.findings += given.findings(state)
+        self.findings += passed_timers(state, step.tables.agenda_of.entries)
+        try:
+            self.findings += self._attempt(time, lambda wanted: solver_notices(step, state))
+        except SimulationError:
+            state.agenda.initialized = 0
+            raise
+        if self._monitor is not None and answer.severity < Severity.REACHED_TERMINATION:
+            answer = worst((answer, self._attempt(time, self._call_monitor, self._monitor)))
+        self._report(answer, time)
+        return self._end_if_asked()
+
+    def step(self, boundary_time: float = math.inf) -> SimulatorStatus:
+        """One step, no further than `boundary_time` (s)."""
+        if (ended := self._initialize_if_needed()) is not None:
+            return ended
+        self._advance(self._target(boundary_time), boundary_time)
+        return self._end_run()
+
+    def advance_some(self, boundary_time: float) -> SimulatorStatus:
+        """Advance toward a time, for about a tenth of a second of wall-clock time (a few steps at least)."""
+        if (ended := self._initialize_if_needed()) is not None:
+            return ended
+        self._advance_stride(self._target(boundary_time), boundary_time)
+        return self._end_run()
 
     def advance_to(self, boundary_time: float | str, *, within: float = 0.0) -> SimulatorStatus:
         """Advance until a time is reached, exactly, or a handler asks to stop.
@@ -249,114 +387,266 @@ class Simulator(ClosedAttributes, SimulatedSystem):
             A handler or the integration failed; the State is the last good one.
         """
         boundary_time = seconds(boundary_time, "boundary_time")
-        if (ended := self._start_if_needed()) is not None:
+        if (ended := self._initialize_if_needed()) is not None:
             return ended
-        target = self._target(boundary_time)
-        step = self._step.step
+        target, step = self._target(boundary_time), self._step
         step.meeting = within
         try:
             with interrupt_between_steps() as check:
-                while True:
-                    answer = self._steps.some(target, boundary_time)
-                    if answer.severity >= Severity.REACHED_TERMINATION or self._steps.has_arrived:
-                        break
+                while not self._advance_stride(target, boundary_time) and self._status.succeeded:
                     check()
-        except KeyboardInterrupt:
-            self._steps.note_interrupt(boundary_time)
+        except KeyboardInterrupt as error:
+            self._report_error(error, boundary_time)
             raise
         finally:
             step.meeting = 0.0
-        return self._end_run(self._steps.end(answer, boundary_time))
-
-    def advance_some(self, boundary_time: float) -> SimulatorStatus:
-        """Advance toward a time, for about a tenth of a second of wall-clock time (a few steps at least)."""
-        if (ended := self._start_if_needed()) is not None:
-            return ended
-        answer = self._steps.some(self._target(boundary_time), boundary_time)
-        return self._end_run(self._steps.end(answer, self.state.time))
-
-    def step(self, boundary_time: float = math.inf) -> SimulatorStatus:
-        """One step, no further than `boundary_time` (s)."""
-        if (ended := self._start_if_needed()) is not None:
-            return ended
-        answer = self._steps.one(self._target(boundary_time), boundary_time)
-        return self._end_run(self._steps.end(answer, self.state.time))
-
-    def _target(self, boundary_time: float) -> float:
-        if math.isnan(boundary_time) or boundary_time < self.state.time:
-            raise SimulationError(
-                self.state.time, f"cannot advance to {boundary_time:.9g} s, which is in the past"
-            )
-        return min(boundary_time, self.final_time)
-
-    def _end_run(self, status: SimulatorStatus) -> SimulatorStatus:
-        """Issue Termination where the run ends here: at the final time, or after a request to stop."""
-        if status.succeeded and self.state.time < self.final_time:
-            return status
-        if status.succeeded:
-            # what is pending at the final time runs first
-            wanted = status.boundary_time
-            status = self._steps.end(self._steps.one(self.state.time, wanted), wanted)
-            while status.succeeded and self.has_pending_updates:
-                status = self._steps.end(self._steps.one(self.state.time, wanted), wanted)
-        self.finish()
-        self._steps.status = status
-        return status
-
-    def _end_if_asked(self, status: SimulatorStatus) -> SimulatorStatus:
-        """Issue Termination after a request to stop."""
-        return status if status.succeeded else self._end_run(status)
-
-    def go_on(self, code: int, boundary_time: float, within: float = 0.0) -> SimulatorStatus:
-        """Go on from what the Step answered when compiled code called it; `within` as for `advance_to`."""
-        self._step.explain(code, boundary_time)
-        if code in (codes.GROW, codes.STEPPED):
-            return self.advance_to(boundary_time, within=within)
-        try:
-            return self._end_if_asked(
-                self._steps.end(self._steps.checked(code, boundary_time), boundary_time)
-            )
-        except SimulationError as error:
-            self._steps.note_failure(error, boundary_time)
-            raise
+        return self._end_run()
 
     def advance_pending_events(self) -> SimulatorStatus:
         """Do the updates that are pending now, without advancing time: a step of length zero."""
-        self._start_if_needed()
+        self._initialize_if_needed()
         time = self.state.time
-        return self._end_if_asked(self._steps.end(self._steps.one(time, time), time))
+        self._advance(time, time)
+        return self._end_if_asked()
 
     def finish(self) -> SimulatorStatus:
         """Issue the cause Termination, once for each end of a run.
 
         Signals that its handlers raise stay set in the final State.
         """
-        self._start_if_needed()
+        self._initialize_if_needed()
         state = self.state
-        if state.agenda[layout.FINISHED]:
-            return self._steps.status
-        return self._steps.end(self._steps.call("finish", state.time, state.time), state.time)
+        if state.agenda.finished:
+            return self._status
+        time = state.time
+        self._attempt(time, self._call_step, "finish", time)
+        self._report(self._handlers.worst_answer(), time)
+        return self._status
+
+    def resume(self, code: int, boundary_time: float, within: float = 0.0) -> SimulatorStatus:
+        """Go on from what the Step answered when compiled code called it; `within` as for `advance_to`."""
+        self._attempt(boundary_time, self._check_code, code)
+        if code in (failures.GROW, failures.STEPPED):
+            return self.advance_to(boundary_time, within=within)
+        self._report(self._handlers.worst_answer(), boundary_time)
+        return self._end_if_asked()
+
+    @property
+    def status(self) -> SimulatorStatus:
+        """How the last call ended."""
+        return self._status
 
     @property
     def is_initialized(self) -> bool:
         """Whether `initialize` was called for this State, possibly in another process."""
-        return bool(self.state.agenda[layout.INITIALIZED])
+        return bool(self.state.agenda.initialized)
 
     @property
     def has_pending_updates(self) -> bool:
         """Whether the next step begins with an update that is not one of every step."""
-        return self._step.has_pending_updates()
+        if self.state.arrays["indices"].size < self._step.tables.indices.size:
+            return False
+        return self._step.call("pending") != 0
 
-    # the rest
-
-    def _start_if_needed(self) -> SimulatorStatus | None:
+    def _initialize_if_needed(self) -> SimulatorStatus | None:
         """Initialize where that was not done; the status where the run has ended with it."""
         state = self.state
-        if not state.agenda[layout.INITIALIZED]:
+        if not state.agenda.initialized:
             status = self.initialize()
             return None if status.succeeded else status
-        if state._arrays["clock"][layout.STAMP] != state.time:
+        if state.clock.stamp != state.time:
             raise SimulationError(
                 state.time, "the time of the State has changed since the last step: call initialize() first"
             )
         return None
+
+    def _target(self, boundary_time: float) -> float:
+        time = self.state.time
+        if math.isnan(boundary_time) or boundary_time < time:
+            raise SimulationError(time, f"cannot advance to {boundary_time:.9g} s, which is in the past")
+        return min(boundary_time, self._final_time)
+
+    def _end_run(self) -> SimulatorStatus:
+        """Issue Termination where the run ends here: at the final time, or after a request to stop."""
+        if self._status.succeeded:
+            time, wanted = self._status.return_time, self._status.boundary_time
+            if time < self._final_time:
+                return self._status
+            # what is pending at the final time runs first
+            self._advance(time, wanted)
+            while self._status.succeeded and self.has_pending_updates:
+                self._advance(time, wanted)
+        status = self._status
+        self.finish()
+        self._status = status
+        return status
+
+    def _end_if_asked(self) -> SimulatorStatus:
+        """Issue Termination after a request to stop."""
+        return self._status if self._status.succeeded else self._end_run()
+
+    # inside a step; `wanted` is the time that was asked for, s
+
+    def _advance_stride(self, target: float, wanted: float) -> bool:
+        """A tenth of a second of steps or 1 MB of rows, or one step with a monitor or a rate to keep."""
+        if self._real_time.target_rate > 0.0 or self._monitor is not None:
+            return self._advance(target, wanted)
+        rows, step = self._rows, self._step
+        began, before = wall.perf_counter(), 0 if rows is None else rows.count_values(step)
+        has_arrived = self._advance(target, wanted, self._stride)
+        recorded = 0 if rows is None else rows.count_values(step) - before
+        self._stride = stride.next_stride(self._stride, wall.perf_counter() - began, recorded)
+        return has_arrived
+
+    def _advance(self, target: float, wanted: float, most: int = 1) -> bool:
+        """Up to `most` steps toward `target`, then the monitor; whether it was reached."""
+        if self._real_time.target_rate > 0.0:
+            self._real_time.wait(self.state.time)
+        code = self._attempt(wanted, self._call_step, "advance", target, most)
+        answer = self._handlers.worst_answer()
+        if self._monitor is not None and self.state.agenda.updates_done == 0:
+            # where an update has asked to stop there was no step
+            answer = worst((answer, self._attempt(wanted, self._call_monitor, self._monitor)))
+        self._report(answer, wanted)
+        return bool(code == failures.REACHED)
+
+    def _attempt(self, wanted: float, action: Callable[..., Any], *arguments: Any, **options: Any) -> Any:
+        """Call ``action(wanted, …)`` inside a step; where it fails or is interrupted, the status says so."""
+        if not self._inside_step.acquire(blocking=False):
+            raise SimulationError(self.state.time, INSIDE_STEP)
+        try:
+            return action(wanted, *arguments, **options)
+        except (SimulationError, KeyboardInterrupt) as error:
+            self._report_error(error, wanted)
+            raise
+        finally:
+            self._inside_step.release()
+
+    def _refuse_inside_step(self) -> None:
+        """Raise an error where a handler or monitor is running: nothing else may use the Step."""
+        if self._inside_step.locked():
+            raise SimulationError(self.state.time, INSIDE_STEP)
+
+    def _call_step(
+        self, wanted: float, entry: str, target: float, most: int = 1, suppressed: bool = False
+    ) -> int:
+        """Call an entry point of the Step, and take what it has recorded; its code."""
+        step = self._step
+        step.arrays.course.most_steps, step.arrays.course.suppressed = most, suppressed
+        code = step.call(entry, target)
+        self._check_code(wanted, code)
+        return code
+
+    def _call_monitor(self, wanted: float, monitor: Monitor) -> EventStatus:
+        """Call the monitor; an exception in it becomes a `SimulationError`."""
+        state = self.state
+        if state.stage < Stage.REPORT:
+            self._check_code(wanted, self._step.call("evaluate", state.time))
+        return call_monitor(state, monitor)
+
+    def _check_code(self, wanted: float, code: int) -> None:
+        """After a call of the Step that ended with this code: take what it has recorded.
+
+        Raises
+        ------
+        SimulationError
+            The call has failed.
+        BaseException
+            What a handler was interrupted by.
+        """
+        handlers = self._handlers
+        if handlers.interrupted is not None:
+            interrupted, handlers.interrupted = handlers.interrupted, None
+            raise interrupted
+        if code >= failures.FAILED:
+            raise self._failure(wanted, code)
+        if self._step.arrays.output.log_used > 0:
+            self._empty_log()
+
+    def _failure(self, wanted: float, code: int) -> SimulationError:
+        """The error of a call that has failed; what happened before it is recorded."""
+        step, answers = self._step, self._handlers.answers
+        number = failed_handler(step, code)
+        if number is None:
+            self._empty_log()
+            return failure(step, self.state, code, wanted, self.findings[-1:])
+        error = handler_failure(step, self.state, code, answers.get(number))
+        if error.status is not None:
+            answers = {**answers, number: error.status}
+        self.findings += self._events.empty_buffer(step, answers)
+        return error
+
+    def _report(self, answer: EventStatus, wanted: float) -> None:
+        """The status of a call that has come back."""
+        self._status = SimulatorStatus.of_answer(answer, wanted, self.state.time)
+
+    def _report_error(self, error: SimulationError | KeyboardInterrupt, wanted: float) -> None:
+        """The status of a call that has failed or was interrupted."""
+        self._status = SimulatorStatus.of_error(error, wanted, self.state.time)
+
+    # what was recorded and counted
+
+    @property
+    def events(self) -> EventLog:
+        """What has happened: the newest events, `event_limit` of them at least."""
+        self._empty_log()
+        return self._events
+
+    @property
+    def statistics(self) -> Statistics:
+        """Counts since `initialize` or `reset_statistics`."""
+        return read_statistics(self._step, self._origin)
+
+    def reset_statistics(self) -> None:
+        """Forget the counts, and where the actual real-time rate is measured from."""
+        self._origin = self._integrator.statistics
+        reset_counters(self._step)
+        self._real_time.start(self.state.time)
+
+    def record(self, paths: Sequence[str], where: str = "events", **grid: float) -> None:
+        """Record variables from here on; `take_rows` gives what was recorded.
+
+        Parameters
+        ----------
+        paths : sequence of str
+        where : str
+            "events": both sides of events; "steps": also the ends of integrator steps; "grid": both sides of
+            events and the times ``origin + i * interval``, from ``point`` on, and the end at ``until``;
+            "grid alone": these times without the events, after those of the instant.
+        **grid : float
+            ``origin``, ``interval``, ``point``, ``until``. Without `point` it is the first one from now on.
+        """
+        if "interval" in grid and "point" not in grid:
+            passed = (self.state.time - grid.get("origin", 0.0)) / grid["interval"]
+            grid["point"] = float(max(0, math.ceil(passed - SLACK)))
+        self._rows = RecordedRows(self._system, paths, where, grid)
+        self._rows.attach(self._step)
+
+    def stop_recording(self) -> None:
+        """Record no more; what was recorded can still be taken."""
+        if self._rows is not None:
+            self._rows.stop(self._step)
+
+    def record_now(self) -> None:
+        """Record the present State as well."""
+        self._check_code(self.state.time, self._step.call("record"))
+
+    def take_rows(self) -> NDArray[np.float64]:
+        """What was recorded since the last call, shape (rows, 1 + values): times, then the values."""
+        self._empty_rows()
+        return np.zeros((0, 1)) if self._rows is None else self._rows.take()
+
+    def _empty_log(self) -> None:
+        self.findings += self._events.empty_buffer(self._step, self._handlers.answers)
+
+    def _empty_rows(self) -> None:
+        if self._rows is not None:
+            self.findings += self._rows.empty_buffer(self._step)
+
+    def _empty_full_buffer(self, which: int) -> int:
+        """Called from inside a step that has filled a buffer."""
+        if which == DRAIN_LOG:
+            self._empty_log()
+        else:
+            self._empty_rows()
+        return 0

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from cosim.contracts.step_statistics import StepStatistics
+from cosim.preparation.compiled_step import CompiledStep
+
 
 @dataclass(frozen=True)
 class Statistics:
@@ -44,3 +47,27 @@ class Statistics:
     realizations: int = 0
     partial_evaluations: int = 0
     partial_share: float = 0.0
+
+
+def read_statistics(step: CompiledStep, origin: StepStatistics) -> Statistics:
+    """The counts of the Step, and those of its integrator since they were `origin`."""
+    run, now = step.arrays, step.integrator.statistics
+    share = run.evaluation.rows_called / max(1, step.tables.rows_of_evaluation) if len(run.nodes) else 0.0
+    return Statistics(
+        **{name: getattr(run.counts, name) for name in run.counts.declared},
+        integrator_steps=now.steps - origin.steps,
+        rejections=now.rejections - origin.rejections,
+        evaluations=now.evaluations - origin.evaluations + run.evaluation.evaluations,
+        realizations=run.evaluation.evaluations,
+        partial_evaluations=run.evaluation.partial_evaluations,
+        partial_share=share,
+    )
+
+
+def reset_counters(step: CompiledStep) -> None:
+    """Set the counts of the Step to 0."""
+    run = step.arrays
+    for name in run.counts.declared:
+        setattr(run.counts, name, 0)
+    for name in ("evaluations", "partial_evaluations", "rows_called"):
+        setattr(run.evaluation, name, 0)

@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum, IntEnum
 
+from cosim.errors import SimulationError
+
 
 class Severity(IntEnum):
     """How an event handler ended; the worst one of several wins."""
@@ -43,7 +45,7 @@ class EventStatus:
     @classmethod
     def succeeded(cls) -> EventStatus:
         """The handler did what it is for."""
-        return cls(Severity.SUCCEEDED)
+        return SUCCEEDED
 
     @classmethod
     def reached_termination(cls, message: str = "") -> EventStatus:
@@ -55,8 +57,14 @@ class EventStatus:
         """The simulation cannot go on."""
         return cls(Severity.FAILED, message)
 
+    @classmethod
+    def of_exception(cls, error: BaseException, source: str) -> EventStatus:
+        """The answer of a handler or monitor that has raised."""
+        text = error.reason if isinstance(error, SimulationError) else f"{type(error).__name__}: {error}"
+        return cls(Severity.FAILED, text.removeprefix(f"{source}: "), source, error)
 
-DID_NOTHING = EventStatus(Severity.DID_NOTHING)
+
+DID_NOTHING, SUCCEEDED = EventStatus(Severity.DID_NOTHING), EventStatus()
 
 
 def worst(statuses: Iterable[EventStatus]) -> EventStatus:
@@ -105,6 +113,27 @@ class SimulatorStatus:
     return_time: float
     source: str = ""
     message: str = ""
+
+    @classmethod
+    def of_answer(cls, answer: EventStatus, boundary_time: float, return_time: float) -> SimulatorStatus:
+        """The status of a call that has come back, whose worst answer is `answer`."""
+        if answer.severity is Severity.REACHED_TERMINATION:
+            reason = Reason.REACHED_TERMINATION
+            return cls(reason, boundary_time, return_time, answer.source, answer.message)
+        return cls(Reason.REACHED_BOUNDARY_TIME, boundary_time, return_time)
+
+    @classmethod
+    def of_error(
+        cls, error: SimulationError | KeyboardInterrupt, boundary_time: float, return_time: float
+    ) -> SimulatorStatus:
+        """The status of a call that has failed, or that Ctrl-C has ended."""
+        if isinstance(error, KeyboardInterrupt):
+            return cls(Reason.INTERRUPTED, boundary_time, return_time)
+        answer = error.status
+        if answer is None:
+            return cls(Reason.INTEGRATION_FAILED, boundary_time, return_time, "", error.reason)
+        reason = Reason.EVENT_HANDLER_FAILED
+        return cls(reason, boundary_time, return_time, answer.source, answer.message)
 
     @property
     def succeeded(self) -> bool:

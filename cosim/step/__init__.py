@@ -1,1 +1,24 @@
-"""Step(), once: kernel functions over the arrays of a State, and the tables that they go by."""
+"""Step(), once: kernel functions of a run. What a run begins with is made in `cosim.preparation`.
+
+The files in the order in which they are read:
+
+====================================== ====================================================================
+`step`                                 one step
+`advance`                              a run: its beginning, its steps, its end
+`run`, `records`, `views`              what a run has; the records; how they are shown
+`failures`                             why a run cannot go on
+`agenda`                               scheduled times, in rational numbers
+`updates`, `copies`                    handlers; copies of the variables
+`evaluation`, `realize`                calling blocks; computing what is not computed yet
+`integration`                          calling the integrator
+`constraints`                          corrections that meet constraints; finding a start that does
+`histories`                            histories and auto-update variables, also between the ends of steps
+`witnesses`, `watched`                 their memory, the end of a step just past a crossing; values, rates
+`crossing`, `search_points`            the first crossing inside a step; the points of the search
+`forecast`                             predicted crossings
+`triggered`, `zeros`                   behind a crossing; what lies at zero, and what leaving it means
+`holds`, `sliding_field`               sliding modes
+`recording`, `event_log`               rows of values; records of events and findings
+`model_exchange`                       a host that integrates
+====================================== ====================================================================
+"""

@@ -5,45 +5,44 @@ from __future__ import annotations
 import math
 
 from cosim.rational import common_resolution, compare_fractions, rational_time
-from cosim.step import layout as ix
-from cosim.step.arrays import Arrays
-from cosim.step.codes import FAILED_PERIOD, FAILED_RESOLUTION, FAILED_TIMER
-from cosim.step.records import GivenTime, Handler
+from cosim.step.failures import PeriodLost, ResolutionLost, TimerInPast
+from cosim.step.records import IN_C, IN_D, IN_K, IN_NUMBERS, LISTED, PERIODIC, TIMED, GivenTime, Handler
+from cosim.step.run import Run
 
 TOLD_APART = 2.0**51  # of times that differ by one over the product of two resolutions, doubles differ
 
 
-def present_value(run: Arrays, given: GivenTime) -> float:
+def present_value(run: Run, given: GivenTime) -> float:
     """A period or an offset, s: a number, or the present value of a parameter."""
-    if given.array == ix.IN_NUMBERS:
+    if given.array == IN_NUMBERS:
         return run.numbers[given.at]
-    if given.array == ix.IN_D:
+    if given.array == IN_D:
         return run.d[given.at]
-    if given.array == ix.IN_K:
+    if given.array == IN_K:
         return float(run.k[given.at])
-    if given.array == ix.IN_C:
+    if given.array == IN_C:
         return run.c[given.at]
     return run.p[given.at]
 
 
-def exact_value(run: Arrays, given: GivenTime, number: float) -> tuple[int, int, int]:
+def exact_value(run: Run, given: GivenTime, number: float) -> tuple[int, int, int]:
     """The rational number that a period or an offset is: as it was given, as long as it has that value."""
     if number == run.numbers[given.given_at]:
         return given.whole, given.rest, given.resolution
     return rational_time(number)
 
 
-def set_grid(run: Arrays, handler: Handler, period: float, offset: float) -> int:
-    """Count the times of a periodic event from here on so; 0 or a code."""
+def set_grid(run: Run, handler: Handler, period: float, offset: float) -> None:
+    """Count the times of a periodic event from here on so."""
     whole, rest, of_period = exact_value(run, run.time_given(handler.period), period)
     begin, after, of_offset = exact_value(run, run.time_given(handler.offset), offset)
     resolution = 0 if of_period == 0 or of_offset == 0 else common_resolution(of_period, of_offset)
-    if not run.clock[ix.TIME] + period > run.clock[ix.TIME]:
-        run.places[ix.ENTRY] = handler.number
-        return FAILED_PERIOD
+    if not run.clock.time + period > run.clock.time:
+        run.failure.handler = handler.number
+        raise PeriodLost()
     if resolution == 0:
-        run.places[ix.ENTRY] = handler.number
-        return FAILED_RESOLUTION
+        run.failure.handler = handler.number
+        raise ResolutionLost()
     timing = run.timings[handler.number]
     timing.period = period
     timing.offset = offset
@@ -53,17 +52,16 @@ def set_grid(run: Arrays, handler: Handler, period: float, offset: float) -> int
     grid.period_whole = whole
     grid.period_rest = rest * (resolution // of_period)
     grid.resolution = resolution
-    return 0
 
 
-def time_of(run: Arrays, handler: Handler, index: int) -> float:
+def time_of(run: Run, handler: Handler, index: int) -> float:
     """Time of the `index`-th occurrence."""
-    if handler.schedule == ix.LISTED:
+    if handler.schedule == LISTED:
         return run.numbers[handler.times_at + index] if index < handler.times else math.inf
     return run.grids[handler.number].time(index)
 
 
-def compare_ticks(run: Arrays, handler: Handler, other: Handler) -> int:
+def compare_ticks(run: Run, handler: Handler, other: Handler) -> int:
     """-1, 0 or 1: whether the next tick of a periodic event is before another's on paper, equal, later."""
     mine = run.grids[handler.number]
     theirs = run.grids[other.number]
@@ -74,7 +72,7 @@ def compare_ticks(run: Arrays, handler: Handler, other: Handler) -> int:
     return compare_fractions(rest, mine.resolution, other_rest, theirs.resolution)
 
 
-def may_hide(run: Arrays, handler: Handler, other: Handler) -> bool:
+def may_hide(run: Run, handler: Handler, other: Handler) -> bool:
     """Whether the next ticks of two periodic events have one double and may differ for all that."""
     comes = run.timings[handler.number].comes
     if comes != run.timings[other.number].comes:
@@ -84,67 +82,67 @@ def may_hide(run: Arrays, handler: Handler, other: Handler) -> bool:
     return mine * theirs * abs(comes) >= TOLD_APART
 
 
-def first_due(run: Arrays) -> int:
+def first_due(run: Run) -> int:
     """Number of the periodic event that is due and first, on paper where doubles cannot tell; -1: none."""
     first = -1
     for handler in run.handlers:
-        if handler.schedule != ix.PERIODIC:
+        if handler.schedule != PERIODIC:
             continue
         comes = run.timings[handler.number].comes
-        if comes <= run.clock[ix.TIME]:
+        if comes <= run.clock.time:
             known = run.timings[first].comes if first >= 0 else math.inf
             if comes < known or is_before(run, handler, run.handlers[max(first, 0)]):
                 first = handler.number
     return first
 
 
-def is_before(run: Arrays, handler: Handler, other: Handler) -> bool:
+def is_before(run: Run, handler: Handler, other: Handler) -> bool:
     """Whether a periodic event comes before another on paper, where doubles cannot tell."""
     return may_hide(run, handler, other) and compare_ticks(run, handler, other) < 0
 
 
-def waits_for(run: Arrays, handler: Handler, first: int) -> bool:
+def waits_for(run: Run, handler: Handler, first: int) -> bool:
     """Whether an event that is due comes after the `first` on paper: at another instant of the same time."""
-    if handler.schedule != ix.PERIODIC or handler.number == first or first < 0:
+    if handler.schedule != PERIODIC or handler.number == first or first < 0:
         return False
     return is_before(run, run.handlers[first], handler)
 
 
-def await_index(run: Arrays, handler: Handler, index: int) -> None:
+def await_index(run: Run, handler: Handler, index: int) -> None:
     """The `index`-th occurrence is the next one; its time is NaN where the period is lost beside the time."""
     timing = run.timings[handler.number]
-    time = run.clock[ix.TIME]
-    is_lost = handler.schedule == ix.PERIODIC and not time + timing.period > time
+    time = run.clock.time
+    is_lost = handler.schedule == PERIODIC and not time + timing.period > time
     run.next_index[handler.number] = index
     timing.comes = math.nan if is_lost else time_of(run, handler, index)
 
 
-def next_time(run: Arrays, handler: Handler) -> float:
+def next_time(run: Run, handler: Handler) -> float:
     """When a scheduled event comes next; infinite when it does not, NaN where the period is none."""
     timing = run.timings[handler.number]
-    if handler.schedule == ix.TIMED:
+    if handler.schedule == TIMED:
         timer = run.d[handler.flag]
         return math.inf if timer == timing.served else timer
     return timing.comes
 
 
-def next_event_time(run: Arrays) -> float:
+def next_event_time(run: Run) -> float:
     """When the next scheduled event comes; NaN where a period is none."""
     first = math.inf
     for handler in run.handlers:
         if handler.schedule != 0:
             time = next_time(run, handler)
             if time != time:
-                run.places[ix.ENTRY] = handler.number
+                run.failure.handler = handler.number
                 return time
             first = min(first, time)
     return first
 
 
-def first_index(run: Arrays, handler: Handler, time: float) -> int:
+def first_index(run: Run, handler: Handler, time: float) -> int:
     """Index of the first occurrence that is not before a time."""
     index = 0
-    if handler.schedule != ix.LISTED:
+    if handler.schedule != LISTED:
         first = time_of(run, handler, 0)
         if time > first:
             index = math.ceil((time - first) / run.timings[handler.number].period)
@@ -155,57 +153,53 @@ def first_index(run: Arrays, handler: Handler, time: float) -> int:
     return index
 
 
-def later_index(run: Arrays, handler: Handler) -> int:
+def later_index(run: Run, handler: Handler) -> int:
     """Index of the first occurrence behind the present time."""
-    time = run.clock[ix.TIME]
+    time = run.clock.time
     index = first_index(run, handler, time)
     while time_of(run, handler, index) <= time:
         index += 1
     return index
 
 
-def start_agenda(run: Arrays) -> int:
-    """A fresh agenda at the present time; 0 or a code."""
+def start_agenda(run: Run) -> None:
+    """Begin a fresh agenda at the present time."""
     for handler in run.handlers:
-        if handler.schedule == ix.TIMED:
+        if handler.schedule == TIMED:
             timer = run.d[handler.flag]
-            missed = timer < run.clock[ix.TIME]
+            missed = timer < run.clock.time
             run.timings[handler.number].served = timer if missed else -math.inf
-    return schedule_periods(run, 0)
+    schedule_periods(run, False)
 
 
-def schedule_periods(run: Arrays, following: int) -> int:
-    """At the start of a run: periodic and listed events begin with the first that is not past; 0 or a code.
+def schedule_periods(run: Run, only_following: bool) -> None:
+    """At the start of a run: periodic and listed events begin with the first that is not past.
 
-    Where `following`, only those whose period or offset is a parameter.
+    With `only_following` those alone whose period or offset is a parameter.
     """
     for handler in run.handlers:
-        if handler.schedule not in (ix.PERIODIC, ix.LISTED) or (following != 0 and handler.follows == 0):
+        if handler.schedule not in (PERIODIC, LISTED) or (only_following and handler.follows == 0):
             continue
-        if handler.schedule == ix.PERIODIC:
+        if handler.schedule == PERIODIC:
             period = present_value(run, run.time_given(handler.period))
             offset = present_value(run, run.time_given(handler.offset))
-            code = set_grid(run, handler, period, offset)
-            if code != 0:
-                return code
-        await_index(run, handler, first_index(run, handler, run.clock[ix.TIME]))
-    return 0
+            set_grid(run, handler, period, offset)
+        await_index(run, handler, first_index(run, handler, run.clock.time))
 
 
-def check_timers(run: Arrays) -> int:
-    """Refuse timers that were set to the past; 0 or a code."""
+def check_timers(run: Run) -> None:
+    """Refuse timers that were set to the past."""
     for handler in run.handlers:
-        if handler.schedule == ix.TIMED:
+        if handler.schedule == TIMED:
             timer = run.d[handler.flag]
             was_served = timer == run.timings[handler.number].served
-            if timer != timer or (timer < run.clock[ix.TIME] and not was_served):
-                run.places[ix.ENTRY] = handler.number
-                return FAILED_TIMER
-    return 0
+            if timer != timer or (timer < run.clock.time and not was_served):
+                run.failure.handler = handler.number
+                raise TimerInPast()
 
 
-def follow_parameters(run: Arrays) -> int:
-    """Where a parameter that is a period or an offset has changed, go on on the new grid; 0 or a code.
+def follow_parameters(run: Run) -> None:
+    """Where a parameter that is a period or an offset has changed, go on on the new grid.
 
     What was due already is handled first.
     """
@@ -216,28 +210,25 @@ def follow_parameters(run: Arrays) -> int:
         period = present_value(run, run.time_given(handler.period))
         offset = present_value(run, run.time_given(handler.offset))
         is_same = timing.period == period and timing.offset == offset
-        if is_same or timing.comes <= run.clock[ix.TIME]:
+        if is_same or timing.comes <= run.clock.time:
             continue
-        code = set_grid(run, handler, period, offset)
-        if code != 0:
-            return code
+        set_grid(run, handler, period, offset)
         await_index(run, handler, later_index(run, handler))
-    return 0
 
 
-def follow_clocks(run: Arrays) -> int:
-    """Both of the above, where there are such parameters and timers; 0 or a code."""
-    code = follow_parameters(run) if run.program[ix.HAS_GRIDS] != 0 else 0
-    if code == 0 and run.program[ix.HAS_TIMERS] != 0:
-        code = check_timers(run)
-    return code
+def follow_clocks(run: Run) -> None:
+    """Follow parameters and check timers, where there are such."""
+    if run.plan.has_grids != 0:
+        follow_parameters(run)
+    if run.plan.has_timers != 0:
+        check_timers(run)
 
 
-def serve(run: Arrays, handler: Handler) -> None:
+def serve(run: Run, handler: Handler) -> None:
     """A scheduled event was handled: on to the next one."""
-    if handler.schedule == ix.TIMED:
-        run.timings[handler.number].served = run.scratch[run.program[ix.TIMERS] + handler.number]
+    if handler.schedule == TIMED:
+        run.timings[handler.number].served = run.timer_values[handler.number]
         return
     await_index(run, handler, run.next_index[handler.number] + 1)
-    if next_time(run, handler) <= run.clock[ix.TIME]:
+    if next_time(run, handler) <= run.clock.time:
         await_index(run, handler, later_index(run, handler))

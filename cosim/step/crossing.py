@@ -2,35 +2,36 @@
 
 The solution is looked at through the integrator's dense output, and only the blocks that the witnesses need
 are walked, so no derivative is evaluated. All witnesses are looked at together. What ``probe``, LEVELS and
-ENDS hold is described in `cosim.step.layout`, the points in `cosim.step.seen`.
+ENDS hold is described in `cosim.step.run`, the points in `cosim.step.search_points`.
 """
 
 from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import END as STEP_END
-from cosim.contracts.method_layout import START as STEP_START
-from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, Reals
 from cosim.step.evaluation import probed
-from cosim.step.realize import interpolate
-from cosim.step.seen import (
+from cosim.step.integration import interpolate
+from cosim.step.run import Reals, Run
+from cosim.step.search_points import (
     DEPTH,
     FIRST_STACKED,
     LEFT,
     MIDDLE,
-    POINTS,
     QUARTERS,
     RIGHT,
-    copy_row,
+    Points,
+    copy_point,
     may_hide,
     note_hidden,
+    points_of,
+    rates_at,
     see,
+    set_time,
+    time_at,
+    values_at,
 )
-from cosim.step.watched import above, level
+from cosim.step.watched import above, level, walk_watched
 from cosim.step.zeros import EITHER
-from cosim.walker import walk
 
 PARTS = 4  # of a step, looked at whatever the witnesses do
 ASKEW = 0.4045  # of a step, (sqrt(5) + 1) / 8: one more look, as oscillations may keep time with the others
@@ -39,7 +40,7 @@ HIDING = 1e3  # differences, a thousandth of the step: in shorter parts nothing 
 EXTREMUM_STEPS = 30
 NEAREST = 1e-6  # of a part: turns closer than that to an end or to each other are not told apart
 SPLITS = 64  # of a part, between two turns: more are made by rounding alone
-NOTHING_FOUND, FOUND = 0, 1  # a negative code: minus (1 + index of the block that failed)
+MOST_DIPS = 3  # of a part that are followed
 
 
 def crosses(before: float, after: float, direction: int, guard: float) -> bool:
@@ -51,83 +52,71 @@ def crosses(before: float, after: float, direction: int, guard: float) -> bool:
     return falls or rises
 
 
-def points_of(a: Arrays) -> tuple[Reals, int]:
-    """The points at which a search looks, see `cosim.step.seen`, and how many numbers each of them has."""
-    at = a.program[ix.POINTS]
-    width = 1 + 2 * a.program[ix.WITNESSES]
-    return a.scratch[at : at + POINTS * width], width
-
-
-def declared_rate(a: Arrays, i: int) -> int:
+def declared_rate(run: Run, i: int) -> int:
     """Where in the cache a witness says how fast it changes; -1: nowhere."""
-    return a.probe[ix.PROBE_WIDTH * i + ix.RATE_AT]
+    return run.probes[i].rate
 
 
-def has_crossed(a: Arrays, i: int, before: float, after: float) -> bool:
+def is_crossing(run: Run, i: int, before: float, after: float) -> bool:
     """Whether going from one value to another, above its level, is an event of a witness."""
-    guard = a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_GUARD]
-    return crosses(before, after, a.probe[ix.PROBE_WIDTH * i + ix.DIRECTION], guard)
+    guard = run.levels[i].guard
+    return crosses(before, after, run.probes[i].direction, guard)
 
 
-def copy_end(a: Arrays, c: Reals, at_start: bool) -> None:
+def copy_end(run: Run, c: Reals, at_start: bool) -> None:
     """The witnesses at one end of the step, with the rates that they declare, into a cache."""
-    for i in range(a.program[ix.WITNESSES]):
-        place = a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]
-        c[place] = a.scratch[a.program[ix.BEFORE] + i] if at_start else a.c[place]
-        rate = declared_rate(a, i)
+    for i in range(len(run.witnesses)):
+        place = run.probes[i].value
+        c[place] = run.values_before[i] if at_start else run.c[place]
+        rate = declared_rate(run, i)
         if rate >= 0:
-            c[rate] = a.scratch[a.program[ix.RATES_BEFORE] + i] if at_start else a.c[rate]
+            c[rate] = run.rates_before[i] if at_start else run.c[rate]
 
 
-def look_at(a: Arrays, t: float, at: int) -> int:
-    """The witnesses at a time of the last step, into a point; 0 or 1 + the index of a failed block."""
-    y, c = probed(a)
-    kept = a.program[ix.KEPT_WORK]
-    at_start = t == a.scratch[kept + STEP_START]
-    status = 0
-    if a.places[ix.ENDS_KNOWN] != 0 and (at_start or t == a.scratch[kept + STEP_END]):
-        copy_end(a, c, at_start)
+def look_at(run: Run, t: float, at: int) -> None:
+    """Compute the witnesses at a time of the last step, into a point."""
+    y, c = probed(run)
+    at_start = t == run.searched_step.start
+    if run.course.ends_known != 0 and (at_start or t == run.searched_step.end):
+        copy_end(run, c, at_start)
     else:
-        interpolate(a, t, a.scratch[kept : kept + a.work.shape[0]])
-        status = walk(a.watched, a.ints, 0, a.program[ix.WATCHED], t, y, a.p, a.d, a.k, a.h, c)
-    points, width = points_of(a)
-    row = at * width
-    points[row] = t
-    for i in range(a.program[ix.WITNESSES]):
-        points[row + 1 + i] = c[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]] - level(a, i)
-    if a.places[ix.HAS_BANDS] != 0:
-        for i in range(a.program[ix.WITNESSES]):
-            points[row + 1 + i] = above(a, i, c[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]])
-    return status
+        interpolate(run, t, run.searched_work)
+        walk_watched(run, t, y, c)
+    points = points_of(run)
+    set_time(points, at, t)
+    values = values_at(points, at)
+    for i in range(len(run.witnesses)):
+        values[i] = c[run.probes[i].value] - level(run, i)
+    if run.course.has_bands != 0:
+        for i in range(len(run.witnesses)):
+            values[i] = above(run, i, c[run.probes[i].value])
 
 
-def look_with_rates(a: Arrays, t: float, step: float, at: int) -> int:
+def look_with_rates(run: Run, t: float, step: float, at: int) -> None:
     """As `look_at`, with their rates; a rate that is not declared is a difference over `step`."""
-    count = a.program[ix.WITNESSES]
-    points, width = points_of(a)
-    row = points[at * width : at * width + width]
+    count = len(run.witnesses)
+    points = points_of(run)
+    values = values_at(points, at)
+    rates = rates_at(points, at)
     missing = False
     for i in range(count):
-        missing = missing or declared_rate(a, i) < 0
+        missing = missing or declared_rate(run, i) < 0
     if missing:
-        status = look_at(a, t + step, at)
-        if status != 0:
-            return status
+        look_at(run, t + step, at)
         for i in range(count):
-            row[1 + count + i] = row[1 + i]
-    status = look_at(a, t, at)
-    _, c = probed(a)
+            rates[i] = values[i]
+    look_at(run, t, at)
+    _, c = probed(run)
     moved = (t + step) - t
     for i in range(count):
-        rate = declared_rate(a, i)
+        rate = declared_rate(run, i)
         if rate >= 0:
-            row[1 + count + i] = c[rate]
+            rates[i] = c[rate]
         elif moved == 0.0:
-            row[1 + count + i] = 0.0
+            rates[i] = 0.0
         else:
-            row[1 + count + i] = (row[1 + count + i] - row[1 + i]) / moved
-        see(points, count, i, t, row[1 + i], abs(row[1 + count + i]))
-    return status
+            rates[i] = (rates[i] - values[i]) / moved
+        see(points, i, t, values[i], abs(rates[i]))
 
 
 def turns(left: float, right: float, left_rate: float, right_rate: float) -> int:
@@ -142,23 +131,22 @@ def turns(left: float, right: float, left_rate: float, right_rate: float) -> int
     return 0
 
 
-def search_extremum(a: Arrays, i: int, turn: int, difference: float, shortest: float) -> int:
-    """Follow a dip of witness `i` between LEFT and RIGHT; 1 when it passes zero, at the time left in MIDDLE.
+def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: float) -> bool:
+    """Follow a dip of witness `i` between LEFT and RIGHT; whether it passes zero, at a time left in MIDDLE.
 
     The turn of the cubic through the ends is tried, every third time the middle, until the tangents show that
     zero is out of reach.
     """
-    count = a.program[ix.WITNESSES]
-    points, width = points_of(a)
-    left = points[LEFT * width]
-    v_left = points[LEFT * width + 1 + i]
-    r_left = points[LEFT * width + 1 + count + i]
-    right = points[RIGHT * width]
-    v_right = points[RIGHT * width + 1 + i]
-    r_right = points[RIGHT * width + 1 + count + i]
+    points = points_of(run)
+    left = time_at(points, LEFT)
+    v_left = values_at(points, LEFT)[i]
+    r_left = rates_at(points, LEFT)[i]
+    right = time_at(points, RIGHT)
+    v_right = values_at(points, RIGHT)[i]
+    r_right = rates_at(points, RIGHT)[i]
     for n in range(EXTREMUM_STEPS):
         if not right - left > shortest or r_left == r_right:
-            return 0
+            return False
         step = right - left
         first = step * r_left
         bend = 3.0 * (v_right - v_left) - step * (2.0 * r_left + r_right)
@@ -167,7 +155,7 @@ def search_extremum(a: Arrays, i: int, turn: int, difference: float, shortest: f
             # a convex function cannot reach below where the tangents at its two ends meet
             meet = (v_right - v_left + r_left * left - r_right * right) / (r_left - r_right)
             if turn * (v_left + r_left * (meet - left)) > 0.0:
-                return 0
+                return False
         inside = bend * bend - 3.0 * change * first
         share = 0.5
         if inside > 0.0 and n % 3 < 2:
@@ -180,16 +168,14 @@ def search_extremum(a: Arrays, i: int, turn: int, difference: float, shortest: f
             share = 0.5
         middle = left + share * step
         if not left < middle < right:
-            return 0
-        status = look_with_rates(a, middle, difference, MIDDLE)
-        if status != 0:
-            return -status
-        v = points[MIDDLE * width + 1 + i]
-        r = points[MIDDLE * width + 1 + count + i]
+            return False
+        look_with_rates(run, middle, difference, MIDDLE)
+        v = values_at(points, MIDDLE)[i]
+        r = rates_at(points, MIDDLE)[i]
         if v != v or r != r:
-            return 0
+            return False
         if turn * v <= 0.0:
-            return 1
+            return True
         if turn * r < 0.0:
             left = middle
             v_left = v
@@ -198,21 +184,20 @@ def search_extremum(a: Arrays, i: int, turn: int, difference: float, shortest: f
             right = middle
             v_right = v
             r_right = r
-    return 0
+    return False
 
 
-def between_turns(work: Reals, count: int, i: int) -> float:
+def between_turns(points: Points, i: int) -> float:
     """Where to look between LEFT and RIGHT when witness `i` may turn twice there; NaN when it may not.
 
     The cubic through the values and rates at both ends is asked. The answer lies a little behind its first
     turn, so that each turn has a part of its own.
     """
-    width = 1 + 2 * count
-    start = work[LEFT * width]
-    step = work[RIGHT * width] - start
-    rise = work[RIGHT * width + 1 + i] - work[LEFT * width + 1 + i]
-    first = step * work[LEFT * width + 1 + count + i]
-    last = step * work[RIGHT * width + 1 + count + i]
+    start = time_at(points, LEFT)
+    step = time_at(points, RIGHT) - start
+    rise = values_at(points, RIGHT)[i] - values_at(points, LEFT)[i]
+    first = step * rates_at(points, LEFT)[i]
+    last = step * rates_at(points, RIGHT)[i]
     cubic = first + last - 2.0 * rise
     square = 3.0 * rise - 2.0 * first - last
     if not (square * cubic < 0.0 and abs(square) < 3.0 * abs(cubic)):
@@ -227,8 +212,8 @@ def between_turns(work: Reals, count: int, i: int) -> float:
         one, two = two, one
     if not (one > NEAREST and two < 1.0 - NEAREST and two - one > NEAREST):
         return math.nan
-    left = work[LEFT * width + 1 + i]
-    right = work[RIGHT * width + 1 + i]
+    left = values_at(points, LEFT)[i]
+    right = values_at(points, RIGHT)[i]
     low = left + one * (first + one * (square + one * cubic))
     high = left + two * (first + two * (square + two * cubic))
     far = max(0.25 * min(abs(left), abs(right)), 1e-4 * max(abs(left), abs(right)))
@@ -239,33 +224,31 @@ def between_turns(work: Reals, count: int, i: int) -> float:
     return start + (one + 0.1 * (two - one)) * step
 
 
-def is_smooth(work: Reals, count: int, i: int) -> bool:
+def is_smooth(points: Points, i: int) -> bool:
     """Whether witness `i` between LEFT and RIGHT is as the cubic through its values and rates foretells."""
-    width = 1 + 2 * count
-    step = work[RIGHT * width] - work[LEFT * width]
-    a = work[LEFT * width + 1 + i]
-    b = work[RIGHT * width + 1 + i]
-    m = work[MIDDLE * width + 1 + i]
+    step = time_at(points, RIGHT) - time_at(points, LEFT)
+    a = values_at(points, LEFT)[i]
+    b = values_at(points, RIGHT)[i]
+    m = values_at(points, MIDDLE)[i]
     if a != a or b != b or m != m:
         return True
-    rates = work[LEFT * width + 1 + count + i] - work[RIGHT * width + 1 + count + i]
+    rates = rates_at(points, LEFT)[i] - rates_at(points, RIGHT)[i]
     foretold = 0.5 * (a + b) + 0.125 * step * rates
     nearest = min(abs(a), min(abs(b), abs(m)))
     largest = max(abs(a), max(abs(b), abs(m)))
     return abs(m - foretold) <= 0.25 * nearest + 1e-4 * largest
 
 
-def first_guess(a: Arrays, points: Reals) -> float:
+def first_guess(run: Run, points: Points) -> float:
     """Where the first crossing between LEFT and RIGHT is if witnesses are straight; NaN when none crosses."""
-    count = a.program[ix.WITNESSES]
-    width = 1 + 2 * count
-    left = points[LEFT * width]
-    right = points[RIGHT * width]
+    count = len(run.witnesses)
+    left = time_at(points, LEFT)
+    right = time_at(points, RIGHT)
     first = math.nan
     for i in range(count):
-        v_left = points[LEFT * width + 1 + i]
-        v_right = points[RIGHT * width + 1 + i]
-        if has_crossed(a, i, v_left, v_right):
+        v_left = values_at(points, LEFT)[i]
+        v_right = values_at(points, RIGHT)[i]
+        if is_crossing(run, i, v_left, v_right):
             guess = (v_right * left - v_left * right) / (v_right - v_left)
             if not left <= guess <= right:
                 guess = 0.5 * (left + right)
@@ -274,24 +257,24 @@ def first_guess(a: Arrays, points: Reals) -> float:
     return first
 
 
-def narrow(a: Arrays, window: float) -> int:
+def narrow(run: Run, window: float) -> None:
     """Shrink LEFT … RIGHT around the first crossing between them to `window`: the ITP method.
 
     At most one evaluation more than bisection, mostly far fewer, whatever the shape of the witnesses.
     """
-    count = a.program[ix.WITNESSES]
-    points, width = points_of(a)
-    left = points[LEFT * width]
-    right = points[RIGHT * width]
+    count = len(run.witnesses)
+    points = points_of(run)
+    left = time_at(points, LEFT)
+    right = time_at(points, RIGHT)
     if not right - left > window:
-        return 0
+        return
     scale = 0.2 / (right - left)
     # twice the interval that is left when nothing but halving was done
     reach = window * math.pow(2.0, math.ceil(math.log((right - left) / window) / math.log(2.0)) + 1.0)
-    row = points[MIDDLE * width : MIDDLE * width + width]
+    middle = values_at(points, MIDDLE)
     while right - left > window:
         half = 0.5 * (left + right)
-        guess = first_guess(a, points)
+        guess = first_guess(run, points)
         side = 1.0 if half >= guess else -1.0
         shift = max(scale * (right - left) * (right - left), 0.25 * window)
         x = guess + side * shift if shift <= abs(half - guess) else half
@@ -300,119 +283,127 @@ def narrow(a: Arrays, window: float) -> int:
             x = half - side * radius
         reach = 0.5 * reach
         if not left < x < right:
-            return 0
-        status = look_at(a, x, MIDDLE)
-        if status != 0:
-            return status
+            return
+        look_at(run, x, MIDDLE)
         crossed = False
         for i in range(count):
-            before = points[LEFT * width + 1 + i]
-            if row[1 + i] != row[1 + i]:
-                row[1 + i] = before
-            crossed = crossed or has_crossed(a, i, before, row[1 + i])
+            before = values_at(points, LEFT)[i]
+            if middle[i] != middle[i]:
+                middle[i] = before
+            crossed = crossed or is_crossing(run, i, before, middle[i])
         if crossed:
-            copy_row(points, width, MIDDLE, RIGHT)
+            copy_point(points, MIDDLE, RIGHT)
             right = x
         else:
-            copy_row(points, width, MIDDLE, LEFT)
+            copy_point(points, MIDDLE, LEFT)
             left = x
-    return 0
 
 
-def first_crossing(a: Arrays, start: float, stop: float, window: float, difference: float, parts: int) -> int:
-    """The first crossing between `start` and `stop`; FOUND leaves its window in ENDS, else minus a status.
+def first_crossing(run: Run, start: float, stop: float, window: float, difference: float, parts: int) -> bool:
+    """Whether a witness crosses between `start` and `stop`; `search_window` then holds the first crossing.
 
-    ENDS holds the values of the witnesses at the start and at the end of the step, above their levels. The
-    points LEFT and RIGHT then are those of the window. `difference` is what undeclared rates are taken over.
+    `start_values` and `stop_values` are those at the start and at the end of the step, above their levels.
+    The points LEFT and RIGHT then are those of the window. `difference` is what undeclared rates are taken
+    over.
     """
-    count = a.program[ix.WITNESSES]
-    points, width = points_of(a)
-    ends = a.scratch[a.program[ix.ENDS] : a.program[ix.ENDS] + ix.ENDS_HEADER + 2 * count]
+    points = points_of(run)
     if parts == PARTS:
-        status = look_with_rates(a, start + ASKEW * (stop - start), difference, LEFT)
-        if status != 0:
-            return -status
-    status = look_with_rates(a, start, difference, LEFT)
-    if status != 0:
-        return -status
-    for i in range(count):
-        points[LEFT * width + 1 + i] = ends[ix.ENDS_HEADER + i]
+        look_with_rates(run, start + ASKEW * (stop - start), difference, LEFT)
+    look_with_rates(run, start, difference, LEFT)
+    for i in range(points.witnesses):
+        values_at(points, LEFT)[i] = run.start_values[i]
     for number in range(1, parts + 1):
         end = stop
         if number < parts:
             end = start + (stop - start) * (number / parts)
-        status = look_with_rates(a, end, -difference, FIRST_STACKED)
-        if status != 0:
-            return -status
+        look_with_rates(run, end, -difference, FIRST_STACKED)
         if number == parts:
-            for i in range(count):
-                points[FIRST_STACKED * width + 1 + i] = ends[ix.ENDS_HEADER + count + i]
+            for i in range(points.witnesses):
+                values_at(points, FIRST_STACKED)[i] = run.stop_values[i]
         elif parts == PARTS:
-            copy_row(points, width, FIRST_STACKED, QUARTERS + number - 1)
-        depth = 0
-        dips = 0
-        splits = 0
-        while depth >= 0:
-            copy_row(points, width, FIRST_STACKED + depth, RIGHT)
-            again = False
-            # a dip through zero makes a point of its own
-            for i in range(count):
-                turn = turns(
-                    points[LEFT * width + 1 + i],
-                    points[RIGHT * width + 1 + i],
-                    points[LEFT * width + 1 + count + i],
-                    points[RIGHT * width + 1 + count + i],
-                )
-                if turn != 0 and dips < 3 and depth < DEPTH + 1:
-                    code = search_extremum(a, i, turn, difference, window)
-                    if code < 0:
-                        return code
-                    if code > 0:
-                        depth += 1
-                        dips += 1
-                        copy_row(points, width, MIDDLE, FIRST_STACKED + depth)
-                        again = True
-                        break
-            if again:
-                continue
-            split = math.nan
-            if depth < DEPTH and splits < SPLITS:
-                for i in range(count):
-                    at = between_turns(points, count, i)
-                    if not at >= split:
-                        split = at if at == at else split
-            if points[LEFT * width] < split < points[RIGHT * width]:
-                status = look_with_rates(a, split, difference, FIRST_STACKED + depth + 1)
-                if status != 0:
-                    return -status
-                depth += 1
-                splits += 1
-                continue
-            guess = first_guess(a, points)
-            crossed = guess == guess
-            if depth < DEPTH and points[RIGHT * width] - points[LEFT * width] > 4.0 * window:
-                middle = 0.5 * (points[LEFT * width] + points[RIGHT * width])
-                status = look_with_rates(a, middle, difference, MIDDLE)
-                if status != 0:
-                    return -status
-                smooth = True
-                long = points[RIGHT * width] - points[LEFT * width] > HIDING * difference
-                for i in range(count):
-                    smooth = smooth and is_smooth(points, count, i)
-                    if parts > PARTS and long and declared_rate(a, i) >= 0:
-                        smooth = smooth and not may_hide(points, count, i)
-                if not smooth:
-                    depth += 1
-                    copy_row(points, width, MIDDLE, FIRST_STACKED + depth)
-                    continue
-            note_hidden(points, count)
-            if crossed:
-                status = narrow(a, window)
-                if status != 0:
-                    return -status
-                ends[ix.WINDOW_START] = points[LEFT * width]
-                ends[ix.WINDOW_END] = points[RIGHT * width]
-                return FOUND
-            copy_row(points, width, RIGHT, LEFT)
-            depth -= 1
-    return NOTHING_FOUND
+            copy_point(points, FIRST_STACKED, QUARTERS + number - 1)
+        if crosses_in_part(run, window, difference, parts > PARTS):
+            run.search_window.start = time_at(points, LEFT)
+            run.search_window.end = time_at(points, RIGHT)
+            return True
+    return False
+
+
+def crosses_in_part(run: Run, window: float, difference: float, is_fine: bool) -> bool:
+    """Whether a witness crosses between LEFT and the first stacked point; LEFT and RIGHT are then its window.
+
+    Where something may hide in the part, a point inside is stacked in front, and the part up to there is
+    searched first: a dip through zero, two turns, a witness that is not as smooth as a cubic.
+    """
+    points = points_of(run)
+    depth = 0
+    dips = 0
+    splits = 0
+    while depth >= 0:
+        copy_point(points, FIRST_STACKED + depth, RIGHT)
+        if dips < MOST_DIPS and depth < DEPTH + 1 and dips_to_zero(run, difference, window):
+            depth += 1
+            dips += 1
+            copy_point(points, MIDDLE, FIRST_STACKED + depth)
+            continue
+        split = first_turn(points) if depth < DEPTH and splits < SPLITS else math.nan
+        if time_at(points, LEFT) < split < time_at(points, RIGHT):
+            look_with_rates(run, split, difference, FIRST_STACKED + depth + 1)
+            depth += 1
+            splits += 1
+            continue
+        if depth < DEPTH and is_uneven(run, window, difference, is_fine):
+            depth += 1
+            copy_point(points, MIDDLE, FIRST_STACKED + depth)
+            continue
+        note_hidden(points)
+        guess = first_guess(run, points)
+        if guess == guess:
+            narrow(run, window)
+            return True
+        copy_point(points, RIGHT, LEFT)
+        depth -= 1
+    return False
+
+
+def dips_to_zero(run: Run, difference: float, window: float) -> bool:
+    """Whether a witness dips through zero between LEFT and RIGHT, at a time left in MIDDLE."""
+    points = points_of(run)
+    for i in range(points.witnesses):
+        turn = turns(
+            values_at(points, LEFT)[i],
+            values_at(points, RIGHT)[i],
+            rates_at(points, LEFT)[i],
+            rates_at(points, RIGHT)[i],
+        )
+        if turn != 0 and search_extremum(run, i, turn, difference, window):
+            return True
+    return False
+
+
+def first_turn(points: Points) -> float:
+    """Where to look between LEFT and RIGHT because a witness may turn twice there; NaN where none may."""
+    first = math.nan
+    for i in range(points.witnesses):
+        at = between_turns(points, i)
+        if at == at and not at >= first:
+            first = at
+    return first
+
+
+def is_uneven(run: Run, window: float, difference: float, is_fine: bool) -> bool:
+    """Whether between LEFT and RIGHT, at MIDDLE, a witness is not as smooth as a cubic.
+
+    In a fine search also whether one that declares its rate could hide something there.
+    """
+    points = points_of(run)
+    length = time_at(points, RIGHT) - time_at(points, LEFT)
+    if not length > 4.0 * window:
+        return False
+    look_with_rates(run, 0.5 * (time_at(points, LEFT) + time_at(points, RIGHT)), difference, MIDDLE)
+    uneven = False
+    for i in range(points.witnesses):
+        uneven = uneven or not is_smooth(points, i)
+        if is_fine and length > HIDING * difference and declared_rate(run, i) >= 0:
+            uneven = uneven or may_hide(points, i)
+    return uneven

@@ -7,15 +7,49 @@ as a negative number, in place of the handler.
 
 from __future__ import annotations
 
-from cosim.step.arrays import Arrays
-from cosim.step.layout import DRAIN, LOG_USED, LOGGING, TIME
+from cosim.step.run import Run
 from cosim.walker import call_python
+from cosim_compiler.record import Record, place_in, rows_of, width_of
 
-LENGTH, WHEN, WHO, WINDOW_START, WINDOW_END, WITNESS_BEFORE, WITNESS_AFTER, ANSWER, TOOK, CELLS, RECORD = (
-    range(11)
+
+class LoggedEvent(Record):
+    """A handler was called; behind it what it has changed."""
+
+    length: float  # of all that belongs to it, in numbers
+    time: float  # s
+    handler: float
+    start: float  # of the window in which its witness crossed, s
+    end: float
+    before: float  # its witness at both ends
+    after: float
+    answer: float
+    duration: float  # of a handler in Python, s
+    changes: float  # how many variables follow
+
+
+class LoggedChange(Record):
+    """A variable that was changed; behind it its values before, then those after."""
+
+    array: float
+    offset: float
+    size: float
+
+
+class LoggedFinding(Record):
+    """Something that a user should know."""
+
+    length: float
+    time: float
+    kind: float
+    subject: float  # a witness, a history, a handler, a state: its number
+    value: float
+
+
+EVENT_WIDTH, CHANGE_WIDTH, FINDING_WIDTH = map(width_of, (LoggedEvent, LoggedChange, LoggedFinding))
+LENGTH, TIME, HANDLER, ANSWER = (
+    place_in(LoggedEvent, name) for name in ("length", "time", "handler", "answer")
 )
-CELL_ARRAY, CELL_OFFSET, CELL_SIZE, CELL = range(4)  # behind them the values after and before
-FINDING_WITNESS, FINDING_VALUE, FINDING = 3, 4, 5
+"""Columns of many events, for Python."""
 WRONG_SIDE, CHATTERING, ZENO, HELD, RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, NOTICE = range(
     -1, -9, -1
 )
@@ -28,25 +62,42 @@ GREW_BACK = -13  # of a state, by its index
 DRAIN_LOG, DRAIN_ROWS = -1, -2
 
 
-def room_in_log(a: Arrays, size: int) -> int:
+def logged_event(run: Run, at: int) -> LoggedEvent:
+    """The event that begins at a place in `log`."""
+    return rows_of(LoggedEvent, run.log, at, 1)[0]
+
+
+def logged_change(run: Run, at: int) -> LoggedChange:
+    """The change that begins at a place in `log`."""
+    return rows_of(LoggedChange, run.log, at, 1)[0]
+
+
+def logged_finding(run: Run, at: int) -> LoggedFinding:
+    """The finding that begins at a place in `log`."""
+    return rows_of(LoggedFinding, run.log, at, 1)[0]
+
+
+def room_in_log(run: Run, size: int) -> int:
     """Where in `log` a record of this size may begin; -1 where nothing is recorded."""
-    if a.places[LOGGING] == 0:
+    if run.output.logging == 0:
         return -1
-    if a.places[LOG_USED] + size > a.log.shape[0]:
-        call_python(a.program[DRAIN], (DRAIN_LOG,))
-    at = a.places[LOG_USED]
-    if at + size > a.log.shape[0]:
+    if run.output.log_used + size > run.log.shape[0]:
+        call_python(run.plan.call_drain, (DRAIN_LOG,))
+    at = run.output.log_used
+    if at + size > run.log.shape[0]:
         return -1
-    a.places[LOG_USED] = at + size
-    a.log[at + LENGTH] = float(size)
-    a.log[at + WHEN] = a.clock[TIME]
+    run.output.log_used = at + size
+    entry = logged_finding(run, at)
+    entry.length = float(size)
+    entry.time = run.clock.time
     return at
 
 
-def tell(a: Arrays, kind: int, witness: int, value: float) -> None:
+def report_finding(run: Run, kind: int, subject: int, value: float) -> None:
     """Record a finding."""
-    at = room_in_log(a, FINDING)
+    at = room_in_log(run, FINDING_WIDTH)
     if at >= 0:
-        a.log[at + WHO] = float(kind)
-        a.log[at + FINDING_WITNESS] = float(witness)
-        a.log[at + FINDING_VALUE] = value
+        finding = logged_finding(run, at)
+        finding.kind = float(kind)
+        finding.subject = float(subject)
+        finding.value = value

@@ -8,14 +8,12 @@ from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import LARGEST, NEXT_STEP
-from cosim.step import layout as ix
-from cosim.step.arrays import Arrays
-from cosim.step.crossing import look_at, points_of
-from cosim.step.seen import QUARTERS
+from cosim.step.crossing import look_at
+from cosim.step.failures import BlockFailed
+from cosim.step.run import Run
+from cosim.step.search_points import LEFT, QUARTERS, points_of, time_at, values_at
 from cosim.step.watched import above, level, value
 
-SETTLED = 4  # the point that has what `settle` finds; 0 is its working space
 CLOSER = 0.1  # of the step behind a time that did not come true: the next one has to be nearer than that
 NOISE = 1e-15  # of the values: so large is the rounding of a difference
 MOST_STEPS = 60
@@ -76,45 +74,43 @@ def first_root(value: float, rate: float, bend: float, twist: float, end: float)
     return math.nan
 
 
-def settle(a: Arrays, i: int, time: float, first: float, last: float, rate: float, zero: float) -> int:
-    """Look for a zero of witness `i` inside the step, near `time`: it, and by how much the last try moved it.
+def settle(
+    run: Run, i: int, time: float, first: float, last: float, rate: float, zero: float
+) -> tuple[float, float]:
+    """Look for a zero of witness `i` inside the step, near `time`, where its rate is `rate`.
 
-    Both lie in the point SETTLED; `rate` is how fast the witness changes there. Returns 0, or 1 + the index
-    of a block that failed.
+    Returns it, and by how much the last try has moved it.
     """
-    points, width = points_of(a)
-    at = SETTLED * width
-    points[at] = time
-    points[at + 1] = math.inf
+    moved = math.inf
     before = 0.0
     for n in range(TRIES):
-        status = look_at(a, points[at], 0)
-        if status != 0:
-            return status
-        value = points[1 + i] + zero
-        if n > 0 and points[at + 1] != 0.0:
-            rate = (value - before) / points[at + 1]
+        look_at(run, time, LEFT)
+        value = values_at(points_of(run), LEFT)[i] + zero
+        if n > 0 and moved != 0.0:
+            rate = (value - before) / moved
         if rate == 0.0 or value != value:
-            return 0
+            break
         before = value
-        moved = min(max(points[at] - value / rate, first), last)
-        points[at + 1] = moved - points[at]
-        points[at] = moved
-        if abs(points[at + 1]) <= 1e-13 * abs(moved):
-            return 0
-    return 0
+        later = min(max(time - value / rate, first), last)
+        moved = later - time
+        time = later
+        if abs(moved) <= 1e-13 * abs(later):
+            break
+    return time, moved
 
 
-def foresee(a: Arrays, start: float, stop: float, aim: float) -> None:
-    """Note when the witnesses may cross next, by the step that was kept and searched."""
-    if forecast(a, start, stop, aim) != 0:
-        for i in range(a.program[ix.WITNESSES]):
-            a.witnesses[i].expected = math.inf
-            a.witnesses[i].doubt = math.inf
+def foresee(run: Run, start: float, stop: float, aim: float) -> None:
+    """Predict when the witnesses may cross next, by the step that was kept and searched."""
+    try:
+        forecast(run, start, stop, aim)
+    except BlockFailed:
+        for witness in run.witnesses:
+            witness.expected = math.inf
+            witness.doubt = math.inf
 
 
-def forecast(a: Arrays, start: float, stop: float, aim: float) -> int:
-    """Renew the times at which witnesses are expected; 0, or 1 + the index of a block that failed.
+def forecast(run: Run, start: float, stop: float, aim: float) -> None:
+    """Renew the times at which witnesses are expected.
 
     Each witness is taken for the polynomial through its values at the ends of the step from `start` to `stop`
     and at three points between, up to a step behind now, where the State is: the end, or the event to which
@@ -124,38 +120,34 @@ def forecast(a: Arrays, start: float, stop: float, aim: float) -> int:
     infinite: an expected one did not come true, and the next would not have been much nearer; the witness is
     left alone until it crosses or is moved. The time lies `aim` (s) behind a zero.
     """
-    count = a.program[ix.WITNESSES]
-    points, width = points_of(a)
-    now = a.clock[ix.TIME]
-    horizon = min(a.memory[NEXT_STEP], a.settings[LARGEST])
-    ends = a.program[ix.ENDS] + ix.ENDS_HEADER
+    count = len(run.witnesses)
+    points = points_of(run)
+    now = run.clock.time
+    horizon = min(run.step_memory.next_step, run.method_settings.largest_step)
     quarter = 0.25 * (stop - start)
     for number in range(3):
         time = start + (number + 1) * quarter
-        if points[(QUARTERS + number) * width] != time:  # else the search has looked there
-            status = look_at(a, time, QUARTERS + number)
-            if status != 0:
-                return status
-    inside = QUARTERS * width + 1
+        if time_at(points, QUARTERS + number) != time:  # else the search has looked there
+            look_at(run, time, QUARTERS + number)
     behind = (now - stop) / quarter
     for i in range(count):
-        witness = a.witnesses[i]
+        witness = run.witnesses[i]
         zero = 0.0
-        guard = a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_GUARD]
-        present = above(a, i, value(a, i))
-        if guard * (present + level(a, i)) > 0.0:
-            zero = level(a, i)  # it is out on the other side: zero is zero again
+        guard = run.levels[i].guard
+        present = above(run, i, value(run, i))
+        if guard * (present + level(run, i)) > 0.0:
+            zero = level(run, i)  # it is out on the other side: zero is zero again
         here = present + zero
-        way = a.probe[ix.PROBE_WIDTH * i + ix.DIRECTION]
+        way = run.probes[i].direction
         before = witness.expected
         time = math.inf
         doubt = 0.0
         if (here > 0.0 and way % 2 == 1) or (here < 0.0 and way >= 2):
-            v0 = a.scratch[ends + i] + zero
-            v1 = points[inside + i] + zero
-            v2 = points[inside + width + i] + zero
-            v3 = points[inside + 2 * width + i] + zero
-            v4 = a.scratch[ends + count + i] + zero
+            v0 = run.start_values[i] + zero
+            v1 = values_at(points, QUARTERS)[i] + zero
+            v2 = values_at(points, QUARTERS + 1)[i] + zero
+            v3 = values_at(points, QUARTERS + 2)[i] + zero
+            v4 = run.stop_values[i] + zero
             size = NOISE * max(max(abs(v0), abs(v1)), max(max(abs(v2), abs(v3)), abs(v4)))
             second = (v4 - v3) - (v3 - v2)
             third = second - ((v3 - v2) - (v2 - v1))
@@ -183,13 +175,10 @@ def forecast(a: Arrays, start: float, stop: float, aim: float) -> int:
                 time = now + (x + more) * quarter
                 doubt = (abs(more) + rounding) * quarter
                 if now < time < stop:
-                    status = settle(a, i, time, now, stop, slope / quarter, zero)
-                    if status != 0:
-                        return status
-                    moved = abs(points[SETTLED * width + 1])
-                    if moved < doubt:
-                        time = points[SETTLED * width]
-                        doubt = max(moved, 1e-16)
+                    settled, moved = settle(run, i, time, now, stop, slope / quarter, zero)
+                    if abs(moved) < doubt:
+                        time = settled
+                        doubt = max(abs(moved), 1e-16)
                 time += aim
             if not doubt <= aim:
                 time = math.inf  # a step that ends in front of a zero is one that was not asked for
@@ -200,4 +189,3 @@ def forecast(a: Arrays, start: float, stop: float, aim: float) -> int:
             time = -math.inf
         witness.expected = time
         witness.doubt = doubt
-    return 0

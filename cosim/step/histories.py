@@ -1,288 +1,393 @@
-"""What a run remembers: auto-updates, histories, points inside a step, room for more."""
+"""What a run remembers: auto-updates, histories, what they keep of a step between its ends, room for more.
+
+A signal that the integrator does not integrate tells it nothing: steps grow as if it stood still. So the
+histories of such signals (updates "between") are looked at when a step has ended: the signal is evaluated on
+the dense output, and a point is added where the history is off, from left to right in parts of parts, until
+it is off nowhere: from where the new point has changed a history it is looked at anew. A step that would need
+too many points is taken again, shorter. Whether a point is needed its value tells; the derivative (forces and
+accelerations, where a speed is delayed) is computed for those that are added.
+"""
 
 from __future__ import annotations
 
 import math
 
-from cosim.contracts.method_layout import START as STEP_START
-from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, Reals
-from cosim.step.codes import FAILED_HISTORY, GROW
 from cosim.step.copies import different
 from cosim.step.evaluation import copy_cache, probed, walk_here, walk_rows
+from cosim.step.event_log import NOT_KNOWN_INSIDE, NOT_SMOOTH, report_finding
+from cosim.step.failures import BlockFailed, HistoryFull, HistoryOverrun
 from cosim.step.holds import has_held_derivatives
-from cosim.step.realize import interpolate, realize, realized
+from cosim.step.integration import interpolate, redo
+from cosim.step.realize import realize
+from cosim.step.records import (
+    DERIVATIVES,
+    IN_K,
+    INSTANCE,
+    MOTION,
+    NOTHING,
+    ON_ALL,
+    ON_REPORTS,
+    RowRange,
+    Swap,
+)
+from cosim.step.run import Integers, Reals, Run
 from cosim.system.history_buffer import (
+    ADDED,
     AFTER_ARRIVAL,
     BEFORE,
     CAPACITY,
     COUNT,
     FULL,
-    RING,
+    INSIDE,
+    LOOKED,
+    NO_VALUE,
+    REFINED,
     START,
     WIDTH,
+    entry_after,
     forget_after,
+    margin,
+    piece_start,
 )
 from cosim.system.history_buffer import (
     FIRST as OLDEST,
 )
+from cosim.walker import walk
 
 ROOM = 12  # entries: more than one step can bring
 
 
-def earliest(a: Arrays, table: int) -> float:
+def earliest(run: Run, slots: Integers) -> float:
     """The smallest of some slots of the cache."""
     first = math.inf
-    at = a.program[table + 1]
-    for i in range(a.program[table]):
-        first = min(first, a.c[a.program[at + i]])
+    for slot in slots:
+        first = min(first, run.c[slot])
     return first
 
 
-def next_kink(a: Arrays) -> float:
+def next_kink(run: Run) -> float:
     """When a component will not be smooth."""
-    return earliest(a, ix.KINKS)
+    return earliest(run, run.kinks)
 
 
-def arrived_break(a: Arrays) -> float:
+def arrived_break(run: Run) -> float:
     """Order of a delayed break that has arrived; infinite when none has."""
-    return earliest(a, ix.BREAKS)
+    return earliest(run, run.breaks)
 
 
-def remember(a: Arrays, side: float, smoothness: float) -> int:
-    """Append to histories and swap in the new values of auto-update variables; 0 or a code."""
-    code = realized(a, ix.MOTION)
-    if code != 0 or a.program[ix.END_FIRST] == a.program[ix.END_LAST]:
-        return code
-    code = run_updates(
-        a, a.program[ix.END_FIRST], a.program[ix.END_LAST], a.clock[ix.TIME], a.y, a.c, side, smoothness,
-        float(a.program[ix.ORDER]),
-    )  # fmt: skip
-    if code == 0 and a.program[ix.RINGS] != 0 and a.places[ix.STAGE] >= ix.MOTION:
-        code = look_again(a)
-    return realized(a, ix.DERIVATIVES) if code == 0 else code
+def remember(run: Run, side: float, smoothness: float) -> None:
+    """Append to histories and swap in the new values of auto-update variables."""
+    realize(run, MOTION)
+    if run.plan.end_updates.is_empty():
+        return
+    update_memory(run, run.plan.end_updates, run.clock.time, run.y, run.c, side, smoothness)
+    if len(run.rings) != 0 and run.evaluation.stage >= MOTION:
+        look_again(run)
+    realize(run, DERIVATIVES)
 
 
-def look_again(a: Arrays) -> int:
-    """Compute what is looked up in histories, to which something was appended; 0 or a code.
+def look_again(run: Run) -> None:
+    """Compute what is looked up in histories, to which something was appended.
 
     Where what other blocks take from there is still the same, to the last bit, nothing else has changed.
     Where the run goes on at once, blocks that nothing needs before the end of the next step wait for it.
     """
-    if a.program[ix.PAST] == 0 or has_held_derivatives(a):
-        a.places[ix.STAGE] = min(a.places[ix.STAGE], ix.INSTANCE)
-        return 0
-    at = a.program[ix.FOUND_AT]
-    before = a.program[ix.FOUND_BEFORE]
-    for i in range(a.program[ix.FOUND]):
-        a.scratch[before + i] = a.c[a.program[at + i]]
-    stage = ix.MOTION
-    for i in range(a.program[ix.PAST]):
-        listed = a.program[ix.PAST_AT] + ix.PAST_WIDTH * i
-        row = a.program[listed + ix.PAST_ROW]
-        if a.program[listed + ix.WAITS] != 0:
-            stage = ix.DERIVATIVES
-            continue
-        code = walk_here(a, row, row + 1)
-        if code != 0:
-            return code
-    for i in range(a.program[ix.FOUND]):
-        one = a.scratch[before + i]
-        other = a.c[a.program[at + i]]
-        if different(one, other) or math.copysign(1.0, one) != math.copysign(1.0, other):
-            stage = ix.INSTANCE
-    a.places[ix.STAGE] = min(a.places[ix.STAGE], stage)
-    return 0 if stage != ix.DERIVATIVES or a.places[ix.GOES_ON] != 0 else realize(a, ix.MOTION)
+    if len(run.past) == 0 or has_held_derivatives(run):
+        run.evaluation.stage = min(run.evaluation.stage, INSTANCE)
+        return
+    for i in range(len(run.past_results)):
+        run.past_results_before[i] = run.c[run.past_results[i]]
+    stage = MOTION
+    for block in run.past:
+        if block.waits != 0:
+            stage = DERIVATIVES
+        else:
+            walk_here(run, block.row, block.row + 1)
+    for i in range(len(run.past_results)):
+        before = run.past_results_before[i]
+        now = run.c[run.past_results[i]]
+        if different(before, now) or math.copysign(1.0, before) != math.copysign(1.0, now):
+            stage = INSTANCE
+    run.evaluation.stage = min(run.evaluation.stage, stage)
+    if stage == DERIVATIVES and run.course.goes_on == 0:
+        realize(run, MOTION)
 
 
-def run_updates(
-    a: Arrays,
-    first: int,
-    last: int,
-    t: float,
-    y: Reals,
-    c: Reals,
-    side: float,
-    smoothness: float,
-    tracked: float,
-) -> int:
-    """Append to histories and swap in new values of auto-update variables, from any cache; 0 or a code."""
-    c[a.program[ix.SIDE]] = side
-    at = a.program[ix.SMOOTHNESS_AT]
-    for i in range(a.program[ix.SMOOTHNESS]):
+def update_memory(
+    run: Run, rows: RowRange, t: float, y: Reals, c: Reals, side: float, smoothness: float
+) -> None:
+    """Append to histories and swap in new values of auto-update variables, from any cache.
+
+    A break is of no account where it is smoother than the order of the method.
+    """
+    c[run.plan.side] = side
+    for source in run.smoothness:
         order = smoothness
-        row = at + ix.SMOOTHNESS_WIDTH * i
-        if side == AFTER_ARRIVAL and a.program[row + ix.AT_ONCE] == 0:
+        if side == AFTER_ARRIVAL and source.is_immediate == 0:
             order = smoothness + 1.0
-        c[a.program[row + ix.SMOOTHNESS_OF]] = order if order <= tracked else math.inf
-    at = a.program[ix.SWAPS_AT]
-    for i in range(a.program[ix.SWAPS]):
-        row = at + ix.SWAP_WIDTH * i
-        place = a.program[row + ix.SWAPPED_AT]
-        c[a.program[row + ix.NEW_AT]] = (
-            float(a.k[place]) if a.program[row + ix.SWAPPED_IN] == ix.IN_K else a.d[place]
-        )
-    code = walk_rows(a, first, last, t, y, c)
-    if code != 0:
-        return code
-    stage = a.places[ix.STAGE]
-    for i in range(a.program[ix.RINGS]):
-        if a.k[a.program[a.program[ix.RINGS_AT] + i] + FULL] != 0:
-            return FAILED_HISTORY
-    for i in range(a.program[ix.SWAPS]):
-        row = at + ix.SWAP_WIDTH * i
-        place = a.program[row + ix.SWAPPED_AT]
-        value = c[a.program[row + ix.NEW_AT]]
-        changed = False
-        if a.program[row + ix.SWAPPED_IN] == ix.IN_K:
-            changed = value != float(a.k[place])
-            if changed:
-                a.k[place] = int(value)
-        else:
-            changed = value != a.d[place]
-            if changed:
-                a.d[place] = value
-        if changed:
-            depends = a.program[row + ix.DEPENDS]
-            valid = (
-                ix.MOTION if depends == ix.ON_REPORTS else ix.NOTHING if depends == ix.ON_ALL else ix.INSTANCE
-            )
-            stage = min(stage, valid)
-    a.places[ix.STAGE] = stage
-    return 0
+        c[source.at] = order if order <= float(run.plan.order) else math.inf
+    for swap in run.swaps:
+        c[swap.update] = present_value(run, swap)
+    walk_rows(run, rows.first, rows.last, t, y, c)
+    for number in range(len(run.rings)):
+        if run.ring(number)[FULL] != 0:
+            raise HistoryOverrun()
+    for swap in run.swaps:
+        value = c[swap.update]
+        if value != present_value(run, swap):
+            swap_in(run, swap, value)
+            run.evaluation.stage = min(run.evaluation.stage, valid_stage(swap))
 
 
-def note_swapped(a: Arrays) -> None:
+def present_value(run: Run, swap: Swap) -> float:
+    """The value of an auto-update variable."""
+    return float(run.k[swap.offset]) if swap.array == IN_K else run.d[swap.offset]
+
+
+def swap_in(run: Run, swap: Swap, value: float) -> None:
+    """Give an auto-update variable a value."""
+    if swap.array == IN_K:
+        run.k[swap.offset] = int(value)
+    else:
+        run.d[swap.offset] = value
+
+
+def valid_stage(swap: Swap) -> int:
+    """How far the cache stays valid where an auto-update variable has changed."""
+    if swap.depends == ON_REPORTS:
+        return MOTION
+    return NOTHING if swap.depends == ON_ALL else INSTANCE
+
+
+def note_swapped(run: Run) -> None:
     """Keep the auto-update variables as they are during the step that begins."""
-    for i in range(a.program[ix.SWAPS]):
-        row = a.program[ix.SWAPS_AT] + ix.SWAP_WIDTH * i
-        place = a.program[row + ix.SWAPPED_AT]
-        value = float(a.k[place]) if a.program[row + ix.SWAPPED_IN] == ix.IN_K else a.d[place]
-        a.scratch[a.program[ix.SWAPPED] + i] = value
+    for i in range(len(run.swaps)):
+        run.kept_swaps[i] = present_value(run, run.swaps[i])
 
 
-def exchange_swapped(a: Arrays) -> None:
+def exchange_swapped(run: Run) -> None:
     """Exchange auto-update variables with what `note_swapped` has kept; twice leaves them as they were."""
-    for i in range(a.program[ix.SWAPS]):
-        row = a.program[ix.SWAPS_AT] + ix.SWAP_WIDTH * i
-        place = a.program[row + ix.SWAPPED_AT]
-        kept = a.scratch[a.program[ix.SWAPPED] + i]
-        if a.program[row + ix.SWAPPED_IN] == ix.IN_K:
-            a.scratch[a.program[ix.SWAPPED] + i] = float(a.k[place])
-            a.k[place] = int(kept)
-        else:
-            a.scratch[a.program[ix.SWAPPED] + i] = a.d[place]
-            a.d[place] = kept
+    for i in range(len(run.swaps)):
+        swap = run.swaps[i]
+        kept = run.kept_swaps[i]
+        run.kept_swaps[i] = present_value(run, swap)
+        swap_in(run, swap, kept)
 
 
-def swaps_reach_instance(a: Arrays) -> bool:
+def swaps_reach_instance(run: Run) -> bool:
     """Whether something that is computed before time is known depends on an auto-update variable."""
     found = False
-    for i in range(a.program[ix.SWAPS]):
-        row = a.program[ix.SWAPS_AT] + ix.SWAP_WIDTH * i
-        found = found or a.program[row + ix.DEPENDS] == ix.ON_ALL
+    for swap in run.swaps:
+        found = found or swap.depends == ON_ALL
     return found
 
 
-def remember_step(a: Arrays) -> int:
-    """Append to histories what the step has brought; 0 or a code."""
-    code = realized(a, ix.MOTION)
-    if code != 0:
-        return code
-    arrived = arrived_break(a)
-    has_inside = a.program[ix.INSIDE_FIRST] != a.program[ix.INSIDE_LAST]
-    if has_inside and a.program[ix.BETWEEN_FIRST] == a.program[ix.BETWEEN_LAST]:
-        code = remember_inside(a)  # else `refine_step` has done it
-    if code == 0:
-        code = remember(a, BEFORE, math.inf)
-    if code == 0 and arrived < math.inf:
-        code = remember(a, AFTER_ARRIVAL, arrived)
-    return code
+def remember_step(run: Run) -> None:
+    """Append to histories what the step has brought."""
+    realize(run, MOTION)
+    arrived = arrived_break(run)
+    if not run.plan.inside_updates.is_empty() and run.plan.between_updates.is_empty():
+        remember_inside(run)  # else `refine_step` has done it
+    remember(run, BEFORE, math.inf)
+    if arrived < math.inf:
+        remember(run, AFTER_ARRIVAL, arrived)
 
 
-def halt(a: Arrays) -> int:
-    """Append what the dense output of the step alone knows; the rest waits for an event mode. 0 or a code."""
-    if a.program[ix.BETWEEN_FIRST] == a.program[ix.BETWEEN_LAST]:
-        return remember_inside(a)
-    return 0
+def stop_before_jump(run: Run) -> None:
+    """Append what the dense output of the step alone knows; the rest waits for an event mode."""
+    if run.plan.between_updates.is_empty():
+        remember_inside(run)
 
 
-def remember_inside(a: Arrays) -> int:
+def time_inside(run: Run, number: int, count: int) -> float:
+    """When one of `count` points inside the last step is, s."""
+    start = run.last_step.start
+    return start + (run.clock.time - start) * (number + 1) / (count + 1)
+
+
+def remember_inside(run: Run) -> None:
     """Append the points inside the last step, all of which are computed before the first is remembered."""
-    first = a.program[ix.INSIDE_FIRST]
-    last = a.program[ix.INSIDE_LAST]
-    start = a.work[STEP_START]
-    now = a.clock[ix.TIME]
-    has_between = a.program[ix.BETWEEN_FIRST] != a.program[ix.BETWEEN_LAST]
-    if (first == last and not has_between) or not start < now:
-        return 0
-    y, _ = probed(a)
-    size = a.c.shape[0]
-    count = a.program[ix.POINTS_INSIDE] if first != last else 0
-    caches = a.scratch[a.program[ix.INNER_C] : a.program[ix.INNER_C] + count * size]
+    rows = run.plan.inside_updates
+    start = run.last_step.start
+    if (rows.is_empty() and run.plan.between_updates.is_empty()) or not start < run.clock.time:
+        return
+    y, _ = probed(run)
+    size = run.c.shape[0]
+    count = 0 if rows.is_empty() else run.plan.points_inside
     for i in range(count):
-        c = caches[i * size : i * size + size]
-        time = start + (now - start) * (i + 1) / (count + 1)
-        copy_cache(a, a.c, c)
-        interpolate(a, time, a.work)
-        code = walk_rows(a, a.program[ix.FIRST], a.program[ix.LAST], time, y, c)
-        if code != 0:
-            return code
-    for i in range(a.program[ix.RINGS]):
-        ring = a.program[a.program[ix.RINGS_AT] + i]
-        forget_after(a.h, a.k[ring : ring + RING], start)
+        c = run.inner_caches[i * size : i * size + size]
+        time = time_inside(run, i, count)
+        copy_cache(run, run.c, c)
+        interpolate(run, time, run.work)
+        walk_rows(run, run.plan.derivatives.first, run.plan.derivatives.last, time, y, c)
+    for number in range(len(run.rings)):
+        forget_after(run.h, run.ring(number), start)
+    stage = run.evaluation.stage
     for i in range(count):
-        c = caches[i * size : i * size + size]
-        time = start + (now - start) * (i + 1) / (count + 1)
-        stage = a.places[ix.STAGE]
-        code = run_updates(a, first, last, time, y, c, -1.0, math.inf, math.inf)
-        a.places[ix.STAGE] = stage
-        if code != 0:
-            return code
-    return 0
+        c = run.inner_caches[i * size : i * size + size]
+        update_memory(run, rows, time_inside(run, i, count), y, c, INSIDE, math.inf)
+    run.evaluation.stage = stage
 
 
-def make_room(a: Arrays) -> int:
-    """Have room in every history for what a step can bring; 0, or GROW with the length that `h` needs."""
+def make_room(run: Run) -> None:
+    """Have room in every history for what a step can bring; `HistoryFull` where `h` has to be longer."""
     has_room = True
-    for i in range(a.program[ix.RINGS]):
-        ring = a.program[a.program[ix.RINGS_AT] + i]
-        has_room = has_room and a.k[ring + CAPACITY] - a.k[ring + COUNT] >= a.program[ix.ROOM]
+    for number in range(len(run.rings)):
+        ring = run.ring(number)
+        has_room = has_room and ring[CAPACITY] - ring[COUNT] >= run.plan.room
     if has_room:
-        return 0
+        return
     wanted = 0
     used = 0
-    for i in range(a.program[ix.RINGS]):
-        ring = a.program[a.program[ix.RINGS_AT] + i]
-        used = max(used, a.k[ring + START] + WIDTH * a.k[ring + CAPACITY])
-        capacity = a.k[ring + CAPACITY]
-        while capacity - a.k[ring + COUNT] < a.program[ix.ROOM]:
+    for number in range(len(run.rings)):
+        ring = run.ring(number)
+        used = max(used, ring[START] + WIDTH * ring[CAPACITY])
+        capacity = ring[CAPACITY]
+        while capacity - ring[COUNT] < run.plan.room:
             capacity *= 2
-        wanted += WIDTH * (capacity - a.k[ring + CAPACITY])
-    if a.h.shape[0] < used + wanted:
-        a.places[ix.NEEDED] = used + wanted
-        return GROW
-    for i in range(a.program[ix.RINGS]):
-        ring = a.program[a.program[ix.RINGS_AT] + i]
-        while a.k[ring + CAPACITY] - a.k[ring + COUNT] < a.program[ix.ROOM]:
-            used = double(a, ring, used)
-    return 0
+        wanted += WIDTH * (capacity - ring[CAPACITY])
+    if run.h.shape[0] < used + wanted:
+        run.failure.needed = used + wanted
+        raise HistoryFull()
+    for number in range(len(run.rings)):
+        ring = run.ring(number)
+        while ring[CAPACITY] - ring[COUNT] < run.plan.room:
+            used = double(run, number, used)
 
 
-def double(a: Arrays, ring: int, used: int) -> int:
+def double(run: Run, number: int, used: int) -> int:
     """Double the capacity of one history; the stretches behind it move up. The length that is used then."""
-    capacity = a.k[ring + CAPACITY]
-    stop = a.k[ring + START] + WIDTH * capacity
+    ring = run.ring(number)
+    capacity = ring[CAPACITY]
+    stop = ring[START] + WIDTH * capacity
     added = WIDTH * capacity
     for m in range(used - 1, stop - 1, -1):
-        a.h[m + added] = a.h[m]
-    for i in range(a.program[ix.RINGS]):
-        other = a.program[a.program[ix.RINGS_AT] + i]
-        if other != ring and a.k[other + START] >= stop:
-            a.k[other + START] += added
+        run.h[m + added] = run.h[m]
+    for other in range(len(run.rings)):
+        if other != number and run.ring(other)[START] >= stop:
+            run.ring(other)[START] += added
     # what had gone round to the front now follows the rest
-    round_it = max(0, a.k[ring + OLDEST] + a.k[ring + COUNT] - capacity)
+    round_it = max(0, ring[OLDEST] + ring[COUNT] - capacity)
     for m in range(WIDTH * round_it):
-        a.h[stop + m] = a.h[a.k[ring + START] + m]
-    a.k[ring + CAPACITY] = 2 * capacity
+        run.h[stop + m] = run.h[ring[START] + m]
+    ring[CAPACITY] = 2 * capacity
     return used + added
+
+
+MOST = 100  # points that a step may add to a history; then it is taken again, shorter
+ROOM = MOST + 180  # entries that a step can bring
+SHORTENED = 60  # how often, at most
+SHORTEST = 1e-9  # of a step: what is off in an interval that short jumps there
+CLOSE = 0.25  # of the accuracy
+FIRST_PART, SECOND_PART = 0.4829, 0.7919  # of an interval, where it is looked at: none has points there
+
+
+def refine_step(run: Run, may_shorten: bool) -> None:
+    """Complete the histories of the step that was taken last, which may end sooner then."""
+    if run.passing.refined_until == run.clock.time:
+        return
+    shorter = may_shorten and (run.method_settings.fixed_step == 0.0 or run.y.shape[0] == 0)
+    for _ in range(SHORTENED):
+        if not run.last_step.start < run.clock.time:
+            break
+        remember_inside(run)
+        reached = refine(run, shorter)
+        if reached >= run.clock.time:
+            break
+        redo(run, reached)
+        realize(run, MOTION)
+    run.passing.refined_until = run.clock.time
+
+
+def refine(run: Run, shorter: bool) -> float:
+    """Add points between the ends of the last step; how far the histories are good then.
+
+    That is the end of the step unless it may be `shorter`.
+    """
+    start = run.last_step.start
+    now = run.clock.time
+    _, c = probed(run)
+    copy_cache(run, run.c, c)
+    c[run.plan.side] = BEFORE
+    walk_rows(run, run.plan.between_updates.first, run.plan.between_updates.last, now, run.y, c)
+    for source in run.smoothness:
+        c[source.at] = CLOSE * run.method_settings.accuracy
+    shortest = max(SHORTEST * (now - start), 4.0 * margin(now))
+    low = start
+    added = 0
+    while low < now:
+        high = next_entry(run, low, now)
+        middle = low + FIRST_PART * (high - low)
+        needs_point = look_between(run, middle)
+        if not needs_point:
+            middle = low + SECOND_PART * (high - low)
+            needs_point = look_between(run, middle)
+        added += 1 if needs_point else 0
+        is_shortest = high - low <= shortest
+        is_full = added > ROOM - 4
+        if needs_point and (is_full or (is_shortest and start < low and high < now)):
+            report_once(run, ADDED, NOT_SMOOTH)  # at its ends dense output may not quite meet the states
+        if not needs_point or is_shortest or is_full:
+            low = high
+        elif shorter and added >= MOST and low > start:
+            break
+        else:
+            low = max(start, changed_from(run, middle))
+    return low
+
+
+def look_between(run: Run, t: float) -> bool:
+    """Look at what is remembered at a time inside the last step; whether a history needs a point there."""
+    interpolate(run, t, run.work)
+    y, c = probed(run)
+    return compare(run, t, LOOKED, y, c) and compare(run, t, REFINED, y, c)
+
+
+def compare(run: Run, t: float, side: float, y: Reals, c: Reals) -> bool:
+    """Compare the histories with what they remember, at a time; whether one is off."""
+    first = run.plan.first_looked
+    last = first + run.plan.looked_rows
+    if side != LOOKED:
+        first, last = last, run.plan.first_looked + len(run.looks)
+    c[run.plan.side] = side
+    status = walk(run.watched, run.ints, first, last, t, y, run.p, run.d, run.k, run.h, c)
+    if status != 0:
+        run.failure.block = run.looks[status - 1 - run.plan.first_looked]
+        raise BlockFailed()
+    is_off = False
+    for number in range(len(run.rings)):
+        ring = run.ring(number)
+        run.history_flags[number] = ring[FULL]
+        is_off = is_off or ring[FULL] & ADDED != 0
+        ring[FULL] = 0
+    report_once(run, NO_VALUE, NOT_KNOWN_INSIDE)
+    return is_off
+
+
+def next_entry(run: Run, t: float, now: float) -> float:
+    """The first time after `t` of which a history knows something: `now` at the latest."""
+    time = now
+    for i in range(len(run.rings)):
+        time = min(time, entry_after(run.h, run.ring(i), t))
+    return time
+
+
+def changed_from(run: Run, t: float) -> float:
+    """Since when histories say something else because points were added to them at `t`.
+
+    Each history has points of its own: what lies before a new one has been looked at for the sake of other
+    histories, when this one still was another polynomial there.
+    """
+    since = t
+    for i in range(len(run.rings)):
+        if run.history_flags[i] & ADDED != 0:
+            since = min(since, piece_start(run.h, run.ring(i), t))
+    return since
+
+
+def report_once(run: Run, flag: int, kind: int) -> None:
+    """A finding about each history in which this was noticed, once in a run."""
+    for i in range(len(run.rings)):
+        if run.history_flags[i] & flag != 0 and run.reported_histories[i] & flag == 0:
+            run.reported_histories[i] |= flag
+            report_finding(run, kind, i, 0.0)

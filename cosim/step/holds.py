@@ -1,13 +1,10 @@
 """Witnesses that are held at their zero because their events do not end.
 
-What is held lies in `clock`: how many, whether the memory of the method is that of a system with held
-witnesses, whether the derivatives are, which are held (in the order in which it began), then for each
-witness a row: the kind of its hold, the side that it came from (1 from above, -1 from below), how many
-numbers follow, and these. Where its handlers have pushed the state they are the direction, as many numbers
-as there are states; where they have switched variables, for each of these its array (0 d, 1 k, 2 p), its
-offset, its present value and the other one. While something is held the integrator walks a second list of
-the blocks of a derivative, with `sliding_field` at its end. The row of that block in `ints` and the numbers
-behind the cache in `c` are written from here before each step.
+`Holds` says how many are held, `held_order` which. Each witness has a `Hold`, and behind it either the
+direction of a push, as many numbers as there are states, where its handlers have pushed the state, or the
+`Switch` of each variable that they have switched. While something is held the integrator walks a second list
+of the blocks of a derivative, with `sliding_field` at its end. The row of that block in `ints` and the
+numbers behind the cache in `c` are written from here before each step.
 """
 
 from __future__ import annotations
@@ -15,222 +12,224 @@ from __future__ import annotations
 import math
 
 from cosim.cause import EventCause
-from cosim.step import layout as ix
-from cosim.step.arrays import Arrays
-from cosim.step.codes import FAILED_BLOCK as CODE_BLOCK
-from cosim.step.codes import FAILED_LOOSE
 from cosim.step.evaluation import copy_cache, walk_here
 from cosim.step.event_log import HELD as FOUND_HELD
-from cosim.step.event_log import RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, tell
-from cosim.step.records import Handler, Result
+from cosim.step.event_log import RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, report_finding
+from cosim.step.failures import BlockFailed, NothingToHoldBy
+from cosim.step.records import BOTH, FALLING, IN_D, IN_K, IN_Y, PUBLISH, RISING, Handler, Hold, Result, Switch
+from cosim.step.run import Reals, Run
 from cosim.step.sliding_field import (
-    HELD,
-    HELD_KIND,
-    HELD_RATE,
-    HELD_VALUE,
-    HELD_WIDTH,
+    IN_SWITCH_D,
+    IN_SWITCH_K,
+    IN_SWITCH_P,
     PUSHED,
-    PUSHES,
-    SIDES_AT,
-    SWITCH_AT,
     SWITCHED,
-    SWITCHED_AT,
-    SWITCHED_IN,
     SWITCHED_WIDTH,
-    WITNESS_AT,
+    HeldWitness,
+    SlidingRow,
+    Switched,
 )
 from cosim.step.watched import (
     LEAVING,
     MOST_REPEATS,
     RATE_SPACING,
     REPORTED,
+    compute_rates,
     direction_of,
-    look,
     rates_along,
     value,
 )
 from cosim.system.history_buffer import RING
 from cosim.walker import walk
+from cosim_compiler.record import Rows, rows_of, width_of
 
-COUNT, METHOD, WITH_HOLDS, ORDER = range(4)  # of what is held, in `clock`
-KIND, SIDE, SIZE, DATA = range(4)  # of the row of a hold
 TRIGGERED = int(EventCause.TRIGGERED)
-SWITCH_IN, SWITCH_OFFSET, PRESENT, OTHER, SWITCH_WIDTH = range(5)  # array, place in it, its two values
+HOLD_WIDTH, SWITCH_WIDTH = width_of(Hold), width_of(Switch)
 
 
-def can_hold(a: Arrays) -> bool:
+def can_hold(run: Run) -> bool:
     """Whether witnesses may be held at all."""
-    return a.program[ix.HELD_LAST] > 0
+    return run.plan.held.last > 0
 
 
-def held_count(a: Arrays) -> int:
+def held_count(run: Run) -> int:
     """How many witnesses are held."""
-    return int(a.clock[a.program[ix.HOLDS]]) if a.program[ix.HELD_LAST] > 0 else 0
+    return int(run.holds.count) if can_hold(run) else 0
 
 
-def held_at(a: Arrays, j: int) -> int:
+def held_at(run: Run, j: int) -> int:
     """Which witness is the `j`-th one that is held."""
-    return int(a.clock[a.program[ix.HOLDS] + ORDER + j])
+    return int(run.held_order[j])
 
 
-def hold_row(a: Arrays, i: int) -> int:
-    """Where in `clock` the row of a witness starts."""
-    return a.program[ix.HOLDS] + ORDER + a.program[ix.WITNESSES] + a.program[ix.HOLDS_WIDTH] * i
+def hold_of(run: Run, i: int) -> Hold:
+    """How a witness is held."""
+    return rows_of(Hold, run.hold_numbers, run.plan.hold_width * i, 1)[0]
 
 
-def forget_holds(a: Arrays) -> None:
+def push_of(run: Run, i: int) -> Reals:
+    """The direction in which a held witness is pushed."""
+    at = run.plan.hold_width * i + HOLD_WIDTH
+    return rows_of(float, run.hold_numbers, at, run.y.shape[0])
+
+
+def switches_of(run: Run, i: int) -> Rows[Switch]:
+    """The variables that a held witness switches."""
+    count = int(hold_of(run, i).size) // SWITCH_WIDTH
+    return rows_of(Switch, run.hold_numbers, run.plan.hold_width * i + HOLD_WIDTH, count)
+
+
+def forget_holds(run: Run) -> None:
     """At the beginning of a run nothing is held."""
-    for m in range(ORDER if can_hold(a) else 0):
-        a.clock[a.program[ix.HOLDS] + m] = 0.0
+    if can_hold(run):
+        run.holds.count = 0.0
+        run.holds.uses_own_method = 0.0
+        run.holds.has_derivatives = 0.0
 
 
-def uses_held_method(a: Arrays) -> bool:
+def uses_held_method(run: Run) -> bool:
     """Whether the memory of the method is that of a system with held witnesses."""
-    return a.program[ix.HELD_LAST] > 0 and a.clock[a.program[ix.HOLDS] + METHOD] != 0.0
+    return can_hold(run) and run.holds.uses_own_method != 0.0
 
 
-def note_derivatives(a: Arrays, held: int) -> None:
-    """The derivatives were computed with (1) or without (0) what holds witnesses."""
-    if a.program[ix.HELD_LAST] > 0:
-        a.clock[a.program[ix.HOLDS] + WITH_HOLDS] = float(held)
+def note_derivatives(run: Run, is_held: bool) -> None:
+    """Note whether the derivatives were computed with what holds witnesses."""
+    if can_hold(run):
+        run.holds.has_derivatives = 1.0 if is_held else 0.0
 
 
-def has_held_derivatives(a: Arrays) -> bool:
-    """Whether they were."""
-    return a.program[ix.HELD_LAST] > 0 and a.clock[a.program[ix.HOLDS] + WITH_HOLDS] != 0.0
+def has_held_derivatives(run: Run) -> bool:
+    """Whether the derivatives in the cache are those with what holds witnesses."""
+    return can_hold(run) and run.holds.has_derivatives != 0.0
 
 
-def is_held(a: Arrays, i: int) -> bool:
+def is_held(run: Run, i: int) -> bool:
     """Whether a witness is held."""
     found = False
-    for j in range(held_count(a)):
-        found = found or held_at(a, j) == i
+    for j in range(held_count(run)):
+        found = found or held_at(run, j) == i
     return found
 
 
-def leave_out_held(a: Arrays) -> None:
+def leave_out_held(run: Run) -> None:
     """Look for crossings of all witnesses but those that are held."""
-    for i in range(a.program[ix.WITNESSES]):
-        a.probe[ix.PROBE_WIDTH * i + ix.DIRECTION] = direction_of(a, i)
-    for j in range(held_count(a)):
-        a.probe[ix.PROBE_WIDTH * held_at(a, j) + ix.DIRECTION] = 0
+    for i in range(len(run.witnesses)):
+        run.probes[i].direction = direction_of(run, i)
+    for j in range(held_count(run)):
+        run.probes[held_at(run, j)].direction = 0
 
 
-def set_up(a: Arrays) -> None:
+def prepare_sliding_field(run: Run) -> None:
     """Write the row of `sliding_field` and the numbers that it works with."""
-    held = held_count(a)
-    n = a.y.shape[0]
-    row = a.program[ix.HELD_ROW]
-    numbers = a.program[ix.CACHE]
-    places = a.held_ints[row + WITNESS_AT]
-    switches = a.held_ints[row + SWITCH_AT]
-    pushes = held
+    held = held_count(run)
+    n = run.y.shape[0]
+    row = rows_of(SlidingRow, run.held_ints, run.plan.held_row, 1)[0]
     # behind the vectors, matrices and the cache of `sliding_field`
-    values = held + 2 * held * n + held * held + 2 * held + 4 * n + a.program[ix.CACHE]
+    sides = held + 2 * held * n + held * held + 2 * held + 4 * n + run.plan.cache_size
+    pushes = run.c[run.plan.cache_size + held :]
+    at = row.switches_at
     pushed = 0
     for j in range(held):
-        i = held_at(a, j)
-        at = hold_row(a, i)
-        kind = int(a.clock[at + KIND])
-        looked = ix.PROBE_WIDTH * i
-        to = places + HELD_WIDTH * j
-        a.held_ints[to + HELD_VALUE] = a.probe[looked + ix.VALUE_AT]
-        a.held_ints[to + HELD_RATE] = a.probe[looked + ix.RATE_AT]
-        a.held_ints[to + HELD_KIND] = kind
-        if kind == PUSHED:
+        i = held_at(run, j)
+        entry = rows_of(HeldWitness, run.held_ints, row.witnesses_at, held)[j]
+        entry.value = run.probes[i].value
+        entry.rate = run.probes[i].rate
+        entry.kind = int(hold_of(run, i).kind)
+        if entry.kind == PUSHED:
             pushed += 1
+            direction = push_of(run, i)
             for m in range(n):
-                a.c[numbers + pushes + j * n + m] = a.clock[at + DATA + m]
+                pushes[j * n + m] = direction[m]
             continue
         for m in range(n):
-            a.c[numbers + pushes + j * n + m] = 0.0
-        count = int(a.clock[at + SIZE]) // SWITCH_WIDTH
-        a.held_ints[switches] = count
+            pushes[j * n + m] = 0.0
+        switches = switches_of(run, i)
+        count = len(switches)
+        run.held_ints[at] = count
         for s in range(count):
-            data = at + DATA + SWITCH_WIDTH * s
-            to = switches + 1 + SWITCHED_WIDTH * s
-            a.held_ints[to + SWITCHED_IN] = int(a.clock[data + SWITCH_IN])
-            a.held_ints[to + SWITCHED_AT] = int(a.clock[data + SWITCH_OFFSET])
-            a.held_ints[to + SIDES_AT] = values
-            a.c[numbers + values] = a.clock[data + PRESENT]
-            a.c[numbers + values + 1] = a.clock[data + OTHER]
-            values += 2
-        switches += 1 + SWITCHED_WIDTH * count
-    a.held_ints[row + HELD] = held
-    a.held_ints[row + PUSHES] = pushed
+            switched = rows_of(Switched, run.held_ints, at + 1, count)[s]
+            switched.array = int(switches[s].array)
+            switched.offset = int(switches[s].offset)
+            switched.sides_at = sides
+            run.c[run.plan.cache_size + sides] = switches[s].present
+            run.c[run.plan.cache_size + sides + 1] = switches[s].other
+            sides += 2
+        at += 1 + SWITCHED_WIDTH * count
+    row.held = held
+    row.pushed = pushed
 
 
-def realize_held(a: Arrays) -> int:
-    """The derivatives with what holds witnesses, at the present state; 0 or a code."""
-    set_up(a)
-    first = a.program[ix.HELD_FIRST]
-    last = a.program[ix.HELD_LAST]
-    status = walk(a.held_table, a.held_ints, first, last, a.clock[ix.TIME], a.y, a.p, a.d, a.k, a.h, a.c)
-    note_derivatives(a, 1)
+def realize_held(run: Run) -> None:
+    """Compute the derivatives with what holds witnesses, at the present state."""
+    prepare_sliding_field(run)
+    first = run.plan.held.first
+    last = run.plan.held.last
+    status = walk(
+        run.held_table, run.held_ints, first, last, run.clock.time, run.y, run.p, run.d, run.k, run.h, run.c
+    )
+    note_derivatives(run, True)
     if status != 0:
-        a.places[ix.BLOCK] = min(status - 1 - first + a.program[ix.FIRST], a.program[ix.LAST] - 1)
-        return CODE_BLOCK
-    return 0
+        run.failure.block = min(
+            status - 1 - first + run.plan.derivatives.first, run.plan.derivatives.last - 1
+        )
+        raise BlockFailed()
 
 
-def release(a: Arrays) -> int:
-    """Let go of witnesses that nothing presses any more; 0 or a code.
+def release_unpressed(run: Run) -> None:
+    """Release the witnesses that nothing presses any more.
 
     One that leaves on the side for which its variables are not switched fires once more: now, or just
     behind its zero where that is still ahead.
     """
-    count = held_count(a)
+    count = held_count(run)
     if count == 0:
-        return 0
-    code = realize_held(a)
-    if code != 0:
-        return code
+        return
+    realize_held(run)
     kept = 0
     for j in range(count):
-        i = held_at(a, j)
-        at = hold_row(a, i)
-        strength = a.c[a.program[ix.CACHE] + j]
-        is_pushed = a.clock[at + KIND] == PUSHED
+        i = held_at(run, j)
+        strength = run.c[run.plan.cache_size + j]
+        is_pushed = hold_of(run, i).kind == PUSHED
         if strength > 0.0 and (is_pushed or strength < 1.0):
-            a.clock[a.program[ix.HOLDS] + ORDER + kept] = float(i)
+            run.held_order[kept] = float(i)
             kept += 1
             continue
-        now = value(a, i)
-        witness = a.witnesses[i]
-        side = a.clock[at + SIDE]
+        now = value(run, i)
+        witness = run.witnesses[i]
+        side = hold_of(run, i).side
         is_out = is_pushed and now * side > 0.0
         witness.level = 0.0 if is_out else now
         witness.guard = side if is_pushed and not is_out else 0.0
         witness.band = -1.0 if is_out else 0.0
         witness.fired = -math.inf
         witness.repeats = 0.0
-        tell(a, RELEASED, i, 0.0)
+        report_finding(run, RELEASED, i, 0.0)
         if not strength >= 1.0:  # nor NaN
             continue
-        look(a, RATE_SPACING)
-        rate = a.scratch[a.program[ix.RATES_NOW] + i]
-        if now * rate < 0.0 and direction_of(a, i) in (ix.BOTH, ix.RISING if rate > 0.0 else ix.FALLING):
+        compute_rates(run, RATE_SPACING)
+        rate = run.rates_now[i]
+        if now * rate < 0.0 and direction_of(run, i) in (BOTH, RISING if rate > 0.0 else FALLING):
             witness.level = 0.0
             witness.band = -1.0
         else:
             witness.repeats = LEAVING
-            for handler in a.handlers:
+            for handler in run.handlers:
                 if handler.cause == TRIGGERED and handler.flag == i:
-                    a.next_index[handler.number] = 1
+                    run.next_index[handler.number] = 1
     if kept == count:
-        return 0
-    a.clock[a.program[ix.HOLDS]] = float(kept)
+        return
+    run.holds.count = float(kept)
     # the derivatives that are left in the cache are those with the holds
-    note_derivatives(a, 0)
-    return walk_here(a, a.program[ix.FIRST], a.program[ix.LAST])
+    note_derivatives(run, False)
+    walk_here(run, run.plan.derivatives.first, run.plan.derivatives.last)
 
 
-def let_go(a: Arrays, i: int, why: int) -> None:
+def forget_hold(run: Run, i: int, why: int) -> None:
     """What is remembered of a witness that is not held any more because a variable was written."""
-    tell(a, why, i, 0.0)
-    witness = a.witnesses[i]
-    now = value(a, i)
-    side = a.clock[hold_row(a, i) + SIDE]
+    report_finding(run, why, i, 0.0)
+    witness = run.witnesses[i]
+    now = value(run, i)
+    side = hold_of(run, i).side
     guard = side if now * side <= 0.0 else 0.0
     witness.level = now * abs(guard)
     witness.guard = guard
@@ -239,213 +238,227 @@ def let_go(a: Arrays, i: int, why: int) -> None:
     witness.repeats = 0.0
 
 
-def is_switched_over(a: Arrays, i: int) -> bool:
+def is_switched_over(run: Run, i: int) -> bool:
     """Whether the variables that a held witness switches were given other values."""
-    at = hold_row(a, i)
     found = False
-    if a.clock[at + KIND] == SWITCHED:
-        for s in range(int(a.clock[at + SIZE]) // SWITCH_WIDTH):
-            data = at + DATA + SWITCH_WIDTH * s
-            array = int(a.clock[data + SWITCH_IN])
-            offset = int(a.clock[data + SWITCH_OFFSET])
-            present = a.p[offset] if array == 2 else float(a.k[offset]) if array == 1 else a.d[offset]
-            found = found or present != a.clock[data + PRESENT]
+    if hold_of(run, i).kind == SWITCHED:
+        for switch in switches_of(run, i):
+            found = found or switched_value(run, switch) != switch.present
     return found
 
 
-def values_before(a: Arrays) -> int:
-    """Values and rates of the witnesses in the state that handlers found, into LOW and NOW; 0 or a code."""
-    size = a.c.shape[0]
-    at = a.program[ix.STARTING]
-    y = a.scratch[at : at + a.y.shape[0]]
-    at += a.y.shape[0]
-    p = a.scratch[at : at + a.p.shape[0]]
-    at += a.p.shape[0]
-    d = a.scratch[at : at + a.d.shape[0]]
-    for i in range(a.program[ix.RINGS]):
-        ring = a.program[a.program[ix.RINGS_AT] + i]
+def switched_value(run: Run, switch: Switch) -> float:
+    """The present value of a variable that a witness switches."""
+    offset = int(switch.offset)
+    if switch.array == IN_SWITCH_P:
+        return run.p[offset]
+    return float(run.k[offset]) if switch.array == IN_SWITCH_K else run.d[offset]
+
+
+def evaluate_before_updates(run: Run) -> None:
+    """Compute values and rates of the witnesses in the state that handlers found.
+
+    They are left in `window_values` and `present_values`.
+    """
+    for number in range(len(run.rings)):
+        ring = run.rings[number]
         for m in range(RING):  # what histories hold has grown since
-            a.places[a.program[ix.STARTING_K] + ring + m] = a.k[ring + m]
-    k = a.places[a.program[ix.STARTING_K] : a.program[ix.STARTING_K] + a.k.shape[0]]
-    twin = a.scratch[a.program[ix.TWIN_C] : a.program[ix.TWIN_C] + size]
-    t = a.clock[ix.TIME]
-    copy_cache(a, a.c, twin)
-    status = walk(a.table, a.ints, a.program[ix.ALL], a.program[ix.LAST], t, y, p, d, k, a.h, twin)
+            run.starting.k[ring + m] = run.k[ring + m]
+    before = run.starting
+    twin = run.twin_cache
+    copy_cache(run, run.c, twin)
+    status = walk(
+        run.table, run.ints, run.plan.first_row, run.plan.derivatives.last, run.clock.time,
+        before.y, before.p, before.d, before.k, run.h, twin,
+    )  # fmt: skip
     if status != 0:
-        a.places[ix.BLOCK] = status - 1
-        return CODE_BLOCK
-    for i in range(a.program[ix.WITNESSES]):
-        a.scratch[a.program[ix.LOW] + i] = twin[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]]
-    rates_along(a, y, p, d, k, twin, RATE_SPACING, a.program[ix.NOW])
-    return 0
+        run.failure.block = status - 1
+        raise BlockFailed()
+    for i in range(len(run.witnesses)):
+        run.window_values[i] = twin[run.probes[i].value]
+    rates_along(run, before.y, before.p, before.d, before.k, twin, RATE_SPACING, run.present_values)
 
 
-def drop(a: Arrays) -> int:
-    """Let go of witnesses where handlers have changed what holds them; STARTING has the state before."""
-    count = held_count(a)
-    if count == 0:
-        return 0
-    moved = False
-    for m in range(a.y.shape[0]):
-        moved = moved or a.scratch[a.program[ix.STARTING] + m] != a.y[m]
-    if moved:
-        code = values_before(a)
-        if code != 0:
-            return code
-        look(a, RATE_SPACING)
-    kept = 0
-    for j in range(count):
-        i = held_at(a, j)
-        stays = not is_switched_over(a, i)
-        if moved:
-            stays = stays and a.scratch[a.program[ix.LOW] + i] == value(a, i)
-            stays = stays and a.scratch[a.program[ix.NOW] + i] == a.scratch[a.program[ix.RATES_NOW] + i]
-        if stays:
-            a.clock[a.program[ix.HOLDS] + ORDER + kept] = float(i)
-            kept += 1
-        else:
-            let_go(a, i, RELEASED_BY_HANDLER)
-    a.clock[a.program[ix.HOLDS]] = float(kept)
-    return 0
-
-
-def drop_moved(a: Arrays) -> None:
-    """Let go of held witnesses that were moved, or set in motion, since the last step."""
-    count = held_count(a)
+def release_reset(run: Run) -> None:
+    """Release witnesses where handlers have changed what holds them; `starting` has the state before."""
+    count = held_count(run)
     if count == 0:
         return
-    look(a, RATE_SPACING)
+    moved = False
+    for m in range(run.y.shape[0]):
+        moved = moved or run.starting.y[m] != run.y[m]
+    if moved:
+        evaluate_before_updates(run)
+        compute_rates(run, RATE_SPACING)
     kept = 0
     for j in range(count):
-        i = held_at(a, j)
-        witness = a.witnesses[i]
-        gone = value(a, i) != witness.value
-        if a.clock[hold_row(a, i) + KIND] == PUSHED:
-            gone = gone or a.scratch[a.program[ix.RATES_NOW] + i] != witness.rate
-        if gone:
-            let_go(a, i, RELEASED_BY_WRITE)
-        else:
-            a.clock[a.program[ix.HOLDS] + ORDER + kept] = float(i)
+        i = held_at(run, j)
+        stays = not is_switched_over(run, i)
+        if moved:
+            stays = stays and run.window_values[i] == value(run, i)
+            stays = stays and run.present_values[i] == run.rates_now[i]
+        if stays:
+            run.held_order[kept] = float(i)
             kept += 1
-    a.clock[a.program[ix.HOLDS]] = float(kept)
+        else:
+            forget_hold(run, i, RELEASED_BY_HANDLER)
+    run.holds.count = float(kept)
 
 
-def note_held(a: Arrays) -> None:
-    """At the end of a step: how fast the held witnesses change."""
-    count = held_count(a)
-    if count > 0:
-        look(a, RATE_SPACING)
+def release_moved(run: Run) -> None:
+    """Release the held witnesses that were moved, or set in motion, since the last step."""
+    count = held_count(run)
+    if count == 0:
+        return
+    compute_rates(run, RATE_SPACING)
+    kept = 0
     for j in range(count):
-        i = held_at(a, j)
-        a.witnesses[i].rate = a.scratch[a.program[ix.RATES_NOW] + i]
+        i = held_at(run, j)
+        witness = run.witnesses[i]
+        gone = value(run, i) != witness.value
+        if hold_of(run, i).kind == PUSHED:
+            gone = gone or run.rates_now[i] != witness.rate
+        if gone:
+            forget_hold(run, i, RELEASED_BY_WRITE)
+        else:
+            run.held_order[kept] = float(i)
+            kept += 1
+    run.holds.count = float(kept)
+
+
+def note_held(run: Run) -> None:
+    """At the end of a step: how fast the held witnesses change."""
+    count = held_count(run)
+    if count > 0:
+        compute_rates(run, RATE_SPACING)
+    for j in range(count):
+        i = held_at(run, j)
+        run.witnesses[i].rate = run.rates_now[i]
 
 
 # What handlers of a witness have done, for a hold
 
 
-def candidate(a: Arrays, i: int) -> int:
-    """Where in `scratch` it is gathered: a push, how many variables were switched, and these."""
-    return a.program[ix.CANDIDATES] + a.program[ix.CANDIDATES_WIDTH] * i
+def candidate_push(run: Run, i: int) -> Reals:
+    """How the handlers of a witness have changed the states."""
+    at = run.plan.candidate_width * i
+    return rows_of(float, run.candidates, at, run.y.shape[0])
 
 
-def is_endless(a: Arrays, i: int) -> bool:
+def candidate_count(run: Run, i: int) -> Reals:
+    """How many variables they have switched: one number."""
+    at = run.plan.candidate_width * i + run.y.shape[0]
+    return rows_of(float, run.candidates, at, 1)
+
+
+def candidate_switch(run: Run, i: int, s: int) -> Switch:
+    """One of these."""
+    at = run.plan.candidate_width * i + run.y.shape[0] + 1
+    return rows_of(Switch, run.candidates, at + SWITCH_WIDTH * s, 1)[0]
+
+
+def is_endless(run: Run, i: int) -> bool:
     """Whether a witness is to be held as soon as an event of it shows how."""
-    return MOST_REPEATS <= a.witnesses[i].repeats < REPORTED
+    return MOST_REPEATS <= run.witnesses[i].repeats < REPORTED
 
 
-def begin_candidates(a: Arrays) -> None:
+def begin_candidates(run: Run) -> None:
     """Handlers are about to run; FIRED_BY says of which witnesses."""
-    for i in range(a.program[ix.WITNESSES]):
-        if a.places[a.program[ix.FIRED_BY] + i] != 0:
-            for m in range(a.y.shape[0] + 1):
-                a.scratch[candidate(a, i) + m] = 0.0
+    for i in range(len(run.witnesses)):
+        if run.has_fired[i] != 0:
+            push = candidate_push(run, i)
+            for m in range(run.y.shape[0]):
+                push[m] = 0.0
+            candidate_count(run, i)[0] = 0.0
 
 
-def gathers(a: Arrays, handler: Handler) -> bool:
+def gathers(run: Run, handler: Handler) -> bool:
     """Whether what a handler writes says how its witness can be held."""
-    if a.program[ix.CANDIDATES_WIDTH] == 0 or handler.cause != TRIGGERED or handler.is_private != 0:
+    if run.plan.candidate_width == 0 or handler.cause != TRIGGERED or handler.is_private != 0:
         return False
-    return handler.flag >= 0 and handler.does != ix.PUBLISH
+    return handler.flag >= 0 and handler.does != PUBLISH
 
 
-def note_result(a: Arrays, handler: Handler, result: Result, m: int, before: float, after: float) -> None:
+def note_result(run: Run, handler: Handler, result: Result, m: int, before: float, after: float) -> None:
     """A handler of a witness has written a number."""
-    at = candidate(a, handler.flag)
-    n = a.y.shape[0]
+    i = handler.flag
     array = result.array
     offset = result.offset + m
-    if array == ix.IN_Y:
-        a.scratch[at + offset] += after - before
+    if array == IN_Y:
+        candidate_push(run, i)[offset] += after - before
     elif result.is_switchable != 0 and before != after:
-        count = int(a.scratch[at + n])
-        data = at + n + 1 + SWITCH_WIDTH * count
-        a.scratch[data + SWITCH_IN] = float(0 if array == ix.IN_D else 1 if array == ix.IN_K else 2)
-        a.scratch[data + SWITCH_OFFSET] = float(offset)
-        a.scratch[data + PRESENT] = after
-        a.scratch[data + OTHER] = before
-        a.scratch[at + n] = float(count + 1)
+        count = candidate_count(run, i)
+        switch = candidate_switch(run, i, int(count[0]))
+        switch.array = float(IN_SWITCH_D if array == IN_D else IN_SWITCH_K if array == IN_K else IN_SWITCH_P)
+        switch.offset = float(offset)
+        switch.present = after
+        switch.other = before
+        count[0] += 1.0
 
 
-def pushes_it(a: Arrays, i: int) -> float:
+def pushes_it(run: Run, i: int) -> float:
     """The largest change of a state by the handlers of a witness; 0 where they have changed none."""
     largest = 0.0
-    for m in range(a.y.shape[0]):
-        largest = max(largest, abs(a.scratch[candidate(a, i) + m]))
+    for change in candidate_push(run, i):
+        largest = max(largest, abs(change))
     return largest
 
 
-def note_push(a: Arrays, i: int, sign: float) -> None:
+def note_push(run: Run, i: int, sign: float) -> None:
     """Keep how handlers have pushed the state last, of the events in a row, where a hold will have it."""
-    row = hold_row(a, i)
-    largest = pushes_it(a, i)
+    hold = hold_of(run, i)
+    largest = pushes_it(run, i)
     if largest > 0.0:
-        n = a.y.shape[0]
-        a.clock[row + KIND] = float(PUSHED)
-        a.clock[row + SIZE] = float(n)
-        for m in range(n):
-            a.clock[row + DATA + m] = sign * a.scratch[candidate(a, i) + m] / largest
-    elif a.witnesses[i].repeats == 0.0:
-        a.clock[row + SIZE] = 0.0
+        hold.kind = float(PUSHED)
+        hold.size = float(run.y.shape[0])
+        push = push_of(run, i)
+        change = candidate_push(run, i)
+        for m in range(run.y.shape[0]):
+            push[m] = sign * change[m] / largest
+    elif run.witnesses[i].repeats == 0.0:
+        hold.size = 0.0
 
 
-def is_pushed(a: Arrays, i: int, moves_on: int) -> bool:
+def is_pushed(run: Run, i: int, moves_on: bool) -> bool:
     """Whether a witness is held by a push: that of this event, else the last one where the state `moves_on`.
 
     Handlers leave state and derivatives as they are where rounding lets a body that rests leave by itself.
     """
-    if pushes_it(a, i) > 0.0:
+    if pushes_it(run, i) > 0.0:
         return True
-    if moves_on == 0 or not can_hold(a):
+    if not moves_on or not can_hold(run):
         return False
-    row = hold_row(a, i)
-    return a.clock[row + KIND] == PUSHED and a.clock[row + SIZE] > 0.0
+    hold = hold_of(run, i)
+    return hold.kind == PUSHED and hold.size > 0.0
 
 
-def hold(a: Arrays, i: int, side: float, moves_on: int) -> int:
-    """Hold a witness by what its handlers have done, see `is_pushed`; 0 or a code."""
-    n = a.y.shape[0]
-    at = candidate(a, i)
-    row = hold_row(a, i)
-    count = int(a.scratch[at + n])
-    if not is_pushed(a, i, moves_on):
-        a.clock[row + KIND] = float(SWITCHED)
-        a.clock[row + SIZE] = float(SWITCH_WIDTH * count)
-        for m in range(SWITCH_WIDTH * count):
-            a.clock[row + DATA + m] = a.scratch[at + n + 1 + m]
+def hold_witness(run: Run, i: int, side: float, moves_on: bool) -> None:
+    """Hold a witness by what its handlers have done, see `is_pushed`."""
+    hold = hold_of(run, i)
+    if not is_pushed(run, i, moves_on):
+        count = int(candidate_count(run, i)[0])
+        hold.kind = float(SWITCHED)
+        hold.size = float(SWITCH_WIDTH * count)
+        switches = switches_of(run, i)
+        for s in range(count):
+            done = candidate_switch(run, i, s)
+            switches[s].array = done.array
+            switches[s].offset = done.offset
+            switches[s].present = done.present
+            switches[s].other = done.other
         if count == 0:
-            a.places[ix.WITNESS] = i
-            return FAILED_LOOSE
-    a.clock[row + SIDE] = side
-    held = held_count(a)
-    a.clock[a.program[ix.HOLDS] + ORDER + held] = float(i)
-    a.clock[a.program[ix.HOLDS]] = float(held + 1)
-    witness = a.witnesses[i]
+            run.failure.witness = i
+            raise NothingToHoldBy()
+    hold.side = side
+    held = held_count(run)
+    run.held_order[held] = float(i)
+    run.holds.count = float(held + 1)
+    witness = run.witnesses[i]
     witness.level = 0.0
     witness.guard = 0.0
     witness.band = -1.0
     witness.fired = -math.inf
     witness.repeats = 0.0
-    for j in range(a.program[ix.WITNESSES]):
-        a.witnesses[j].expected = math.inf
-    tell(a, FOUND_HELD, i, 0.0)
-    return 0
+    for j in range(len(run.witnesses)):
+        run.witnesses[j].expected = math.inf
+    report_finding(run, FOUND_HELD, i, 0.0)

@@ -1,6 +1,6 @@
 """What lies in the arrays of a run, as records: declared once for the tables, the Step and its readers.
 
-`Arrays` (`cosim.step.arrays`) shows them: ``run.handlers``, ``run.timings``, ``run.grids`` …
+`Run` (`cosim.step.run`) shows them: ``run.clock.time``, ``run.handlers``, ``run.witnesses[i].level`` …
 """
 
 from __future__ import annotations
@@ -8,9 +8,32 @@ from __future__ import annotations
 from cosim.rational import tick, tick_time
 from cosim_compiler.record import Record
 
+# Handler.does, Handler.schedule
+UNRESTRICTED, DISCRETE, PUBLISH = 1, 2, 3
+PERIODIC, LISTED, TIMED = 1, 2, 3
+# arrays of variables, in tables
+IN_Y, IN_P, IN_D, IN_K, IN_C, IN_NUMBERS = range(6)
+# Result.way: on some ways or unknown, on each way, only +=
+WRITES_AT_TIMES, WRITES_ALWAYS, WRITES_SUMS = range(3)
+# Swap.depends
+ON_MOTION, ON_ALL, ON_REPORTS = range(3)
+# directions of witnesses
+FALLING, RISING, BOTH = 1, 2, 3
+# Evaluation.stage; DERIVATIVES: all of the motion but the past blocks that wait
+RESTORED, NOTHING, INSTANCE, DERIVATIVES, MOTION, REPORT = -1, 0, 1, 2, 3, 4
+# Agenda.updates_done: before them a delayed jump has to arrive
+HALTED = 2
+# Output.recording, Output.logging
+NO_ROWS, AT_EVENTS, AT_STEPS, ON_GRID, ON_GRID_ALONE = range(5)
+LOG_NOTHING, LOG_FINDINGS, LOG_ALL = range(3)
+SAME_TIME = 1e-9  # of a host's step: a scheduled event that its end misses by that is at its end
+
+
+# ---- constant: in `program`
+
 
 class Handler(Record):
-    """What calls a handler, and what it may change; in `program`."""
+    """What calls a handler, and what it may change."""
 
     number: int
     cause: int
@@ -33,7 +56,7 @@ class Handler(Record):
 
 
 class Result(Record):
-    """A variable that a handler may change; in `program`, behind the handlers."""
+    """A variable that a handler may change."""
 
     at: int  # where a kernel function leaves it in the cache
     array: int  # the variable: IN_Y, IN_P, IN_D, IN_K, its place and its size
@@ -44,7 +67,7 @@ class Result(Record):
 
 
 class GivenTime(Record):
-    """A period or an offset as it was given; in `program`, behind the handlers."""
+    """A period or an offset as it was given."""
 
     array: int  # IN_NUMBERS, or that of the parameter that it is
     at: int
@@ -54,8 +77,118 @@ class GivenTime(Record):
     resolution: int
 
 
+class SetState(Record):
+    """A state that a handler may set and that a witness depends on."""
+
+    witness: int
+    result: int  # where in the cache the handler leaves it
+    state: int  # its place in y
+
+
+class WitnessKind(Record):
+    """What a witness is."""
+
+    direction: int  # which way it has to cross: FALLING, RISING, BOTH
+    is_condition: int  # whether it is true or false instead of a number that varies
+    is_moved: int  # whether it changes with the states or the time; else it jumps where variables are written
+    is_timed: int  # whether it is computed from the time
+
+
+class Smoothness(Record):
+    """How smooth a source is."""
+
+    at: int  # where in the cache it is told
+    is_immediate: int  # whether it follows a delayed signal at once
+
+
+class Swap(Record):
+    """An auto-update variable."""
+
+    update: int  # where in the cache its new value is computed
+    array: int  # IN_D or IN_K, and its place there
+    offset: int
+    depends: int  # what depends on it: ON_MOTION, ON_ALL, ON_REPORTS
+
+
+class PastRow(Record):
+    """A block that reads histories."""
+
+    row: int  # of the schedule
+    waits: int  # whether it waits for the end of the next step, see DERIVATIVES
+
+
+class Node(Record):
+    """Rows of the schedule that are called together, see `evaluation`."""
+
+    block: int
+    first: int  # where in `ints` its rows begin
+    rows: int  # how many
+    width: int  # of a row
+    stage: int
+    is_always_called: int  # whatever it says that it reads
+
+
+class RowRange(Record):
+    """Rows of the schedule, from `first` to `last` - 1."""
+
+    first: int
+    last: int
+
+    def is_empty(rows):
+        """Whether there are none."""
+        return rows.first == rows.last
+
+
+# ---- of the State: in `times` and `indices`
+
+
+class Clock(Record):
+    """Where a run is."""
+
+    time: float  # s
+    jumped: float  # whether a variable was written since the last step (whoever writes says so)
+    stamp: float  # time at the end of the last step: it shows whether the time was changed since
+    next_event: float  # the next scheduled event or kink
+    completed: float  # Model Exchange: where the last step was completed
+    states_changed: float  # whether handlers have changed something in the last step or event
+
+
+class Agenda(Record):
+    """What is still to be done."""
+
+    initialized: int
+    updates_done: int  # whether those at the start of the next step have run; HALTED
+    time_advanced: int  # kinds of handlers (bits) that have not run yet since time advanced
+    finished: int  # whether Termination was issued
+
+
+class Holds(Record):
+    """Which witnesses are held: how many; see `holds`."""
+
+    count: float
+    uses_own_method: float  # whether the memory of the method is that of a system with held witnesses
+    has_derivatives: float  # whether the derivatives in the cache are those with what holds them
+
+
+class Hold(Record):
+    """How a witness is held; behind it the direction of a push, or its switches."""
+
+    kind: float  # PUSHED, SWITCHED
+    side: float  # where it came from: 1 from above, -1 from below
+    size: float  # how many numbers follow
+
+
+class Switch(Record):
+    """A variable that a held witness switches."""
+
+    array: float  # 0 d, 1 k, 2 p, and its place there
+    offset: float
+    present: float  # its value
+    other: float  # its value on the other side
+
+
 class Timing(Record):
-    """When a handler comes; part of the State, in `clock`."""
+    """When a handler comes; part of the State."""
 
     served: float  # for which time its timer was served last
     period: float  # of the present grid, s
@@ -64,7 +197,7 @@ class Timing(Record):
 
 
 class Witness(Record):
-    """What is remembered of a witness; part of the State, in `clock`. See `witnesses` and `zeros`."""
+    """What is remembered of a witness; part of the State. See `witnesses` and `zeros`."""
 
     value: float  # at the end of the last step
     level: float  # what counts as zero
@@ -83,7 +216,7 @@ class Witness(Record):
 
 
 class Grid(Record):
-    """``offset + index * period``, exactly: whole seconds and rests in the resolution; in `agenda`."""
+    """``offset + index * period``, exactly: whole seconds and rests in the resolution."""
 
     offset_whole: int
     offset_rest: int
@@ -112,3 +245,234 @@ class Grid(Record):
             grid.period_rest,
             grid.resolution,
         )
+
+
+# ---- of one call or step: in `places`, `scratch` and `numbers`
+
+
+class Evaluation(Record):
+    """How far the cache is evaluated, and how often it was."""
+
+    stage: int  # RESTORED, NOTHING …
+    touched: int  # whether all that has changed since the last evaluation is marked
+    lowest: int  # the lowest stage that this invalidates
+    lowered: int  # the lowest stage that handlers have invalidated since the State was told
+    evaluations: int  # statistics: whole ones, partial ones, rows called in these
+    partial_evaluations: int
+    rows_called: int
+
+
+class Answers(Record):
+    """What handlers have answered and done."""
+
+    severity: int  # the worst answer, and who gave it
+    source: int
+    phase: int  # the worst of this phase
+    latest: int  # that of the last handler
+    calls: int  # how many handlers were called
+    changed: int  # whether updates have changed something
+    pushed: int  # whether triggered or signaled handlers have changed a state
+
+
+class FailureNotes(Record):
+    """What failed."""
+
+    block: int
+    handler: int
+    witness: int
+    step_code: int  # of the integrator
+    array: int  # a variable: its array, its place there
+    index: int
+    fastest: int  # the state that changes fastest
+    needed: int  # length that `h` needs
+
+
+class Course(Record):
+    """How the steps of a call go on."""
+
+    most_steps: int  # that one call may take
+    counted_steps: int  # of this stretch, see `pace`
+    suppressed: int  # whether initialization leaves its events out
+    goes_on: int  # whether another step follows at once, so that past rows may wait
+    arrived: int  # whether a delayed break has arrived at the end of the step
+    halts: (
+        int  # whether a step ends before the delayed jump that arrives at its end: the host has an event mode
+    )
+    has_bands: int  # whether a witness counts as zero in a band in this step
+    ends_known: int  # whether witnesses at both ends of the step are at hand
+
+
+class Output(Record):
+    """What is recorded."""
+
+    recording: int  # NO_ROWS, AT_EVENTS …
+    rows_used: int  # numbers in the buffer of rows
+    logging: int  # LOG_NOTHING, LOG_FINDINGS or LOG_ALL
+    log_used: int  # numbers in the buffer of events
+
+
+class Counts(Record):
+    """Statistics."""
+
+    steps: int
+    publishes: int
+    discrete_updates: int
+    unrestricted_updates: int
+    events: int
+
+
+class PlacesHeader(Record):
+    """What `places` begins with."""
+
+    evaluation: Evaluation
+    answers: Answers
+    failure: FailureNotes
+    course: Course
+    output: Output
+    counts: Counts
+
+
+class Options(Record):
+    """What a run was asked for."""
+
+    accuracy: float  # of the State (NaN: none)
+    shortest_pulse: float  # of the witnesses, s
+    meeting: float  # how far from a scheduled time a host may call the end of a step, s
+
+
+class Level(Record):
+    """What a witness is compared with during a step, see `zeros`."""
+
+    zero: float  # the value that counts as zero
+    guard: float  # what leaving it means where the step starts there
+    band: float  # how close to it zero begins (-1: it does not start there)
+
+
+class Probe(Record):
+    """Where a witness lies, and which way it has to cross (0: it is held)."""
+
+    value: int  # in the cache
+    rate: int  # in the cache; -1: found by differences
+    direction: int
+
+
+class Window(Record):
+    """An interval of time, s."""
+
+    start: float
+    end: float
+
+
+class Pace(Record):
+    """How fast a run gets on, see `pace`."""
+
+    begin_of_all: float
+    begin: float  # of this stretch
+    last_progress: float
+    finished_stretches: float
+    slower_stretches: float
+
+
+class Passing(Record):
+    """What lasts no longer than a call of a handler or a step."""
+
+    duration: float  # of the last handler in Python, s
+    refined_until: float  # how far the histories of this step are good
+
+
+# ---- recording: in `rows` and `choice`
+
+
+class OutputGrid(Record):
+    """The output times, ``origin + point * interval``, s."""
+
+    origin: float
+    interval: float
+    point: float  # the next one
+    until: float  # the end of the run
+
+
+class Choice(Record):
+    """What `choice` begins with: behind it the chosen values, then blocks that compute them."""
+
+    values: int  # how many
+    inside: int  # blocks that compute them inside a step; they come first
+    outside: int  # those that compute them where the motion is known
+
+
+class ChosenValue(Record):
+    """A recorded value: its array, its place there."""
+
+    array: int
+    offset: int
+
+
+class MethodFunctions(Record):
+    """Addresses of the functions of the method; 0: it has none."""
+
+    step: int
+    redo: int
+    dense: int
+    begin: int
+    restart: int
+    complete: int
+    tune: int
+
+
+class MethodSizes(Record):
+    """How much of the method's arrays belongs to it where no witness is held, and where the rest begins."""
+
+    coefficients: int
+    held_coefficients: int  # where those begin that it has while witnesses are held; 0: they are the same
+    slots: int
+    held_slots: int
+    memory: int
+    held_memory: int  # length of the memory while witnesses are held
+
+
+class Plan(Record):
+    """What a run is by its system and its method."""
+
+    # the schedule
+    derivatives: RowRange
+    first_row: int  # of all that is evaluated
+    report_end: int
+    nq: int
+    nu: int
+    cache_size: int
+    # updates of histories and auto-update variables: at ends of steps, at points inside, between these
+    end_updates: RowRange
+    inside_updates: RowRange
+    between_updates: RowRange
+    remembers: int  # whether there are any
+    points_inside: int
+    room: int  # entries that a step can bring to a history
+    side: int  # where in the cache the side of an instant is told
+    # the method
+    method: MethodFunctions
+    sizes: MethodSizes
+    order: int
+    restarts_cheaply: int
+    integrates_only: int  # whether nothing but integration happens in a step
+    # what Python is called for: a handler, and a buffer that is full
+    call_handler: int
+    call_drain: int
+    # handlers
+    handled_in_steps: int  # how many handlers and signals a step may have to serve
+    kinds: int  # of handlers, bits
+    has_schedule: int
+    has_timers: int
+    has_grids: int
+    shares_variables: int  # whether two handlers of one instant may write one variable
+    looked_rows: int  # how many for the values alone
+    first_looked: int
+    # witnesses
+    policy: int  # HOLD, REPORT_ALONE, STOP_RUN
+    held: RowRange
+    held_row: int
+    hold_width: int
+    candidate_width: int
+
+
+HOLD, REPORT_ALONE, STOP_RUN = 0, 1, 2
+"""Plan.policy: what is done about witnesses whose events do not end."""

@@ -1,516 +1,389 @@
-"""A run: its beginning, its steps, its end.
+"""A run: its arrays, and the records and views that lie in them.
 
-One step is `one_step`: `start_step` does the updates that are due, `integrate` goes on toward the next event,
-`end_step` publishes. A page for maintainers, "How a step runs", follows an event through these functions.
+Everything that the Step does is a function of a `Run`. Where something lies is said here, once: the other
+files read ``run.clock.time``, ``run.witnesses[i].level``, ``run.backup.y``.
 """
 
 from __future__ import annotations
 
-import math
+from typing import Any, ClassVar, NamedTuple
 
-from cosim.contracts.method_layout import FIXED, LARGEST
-from cosim.step import layout as ix
-from cosim.step.agenda import (
-    check_timers,
-    follow_clocks,
-    next_event_time,
-    schedule_periods,
-    start_agenda,
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.component.declarations import RING
+from cosim.contracts.method_layout import Settings, StepMemory, StepWork
+from cosim.step.records import (
+    Agenda,
+    Answers,
+    Choice,
+    ChosenValue,
+    Clock,
+    Counts,
+    Course,
+    Evaluation,
+    FailureNotes,
+    GivenTime,
+    Grid,
+    Handler,
+    Holds,
+    Level,
+    Node,
+    Options,
+    Output,
+    OutputGrid,
+    Pace,
+    Passing,
+    PastRow,
+    PlacesHeader,
+    Plan,
+    Probe,
+    Result,
+    SetState,
+    Smoothness,
+    Swap,
+    Timing,
+    Window,
+    Witness,
+    WitnessKind,
 )
-from cosim.step.arrays import Arrays
-from cosim.step.between import refine_step
-from cosim.step.codes import (
-    FAILED_CRAWL,
-    FAILED_HANDLER,
-    FAILED_PAST,
-    FAILED_PERIOD,
-    FAILED_STILL,
-    REACHED,
-    STEPPED,
-    TERMINATED,
+from cosim.step.views import first, numbers, one, rows
+from cosim_compiler.calls import GROUP_AT
+from cosim_compiler.convention import compounds
+from cosim_compiler.foreign import integers_at, reals_at, table_at
+from cosim_compiler.record import Rows, rows_of, width_of
+
+Reals = NDArray[np.float64]
+Integers = NDArray[np.int64]
+
+CONSTANT, GIVEN, STATE, COMPUTED, SCRATCH = "constant", "given", "state", "computed", "scratch"
+
+
+class Arrays(NamedTuple):
+    """All arrays of one run, as the functions of the Step take them; `ROLES` says what each is for."""
+
+    table: Integers  # of the system: address, start in `ints`, rows of each block
+    ints: Integers
+    watched: Integers  # as `table`, for the blocks that witnesses and histories inside steps need
+    program: Integers  # a `Plan`, then its tables
+    numbers: Reals  # `Options`, then times of lists of events, periods and offsets
+    coefficients: Reals  # of the integrator, as the next two
+    settings: Reals
+    slots: Integers
+    y: Reals
+    p: Reals
+    d: Reals
+    k: Integers
+    h: Reals  # grows
+    c: Reals
+    memory: Reals  # of the integrator
+    indices: Integers  # an `Agenda`, then for each handler its next index and its `Grid`
+    times: Reals  # a `Clock`, then `Timing` of handlers, memory of witnesses, what is held
+    work: Reals  # of the integrator
+    scratch: Reals  # working space
+    held_table: Integers  # as `table`, where witnesses are held
+    held_ints: Integers  # as `ints`, with what is held behind it
+    probe: Integers  # a `Probe` for each witness
+    places: Integers  # a `PlacesHeader`, then working space
+    reach: Integers  # see `evaluation`
+    choice: Integers  # see `recording`
+    rows: Reals  # an `OutputGrid`, then recorded rows
+    log: Reals  # see `event_log`
+
+
+AGENDA_WIDTH, CLOCK_WIDTH, GRID_WIDTH = width_of(Agenda), width_of(Clock), width_of(OutputGrid)
+CHOICE_WIDTH, VALUE_WIDTH = width_of(Choice), width_of(ChosenValue)
+
+
+class Variables(NamedTuple):
+    """A copy of the variables."""
+
+    y: Reals
+    p: Reals
+    d: Reals
+    k: Integers
+
+
+class Run(Arrays):
+    """All that a run works on: its arrays, and what lies in them.
+
+    In the language and in plain Python alike; what is declared here the tables of a system lay out.
+    """
+
+    PARTS: ClassVar[dict[str, int]] = {}
+    """Where in `program` the beginning of each part stands, and behind it the length."""
+
+    plan: Plan = first("program", Plan)
+    options: Options = first("numbers", Options)
+    clock: Clock = first("times", Clock)
+    agenda: Agenda = first("indices", Agenda)
+    header: PlacesHeader = first("places", PlacesHeader)
+    output_grid: OutputGrid = first("rows", OutputGrid)
+    chosen: Choice = first("choice", Choice)
+
+    # the method
+    method_settings: Settings = first("settings", Settings)
+    step_memory: StepMemory = first("memory", StepMemory)
+    last_step: StepWork = first("work", StepWork)
+
+    # handlers
+    handlers: Rows[Handler] = rows("program", Handler)
+    next_index: Integers = numbers("indices")  # which occurrence comes next, or whether it is pending
+    grids: Rows[Grid] = rows("indices", Grid)
+    timings: Rows[Timing] = rows("times", Timing)
+    due: Integers = numbers("places")  # the cause of each that is due
+    waiting: Integers = numbers("places")  # which wait because a witness has triggered them
+    timer_values: Reals = numbers("scratch")  # what the timers of those that are due were set to
+    signals: Integers = numbers("program")  # where in `k` they lie
+    stages_of_d: Integers = numbers("program")  # the stage that each variable invalidates
+    stages_of_k: Integers = numbers("program")
+    writers: Integers = numbers("places")  # of each variable: 1 + the handler that has written it
+    python_writers: Integers = numbers("places")  # the same of handlers in Python
+    reported_writers: Integers = numbers("places")  # handlers that were reported to overwrite others
+
+    # what components tell the Step
+    smoothness: Rows[Smoothness] = rows("program", Smoothness)
+    kinks: Integers = numbers("program")  # where in the cache they say until when they are smooth
+    breaks: Integers = numbers("program")  # the order of a delayed break that has arrived
+    notices: Integers = numbers("program")
+    reported_notices: Integers = numbers("places")
+    relative: Integers = numbers("program")  # states whose relative tolerance follows the accuracy
+    absolute: Integers = numbers("program")
+
+    # what is remembered
+    swaps: Rows[Swap] = rows("program", Swap)  # auto-update variables
+    kept_swaps: Reals = numbers("scratch")  # as they were during the step
+    rings: Integers = numbers("program")  # where in `k` those of the histories lie
+    history_flags: Integers = numbers("places")  # what a look has left in these
+    reported_histories: Integers = numbers("places")
+    past: Rows[PastRow] = rows("program", PastRow)  # blocks of an evaluation that read histories
+    past_results: Integers = numbers("program")  # where in the cache others read what these found
+    past_results_before: Reals = numbers("scratch")
+    looks: Integers = numbers("program")  # blocks that are walked for a look between the ends of a step
+    inner_caches: Reals = numbers("scratch")  # of points inside a step
+
+    # witnesses
+    witness_kinds: Rows[WitnessKind] = rows("program", WitnessKind)
+    watched_blocks: Integers = numbers("program")
+    probes: Rows[Probe] = rows("probe", Probe)
+    witnesses: Rows[Witness] = rows("times", Witness)
+    levels: Rows[Level] = rows("scratch", Level)  # what they are compared with during this step
+    values_before: Reals = numbers("scratch")  # at the start of the step, or before updates
+    rates_before: Reals = numbers("scratch")  # their declared rates there
+    rates_now: Reals = numbers("scratch")
+    start_values: Reals = numbers("scratch")  # above their levels, at the start of the step
+    stop_values: Reals = numbers("scratch")  # at its end
+    window_values: Reals = numbers("scratch")  # at the start of the window
+    present_values: Reals = numbers("scratch")
+    search_window: Window = one("scratch", Window)  # where the search has found a crossing
+    searched_work: Reals = numbers("scratch")  # the method's work when the step was searched
+    point_numbers: Reals = numbers("scratch")  # see `search_points`
+    located: Window = one("scratch", Window)  # of the event that ends the step; NaN: there is none
+    located_before: Reals = numbers("scratch")  # the witnesses at its ends
+    located_after: Reals = numbers("scratch")
+    roundings: Reals = numbers("scratch")  # how far rounding moves each witness
+    least_distances: Reals = numbers("scratch")  # while that is measured
+    has_crossed: Integers = numbers("places")
+    has_fired: Integers = numbers("places")  # which have triggered at this instant
+    was_set: Integers = numbers("places")  # how a handler has set them, see `zeros`
+    reported_witnesses: Integers = numbers("places")
+
+    # witnesses that are held
+    holds: Holds = one("times", Holds)
+    held_order: Reals = numbers("times")  # which are held, in the order in which it began
+    hold_numbers: Reals = numbers("times")  # a `Hold` for each witness, and what follows it
+    candidates: Reals = numbers("scratch")  # for each witness what its handlers have done
+    twin_cache: Reals = numbers("scratch")  # before updates
+
+    # working space
+    spare_states: Reals = numbers("scratch")  # two states
+    arrived_states: Reals = numbers("scratch")  # with which a host has come to an event
+    start_derivatives: Reals = numbers("scratch")  # before updates
+    probed_states: Reals = numbers("scratch")  # for looks at other times
+    probed_cache: Reals = numbers("scratch")
+    failed_cache: Reals = numbers("scratch")  # that a handler found that failed
+    passing: Passing = one("scratch", Passing)
+    pace: Pace = one("scratch", Pace)
+
+    # what follows which variables, see `evaluation`
+    nodes: Rows[Node] = rows("reach", Node)
+    reader_starts: Integers = numbers("reach")
+    readers: Integers = numbers("reach")
+    follower_starts: Integers = numbers("reach")
+    followers: Integers = numbers("reach")
+    marks: Integers = numbers("places")
+    stack: Integers = numbers("places")
+
+    # copies of the variables
+    backup_numbers: Reals = numbers("scratch")
+    backup_integers: Integers = numbers("places")
+    working_numbers: Reals = numbers("scratch")
+    working_integers: Integers = numbers("places")
+    written_numbers: Reals = numbers("scratch")
+    written_integers: Integers = numbers("places")
+    starting_numbers: Reals = numbers("scratch")
+    starting_integers: Integers = numbers("places")
+    failed_numbers: Reals = numbers("scratch")
+    failed_integers: Integers = numbers("places")
+
+    @property
+    def evaluation(run) -> Evaluation:
+        """How far the cache is evaluated."""
+        return run.header.evaluation
+
+    @property
+    def answers(run) -> Answers:
+        """What handlers have answered and done."""
+        return run.header.answers
+
+    @property
+    def failure(run) -> FailureNotes:
+        """What failed."""
+        return run.header.failure
+
+    @property
+    def course(run) -> Course:
+        """How the steps of this call go on."""
+        return run.header.course
+
+    @property
+    def output(run) -> Output:
+        """What is recorded."""
+        return run.header.output
+
+    @property
+    def counts(run) -> Counts:
+        """Statistics."""
+        return run.header.counts
+
+    def results_of(run, handler):
+        """The variables that a handler may change."""
+        return rows_of(Result, run.program, handler.results_at, handler.results)
+
+    def states_set_by(run, handler):
+        """The states that a handler may set, once for each witness that depends on one."""
+        return rows_of(SetState, run.program, handler.sets_at, handler.sets)
+
+    def time_given(run, place):
+        """The period or the offset that stands at a place of `program`."""
+        return rows_of(GivenTime, run.program, place, 1)[0]
+
+    @property
+    def chosen_values(run):
+        """The values that are recorded."""
+        return rows_of(ChosenValue, run.choice, CHOICE_WIDTH, run.chosen.values)
+
+    @property
+    def blocks_inside(run):
+        """The blocks that they need inside a step."""
+        at = CHOICE_WIDTH + VALUE_WIDTH * run.chosen.values
+        return rows_of(int, run.choice, at, run.chosen.inside)
+
+    @property
+    def blocks_outside(run):
+        """The blocks that they need where the motion is known."""
+        at = CHOICE_WIDTH + VALUE_WIDTH * run.chosen.values + run.chosen.inside
+        return rows_of(int, run.choice, at, run.chosen.outside)
+
+    def ring(run, number):
+        """The ring of a history."""
+        at = run.rings[number]
+        return rows_of(int, run.k, at, RING)
+
+    @property
+    def searched_step(run) -> StepWork:
+        """The step that was searched for crossings."""
+        return rows_of(StepWork, run.searched_work, 0, 1)[0]
+
+    @property
+    def backup(run) -> Variables:
+        """The variables before the updates of a kind."""
+        return run.split(run.backup_numbers, run.backup_integers)
+
+    @property
+    def working(run) -> Variables:
+        """The copy that handlers write to."""
+        return run.split(run.working_numbers, run.working_integers)
+
+    @property
+    def written(run) -> Variables:
+        """What a handler in Python has written."""
+        return run.split(run.written_numbers, run.written_integers)
+
+    @property
+    def starting(run) -> Variables:
+        """The variables before all updates of an instant."""
+        return run.split(run.starting_numbers, run.starting_integers)
+
+    @property
+    def failed_from(run) -> Variables:
+        """The variables that a handler found that failed."""
+        return run.split(run.failed_numbers, run.failed_integers)
+
+    def split(run, reals, integers):
+        """A copy of the variables, in these numbers."""
+        at_p = run.y.shape[0]
+        at_d = at_p + run.p.shape[0]
+        return Variables(
+            rows_of(float, reals, 0, at_p),
+            rows_of(float, reals, at_p, run.p.shape[0]),
+            rows_of(float, reals, at_d, run.d.shape[0]),
+            integers,
+        )
+
+
+LETTERS = dict(
+    zip(
+        Arrays._fields,
+        ("T", "I", "T", "I", "F", "F", "F", "I", *"FFFIFF", *"FIF", *"FF", "T", *"III", *"II", *"FF"),
+        strict=True,
+    )
 )
-from cosim.step.copies import different, keep
-from cosim.step.crossing import MOST_PARTS
-from cosim.step.event_log import NOTICE, tell
-from cosim.step.histories import (
-    arrived_break,
-    halt,
-    make_room,
-    next_kink,
-    note_swapped,
-    remember,
-    remember_step,
-)
-from cosim.step.holds import (
-    begin_candidates,
-    can_hold,
-    drop,
-    forget_holds,
-    held_count,
-    realize_held,
-    release,
-)
-from cosim.step.pace import crawls, forget_pace
-from cosim.step.realize import (
-    assemble,
-    begin_integration,
-    realize,
-    realized,
-    restart_integration,
-    step,
-)
-from cosim.step.recording import record_step, record_update
-from cosim.step.touched import lower_stage
-from cosim.step.triggered import (
-    cross_at_rest,
-    cross_by_jump,
-    leave_out_pending,
-    list_pending,
-    stay_on_guard,
-    turned,
-)
-from cosim.step.updates import (
-    FAILED_STATUS,
-    FIRST_PUBLISHES,
-    INITIALIZATION_CAUSE,
-    PUBLISH_CAUSES,
-    REACHED_TERMINATION,
-    TERMINATION_CAUSE,
-    TRIGGERED,
-    UPDATE_CAUSES,
-    has_kind,
-    publishes,
-    take_signals,
-    updates,
-)
-from cosim.step.witnesses import (
-    begin_watch,
-    forget_located,
-    next_expected,
-    start_witnesses,
-    trigger,
-)
-from cosim.step.zeros import has_arrivals, note_written
-from cosim.system.history_buffer import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
+"""The letter of each array's type, as in `cosim_compiler.native`."""
 
-WITHIN_REACH = 0.999 * MOST_PARTS  # shortest pulses: in a step that long each of them is looked at
-SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, not a step
-BOTH_KINDS = 3  # of updates that wait for time to advance
+ROLES = {
+    **dict.fromkeys(
+        ("table", "ints", "watched", "program", "slots", "held_table", "reach", "choice"), CONSTANT
+    ),
+    **dict.fromkeys(("numbers", "coefficients", "settings"), GIVEN),
+    **dict.fromkeys(("y", "p", "d", "k", "h", "memory", "indices", "times"), STATE),
+    "c": COMPUTED,
+    **dict.fromkeys(("work", "scratch", "held_ints", "probe", "places", "rows", "log"), SCRATCH),
+}
+"""What is STATE belongs to a State and is saved; what is COMPUTED follows from it. CONSTANT and SCRATCH need
+no saving. What is GIVEN follows from the accuracy of the run."""
+
+ARRAYS = tuple((name, LETTERS[name], ROLES[name]) for name in Arrays._fields)
+"""Name, letter of the type and role of each array, in the order in which the entry points take them."""
+
+ADDRESS, LENGTH, ARRAY_WIDTH = range(3)
+"""Of each array, in a head."""
+WHOLE_HEAD = ARRAY_WIDTH * len(ARRAYS) + 4
+"""Length of a head, with room for four numbers of who calls the Step by addresses."""
+
+ENTRY_SIGNATURE = "Af>i"
+"""Of every entry point: all arrays, a time; the answer is one of `codes`."""
 
 
-def note_next_event(a: Arrays) -> int:
-    """When the next scheduled event or kink comes, into `clock`; 0 or a code."""
-    time = next_event_time(a) if a.program[ix.HAS_SCHEDULE] != 0 else math.inf
-    if time != time:
-        return FAILED_PERIOD
-    kink = next_kink(a)
-    if a.clock[ix.TIME] + margin(a.clock[ix.TIME]) < kink < time:
-        time = kink
-    a.clock[ix.NEXT_EVENT] = time
-    return 0
+def _arrays_at() -> Any:
+    """The function that finds all arrays by the address of a head; written out: loops cannot be compiled."""
+    at = {"F": "reals_at", "I": "integers_at", "T": "table_at"}
+    members = ", ".join(
+        f"{at[letter]}(head[{ARRAY_WIDTH * i + ADDRESS}], head[{ARRAY_WIDTH * i + LENGTH}])"
+        for i, letter in enumerate(LETTERS.values())
+    )
+    namespace: dict[str, Any] = {
+        **{"Run": Run, "reals_at": reals_at, "integers_at": integers_at, "table_at": table_at},
+        "__name__": __name__,
+    }
+    first = f"def arrays_at(address):\n    head = integers_at(address, {ARRAY_WIDTH * len(LETTERS)})\n"
+    source = f"{first}    return Run({members})\n"
+    exec(compile(source, "<arrays of a run>", "exec"), namespace)  # noqa: S102
+    return namespace["arrays_at"]
 
 
-def is_near(a: Arrays, time: float, boundary: float) -> bool:
-    """Whether a scheduled time is the boundary that a host means: its own time may be off by rounding."""
-    return abs(time - boundary) <= a.numbers[ix.MEETING]
+arrays_at = _arrays_at()
+arrays_at.__dict__[GROUP_AT] = "A"
 
 
-def has_arrived(a: Arrays, boundary: float) -> bool:
-    """Whether a step has ended at a boundary, or at a scheduled update that is there for the host."""
-    if a.clock[ix.TIME] >= boundary:
-        return True
-    if a.program[ix.HAS_SCHEDULE] == 0 or not is_near(a, a.clock[ix.TIME], boundary):
-        return False
-    return next_event_time(a) <= a.clock[ix.TIME]
-
-
-def begin_answers(a: Arrays) -> None:
-    """Forget the answers of handlers."""
-    a.places[ix.SEVERITY] = 0
-    a.places[ix.SOURCE] = -1
-
-
-def initialize(a: Arrays, t: float) -> int:
-    """The 0th step, at `t`. What was pending when the integrator was replaced stays so."""
-    stays = a.agenda[ix.INITIALIZED] == 0 and a.clock[ix.STAMP] == t
-    a.clock[ix.TIME] = t
-    a.places[ix.STAGE] = ix.NOTHING
-    a.places[ix.TOUCHED] = 0
-    begin_answers(a)
-    for i in range(ix.FIRST_ENTRY):
-        a.agenda[i] = 0
-    for handler in a.handlers:
-        if not stays or handler.cause != TRIGGERED:
-            a.next_index[handler.number] = 0
-    forget_holds(a)
-    forget_located(a)
-    forget_pace(a)
-    for i in range(a.program[ix.NOTICES]):
-        a.places[a.program[ix.TOLD] + i] = 0
-    for i in range(a.program[ix.RINGS]):
-        a.places[a.program[ix.TOLD_OF_RINGS] + i] = 0
-    for i in range(a.program[ix.WITNESSES]):
-        a.places[a.program[ix.TOLD_OF_WITNESSES] + i] = 0
-    for entry in range(a.program[ix.ENTRIES]):
-        a.places[a.program[ix.REPORTED_WRITERS] + entry] = 0
-    code = make_room(a)
-    if code == 0:
-        code = start_agenda(a)
-    if code == 0:
-        code = assemble(a)
-    if code == 0 and a.places[ix.SUPPRESSED] == 0:
-        code = updates(a, 1 << INITIALIZATION_CAUSE)
-    if code == 0:
-        code = take_signals(a)
-    if code == 0:
-        code = schedule_periods(a, 1)
-    if code == 0:
-        code = check_timers(a)
-    if code == 0:
-        code = assemble(a)
-    # Twice: a derivative that depends on a delayed value is known once there is a past.
-    if code == 0:
-        code = remember(a, BEFORE, math.inf)
-    if code == 0:
-        code = remember(a, BEFORE, math.inf)
-    if code == 0:
-        code = begin_integration(a)
-    if code != 0:
-        return code
-    a.clock[ix.JUMPED] = 0.0
-    watch_notices(a)
-    code = start_witnesses(a, 1 if stays else 0)
-    if code != 0:
-        return code
-    a.agenda[ix.INITIALIZED] = 1
-    a.agenda[ix.TIME_ADVANCED] = BOTH_KINDS
-    a.clock[ix.STAMP] = t
-    if a.places[ix.SEVERITY] < REACHED_TERMINATION:
-        first = 0 if a.places[ix.SUPPRESSED] != 0 else 1 << INITIALIZATION_CAUSE
-        code = end_step(a, first + FIRST_PUBLISHES)
-    a.clock[ix.COMPLETED] = t
-    if code == 0:
-        code = note_next_event(a)
-    if code != 0:
-        return code
-    return TERMINATED if a.places[ix.SEVERITY] >= REACHED_TERMINATION else REACHED
-
-
-def advance(a: Arrays, t: float) -> int:
-    """Steps until `t`, at most ``places[MOST]`` of them: REACHED, STEPPED, TERMINATED or another code."""
-    if not t >= a.clock[ix.TIME]:
-        return FAILED_PAST
-    if a.program[ix.SMOOTH] != 0 and a.places[ix.RECORDING] == ix.NO_ROWS:
-        a.clock[ix.JUMPED] = 0.0  # nothing here remembers, watches or is corrected
-        return advance_smoothly(a, t)
-    a.places[ix.GOES_ON] = 1
-    code = STEPPED
-    for _ in range(max(1, a.places[ix.MOST])):
-        code = advance_once(a, t)
-        if code == STEPPED and crawls(a, t):
-            code = FAILED_CRAWL
-        if code != STEPPED:
-            break
-    a.places[ix.GOES_ON] = 0
-    if a.places[ix.STAGE] == ix.DERIVATIVES:
-        looked = realize(a, ix.MOTION)
-        code = looked if looked != 0 and code in (STEPPED, REACHED, TERMINATED) else code
-    return code
-
-
-def advance_smoothly(a: Arrays, t: float) -> int:
-    """As `advance`, where nothing but integration happens in a step: without what is not there."""
-    if not t > a.clock[ix.TIME]:
-        return advance_once(a, t)
-    code = realize(a, ix.MOTION)
-    if code != 0:
-        return code
-    begin_answers(a)
-    for _ in range(a.places[ix.MOST]):
-        stop = t
-        fixed = a.settings[FIXED]
-        if fixed != 0.0 and a.clock[ix.TIME] + fixed < t - SLIVER * fixed:
-            stop = a.clock[ix.TIME] + fixed
-        code = step(a, stop)
-        if code != 0:
-            return code
-        a.places[ix.STEPS_TAKEN] += 1
-        if crawls(a, t):
-            return FAILED_CRAWL
-        if a.clock[ix.TIME] >= t:
-            break
-    a.agenda[ix.UPDATES_DONE] = 0
-    a.agenda[ix.TIME_ADVANCED] = BOTH_KINDS
-    a.agenda[ix.FINISHED] = 0
-    a.clock[ix.STAMP] = a.clock[ix.TIME]
-    a.clock[ix.STATES_CHANGED] = 0.0
-    return REACHED if a.clock[ix.TIME] >= t else STEPPED
-
-
-def advance_once(a: Arrays, t: float) -> int:
-    """One step toward `t`: STEPPED, REACHED when it ended there, TERMINATED when a handler asked to stop."""
-    if not t >= a.clock[ix.TIME]:
-        return FAILED_PAST
-    code = make_room(a)
-    if code != 0:
-        return code
-    begin_answers(a)
-    before = a.clock[ix.TIME]
-    code = one_step(a, t)
-    a.clock[ix.STAMP] = a.clock[ix.TIME]
-    a.clock[ix.STATES_CHANGED] = float(a.places[ix.CHANGED])
-    if a.places[ix.RECORDING] != ix.NO_ROWS and a.clock[ix.TIME] > before:
-        recorded = record_step(a)
-        code = recorded if code == 0 else code
-    if code == 0 and a.places[ix.ARRIVED] != 0 and a.program[ix.CHEAP] == 0:
-        # after recording, which needs the dense output of the step
-        code = realize(a, ix.MOTION)
-        if code == 0:
-            code = restart_integration(a)
-    if code != 0:
-        return code
-    if a.places[ix.SEVERITY] >= REACHED_TERMINATION:
-        return TERMINATED
-    return REACHED if has_arrived(a, t) else STEPPED
-
-
-def one_step(a: Arrays, boundary: float) -> int:
-    """Updates at the start, integration no further than `boundary`, publishes at the end; 0 or a code."""
-    a.places[ix.CHANGED] = 0
-    a.places[ix.ARRIVED] = 0
-    code = follow_clocks(a)
-    if code == 0:
-        code = realized(a, ix.DERIVATIVES)
-    has_arrived = a.agenda[ix.UPDATES_DONE] == ix.HALTED
-    if code == 0 and has_arrived:
-        code = go_past_arrival(a)
-    if code != 0:
-        return code
-    if a.clock[ix.JUMPED] != 0.0 or a.agenda[ix.UPDATES_DONE] == 0:
-        if a.clock[ix.JUMPED] != 0.0:
-            code = note_jump(a)
-        if code == 0 and a.program[ix.IN_STEPS] != 0:
-            code = start_step(a)
-            if code == 0 and a.places[ix.SEVERITY] >= REACHED_TERMINATION:
-                a.agenda[ix.UPDATES_DONE] = 1
-                return 0
-        if code != 0:
-            return code
-    if has_arrivals(a):
-        changed = a.places[ix.CHANGED]
-        code = follow_arrivals(a)
-        if code != 0:
-            return code
-        if a.places[ix.SEVERITY] >= REACHED_TERMINATION:
-            a.agenda[ix.UPDATES_DONE] = 1
-            return 0
-        a.places[ix.CHANGED] = max(changed, a.places[ix.CHANGED])
-    if has_arrived:
-        a.places[ix.CHANGED] = 1
-    a.agenda[ix.UPDATES_DONE] = 0
-    start = a.clock[ix.TIME]
-    code = follow_clocks(a)
-    if code != 0:
-        return code
-    event_time = next_event_time(a) if a.program[ix.HAS_SCHEDULE] != 0 else boundary
-    if event_time != event_time:
-        return FAILED_PERIOD
-    if is_near(a, event_time, boundary):
-        boundary = event_time
-    kink = next_kink(a)
-    if start < kink < min(event_time, boundary) - margin(start):
-        event_time = kink
-    if start < min(event_time, boundary):
-        if a.places[ix.RECORDING] >= ix.ON_GRID:  # rows between the ends of the step show them
-            note_swapped(a)
-        code = integrate(a, event_time, boundary)
-        if code != 0:
-            return code
-    arrived = math.inf
-    if a.clock[ix.TIME] > start:
-        a.agenda[ix.TIME_ADVANCED] = BOTH_KINDS
-        a.agenda[ix.FINISHED] = 0
-        code = realized(a, ix.MOTION)
-        arrived = arrived_break(a)
-        if code == 0 and arrived <= 0.0 and a.places[ix.HALTS] != 0:
-            a.agenda[ix.UPDATES_DONE] = ix.HALTED
-            a.places[ix.STEPS_TAKEN] += 1
-            return halt(a)
-        if code == 0:
-            code = remember_step(a)
-        if code != 0:
-            return code
-    a.places[ix.STEPS_TAKEN] += 1
-    watch_notices(a)
-    if a.program[ix.IN_STEPS] != 0:
-        code = end_step(a, PUBLISH_CAUSES)
-        if code != 0:
-            return code
-    a.places[ix.ARRIVED] = 1 if arrived < float(a.program[ix.ORDER]) else 0
-    return code
-
-
-def go_past_arrival(a: Arrays) -> int:
-    """What the end of the last step has left to be done; 0 or a code."""
-    a.agenda[ix.UPDATES_DONE] = 0
-    arrived = arrived_break(a)
-    code = remember(a, BEFORE, math.inf)
-    if code == 0 and arrived < math.inf:
-        code = remember(a, AFTER_ARRIVAL, arrived)
-    if code != 0:
-        return code
-    watch_notices(a)
-    if a.program[ix.IN_STEPS] != 0:
-        code = end_step(a, PUBLISH_CAUSES)
-    if code == 0 and arrived < float(a.program[ix.ORDER]) and a.program[ix.CHEAP] == 0:
-        code = realize(a, ix.MOTION)
-        if code == 0:
-            code = restart_integration(a)
-    return code
-
-
-def note_jump(a: Arrays) -> int:
-    """What was written since the last step is a jump at this instant; it may make witnesses cross."""
-    code = assemble(a)
-    if code == 0:
-        code = remember(a, AFTER_EVENT, 2.0)
-    if code != 0:
-        return code
-    a.clock[ix.JUMPED] = 0.0
-    if cross_by_jump(a) == 0:
-        return 0
-    return end_step(a, 1 << TRIGGERED)
-
-
-def start_step(a: Arrays) -> int:
-    """The updates that are due, and those that their signals cause; 0 or a code."""
-    at = a.program[ix.DERIVATIVE]
-    for m in range(a.y.shape[0]):
-        a.scratch[at + m] = a.c[m]
-    if can_hold(a):
-        code = release(a)
-        if code != 0:
-            return code
-    if a.program[ix.WITNESSES] > 0:
-        keep(a, a.program[ix.STARTING], a.program[ix.STARTING_K])
-    list_pending(a)
-    if a.program[ix.CANDIDATES_WIDTH] > 0:
-        begin_candidates(a)
-    a.places[ix.CHANGED] = 0
-    handled = a.places[ix.HANDLED]
-    failed = updates(a, UPDATE_CAUSES)
-    if failed == 0 and a.program[ix.SIGNALS] > 0:
-        failed = take_signals(a)
-    # where some have failed, what others have done before stays
-    code = realized(a, ix.MOTION)
-    if code == 0 and a.places[ix.CHANGED] != 0:
-        code = follow_updates(a)
-    elif code == 0 and a.places[ix.HANDLED] != handled:
-        code = stay_on_guard(a)
-    if code == 0 and a.places[ix.HANDLED] != handled:
-        note_written(a)
-    return failed if failed != 0 else code
-
-
-def follow_arrivals(a: Arrays) -> int:
-    """Witnesses that came to zero, and whose passage nothing says, may stay there: an event. 0 or a code."""
-    if cross_at_rest(a) == 0:
-        return 0
-    code = end_step(a, 1 << TRIGGERED)
-    if code == 0 and a.program[ix.IN_STEPS] != 0:
-        code = start_step(a)
-    return code
-
-
-def follow_updates(a: Arrays) -> int:
-    """Updates have changed the State, which is realized again; 0 or a code."""
-    at = a.program[ix.DERIVATIVE]
-    same = True
-    for m in range(a.y.shape[0]):
-        if different(a.scratch[at + m], a.c[m]):
-            same = False
-    code = remember(a, AFTER_EVENT, math.inf if same else 2.0)
-    if code == 0:
-        code = restart_integration(a)
-    if code == 0 and a.places[ix.RECORDING] != ix.NO_ROWS:
-        code = record_update(a)
-    leave_out_pending(a)
-    if code == 0 and can_hold(a):
-        code = drop(a)
-    if code == 0:
-        code = turned(a, 1 if same else 0)
-    return code
-
-
-def end_step(a: Arrays, causes: int) -> int:
-    """Publishes; 0 or a code."""
-    code = publishes(a, causes) if has_kind(a, ix.PUBLISH) else 0
-    if code == 0 and a.places[ix.SEVERITY] == FAILED_STATUS:
-        return FAILED_HANDLER
-    return code
-
-
-def integrate(a: Arrays, event_time: float, boundary: float) -> int:
-    """One step of the integrator toward an event or a boundary, ended by a witness that crosses."""
-    begin_watch(a)
-    start = a.clock[ix.TIME]
-    fixed = a.settings[FIXED]
-    stop = min(event_time, boundary)
-    if fixed != 0.0 and a.y.shape[0] > 0 and start + fixed < boundary - SLIVER * fixed:
-        stop = start + fixed if boundary < event_time else event_time
-    if a.y.shape[0] == 0 and min(stop, a.settings[LARGEST]) == math.inf:
-        return FAILED_STILL
-    if held_count(a) > 0:
-        code = realize_held(a)
-        if code != 0:
-            return code
-    if a.program[ix.WITNESSES] > 0:
-        stop = min(stop, next_expected(a))
-        if fixed == 0.0:
-            stop = min(stop, start + WITHIN_REACH * a.numbers[ix.SHORTEST_PULSE])
-    code = step(a, stop)
-    if code == 0 and a.program[ix.BETWEEN_FIRST] != a.program[ix.BETWEEN_LAST]:
-        a.scratch[a.program[ix.REFINED_UNTIL]] = math.nan
-        code = refine_step(a, 1)
-    if code == 0:
-        code = trigger(a, start)
-    if code == 0 and a.program[ix.BETWEEN_FIRST] != a.program[ix.BETWEEN_LAST]:
-        code = realize(a, ix.MOTION)
-        if code == 0:
-            code = refine_step(a, 0)  # where an event has made the step shorter
-    return code
-
-
-def evaluate(a: Arrays, t: float) -> int:
-    """Everything that follows from the present state, at `t`, outputs included."""
-    if t != a.clock[ix.TIME]:
-        a.clock[ix.TIME] = t
-        lower_stage(a, ix.INSTANCE)
-    return realize(a, ix.REPORT)
-
-
-def watch_notices(a: Arrays) -> None:
-    """Tell when a slot that has a notice is no longer 0, once until it is 0 again."""
-    for i in range(a.program[ix.NOTICES]):
-        now = 1 if a.c[a.program[a.program[ix.NOTICES_AT] + i]] != 0.0 else 0
-        if now > a.places[a.program[ix.TOLD] + i]:
-            tell(a, NOTICE, i, 0.0)
-        a.places[a.program[ix.TOLD] + i] = now
-
-
-def finish(a: Arrays) -> int:
-    """Termination, once for each end of a run; signals that its handlers raise stay set."""
-    if a.agenda[ix.FINISHED] != 0:
-        return REACHED
-    a.agenda[ix.FINISHED] = 1
-    begin_answers(a)
-    code = realize(a, ix.MOTION)
-    if code == 0:
-        code = updates(a, 1 << TERMINATION_CAUSE)
-    if code == 0:
-        code = realize(a, ix.MOTION)
-    if code == 0:
-        code = publishes(a, 1 << TERMINATION_CAUSE)
-    if code != 0:
-        return code
-    return FAILED_HANDLER if a.places[ix.SEVERITY] == FAILED_STATUS else REACHED
+compounds["A"] = (Run, "".join(LETTERS.values()))

@@ -7,29 +7,67 @@ taken out of r_i first, in the metric of the mass matrix. Where its handlers hav
 variables, it is Filippov's: y' = f + sum lambda_i (f_i - f), with 0 <= lambda_i <= 1 such that W' = -k W; f_i
 has the variables of witness i switched over. Where both kinds are held, all lambda_i are found together.
 
-The block comes after all others of an evaluation. Its row holds what `holds.set_up` writes there; the
-numbers that it works with follow the cache of the State.
+The block comes after all others of an evaluation. Its row holds what `holds.prepare_sliding_field` writes
+there; the numbers that it works with follow the cache of the State.
 """
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
-from cosim.step.arrays import Integers, Reals
+from cosim.step.run import Integers, Reals
 from cosim.walker import call_block
+from cosim_compiler.record import Record, Rows, rows_of, width_of
 
 PUSHED, SWITCHED = 0, 1
 SPACING = 1e-4  # s, and of a push: over which derivatives along the solution are taken
 RETURN_RATE = 8.0  # 1/s, of a held witness to zero, where rounding has carried it away
 
-# The row: states, held witnesses, those of them that are pushed, blocks of an evaluation, blocks that take
-# what constraints forbid out of a push, then where these tables start. Of a witness: value, rate, kind.
-STATES, HELD, PUSHES, BLOCKS, CORRECTIONS, WITNESS_AT, SWITCH_AT, CORRECTIONS_AT = range(8)
-NUMBERS_AT, CACHE_SIZE, TABLE_AT = 8, 9, 10
-BLOCK_ADDRESS, BLOCK_START, BLOCK_ROWS, BLOCK_WIDTH = range(4)  # of a block: also where in `ints`, how many
-HELD_VALUE, HELD_RATE, HELD_KIND, HELD_WIDTH = range(4)
-# Behind how many variables a witness switches, for each: which array, where in it, where its two values lie.
-SWITCHED_IN, SWITCHED_AT, SIDES_AT, SWITCHED_WIDTH = range(4)
+IN_SWITCH_D, IN_SWITCH_K, IN_SWITCH_P = 0, 1, 2  # arrays of switched variables
+
+
+class SlidingRow(Record):
+    """The row of the block; places are those in `ints`. Behind it the blocks of an evaluation."""
+
+    states: int  # how many
+    held: int  # how many witnesses are held
+    pushed: int  # how many of these by a push
+    blocks: int  # of an evaluation
+    corrections: int  # blocks that take what constraints forbid out of a push
+    witnesses_at: int
+    switches_at: int
+    corrections_at: int
+    numbers_at: int  # in the cache
+    cache_size: int
+
+
+class ListedBlock(Record):
+    """A block of the schedule."""
+
+    address: int
+    start: int  # of its rows in `ints`
+    rows: int
+
+
+class HeldWitness(Record):
+    """A witness that is held: where in the cache its value and its rate lie (-1: nowhere), and how."""
+
+    value: int
+    rate: int
+    kind: int
+
+
+class Switched(Record):
+    """A variable that a held witness switches; each list of them begins with how many there are."""
+
+    array: int
+    offset: int
+    sides_at: int  # where its two values lie
+
+
+ROW_WIDTH, BLOCK_WIDTH, HELD_WIDTH, SWITCHED_WIDTH = map(
+    width_of, (SlidingRow, ListedBlock, HeldWitness, Switched)
+)
 
 
 class Held(NamedTuple):
@@ -43,18 +81,35 @@ class Held(NamedTuple):
     first: int
 
 
-def call_listed(a: Held, at: int, t: float, y: Reals, h: Reals, c: Reals) -> None:
+def row_of(a: Held) -> SlidingRow:
+    """The row of the block."""
+    return rows_of(SlidingRow, a.ints, a.first, 1)[0]
+
+
+def blocks_of(a: Held) -> Rows[ListedBlock]:
+    """The blocks of an evaluation."""
+    return rows_of(ListedBlock, a.ints, a.first + ROW_WIDTH, row_of(a).blocks)
+
+
+def corrections_of(a: Held) -> Rows[ListedBlock]:
+    """The blocks that take what constraints forbid out of a push."""
+    return rows_of(ListedBlock, a.ints, row_of(a).corrections_at, row_of(a).corrections)
+
+
+def held_witnesses(a: Held) -> Rows[HeldWitness]:
+    """The witnesses that are held."""
+    return rows_of(HeldWitness, a.ints, row_of(a).witnesses_at, row_of(a).held)
+
+
+def call_listed(a: Held, block: ListedBlock, t: float, y: Reals, h: Reals, c: Reals) -> None:
     """Call a block that is listed in the row."""
-    call_block(
-        a.ints[at + BLOCK_ADDRESS], t, y, a.p, a.d, a.k, h, c, a.ints, a.ints[at + BLOCK_START],
-        a.ints[at + BLOCK_ROWS],
-    )  # fmt: skip
+    call_block(block.address, t, y, a.p, a.d, a.k, h, c, a.ints, block.start, block.rows)
 
 
 def evaluate(a: Held, t: float, y: Reals, c: Reals) -> None:
     """Walk all blocks of an evaluation of the derivatives."""
-    for i in range(a.ints[a.first + BLOCKS]):
-        call_listed(a, a.first + TABLE_AT + BLOCK_WIDTH * i, t, y, a.h, c)
+    for block in blocks_of(a):
+        call_listed(a, block, t, y, a.h, c)
 
 
 def shifted(y: Reals, amount: float, direction: Reals, out: Reals) -> None:
@@ -67,9 +122,9 @@ def allowed(a: Held, t: float, y: Reals, push: Reals, c: Reals, out: Reals) -> N
     """``out`` = a push without what constraints forbid, at `y`, which `c` belongs to."""
     for m in range(out.shape[0]):
         out[m] = push[m]
-    for i in range(a.ints[a.first + CORRECTIONS]):
+    for block in corrections_of(a):
         # as for an error estimate: the vector in place of y, and y in place of h
-        call_listed(a, a.ints[a.first + CORRECTIONS_AT] + BLOCK_WIDTH * i, t, out, y, c)
+        call_listed(a, block, t, out, y, c)
 
 
 def values_along(
@@ -90,8 +145,8 @@ def values_along(
         amount = SPACING if sign == 0 else -SPACING
         shifted(y, amount, direction, scratch_y)
         evaluate(a, t + amount * flows, scratch_y, scratch_c)
-        for i in range(a.ints[a.first + HELD]):
-            value = scratch_c[a.ints[a.ints[a.first + WITNESS_AT] + HELD_WIDTH * i + HELD_VALUE]]
+        for i in range(row_of(a).held):
+            value = scratch_c[held_witnesses(a)[i].value]
             if sign == 0:
                 out[i] = value
             else:
@@ -102,15 +157,15 @@ def rates_at(a: Held, t: float, y: Reals, flow: Reals, spare_y: Reals, scratch_c
     """Rates of the held witnesses along the solution through `y` (without pushes)."""
     evaluate(a, t, y, scratch_c)
     declared = True
-    for i in range(a.ints[a.first + HELD]):
-        rate = a.ints[a.ints[a.first + WITNESS_AT] + HELD_WIDTH * i + HELD_RATE]
+    for i in range(row_of(a).held):
+        rate = held_witnesses(a)[i].rate
         if rate < 0:
             declared = False
         else:
             out[i] = scratch_c[rate]
     if declared:
         return
-    for m in range(a.ints[a.first + STATES]):
+    for m in range(row_of(a).states):
         flow[m] = scratch_c[m]
     values_along(a, t, y, flow, 1.0, spare_y, scratch_c, out)
 
@@ -145,19 +200,16 @@ def solve(matrix: Reals, right: Reals, n: int) -> None:
             right[i] /= matrix[i * n + i]
 
 
-def switch(a: Held, at: int, numbers: Reals, side: int) -> None:
+def switch_variables(a: Held, at: int, numbers: Reals, side: int) -> None:
     """Give the variables that a witness switches their values of one side (0 or 1)."""
-    for j in range(a.ints[at]):
-        row = at + 1 + SWITCHED_WIDTH * j
-        kind = a.ints[row + SWITCHED_IN]
-        offset = a.ints[row + SWITCHED_AT]
-        value = numbers[a.ints[row + SIDES_AT] + side]
-        if kind == 0:
-            a.d[offset] = value
-        elif kind == 1:
-            a.k[offset] = int(value)
+    for switched in rows_of(Switched, a.ints, at + 1, a.ints[at]):
+        value = numbers[switched.sides_at + side]
+        if switched.array == IN_SWITCH_D:
+            a.d[switched.offset] = value
+        elif switched.array == IN_SWITCH_K:
+            a.k[switched.offset] = int(value)
         else:
-            a.p[offset] = value
+            a.p[switched.offset] = value
 
 
 def sliding_field(
@@ -174,10 +226,12 @@ def sliding_field(
 ) -> None:
     """The block: adds to ``c[0:n]`` what keeps the held witnesses where they are."""
     a = Held(p, d, k, h, ints, first)
-    n = ints[first + STATES]
-    held = ints[first + HELD]
-    cache_size = ints[first + CACHE_SIZE]
-    numbers = c[ints[first + NUMBERS_AT] :]
+    row = row_of(a)
+    witnesses = held_witnesses(a)
+    n = row.states
+    held = row.held
+    cache_size = row.cache_size
+    numbers = c[row.numbers_at :]
     multipliers = numbers[:held]
     at = held
     pushes = numbers[at : at + held * n]
@@ -203,28 +257,27 @@ def sliding_field(
         scratch_c[m] = c[m]
     for m in range(n):
         flow[m] = c[m]
-    witness_at = ints[first + WITNESS_AT]
-    at = ints[first + SWITCH_AT]
+    at = row.switches_at
     for j in range(held):
         direction = directions[j * n : j * n + n]
-        if ints[witness_at + HELD_WIDTH * j + HELD_KIND] == PUSHED:
+        if witnesses[j].kind == PUSHED:
             allowed(a, t, y, pushes[j * n : j * n + n], scratch_c, direction)
     for j in range(held):
-        if ints[witness_at + HELD_WIDTH * j + HELD_KIND] == SWITCHED:
-            switch(a, at, numbers, 1)
+        if witnesses[j].kind == SWITCHED:
+            switch_variables(a, at, numbers, 1)
             evaluate(a, t, y, scratch_c)
-            switch(a, at, numbers, 0)
+            switch_variables(a, at, numbers, 0)
             for m in range(n):
                 directions[j * n + m] = scratch_c[m] - flow[m]
             at += 1 + SWITCHED_WIDTH * ints[at]
-    pushed = ints[first + PUSHES]
+    pushed = row.pushed
     for j in range(-1, held):
         direction = flow if j < 0 else directions[j * n : j * n + n]
         moving = 1.0 if j < 0 else 0.0
         if pushed < held:
             values_along(a, t, y, direction, moving, shifted_y, scratch_c, first_rates)
             for i in range(held):
-                if ints[witness_at + HELD_WIDTH * i + HELD_KIND] == SWITCHED:
+                if witnesses[i].kind == SWITCHED:
                     if j < 0:
                         multipliers[i] = -first_rates[i]
                     else:
@@ -236,7 +289,7 @@ def sliding_field(
             for i in range(held):
                 if sign == 0:
                     second_rates[i] = first_rates[i]
-                elif ints[witness_at + HELD_WIDTH * i + HELD_KIND] == PUSHED:
+                elif witnesses[i].kind == PUSHED:
                     slope = (second_rates[i] - first_rates[i]) / (2.0 * SPACING)
                     if j < 0:
                         multipliers[i] = -slope
@@ -245,15 +298,15 @@ def sliding_field(
     if pushed > 0:
         rates_at(a, t, y, spare, spare2, scratch_c, first_rates)
     for i in range(held):
-        value = c[ints[witness_at + HELD_WIDTH * i + HELD_VALUE]]
-        if ints[witness_at + HELD_WIDTH * i + HELD_KIND] == PUSHED:
+        value = c[witnesses[i].value]
+        if witnesses[i].kind == PUSHED:
             multipliers[i] -= RETURN_RATE * (2.0 * first_rates[i] + RETURN_RATE * value)
         else:
             multipliers[i] -= RETURN_RATE * value
     solve(matrix, multipliers, held)
     for i in range(held):
         multipliers[i] = max(multipliers[i], 0.0)
-        if ints[witness_at + HELD_WIDTH * i + HELD_KIND] == SWITCHED:
+        if witnesses[i].kind == SWITCHED:
             multipliers[i] = min(multipliers[i], 1.0)
     for i in range(held):
         for m in range(n):

@@ -1,49 +1,55 @@
 """Updates and publishes: which handlers are due, in which order they run, what becomes of what they write.
 
 The path of an event: `witnesses.trigger` (or `agenda`) makes a handler pending; `run.start_step` calls
-`updates`, which calls `handle` for each cause; `handle` calls `run_handler`, then `accept_results`, and
-`take_over` changes the State.
+`run_updates`, which calls `handle` for each cause; `handle` calls `run_handler`, then `accept_all`, and
+`restore_variables` changes the State.
 """
 
 from __future__ import annotations
 
 import math
 
-from cosim.step import layout as ix
 from cosim.step.agenda import first_due, next_time, serve, waits_for
-from cosim.step.arrays import Arrays
-from cosim.step.codes import (
-    FAILED_ANSWER,
-    FAILED_FORBIDDEN,
-    FAILED_HANDLER,
-    FAILED_INFINITE,
-    FAILED_INTEGER,
-    FAILED_SIGNALS,
-)
-from cosim.step.copies import different, keep, take_over
-from cosim.step.evaluation import walk_here
+from cosim.step.copies import copied_value, different, restore_variables, save_variables, set_copied
+from cosim.step.evaluation import lower_stage, number_of_variable, walk_here
 from cosim.step.event_log import (
-    ANSWER,
-    CELL,
-    CELL_ARRAY,
-    CELL_OFFSET,
-    CELL_SIZE,
-    CELLS,
+    CHANGE_WIDTH,
+    EVENT_WIDTH,
     OVERWRITTEN,
-    RECORD,
-    TOOK,
-    WHO,
-    WINDOW_END,
-    WINDOW_START,
-    WITNESS_AFTER,
-    WITNESS_BEFORE,
+    logged_change,
+    logged_event,
+    report_finding,
     room_in_log,
-    tell,
+)
+from cosim.step.failures import (
+    EndlessSignals,
+    ForbiddenChange,
+    HandlerFailed,
+    InfiniteState,
+    NoAnswer,
+    NoInteger,
+    StepFailure,
 )
 from cosim.step.holds import gathers, note_result
-from cosim.step.realize import realize, realized
-from cosim.step.records import Handler, Result
-from cosim.step.touched import lower_stage
+from cosim.step.realize import realize
+from cosim.step.records import (
+    DISCRETE,
+    IN_K,
+    IN_P,
+    IN_Y,
+    INSTANCE,
+    LOG_ALL,
+    MOTION,
+    PUBLISH,
+    REPORT,
+    TIMED,
+    UNRESTRICTED,
+    WRITES_ALWAYS,
+    WRITES_SUMS,
+    Handler,
+    Result,
+)
+from cosim.step.run import Run
 from cosim.step.zeros import note_set
 from cosim.walker import call_python
 
@@ -56,416 +62,398 @@ SIGNAL_ROUNDS = 100
 LARGEST_INTEGER = 9007199254740992.0
 
 
-def has_kind(a: Arrays, does: int) -> bool:
+def has_kind(run: Run, does: int) -> bool:
     """Whether there are handlers of a kind."""
-    return (a.program[ix.KINDS] >> does) % 2 == 1
+    return (run.plan.kinds >> does) % 2 == 1
 
 
-def is_due(a: Arrays, handler: Handler, does: int, causes: int) -> bool:
+def is_due(run: Run, handler: Handler, does: int, causes: int) -> bool:
     """Whether a handler of this kind and of one of these causes (bits) is due now."""
     cause = handler.cause
     if handler.does != does or (causes >> cause) % 2 == 0:
         return False
     if cause in (TRIGGERED, SIGNALED):
-        return a.next_index[handler.number] != 0
+        return run.next_index[handler.number] != 0
     if cause == SCHEDULED:
-        return next_time(a, handler) <= a.clock[ix.TIME]
-    if cause == TIME_CAUSE and does != ix.PUBLISH:
-        return a.agenda[ix.TIME_ADVANCED] & does != 0
+        return next_time(run, handler) <= run.clock.time
+    if cause == TIME_CAUSE and does != PUBLISH:
+        return run.agenda.time_advanced & does != 0
     return True
 
 
-def list_due(a: Arrays, does: int, causes: int) -> int:
+def list_due(run: Run, does: int, causes: int) -> int:
     """Note which handlers of a kind are due and what their timers are set to; their causes (bits)."""
-    due = a.program[ix.DUE]
     found = 0
     first = -2  # not looked for yet
-    for handler in a.handlers:
+    for handler in run.handlers:
         if handler.does != does:
             continue
-        a.places[due + handler.number] = 0
-        if is_due(a, handler, does, causes):
+        run.due[handler.number] = 0
+        if is_due(run, handler, does, causes):
             if handler.cause == SCHEDULED:
                 if first == -2:
-                    first = first_due(a)
-                if waits_for(a, handler, first):
+                    first = first_due(run)
+                if waits_for(run, handler, first):
                     continue
-            a.places[due + handler.number] = handler.cause
+            run.due[handler.number] = handler.cause
             found |= 1 << handler.cause
-            if handler.schedule == ix.TIMED:
-                a.scratch[a.program[ix.TIMERS] + handler.number] = a.d[handler.flag]
+            if handler.schedule == TIMED:
+                run.timer_values[handler.number] = run.d[handler.flag]
     return found
 
 
-def serve_all(a: Arrays, does: int) -> None:
+def serve_all(run: Run, does: int) -> None:
     """The handlers of a kind that were due are no longer."""
-    for handler in a.handlers:
+    for handler in run.handlers:
         if handler.does != does:
             continue
-        cause = a.places[a.program[ix.DUE] + handler.number]
+        cause = run.due[handler.number]
         if cause in (TRIGGERED, SIGNALED):
-            a.next_index[handler.number] = 0
+            run.next_index[handler.number] = 0
         elif cause == SCHEDULED:
-            serve(a, handler)
+            serve(run, handler)
 
 
-def answer(a: Arrays, severity: int, entry: int) -> None:
+def note_answer(run: Run, severity: int, entry: int) -> None:
     """Keep the worst answer, the earlier one among equals."""
-    if severity > a.places[ix.PHASE]:
-        a.places[ix.PHASE] = severity
-    if severity > a.places[ix.SEVERITY]:
-        a.places[ix.SEVERITY] = severity
-        a.places[ix.SOURCE] = entry
+    if severity > run.answers.phase:
+        run.answers.phase = severity
+    if severity > run.answers.severity:
+        run.answers.severity = severity
+        run.answers.source = entry
 
 
-def counts(a: Arrays, does: int) -> bool:
+def counts(run: Run, does: int) -> bool:
     """Whether a phase has had an effect that the statistics count."""
     seen = False
-    for handler in a.handlers:
-        due = handler.does == does and a.places[a.program[ix.DUE] + handler.number] != 0
+    for handler in run.handlers:
+        due = handler.does == does and run.due[handler.number] != 0
         seen = seen or (due and handler.is_private == 0)
-    return seen and SUCCEEDED <= a.places[ix.PHASE] <= REACHED_TERMINATION
+    return seen and SUCCEEDED <= run.answers.phase <= REACHED_TERMINATION
 
 
-def updates(a: Arrays, causes: int) -> int:
-    """Unrestricted, then discrete updates; inside each kind by cause. 0 or a code."""
+def run_updates(run: Run, causes: int) -> None:
+    """Unrestricted, then discrete updates; inside each kind by cause.
+
+    Where one fails, all that its kind has written at this instant is dropped.
+    """
     # who is due is known before any of them runs: they may move timers and periods
-    unrestricted = list_due(a, ix.UNRESTRICTED, causes) if has_kind(a, ix.UNRESTRICTED) else 0
-    discrete = list_due(a, ix.DISCRETE, causes) if has_kind(a, ix.DISCRETE) else 0
-    for does in range(ix.UNRESTRICTED, ix.DISCRETE + 1):
-        due = unrestricted if does == ix.UNRESTRICTED else discrete
+    unrestricted = list_due(run, UNRESTRICTED, causes) if has_kind(run, UNRESTRICTED) else 0
+    discrete = list_due(run, DISCRETE, causes) if has_kind(run, DISCRETE) else 0
+    for does in range(UNRESTRICTED, DISCRETE + 1):
+        due = unrestricted if does == UNRESTRICTED else discrete
         if due == 0:
             continue
-        keep(a, a.program[ix.BACKUP], a.program[ix.BACKUP_K])
-        a.places[ix.PHASE] = 0
-        for cause in range(INITIALIZATION_CAUSE, TERMINATION_CAUSE + 1):
-            if (causes >> cause) % 2 == 0:
-                continue
-            code = realized(a, ix.MOTION)
-            if code == 0 and (due >> cause) % 2 == 1:
-                code = handle(a, cause, does)
-            if code != 0:
-                drop_phase(a)
-                return code
-        if does == ix.UNRESTRICTED and counts(a, does):
-            a.places[ix.UNRESTRICTED_UPDATES] += 1
-        elif counts(a, does):
-            a.places[ix.DISCRETE_UPDATES] += 1
-        serve_all(a, does)
+        save_variables(run, run.backup)
+        run.answers.phase = 0
+        try:
+            run_kind(run, does, due, causes)
+        except StepFailure:
+            drop_phase(run)
+            raise
+        if does == UNRESTRICTED and counts(run, does):
+            run.counts.unrestricted_updates += 1
+        elif counts(run, does):
+            run.counts.discrete_updates += 1
+        serve_all(run, does)
         if (causes >> TIME_CAUSE) % 2 == 1:
-            a.agenda[ix.TIME_ADVANCED] &= 3 - does
-    return 0
+            run.agenda.time_advanced &= 3 - does
 
 
-def drop_phase(a: Arrays) -> None:
+def run_kind(run: Run, does: int, due: int, causes: int) -> None:
+    """The updates of one kind, by cause: a later cause reads what an earlier one has written."""
+    for cause in range(INITIALIZATION_CAUSE, TERMINATION_CAUSE + 1):
+        if (causes >> cause) % 2 == 0:
+            continue
+        realize(run, MOTION)
+        if (due >> cause) % 2 == 1:
+            handle(run, cause, does)
+
+
+def drop_phase(run: Run) -> None:
     """A handler has failed: all that its kind wrote at this instant is dropped.
 
     What it read is kept for whoever looks for the reason.
     """
-    keep(a, a.program[ix.FAILED_FROM], a.program[ix.FAILED_FROM_K])
-    for m in range(a.c.shape[0]):
-        a.scratch[a.program[ix.FAILED_C] + m] = a.c[m]
-    changed = a.places[ix.CHANGED]
-    block = a.places[ix.BLOCK]
-    take_over(a, a.program[ix.BACKUP], a.program[ix.BACKUP_K])
-    a.places[ix.CHANGED] = changed
-    realize(a, ix.MOTION)
-    a.places[ix.BLOCK] = block
+    save_variables(run, run.failed_from)
+    for m in range(run.c.shape[0]):
+        run.failed_cache[m] = run.c[m]
+    changed = run.answers.changed
+    block = run.failure.block
+    restore_variables(run, run.backup)
+    run.answers.changed = changed
+    try:
+        realize(run, MOTION)
+    except StepFailure:
+        pass  # the failure of the handler counts
+    run.failure.block = block
 
 
-def publishes(a: Arrays, causes: int) -> int:
-    """Publishes in order of cause; all run, whatever one of them answers. 0 or a code."""
-    due = list_due(a, ix.PUBLISH, causes)
+def run_publishes(run: Run, causes: int) -> None:
+    """Publishes in order of cause; all run, whatever one of them answers."""
+    due = list_due(run, PUBLISH, causes)
     if due == 0:
-        return 0
-    code = realize(a, ix.REPORT)
-    if code != 0:
-        return code
-    a.places[ix.PHASE] = 0
+        return
+    realize(run, REPORT)
+    run.answers.phase = 0
     for cause in range(INITIALIZATION_CAUSE, TERMINATION_CAUSE + 1):
         if (due >> cause) % 2 == 1:
-            handle(a, cause, ix.PUBLISH)
-    if SUCCEEDED <= a.places[ix.PHASE] <= REACHED_TERMINATION:
-        a.places[ix.PUBLISHES] += 1
-    serve_all(a, ix.PUBLISH)
-    return 0
+            handle(run, cause, PUBLISH)
+    if SUCCEEDED <= run.answers.phase <= REACHED_TERMINATION:
+        run.counts.publishes += 1
+    serve_all(run, PUBLISH)
 
 
-def handle(a: Arrays, cause: int, does: int) -> int:
+def handle(run: Run, cause: int, does: int) -> None:
     """Run the handlers of one cause and kind; all read the State as it is, their writes come after.
 
-    0 or a code; a publish that fails answers that, and the others run.
+    A publish that fails answers that, and the others run.
     """
-    due = a.program[ix.DUE]
     writes = False
-    for handler in a.handlers:
-        if handler.does != does or a.places[due + handler.number] != cause:
+    for handler in run.handlers:
+        if handler.does != does or run.due[handler.number] != cause:
             continue
         if handler.results > 0 and not writes:
-            keep(a, a.program[ix.WORKING], a.program[ix.WORKING_K])
+            save_variables(run, run.working)
             writes = True
-            if a.program[ix.SHARES] != 0:
-                forget_writers(a)
-        a.places[ix.HANDLED] += 1
-        code = run_handler(a, handler)
-        severity = a.places[ix.STATUS_NOW]
-        if code == 0 and severity == FAILED_STATUS:
-            code = FAILED_HANDLER
-        if code == 0 and severity > 0:
-            code = check_results(a, handler, does)
-        if code != 0:
-            a.places[ix.ENTRY] = handler.number
-            log_event(a, handler, FAILED_STATUS, 0)
-            answer(a, FAILED_STATUS, handler.number)
-            if does != ix.PUBLISH:
-                return code
+            if run.plan.shares_variables != 0:
+                forget_writers(run)
+        run.answers.calls += 1
+        try:
+            run_handler(run, handler)
+            check_answer(run, handler)
+        except StepFailure:
+            run.failure.handler = handler.number
+            log_event(run, handler, FAILED_STATUS, False)
+            note_answer(run, FAILED_STATUS, handler.number)
+            if does != PUBLISH:
+                raise
             continue
-        answer(a, severity, handler.number)
-        log_event(a, handler, severity, 1 if severity > 0 else 0)
-        if severity > 0 and a.program[ix.SHARES] != 0:
-            note_writers(a, handler)
+        severity = run.answers.latest
+        note_answer(run, severity, handler.number)
+        log_event(run, handler, severity, severity > 0)
         if severity > 0:
-            if cause in (TRIGGERED, SIGNALED) and changes_states(a, handler):
-                a.places[a.program[ix.WAS_PUSHED]] = 1
-            accept_results(a, handler)
-            if handler.sets > 0:
-                note_set(a, handler)
+            accept_all(run, handler)
     if writes:
-        take_over(a, a.program[ix.WORKING], a.program[ix.WORKING_K])
-    return 0
+        restore_variables(run, run.working)
 
 
-def place_in_copy(a: Arrays, at: int, at_k: int, array: int) -> int:
-    """Where an array starts in a copy of the variables: in `scratch`, for k in `places`."""
-    if array == ix.IN_K:
-        return at_k
-    if array == ix.IN_Y:
-        return at
-    at += a.y.shape[0]
-    if array == ix.IN_P:
-        return at
-    return at + a.p.shape[0]
+def accept_all(run: Run, handler: Handler) -> None:
+    """A handler has succeeded: what it has left goes into the working copy."""
+    if run.plan.shares_variables != 0:
+        note_writers(run, handler)
+    if handler.cause in (TRIGGERED, SIGNALED) and changes_states(run, handler):
+        run.answers.pushed = 1
+    accept_results(run, handler)
+    if handler.sets > 0:
+        note_set(run, handler)
 
 
-def working_value(a: Arrays, array: int, offset: int) -> float:
+def working_value(run: Run, array: int, offset: int) -> float:
     """A number of the working copy, which holds what the handlers before have written."""
-    at = place_in_copy(a, a.program[ix.WORKING], a.program[ix.WORKING_K], array) + offset
-    if array == ix.IN_K:
-        return float(a.places[at])
-    return a.scratch[at]
+    return copied_value(run.working, array, offset)
 
 
-def result_value(a: Arrays, handler: Handler, result: Result, m: int) -> float:
+def result_value(run: Run, handler: Handler, result: Result, m: int) -> float:
     """A number that a handler has left: a kernel function in the cache, a Python method in its copy."""
-    array = result.array
     if handler.block >= 0:
-        return a.c[result.at + m]
-    at = place_in_copy(a, a.program[ix.WRITTEN], a.program[ix.WRITTEN_K], array) + result.offset + m
-    if array == ix.IN_K:
-        return float(a.places[at])
-    return a.scratch[at]
+        return run.c[result.at + m]
+    return copied_value(run.written, result.array, result.offset + m)
 
 
-def is_changed(a: Arrays, handler: Handler, result: Result) -> bool:
+def is_changed(run: Run, handler: Handler, result: Result) -> bool:
     """Whether a handler has left another value for a variable."""
     array = result.array
     offset = result.offset
     changed = False
     for m in range(result.size):
         changed = changed or different(
-            working_value(a, array, offset + m), result_value(a, handler, result, m)
+            working_value(run, array, offset + m), result_value(run, handler, result, m)
         )
     return changed
 
 
-def changes_states(a: Arrays, handler: Handler) -> bool:
+def changes_states(run: Run, handler: Handler) -> bool:
     """Whether a handler has left another value for a continuous state."""
     changed = False
-    for result in a.results_of(handler):
-        changed = changed or (result.array == ix.IN_Y and is_changed(a, handler, result))
+    for result in run.results_of(handler):
+        changed = changed or (result.array == IN_Y and is_changed(run, handler, result))
     return changed
 
 
-def run_handler(a: Arrays, handler: Handler) -> int:
-    """Fill in what it may change, call it; its answer is in STATUS_NOW. 0 or a code."""
-    code = realized(a, ix.REPORT if handler.needs_report != 0 else ix.MOTION)
-    a.places[ix.STATUS_NOW] = FAILED_STATUS
-    a.scratch[a.program[ix.DURATION]] = 0.0
-    if code != 0:
-        return code
-    block = handler.block
-    if block < 0:
+def run_handler(run: Run, handler: Handler) -> None:
+    """Fill in what it may change, and call it; its answer is in ``answers.latest``."""
+    run.answers.latest = FAILED_STATUS
+    run.passing.duration = 0.0
+    realize(run, REPORT if handler.needs_report != 0 else MOTION)
+    if handler.block < 0:
         if handler.results > 0:
-            copy_working(a)
-        a.places[ix.STATUS_NOW] = call_python(a.program[ix.HANDLER], (handler.number,))
-        return 0
-    for result in a.results_of(handler):
+            copy_working(run)
+        run.answers.latest = call_python(run.plan.call_handler, (handler.number,))
+        return
+    for result in run.results_of(handler):
         for m in range(result.size):
-            a.c[result.at + m] = working_value(a, result.array, result.offset + m)
-    code = walk_here(a, block, block + 1)
-    if code != 0:
-        return code
-    status = handler.status
-    if status < 0:
-        a.places[ix.STATUS_NOW] = SUCCEEDED
-        return 0
-    number = a.c[status]
+            run.c[result.at + m] = working_value(run, result.array, result.offset + m)
+    walk_here(run, handler.block, handler.block + 1)
+    if handler.status < 0:
+        run.answers.latest = SUCCEEDED
+        return
+    number = run.c[handler.status]
     if number not in (0.0, 1.0, 2.0, 3.0):
-        return FAILED_ANSWER
-    a.places[ix.STATUS_NOW] = int(number)
-    return 0
+        raise NoAnswer()
+    run.answers.latest = int(number)
 
 
-def copy_working(a: Arrays) -> None:
+def check_answer(run: Run, handler: Handler) -> None:
+    """Refuse that a handler has failed, and results that it may not leave."""
+    if run.answers.latest == FAILED_STATUS:
+        raise HandlerFailed()
+    if run.answers.latest > 0:
+        check_results(run, handler)
+
+
+def copy_working(run: Run) -> None:
     """Give a Python handler a copy of the working copy to write to."""
-    for m in range(a.y.shape[0] + a.p.shape[0] + a.d.shape[0]):
-        a.scratch[a.program[ix.WRITTEN] + m] = a.scratch[a.program[ix.WORKING] + m]
-    for m in range(a.k.shape[0]):
-        a.places[a.program[ix.WRITTEN_K] + m] = a.places[a.program[ix.WORKING_K] + m]
+    for m in range(len(run.working_numbers)):
+        run.written_numbers[m] = run.working_numbers[m]
+    for m in range(len(run.working_integers)):
+        run.written_integers[m] = run.working_integers[m]
 
 
-def check_results(a: Arrays, handler: Handler, does: int) -> int:
-    """Refuse what no handler of this kind may write; 0 or a code."""
-    for result in a.results_of(handler):
+def check_results(run: Run, handler: Handler) -> None:
+    """Refuse what no handler of this kind may write."""
+    does = handler.does
+    for result in run.results_of(handler):
         array = result.array
-        a.places[ix.ARRAY] = array
-        a.places[ix.INDEX] = result.offset
-        continuous = array in (ix.IN_Y, ix.IN_P)
-        if (does == ix.PUBLISH or (does == ix.DISCRETE and continuous)) and is_changed(a, handler, result):
-            return FAILED_FORBIDDEN
+        run.failure.array = array
+        run.failure.index = result.offset
+        continuous = array in (IN_Y, IN_P)
+        if (does == PUBLISH or (does == DISCRETE and continuous)) and is_changed(run, handler, result):
+            raise ForbiddenChange()
         for m in range(result.size):
-            value = result_value(a, handler, result, m)
-            if array == ix.IN_K and not (value == math.floor(value) and abs(value) < LARGEST_INTEGER):
-                return FAILED_INTEGER
-            if array == ix.IN_Y and not math.isfinite(value):
-                return FAILED_INFINITE
-    return 0
+            value = result_value(run, handler, result, m)
+            if array == IN_K and not (value == math.floor(value) and abs(value) < LARGEST_INTEGER):
+                raise NoInteger()
+            if array == IN_Y and not math.isfinite(value):
+                raise InfiniteState()
 
 
-def forget_writers(a: Arrays) -> None:
+def forget_writers(run: Run) -> None:
     """No handler of this kind and cause has written anything at this instant."""
-    for m in range(a.y.shape[0] + a.p.shape[0] + a.d.shape[0] + a.k.shape[0]):
-        a.places[a.program[ix.WRITERS] + m] = 0
+    for m in range(run.y.shape[0] + run.p.shape[0] + run.d.shape[0] + run.k.shape[0]):
+        run.writers[m] = 0
 
 
-def note_writers(a: Arrays, handler: Handler) -> None:
+def note_writers(run: Run, handler: Handler) -> None:
     """Note what a handler has written; a finding, once for each handler, where another one has before.
 
     Both have read the values before the instant, so what the earlier one wrote is lost.
     """
     if handler.is_private != 0:
         return
-    continuous = a.y.shape[0] + a.p.shape[0] + a.d.shape[0]
-    for result in a.results_of(handler):
+    for result in run.results_of(handler):
         array = result.array
         offset = result.offset
         way = result.way
         for m in range(result.size):
-            number = place_in_copy(a, 0, continuous, array) + offset + m
-            written = (
-                way == ix.WRITES_ALWAYS or a.places[a.program[ix.WRITTEN_BY] + number] == handler.number + 1
-            )
+            number = number_of_variable(run, array, offset + m)
+            written = way == WRITES_ALWAYS or run.python_writers[number] == handler.number + 1
             if not written and not different(
-                working_value(a, array, offset + m), result_value(a, handler, result, m)
+                working_value(run, array, offset + m), result_value(run, handler, result, m)
             ):
                 continue
-            earlier = a.places[a.program[ix.WRITERS] + number]
-            told = a.program[ix.REPORTED_WRITERS] + handler.number
-            if earlier != 0 and way != ix.WRITES_SUMS and a.places[told] == 0:
-                a.places[told] = 1
-                tell(a, OVERWRITTEN, handler.number * a.program[ix.ENTRIES] + earlier - 1, float(number))
-            a.places[a.program[ix.WRITERS] + number] = handler.number + 1
+            earlier = run.writers[number]
+            if earlier != 0 and way != WRITES_SUMS and run.reported_writers[handler.number] == 0:
+                run.reported_writers[handler.number] = 1
+                report_finding(
+                    run, OVERWRITTEN, handler.number * len(run.handlers) + earlier - 1, float(number)
+                )
+            run.writers[number] = handler.number + 1
 
 
-def accept_results(a: Arrays, handler: Handler) -> None:
+def accept_results(run: Run, handler: Handler) -> None:
     """Write what a handler has left into the working copy."""
-    for result in a.results_of(handler):
+    for result in run.results_of(handler):
         array = result.array
         offset = result.offset
-        at = place_in_copy(a, a.program[ix.WORKING], a.program[ix.WORKING_K], array) + offset
         for m in range(result.size):
-            value = result_value(a, handler, result, m)
-            if gathers(a, handler):
-                note_result(a, handler, result, m, working_value(a, array, offset + m), value)
-            if array == ix.IN_K:
-                a.places[at + m] = int(value)
-            else:
-                a.scratch[at + m] = value
+            value = result_value(run, handler, result, m)
+            if gathers(run, handler):
+                note_result(run, handler, result, m, working_value(run, array, offset + m), value)
+            set_copied(run.working, array, offset + m, value)
 
 
-def log_event(a: Arrays, handler: Handler, severity: int, has_results: int) -> None:
+def log_event(run: Run, handler: Handler, severity: int, has_results: bool) -> None:
     """Record that a handler was called, with the variables that it has changed."""
     if handler.is_private != 0:
         return
-    a.places[ix.EVENTS] += 1
-    if a.places[ix.LOGGING] < ix.LOG_ALL:
+    run.counts.events += 1
+    if run.output.logging < LOG_ALL:
         return
-    size = RECORD
-    for result in a.results_of(handler):
-        if has_results != 0 and is_changed(a, handler, result):
-            size += CELL + 2 * result.size
-    at = room_in_log(a, size)
+    size = EVENT_WIDTH
+    for result in run.results_of(handler):
+        if has_results and is_changed(run, handler, result):
+            size += CHANGE_WIDTH + 2 * result.size
+    at = room_in_log(run, size)
     if at < 0:
         return
-    a.log[at + WHO] = float(handler.number)
-    a.log[at + WINDOW_START] = a.clock[ix.TIME]
-    a.log[at + WINDOW_END] = a.clock[ix.TIME]
-    a.log[at + WITNESS_BEFORE] = math.nan
-    a.log[at + WITNESS_AFTER] = math.nan
+    event = logged_event(run, at)
+    event.handler = float(handler.number)
+    event.start = event.end = run.clock.time
+    event.before = event.after = math.nan
     witness = handler.flag
-    window = a.program[ix.WINDOW]
-    start = a.scratch[window + ix.WINDOW_START]
-    if handler.cause == TRIGGERED and witness >= 0 and start == start:
-        a.log[at + WINDOW_START] = start
-        a.log[at + WINDOW_END] = a.scratch[window + ix.WINDOW_END]
-        a.log[at + WITNESS_BEFORE] = a.scratch[a.program[ix.LOCATED_BEFORE] + witness]
-        a.log[at + WITNESS_AFTER] = a.scratch[a.program[ix.LOCATED_AFTER] + witness]
-    a.log[at + ANSWER] = float(severity)
-    a.log[at + TOOK] = a.scratch[a.program[ix.DURATION]]
-    a.log[at + CELLS] = 0.0
-    write = at + RECORD
-    for result in a.results_of(handler):
-        if has_results == 0 or not is_changed(a, handler, result):
-            continue
-        a.log[at + CELLS] += 1.0
-        array = result.array
-        many = result.size
-        a.log[write + CELL_ARRAY] = float(array)
-        a.log[write + CELL_OFFSET] = float(result.offset)
-        a.log[write + CELL_SIZE] = float(many)
-        for m in range(many):
-            a.log[write + CELL + m] = working_value(a, array, result.offset + m)
-            a.log[write + CELL + many + m] = result_value(a, handler, result, m)
-        write += CELL + 2 * many
+    if handler.cause == TRIGGERED and witness >= 0 and run.located.start == run.located.start:
+        event.start = run.located.start
+        event.end = run.located.end
+        event.before = run.located_before[witness]
+        event.after = run.located_after[witness]
+    event.answer = float(severity)
+    event.duration = run.passing.duration
+    event.changes = 0.0
+    write = at + EVENT_WIDTH
+    for result in run.results_of(handler):
+        if has_results and is_changed(run, handler, result):
+            event.changes += 1.0
+            write = log_change(run, handler, result, write)
 
 
-def is_signaled(a: Arrays) -> bool:
+def log_change(run: Run, handler: Handler, result: Result, at: int) -> int:
+    """Record a variable that a handler has changed, from a place in `log` on; where the next one begins."""
+    change = logged_change(run, at)
+    change.array = float(result.array)
+    change.offset = float(result.offset)
+    change.size = float(result.size)
+    values = at + CHANGE_WIDTH
+    for m in range(result.size):
+        run.log[values + m] = working_value(run, result.array, result.offset + m)
+        run.log[values + result.size + m] = result_value(run, handler, result, m)
+    return values + 2 * result.size
+
+
+def is_signaled(run: Run) -> bool:
     """Whether a signal is set, or updates wait whose signal was taken already."""
-    for i in range(a.program[ix.SIGNALS]):
-        if a.k[a.program[a.program[ix.SIGNALS_AT] + i]] != 0:
+    for i in range(len(run.signals)):
+        if run.k[run.signals[i]] != 0:
             return True
-    for handler in a.handlers:
-        waits = handler.cause == SIGNALED and handler.does != ix.PUBLISH
-        if waits and a.next_index[handler.number] != 0:
+    for handler in run.handlers:
+        waits = handler.cause == SIGNALED and handler.does != PUBLISH
+        if waits and run.next_index[handler.number] != 0:
             return True
     return False
 
 
-def take_signals(a: Arrays) -> int:
-    """Rounds of signaled updates until no signal is set; 0 or a code."""
+def take_signals(run: Run) -> None:
+    """Rounds of signaled updates until no signal is set."""
     rounds = 0
-    while is_signaled(a):
+    while is_signaled(run):
         if rounds == SIGNAL_ROUNDS:
-            return FAILED_SIGNALS
+            raise EndlessSignals()
         rounds += 1
-        for handler in a.handlers:
-            if handler.cause == SIGNALED and a.k[handler.flag] != 0:
-                a.next_index[handler.number] |= 1
-        for i in range(a.program[ix.SIGNALS]):
-            a.k[a.program[a.program[ix.SIGNALS_AT] + i]] = 0
-        lower_stage(a, ix.INSTANCE)
-        a.places[ix.CHANGED] = 1
-        code = updates(a, 1 << SIGNALED)
-        if code != 0:
-            return code
-    return 0
+        for handler in run.handlers:
+            if handler.cause == SIGNALED and run.k[handler.flag] != 0:
+                run.next_index[handler.number] |= 1
+        for i in range(len(run.signals)):
+            run.k[run.signals[i]] = 0
+        lower_stage(run, INSTANCE)
+        run.answers.changed = 1
+        run_updates(run, 1 << SIGNALED)

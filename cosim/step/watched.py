@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from cosim.step import layout as ix
-from cosim.step.arrays import Arrays, Integers, Reals
 from cosim.step.evaluation import copy_cache, probed
+from cosim.step.failures import BlockFailed
+from cosim.step.run import Integers, Reals, Run
 from cosim.walker import walk
 
 RATE_SPACING = 1e-6  # s
@@ -15,88 +15,96 @@ REPORTED = 1e9  # in place of the number of repetitions: their finding is there,
 LEAVING = -1.0  # in place of the number of repetitions: its handlers run because it is let go
 
 
-def is_timed(a: Arrays, i: int) -> bool:
+def is_timed(run: Run, i: int) -> bool:
     """Whether it is computed from the time."""
-    return a.program[a.program[ix.WITNESSES_AT] + ix.WITNESS_WIDTH * i + ix.IS_TIMED] != 0
+    return run.witness_kinds[i].is_timed != 0
 
 
-def value(a: Arrays, i: int) -> float:
+def value(run: Run, i: int) -> float:
     """Present value of a witness."""
-    return a.c[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]]
+    return run.c[run.probes[i].value]
 
 
-def direction_of(a: Arrays, i: int) -> int:
+def direction_of(run: Run, i: int) -> int:
     """Which way it has to cross, whether it is held or not."""
-    return a.program[a.program[ix.WITNESSES_AT] + ix.WITNESS_WIDTH * i]
+    return run.witness_kinds[i].direction
 
 
-def is_condition(a: Arrays, i: int) -> bool:
+def is_condition(run: Run, i: int) -> bool:
     """Whether it is true or false instead of a number that varies."""
-    return a.program[a.program[ix.WITNESSES_AT] + ix.WITNESS_WIDTH * i + ix.IS_CONDITION] != 0
+    return run.witness_kinds[i].is_condition != 0
 
 
-def is_moved(a: Arrays, i: int) -> bool:
+def is_moved(run: Run, i: int) -> bool:
     """Whether it changes with the states or the time; else it jumps where variables are written."""
-    return a.program[a.program[ix.WITNESSES_AT] + ix.WITNESS_WIDTH * i + ix.IS_MOVED] != 0
+    return run.witness_kinds[i].is_moved != 0
 
 
-def level(a: Arrays, i: int) -> float:
+def level(run: Run, i: int) -> float:
     """The value that counts as zero."""
-    return a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_ZERO]
+    return run.levels[i].zero
 
 
-def above(a: Arrays, i: int, number: float) -> float:
+def above(run: Run, i: int, number: float) -> float:
     """A value of a witness above its level, 0 where that is rounding: see `cosim.step.zeros`."""
-    distance = number - level(a, i)
-    band = a.scratch[a.program[ix.LEVELS] + ix.LEVEL_WIDTH * i + ix.LEVEL_BAND]
+    distance = number - level(run, i)
+    band = run.levels[i].band
     return 0.0 if abs(distance) <= band else distance
 
 
-def look(a: Arrays, spacing: float) -> None:
-    """How fast the witnesses change along the solution, into RATES_NOW; NaN where that is not known."""
-    rates_along(a, a.y, a.p, a.d, a.k, a.c, spacing, a.program[ix.RATES_NOW])
+def compute_rates(run: Run, spacing: float) -> None:
+    """Compute the rates of the witnesses along the solution, into `rates_now`; NaN where one is not known."""
+    rates_along(run, run.y, run.p, run.d, run.k, run.c, spacing, run.rates_now)
 
 
 def rates_along(
-    a: Arrays, y: Reals, p: Reals, d: Reals, k: Integers, c: Reals, spacing: float, out: int
+    run: Run, y: Reals, p: Reals, d: Reals, k: Integers, c: Reals, spacing: float, out: Reals
 ) -> None:
-    """How fast the witnesses change along the solution through a state of now, into `scratch`; else NaN.
+    """How fast the witnesses change along the solution through a state of now, into `out`; else NaN.
 
     Central differences, where a rate is not declared: the curvature of the solution drops out. ``c[0:n]`` is
     the derivative of `y`.
     """
-    missing = False
-    for i in range(a.program[ix.WITNESSES]):
-        missing = missing or a.probe[ix.PROBE_WIDTH * i + ix.RATE_AT] < 0
-    if not missing:
-        for i in range(a.program[ix.WITNESSES]):
-            a.scratch[out + i] = c[a.probe[ix.PROBE_WIDTH * i + ix.RATE_AT]]
+    is_declared = True
+    for probe in run.probes:
+        is_declared = is_declared and probe.rate >= 0
+    if is_declared:
+        for i in range(len(run.witnesses)):
+            out[i] = c[run.probes[i].rate]
         return
-    _, found = probed(a)
-    copy_cache(a, c, found)
-    later = a.clock[ix.TIME] + spacing
-    earlier = a.clock[ix.TIME] - spacing
-    status = look_along(a, later, y, p, d, k, c)
-    if status == 0:
-        for i in range(a.program[ix.WITNESSES]):
-            a.scratch[out + i] = found[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]]
-        status = look_along(a, earlier, y, p, d, k, c)
-    for i in range(a.program[ix.WITNESSES]):
-        rate = a.probe[ix.PROBE_WIDTH * i + ix.RATE_AT]
-        if status != 0:
-            a.scratch[out + i] = math.nan
+    _, found = probed(run)
+    copy_cache(run, c, found)
+    later = run.clock.time + spacing
+    earlier = run.clock.time - spacing
+    could_look = look_along(run, later, y, p, d, k, c)
+    if could_look:
+        for i in range(len(run.witnesses)):
+            out[i] = found[run.probes[i].value]
+        could_look = look_along(run, earlier, y, p, d, k, c)
+    for i in range(len(run.witnesses)):
+        rate = run.probes[i].rate
+        if not could_look:
+            out[i] = math.nan
         elif rate >= 0:
-            a.scratch[out + i] = c[rate]
+            out[i] = c[rate]
         elif later == earlier:
-            a.scratch[out + i] = 0.0
+            out[i] = 0.0
         else:
-            before = found[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]]
-            a.scratch[out + i] = (a.scratch[out + i] - before) / (later - earlier)
+            before = found[run.probes[i].value]
+            out[i] = (out[i] - before) / (later - earlier)
 
 
-def look_along(a: Arrays, t: float, y: Reals, p: Reals, d: Reals, k: Integers, c: Reals) -> int:
-    """The witnesses at another time, on the tangent of the solution, into the spare cache; 0 or not."""
-    moved, found = probed(a)
+def look_along(run: Run, t: float, y: Reals, p: Reals, d: Reals, k: Integers, c: Reals) -> bool:
+    """Compute the witnesses at another time, on the tangent of the solution; whether that is possible."""
+    moved, found = probed(run)
     for m in range(y.shape[0]):
-        moved[m] = y[m] + (t - a.clock[ix.TIME]) * c[m]
-    return walk(a.watched, a.ints, 0, a.program[ix.WATCHED], t, moved, p, d, k, a.h, found)
+        moved[m] = y[m] + (t - run.clock.time) * c[m]
+    return walk(run.watched, run.ints, 0, len(run.watched_blocks), t, moved, p, d, k, run.h, found) == 0
+
+
+def walk_watched(run: Run, t: float, y: Reals, c: Reals) -> None:
+    """Call the blocks that the witnesses need."""
+    status = walk(run.watched, run.ints, 0, len(run.watched_blocks), t, y, run.p, run.d, run.k, run.h, c)
+    if status != 0:
+        run.failure.block = run.watched_blocks[status - 1]
+        raise BlockFailed()

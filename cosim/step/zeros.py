@@ -9,7 +9,7 @@ The band of a witness is how far it moves when the states and the time that it i
 1, -1   leaving downward, upward is an event: set there, or turned round there by its handlers
 2       leaving either way is an event: set there, both directions trigger
 3, -3   it has come from above, from below and has not passed: passing is an event, and so is staying or
-        going back (`fire_arrivals`)
+        going back (`list_arrivals`)
 4, -4   nothing: it has come from above, from below, has passed, and was stopped just behind zero
 ======= ========================================================================================
 """
@@ -18,12 +18,11 @@ from __future__ import annotations
 
 import math
 
-from cosim.step import layout as ix
-from cosim.step.arrays import Arrays
 from cosim.step.evaluation import copy_cache, probed
 from cosim.step.holds import TRIGGERED, is_held
-from cosim.step.records import Handler
-from cosim.step.watched import RATE_SPACING, direction_of, is_condition, is_timed, look, value
+from cosim.step.records import BOTH, FALLING, RISING, Handler
+from cosim.step.run import Run
+from cosim.step.watched import RATE_SPACING, compute_rates, direction_of, is_condition, is_timed, value
 from cosim.walker import walk
 
 NOT_AT_ZERO, EXACT = -1.0, 0.0  # in place of a band
@@ -37,12 +36,12 @@ STOPPED = 1e-6  # of the rate before: slower is a stop
 SET_BY_ANOTHER = -1  # in WAS_SET: by a handler that another event has called
 
 
-def set_guard(a: Arrays, i: int) -> float:
+def set_guard(run: Run, i: int) -> float:
     """The guard of a witness that was set to zero: its triggering side."""
-    way = direction_of(a, i)
-    if way == ix.BOTH:
+    way = direction_of(run, i)
+    if way == BOTH:
         return EITHER
-    return 1.0 if way == ix.FALLING else -1.0
+    return 1.0 if way == FALLING else -1.0
 
 
 def move(m: int, turn: int) -> float:
@@ -57,52 +56,53 @@ def move(m: int, turn: int) -> float:
     return size if is_up else -size
 
 
-def measure_rounding(a: Arrays) -> None:
+def measure_rounding(run: Run) -> None:
     """How far the witnesses move when what they are computed from moves by rounding, into ROUNDING.
 
     States and time are moved in three directions, each of them forward and back: what moves a witness one
     way alone is a jump and no rounding.
     """
-    count = a.program[ix.WITNESSES]
-    out = a.program[ix.ROUNDING]
-    moved, found = probed(a)
-    copy_cache(a, a.c, found)
-    time = a.clock[ix.TIME]
-    n = a.y.shape[0]
+    count = len(run.witnesses)
+    moved, found = probed(run)
+    copy_cache(run, run.c, found)
+    time = run.clock.time
+    n = run.y.shape[0]
     for i in range(count):
-        a.scratch[out + i] = 0.0
+        run.roundings[i] = 0.0
     for turn in range(TURNS):
         for i in range(count):
-            a.scratch[out + count + i] = math.inf
+            run.least_distances[i] = math.inf
         for back in range(2):
             sign = 1.0 if back == 0 else -1.0
             for m in range(n):
-                moved[m] = a.y[m] + sign * move(m, turn) * a.y[m]
+                moved[m] = run.y[m] + sign * move(m, turn) * run.y[m]
             t = time + sign * move(n, turn) * time
-            status = walk(a.watched, a.ints, 0, a.program[ix.WATCHED], t, moved, a.p, a.d, a.k, a.h, found)
+            status = walk(
+                run.watched, run.ints, 0, len(run.watched_blocks), t, moved, run.p, run.d, run.k, run.h, found
+            )
             for i in range(count):
-                there = found[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]]
-                distance = abs(there - value(a, i)) if status == 0 else 0.0
-                if distance < a.scratch[out + count + i]:
-                    a.scratch[out + count + i] = distance
+                there = found[run.probes[i].value]
+                distance = abs(there - value(run, i)) if status == 0 else 0.0
+                if distance < run.least_distances[i]:
+                    run.least_distances[i] = distance
         for i in range(count):
-            distance = a.scratch[out + count + i]
-            if not distance < math.inf or is_condition(a, i):
+            distance = run.least_distances[i]
+            if not distance < math.inf or is_condition(run, i):
                 distance = 0.0
-            a.scratch[out + i] = max(distance, a.scratch[out + i])
+            run.roundings[i] = max(distance, run.roundings[i])
 
 
-def rounding(a: Arrays, i: int) -> float:
+def rounding(run: Run, i: int) -> float:
     """What `measure_rounding` has found."""
-    return a.scratch[a.program[ix.ROUNDING] + i]
+    return run.roundings[i]
 
 
-def is_out(a: Arrays, i: int, number: float) -> bool:
+def is_out(run: Run, i: int, number: float) -> bool:
     """Whether a value of a witness that was turned round is out on the side from which it came.
 
     One that was stopped behind its zero is out on either side.
     """
-    witness = a.witnesses[i]
+    witness = run.witnesses[i]
     zero = witness.level
     guard = witness.guard
     if zero == 0.0 or not abs(number - zero) > witness.band:
@@ -110,76 +110,76 @@ def is_out(a: Arrays, i: int, number: float) -> bool:
     return number * guard > 0.0 or (abs(guard) == PASSED and (number - zero) * zero > 0.0)
 
 
-def forget_level(a: Arrays, i: int) -> None:
+def forget_level(run: Run, i: int) -> None:
     """Zero is zero again."""
-    witness = a.witnesses[i]
+    witness = run.witnesses[i]
     witness.level = 0.0
     witness.guard = 0.0
     witness.band = NOT_AT_ZERO
 
 
-def come_out(a: Arrays, i: int, now: float) -> None:
+def come_out(run: Run, i: int, now: float) -> None:
     """Zero is zero again; where the witness has come no further than that it is on guard there."""
-    witness = a.witnesses[i]
+    witness = run.witnesses[i]
     guard = witness.guard
-    forget_level(a, i)
-    if is_near(a, i, now, 0.0, largest_state(a)):
-        measure_rounding(a)
-        if abs(now) <= rounding(a, i):
-            witness.band = rounding(a, i)
+    forget_level(run, i)
+    if is_near(run, i, now, 0.0, largest_state(run)):
+        measure_rounding(run)
+        if abs(now) <= rounding(run, i):
+            witness.band = rounding(run, i)
             witness.guard = guard if abs(guard) == 1.0 else 0.0
 
 
-def is_near(a: Arrays, i: int, number: float, before: float, largest: float) -> bool:
+def is_near(run: Run, i: int, number: float, before: float, largest: float) -> bool:
     """Whether a value of a witness may be zero up to rounding, beside the `largest` state and one before."""
     scale = max(largest, abs(before))
-    if is_timed(a, i):
-        scale = max(scale, abs(a.clock[ix.TIME]))
+    if is_timed(run, i):
+        scale = max(scale, abs(run.clock.time))
     return abs(number) <= NEAR * scale
 
 
-def largest_state(a: Arrays) -> float:
+def largest_state(run: Run) -> float:
     """The largest of the states."""
     largest = 0.0
-    for m in range(a.y.shape[0]):
-        largest = max(largest, abs(a.y[m]))
+    for m in range(run.y.shape[0]):
+        largest = max(largest, abs(run.y[m]))
     return largest
 
 
-def start_zeros(a: Arrays) -> None:
+def start_zeros(run: Run) -> None:
     """At the beginning of a run: which witnesses lie at zero; a start has set them there."""
-    measure_rounding(a)
-    for i in range(a.program[ix.WITNESSES]):
-        witness = a.witnesses[i]
-        is_zero = abs(value(a, i)) <= rounding(a, i)
-        witness.band = rounding(a, i) if is_zero else NOT_AT_ZERO
-        witness.guard = set_guard(a, i) if is_zero else 0.0
+    measure_rounding(run)
+    for i in range(len(run.witnesses)):
+        witness = run.witnesses[i]
+        is_zero = abs(value(run, i)) <= rounding(run, i)
+        witness.band = rounding(run, i) if is_zero else NOT_AT_ZERO
+        witness.guard = set_guard(run, i) if is_zero else 0.0
 
 
-def note_zeros(a: Arrays, located: int) -> None:
-    """At the end of a step: which witnesses lie at zero. Where `located`, those in CROSSED have triggered."""
-    largest = largest_state(a)
-    far = NEAR * max(largest, abs(a.clock[ix.TIME]))
+def note_zeros(run: Run, has_triggered: bool) -> None:
+    """At the end of a step: which witnesses lie at zero; whether those in `has_crossed` have triggered."""
+    largest = largest_state(run)
+    far = NEAR * max(largest, abs(run.clock.time))
     measured = False
     seen = False
-    for i in range(a.program[ix.WITNESSES]):
-        witness = a.witnesses[i]
+    for i in range(len(run.witnesses)):
+        witness = run.witnesses[i]
         band = witness.band
-        now = value(a, i) - witness.level
-        before = a.scratch[a.program[ix.BEFORE] + i] - witness.level
-        if band < 0.0 and located == 0 and abs(now) > far and abs(now) > NEAR * abs(before):
+        now = value(run, i) - witness.level
+        before = run.values_before[i] - witness.level
+        if band < 0.0 and not has_triggered and abs(now) > far and abs(now) > NEAR * abs(before):
             continue  # it is not near zero: most are not
-        crossed = located != 0 and a.places[a.program[ix.CROSSED] + i] != 0
+        crossed = has_triggered and run.has_crossed[i] != 0
         if crossed and abs(witness.guard) == ARRIVED:
             witness.guard = 0.0
-        is_left_out = a.probe[ix.PROBE_WIDTH * i + ix.DIRECTION] == 0  # it is held
+        is_left_out = run.probes[i].direction == 0  # it is held
         if is_left_out or (band >= 0.0 and abs(now) <= 0.5 * band):
             continue
-        near = is_near(a, i, now, before, largest)
+        near = is_near(run, i, now, before, largest)
         if near and not measured:
-            measure_rounding(a)
+            measure_rounding(run)
             measured = True
-        noise = rounding(a, i) if near else 0.0
+        noise = rounding(run, i) if near else 0.0
         if band >= 0.0:
             # what moves less than its rounding in a whole step is drifting
             if near and abs(now - before) <= 0.25 * noise and not crossed:
@@ -189,104 +189,117 @@ def note_zeros(a: Arrays, located: int) -> None:
         if not (near and abs(now) <= noise):
             continue
         witness.band = noise
-        way = direction_of(a, i)
-        falls = way != ix.RISING and before > 0.0
-        rises = way != ix.FALLING and before < 0.0
+        way = direction_of(run, i)
+        falls = way != RISING and before > 0.0
+        rises = way != FALLING and before < 0.0
         if not crossed and (falls or rises):
             if not seen:
-                look(a, RATE_SPACING)
+                compute_rates(run, RATE_SPACING)
                 seen = True
-            witness.rate = a.scratch[a.program[ix.RATES_NOW] + i]
+            witness.rate = run.rates_now[i]
             witness.guard = ARRIVED if falls else -ARRIVED
 
 
-def has_arrivals(a: Arrays) -> bool:
+def has_arrivals(run: Run) -> bool:
     """Whether a witness has come to zero and has not passed it, or was taken away from there."""
     found = False
-    for i in range(a.program[ix.WITNESSES]):
-        was_taken = a.places[a.program[ix.WAS_SET] + i] > 1
-        found = found or was_taken or abs(a.witnesses[i].guard) == ARRIVED
+    for i in range(len(run.witnesses)):
+        was_taken = run.was_set[i] > 1
+        found = found or was_taken or abs(run.witnesses[i].guard) == ARRIVED
     return found
 
 
-def fire_arrivals(a: Arrays) -> int:
-    """Which witnesses have come to zero and stay there, or go back, into CROSSED; whether there are some.
+def list_arrivals(run: Run) -> bool:
+    """List in `has_crossed` the witnesses that have come to zero and stay, or go back; whether some have.
 
     They came no further than rounding before the start of this step, and its updates have run.
     """
     some = False
-    for i in range(a.program[ix.WITNESSES]):
-        was_taken = a.places[a.program[ix.WAS_SET] + i] > 1
-        is_set = was_taken and a.witnesses[i].guard != 0.0
-        a.places[a.program[ix.CROSSED] + i] = 1 if was_taken else 0
-        a.places[a.program[ix.WAS_SET] + i] = SET_BY_ANOTHER if is_set else 0
-    look(a, RATE_SPACING)
-    for i in range(a.program[ix.WITNESSES]):
-        witness = a.witnesses[i]
-        a.scratch[a.program[ix.BEFORE] + i] = value(a, i)
+    for i in range(len(run.witnesses)):
+        was_taken = run.was_set[i] > 1
+        is_set = was_taken and run.witnesses[i].guard != 0.0
+        run.has_crossed[i] = 1 if was_taken else 0
+        run.was_set[i] = SET_BY_ANOTHER if is_set else 0
+    compute_rates(run, RATE_SPACING)
+    for i in range(len(run.witnesses)):
+        witness = run.witnesses[i]
+        run.values_before[i] = value(run, i)
         if abs(witness.guard) == ARRIVED and witness.band >= 0.0:
-            rate = a.scratch[a.program[ix.RATES_NOW] + i]
+            rate = run.rates_now[i]
             back = rate * witness.guard >= 0.0
             if back or abs(rate) <= STOPPED * abs(witness.rate):
-                a.places[a.program[ix.CROSSED] + i] = 1
+                run.has_crossed[i] = 1
                 witness.guard = 0.0
-        some = some or a.places[a.program[ix.CROSSED] + i] != 0
-    return 1 if some else 0
+        some = some or run.has_crossed[i] != 0
+    return some
 
 
-def is_own(a: Arrays, handler: Handler, i: int) -> bool:
+def is_own(run: Run, handler: Handler, i: int) -> bool:
     """Whether a handler is called by a witness."""
     return handler.cause == TRIGGERED and handler.flag == i
 
 
-def may_be_set(a: Arrays, handler: Handler, i: int) -> bool:
+def may_be_set(run: Run, handler: Handler, i: int) -> bool:
     """Whether it matters that a handler has set a witness: it lies at zero, or passes it at this instant."""
-    fires = a.places[a.program[ix.FIRED_BY] + i] != 0 and not is_own(a, handler, i)
-    return fires or a.witnesses[i].band >= 0.0
+    fires = run.has_fired[i] != 0 and not is_own(run, handler, i)
+    return fires or run.witnesses[i].band >= 0.0
 
 
-def note_set(a: Arrays, handler: Handler) -> None:
+def note_set(run: Run, handler: Handler) -> None:
     """A handler has run: mark in WAS_SET the witnesses that it has set to the zero at which they lie.
 
     Where the handler is not theirs, those that fire at this instant, just behind zero, count as well. It is
     called once more with the states that it may set moved: a witness that it sets does not move.
     """
-    first = handler.sets_at
-    last = first + ix.SET_WIDTH * handler.sets
     asks = False
-    for at in range(first, last, ix.SET_WIDTH):
-        asks = asks or may_be_set(a, handler, a.program[at + ix.SET_WITNESS])
+    for link in run.states_set_by(handler):
+        asks = asks or may_be_set(run, handler, link.witness)
     if not asks:
         return
-    largest = largest_state(a)
-    moved, found = probed(a)
-    copy_cache(a, a.c, found)
-    for m in range(a.y.shape[0]):
-        moved[m] = a.y[m]
-    for at in range(first, last, ix.SET_WIDTH):
-        m = a.program[at + ix.SET_STATE]
-        moved[m] = a.y[m] + move(m, 0) * (largest if largest > 0.0 else 1.0)
-        a.c[a.program[at + ix.SET_RESULT]] = moved[m]
+    largest = largest_state(run)
+    moved, found = probed(run)
+    copy_cache(run, run.c, found)
+    for m in range(run.y.shape[0]):
+        moved[m] = run.y[m]
+    for link in run.states_set_by(handler):
+        m = link.state
+        moved[m] = run.y[m] + move(m, 0) * (largest if largest > 0.0 else 1.0)
+        run.c[link.result] = moved[m]
     block = handler.block
-    time = a.clock[ix.TIME]
-    if walk(a.table, a.ints, block, block + 1, time, moved, a.p, a.d, a.k, a.h, a.c) != 0:
+    time = run.clock.time
+    if walk(run.table, run.ints, block, block + 1, time, moved, run.p, run.d, run.k, run.h, run.c) != 0:
         return
     for after in range(2):
-        if walk(a.watched, a.ints, 0, a.program[ix.WATCHED], time, moved, a.p, a.d, a.k, a.h, found) != 0:
+        if (
+            walk(
+                run.watched,
+                run.ints,
+                0,
+                len(run.watched_blocks),
+                time,
+                moved,
+                run.p,
+                run.d,
+                run.k,
+                run.h,
+                found,
+            )
+            != 0
+        ):
             return
-        for at in range(first, last, ix.SET_WIDTH):
-            i = a.program[at + ix.SET_WITNESS]
-            there = found[a.probe[ix.PROBE_WIDTH * i + ix.VALUE_AT]]
-            was = value(a, i) if after == 0 or a.witnesses[i].band >= 0.0 else 0.0
+        for link in run.states_set_by(handler):
+            i = link.witness
+            there = found[run.probes[i].value]
+            was = value(run, i) if after == 0 or run.witnesses[i].band >= 0.0 else 0.0
             if after == 0:
-                a.scratch[a.program[ix.ROUNDING] + i] = abs(there - was)
-            elif abs(there - was) < 0.5 * rounding(a, i) and may_be_set(a, handler, i):
-                a.places[a.program[ix.WAS_SET] + i] = 1 if is_own(a, handler, i) else SET_BY_ANOTHER
-        for at in range(first, last, ix.SET_WIDTH):
-            moved[a.program[at + ix.SET_STATE]] = a.c[a.program[at + ix.SET_RESULT]]
+                run.roundings[i] = abs(there - was)
+            elif abs(there - was) < 0.5 * rounding(run, i) and may_be_set(run, handler, i):
+                run.was_set[i] = 1 if is_own(run, handler, i) else SET_BY_ANOTHER
+        for link in run.states_set_by(handler):
+            moved[link.state] = run.c[link.result]
 
 
-def note_written(a: Arrays) -> None:
+def note_written(run: Run) -> None:
     """Updates have run: a witness that they have set to zero triggers when it leaves it.
 
     WAS_SET says which of those that lay at zero were set there again. One that had come to zero, and was
@@ -294,38 +307,38 @@ def note_written(a: Arrays) -> None:
     """
     largest = -1.0
     measured = False
-    for i in range(a.program[ix.WITNESSES]):
-        witness = a.witnesses[i]
-        now = value(a, i)
-        before = a.scratch[a.program[ix.BEFORE] + i]
-        was_set = a.places[a.program[ix.WAS_SET] + i]
-        a.places[a.program[ix.WAS_SET] + i] = 0
+    for i in range(len(run.witnesses)):
+        witness = run.witnesses[i]
+        now = value(run, i)
+        before = run.values_before[i]
+        was_set = run.was_set[i]
+        run.was_set[i] = 0
         if (now == before or now != now) and was_set == 0:
             continue
-        if is_out(a, i, before):
-            forget_level(a, i)
+        if is_out(run, i, before):
+            forget_level(run, i)
         witness.value = now
-        fired = a.places[a.program[ix.FIRED_BY] + i] != 0
-        if (fired and witness.guard != 0.0) or is_held(a, i):
+        fired = run.has_fired[i] != 0
+        if (fired and witness.guard != 0.0) or is_held(run, i):
             continue  # it was turned where it is
         if now == before:
             if witness.band >= 0.0 and witness.level == 0.0:
                 if abs(witness.guard) == ARRIVED:
-                    a.places[a.program[ix.WAS_SET] + i] = 2
-                witness.guard = set_guard(a, i)
+                    run.was_set[i] = 2
+                witness.guard = set_guard(run, i)
             continue
         if abs(witness.guard) == ARRIVED and witness.band >= 0.0:
-            a.places[a.program[ix.WAS_SET] + i] = 2
+            run.was_set[i] = 2
             witness.guard = 0.0
         witness.band = NOT_AT_ZERO
         if largest < 0.0:
-            largest = largest_state(a)
-        if not is_near(a, i, now, before, largest):
+            largest = largest_state(run)
+        if not is_near(run, i, now, before, largest):
             continue
         if not measured:
-            measure_rounding(a)
+            measure_rounding(run)
             measured = True
-        if abs(now) <= rounding(a, i):
+        if abs(now) <= rounding(run, i):
             witness.level = 0.0
-            witness.band = rounding(a, i)
-            witness.guard = set_guard(a, i)
+            witness.band = rounding(run, i)
+            witness.guard = set_guard(run, i)

@@ -245,9 +245,9 @@ class Graph:
 
 
 def merged_rows(blocks: Sequence[Block]) -> NDArray[np.int64]:
-    """The rows of blocks of one function, one below the other."""
+    """The rows of blocks of one function, one below the other; of a block alone its own."""
     if len(blocks) == 1:
-        return np.array(blocks[0].rows, dtype=np.int64)
+        return np.asarray(blocks[0].rows, dtype=np.int64)
     return np.array([row for block in blocks for row in block.rows], dtype=np.int64)
 
 

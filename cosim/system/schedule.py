@@ -57,8 +57,8 @@ class Block:
     function : function
         Has the signature of a block: ``(t, y, p, d, k, h, c, ints, first, count)``.
     rows : ndarray of int64, shape (count, width)
-        What `ints` holds from `first` on. Of a node of the graph a list of rows will do; once it is merged
-        into a block they have no width any more.
+        What `ints` holds from `first` on; it holds an array that several blocks share once. Of a node of the
+        graph a list of rows will do; once it is merged into a block they have no width any more.
     stage : Stage
         The earliest; what it reads may make it later.
     reads, writes, adds : tuple of Slot

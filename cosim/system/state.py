@@ -14,9 +14,10 @@ from cosim.contracts.tolerances import LOOSEST_WINDOW, accuracy_fault
 from cosim.errors import SimulationError, StageError, StateError
 from cosim.html_table import html_table
 from cosim.stage import Stage
-from cosim.step.arrays import ROLES, STATE
-from cosim.step.layout import CLOCK_HEADER, FIRST_ENTRY, JUMPED, TIME
+from cosim.step.records import Agenda, Clock
+from cosim.step.run import AGENDA_WIDTH, CLOCK_WIDTH, ROLES, STATE
 from cosim.system import state_bytes
+from cosim_compiler.record import rows_of
 
 if TYPE_CHECKING:
     System = Any
@@ -55,21 +56,22 @@ class State(ClosedAttributes):
         self._arrays: dict[str, Any] = system.start_arrays()
         self._arrays["c"] = system.new_cache()
         self._arrays["memory"] = np.zeros(0)
-        self._arrays["agenda"] = np.zeros(FIRST_ENTRY, dtype=np.int64)
-        self._arrays["clock"] = np.zeros(CLOCK_HEADER)
+        self._arrays["indices"] = np.zeros(AGENDA_WIDTH, dtype=np.int64)
+        self._arrays["times"] = np.zeros(CLOCK_WIDTH)
+        self._shown: dict[str, tuple[Any, Any]] = {}  # an array, and the record with which it begins
         self.stage = Stage.MODEL
         self.versions = [1] * len(Stage)
         self._invalidated_by = ""
         self._accuracy: float | None = None
         self._locked = ""  # why it may only be read now
-        self.is_believed = True  # not what comes from bytes, before a Step has looked at it
+        self.is_checked = True  # not what comes from bytes, before a Step has looked at it
 
     # reading
 
     @property
     def time(self) -> float:
         """Time, s."""
-        return float(self._arrays["clock"][TIME])
+        return self.clock.time
 
     @property
     def accuracy(self) -> float | None:
@@ -85,11 +87,11 @@ class State(ClosedAttributes):
     @property
     def jumped(self) -> bool:
         """Whether a variable was written since the last step ended: histories keep that as a jump."""
-        return bool(self._arrays["clock"][JUMPED])
+        return bool(self.clock.jumped)
 
     @jumped.setter
     def jumped(self, value: bool) -> None:
-        self._arrays["clock"][JUMPED] = value
+        self.clock.jumped = value
 
     @property
     def integrator_memory(self) -> Reals:
@@ -106,10 +108,23 @@ class State(ClosedAttributes):
             self._arrays["memory"] = array.copy()
 
     @property
-    def agenda(self) -> Integers:
-        """Owned by the Step: which events are pending, indices of scheduled ones."""
-        agenda: Integers = self._arrays["agenda"]
+    def clock(self) -> Clock:
+        """Owned by the Step: the time, and what belongs to it."""
+        clock: Clock = self._first("times", Clock)
+        return clock
+
+    @property
+    def agenda(self) -> Agenda:
+        """Owned by the Step: what is still to be done."""
+        agenda: Agenda = self._first("indices", Agenda)
         return agenda
+
+    def _first(self, name: str, kind: Any) -> Any:
+        """The record with which an array begins."""
+        array, shown = self._arrays[name], self._shown.get(name)
+        if shown is None or shown[0] is not array:
+            shown = self._shown[name] = array, rows_of(kind, array, 0, 1)[0]
+        return shown[1]
 
     @property
     def y(self) -> Reals:
@@ -198,7 +213,7 @@ class State(ClosedAttributes):
         if not isinstance(time, numbers.Real) or not np.isfinite(time):
             raise StateError(f"time is {time}, needs a finite number of seconds")
         self.refuse_when_locked()
-        self._arrays["clock"][TIME] = time
+        self.clock.time = time
         self.invalidate(Stage.TIME, "set_time()")
 
     def set_y(self, values: Any) -> None:
@@ -250,7 +265,7 @@ class State(ClosedAttributes):
 
     def arrive_at(self, time: float) -> None:
         """For integrators: y is at `time` now and the cache is realized to Acceleration with it."""
-        self._arrays["clock"][TIME] = time
+        self.clock.time = time
         self.versions[COMPUTED] = [version + 1 for version in self.versions[COMPUTED]]
         self.stage = Stage.ACCELERATION
 

@@ -11,8 +11,7 @@ import numpy as np
 from cosim.contracts.restored_memory import are_of_a_run
 from cosim.errors import StateError
 from cosim.stage import Stage
-from cosim.step.arrays import ARRAYS, STATE
-from cosim.step.layout import CLOCK_HEADER, FIRST_ENTRY
+from cosim.step.run import AGENDA_WIDTH, ARRAYS, CLOCK_WIDTH, STATE
 
 if TYPE_CHECKING:
     State = Any
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
 
 MAGIC = b"COSIMST4"
 SECTIONS = tuple((name, "<i8" if letter == "I" else "<f8") for name, letter, role in ARRAYS if role == STATE)
-OWN_LENGTH = ("h", "memory", "agenda", "clock")  # sections whose lengths the system alone does not tell
+OWN_LENGTH = ("h", "memory", "indices", "times")  # sections whose lengths the system alone does not tell
 LARGEST = 1 << 31
 
 
@@ -78,7 +77,7 @@ def unpack(system: System, data: bytes) -> State:
         state._arrays[name] = array
     if at != len(data) - 4:
         raise StateError("the bytes of this State are damaged (something follows its sections)")
-    if state._arrays["clock"].size < CLOCK_HEADER or state._arrays["agenda"].size < FIRST_ENTRY:
+    if state._arrays["times"].size < CLOCK_WIDTH or state._arrays["indices"].size < AGENDA_WIDTH:
         raise StateError("the bytes of this State are damaged (its clock is too short)")
     if not np.isfinite(state.time):
         raise StateError(f"the bytes of this State are damaged (its time is {state.time})")
@@ -92,7 +91,7 @@ def unpack(system: System, data: bytes) -> State:
     _check_rings(system, state)
     _check_parameters(system, state)
     state.accuracy = None if np.isnan(accuracy) else accuracy
-    state.is_believed = False
+    state.is_checked = False
     state.invalidate(Stage.INSTANCE, "from_bytes()")
     return state
 

@@ -87,7 +87,7 @@ class System(FixedAttributes):
     inner_range : (int, int)
         Where they stand in the table once more, one after the other, behind all others.
     projection : ndarray of int64, shape (11,)
-        Which rows at the end of the table correct a solution, see `cosim.step.projection`.
+        Which rows at the end of the table correct a solution, see `cosim.step.constraints`.
     inputs : list of str
         Paths of the inputs that nothing in the model is connected to.
     dynamics : str
@@ -161,19 +161,22 @@ class System(FixedAttributes):
         compile_ahead([(function, walker.BLOCK_SIGNATURE) for function in functions])
         rows = [np.asarray(block.rows, dtype=np.int64) for block in blocks]
         rows += [numbers for _, numbers in corrections]
-        ends = np.cumsum([0, *(numbers.size for numbers in rows)])
+        distinct = {id(numbers): numbers for numbers in rows}  # blocks may share theirs
+        ends = np.cumsum([0, *(numbers.size for numbers in distinct.values())])
+        starts = dict(zip(distinct, ends[:-1], strict=True))
         table = np.zeros((max(1, len(rows)), 3), dtype=np.int64)
-        self.ints: NDArray[np.int64] = np.concatenate([*(numbers.reshape(-1) for numbers in rows), [0]])
+        self.ints: NDArray[np.int64] = np.concatenate([*(r.reshape(-1) for r in distinct.values()), [0]])
         for i, block in enumerate(blocks):
             address = (
                 python_block_address(block.function) if block.is_python else block_address(block.function)
             )
             if block.is_python:
                 weakref.finalize(self, native.release_address, address)
-            table[i] = address, ends[i], len(rows[i])
-            block.rows = self.ints[ends[i] : ends[i + 1]].reshape(rows[i].shape)
+            start = starts[id(rows[i])]
+            table[i] = address, start, len(rows[i])
+            block.rows = self.ints[start : start + rows[i].size].reshape(rows[i].shape)
         for i, (function, numbers) in enumerate(corrections, len(blocks)):
-            table[i] = block_address(function), ends[i], len(numbers)
+            table[i] = block_address(function), starts[id(numbers)], len(numbers)
         self.derivative_range = (self._stage_range[Stage.TIME][0], self._stage_range[Stage.ACCELERATION][1])
         self._needed = NeededBlocks(blocks[: self._stage_range[Stage.INFINITY][1]], assembly.graph)
         self.inner_blocks = self._needed.of_derivatives(range(*self.derivative_range), self.ny)
@@ -579,7 +582,7 @@ def _built_again(model: Model, default: bytes) -> System:
 
 
 def _places(projection: Projection | None, first: int, motion: tuple[int, int]) -> NDArray[np.int64]:
-    """The numbers that `cosim.step.projection` goes by; its blocks follow all others in the table."""
+    """The numbers that `cosim.step.constraints` goes by; its blocks follow all others in the table."""
     found = projection or Projection(0)
     ends = np.cumsum([first, *(len(group) for group in found.groups)])
     return np.array([*ends, found.errors, *motion], dtype=np.int64)

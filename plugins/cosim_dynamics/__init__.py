@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from cosim_dynamics.constraint_operators import constraint_bias as constraint_bias
     from cosim_dynamics.constraint_operators import constraint_equations as constraint_equations
     from cosim_dynamics.constraint_operators import constraint_jacobian as constraint_jacobian
-    from cosim_dynamics.equations import torque_equations as torque_equations
+    from cosim_dynamics.equations_of_motion import torque_equations as torque_equations
     from cosim_dynamics.find_equilibrium import equilibrium as equilibrium
     from cosim_dynamics.find_equilibrium import start_values as start_values
     from cosim_dynamics.jacobians import frame_bias as frame_bias

@@ -4,31 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
-from cosim_dynamics.body_terms import put_acceleration
-from cosim_dynamics.offsets import offset, six
-
-#: What u_dot adds, the bias, the tree's reference point, then slots of the body.
-CHANGE, BIAS, REFERENCE, X_GB, V_GB, A_GB = range(6)
-WIDTH = 6
+from cosim_dynamics.body_motion import write_acceleration
+from cosim_dynamics.cached_vectors import spatial_at
+from cosim_dynamics.mechanism import mechanism_at
 
 
 def acceleration_block(
     t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
 ) -> None:
-    """Write A_GB (of the body origin, in Ground). A row for each body."""
-    for body in range(count):
-        row = offset(first + WIDTH * body)
-        change = six(c, offset(ints[row + CHANGE]))
-        put_acceleration(
-            c,
-            (change[0], change[1], change[2]),
-            (change[3], change[4], change[5]),
-            offset(ints[row + BIAS]),
-            offset(ints[row + REFERENCE]),
-            offset(ints[row + X_GB]),
-            offset(ints[row + V_GB]),
-            offset(ints[row + A_GB]),
-        )
-
-
-acceleration_block.__dict__["__row__"] = WIDTH
+    """Write the acceleration of each body's origin in Ground from what u_dot adds."""
+    for link in mechanism_at(ints, first).links:
+        write_acceleration(c, link, spatial_at(c, link.body.change))

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cosim_dynamics.articulated_rows import articulated_of
-from cosim_dynamics.hanging import Report
-from cosim_dynamics.matrix_rows import Factor, Targets
-from cosim_dynamics.own_terms import OwnTerms
+from cosim_dynamics.articulated_schedule import schedule_articulated
+from cosim_dynamics.connectivity import Report
+from cosim_dynamics.joint_terms import JointTerms
 from cosim_dynamics.tree import Tree
+from cosim_dynamics.tree_assembly import TreeAssembly
 from cosim_dynamics.tree_solver import TreeSolver
-from cosim_dynamics.work import Work
 
 if TYPE_CHECKING:
-    from cosim.kit import Assembly, Block
+    from cosim.kit import Block, Slot
 
 
 class ArticulatedBodySolver(TreeSolver):
@@ -45,17 +44,15 @@ class ArticulatedBodySolver(TreeSolver):
 
     method = "recursion over articulated bodies"
 
-    def check(self, tree: Tree, own: OwnTerms, problem: Report) -> None:
+    def check(self, tree: Tree, terms: JointTerms, problem: Report) -> None:
         """Report joints whose own equations couple their speeds."""
-        for name in own.couples:
+        for name in terms.couples:
             problem(
                 name,
                 "has several speeds and equations of its own, which 'dynamics.articulated_body' cannot take; "
                 "choose dynamics='dynamics.sval' in the settings of the model",
             )
 
-    def acceleration_blocks(
-        self, assembly: Assembly, tree: Tree, work: Work, own: OwnTerms, targets: Targets, equations: int
-    ) -> tuple[list[Block], Factor]:
-        """One block for the three sweeps over the tree."""
-        return articulated_of(assembly, tree, work, own, targets)
+    def acceleration_blocks(self, parts: TreeAssembly) -> tuple[list[Block], Slot]:
+        """One block for the three sweeps over the tree, and one for the accelerations of the bodies."""
+        return schedule_articulated(parts)

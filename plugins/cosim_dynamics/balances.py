@@ -108,23 +108,23 @@ def reactions_on_parents(system: cosim.System, state: cosim.State) -> dict[str, 
 
 def _reactions(motion: TreeMotion, on_parents: bool) -> dict[str, Array]:
     """What each joint does to its parents or to its children; a reversed one has its child inside."""
-    found = {}
+    reactions = {}
     for i, wrench in enumerate(_transmitted(motion)):
         link = motion.links[i]
         outer = link.reversed == on_parents
-        found[link.joint.name] = wrench if outer else -_at(wrench, motion.p_F[i] - motion.p_M[i])
-    return found
+        reactions[link.joint.name] = wrench if outer else -_at(wrench, motion.p_F[i] - motion.p_M[i])
+    return reactions
 
 
 def _transmitted(motion: TreeMotion) -> list[Array]:
     """For each link what its joint does to its body, about the origin of the joint's frame on it."""
     transmitted = [np.zeros(6) for _ in motion.links]
-    held = _constraint_forces(motion)
+    constraint_forces = _constraint_forces(motion)
     for i in reversed(range(len(motion.links))):
         link, p_M = motion.links[i], motion.p_M[i]
         p_B = motion.pose(i)[1]
         mass, inertia = motion.inertia(i)
-        A, applied = motion.read(link.body, "A_GB"), motion.read(link.body, "F_GB") + held[i]
+        A, applied = motion.read(link.body, "A_GB"), motion.read(link.body, "F_GB") + constraint_forces[i]
         w, arm = motion.velocity(i, p_B)[:3], motion.center(i) - p_B
         force = mass * (A[3:] + np.cross(A[:3], arm) + np.cross(w, np.cross(w, arm)))
         moment = inertia @ A[:3] + np.cross(w, inertia @ w) + np.cross(motion.center(i) - p_M, force)
@@ -137,15 +137,15 @@ def _transmitted(motion: TreeMotion) -> list[Array]:
 
 def _constraint_forces(motion: TreeMotion) -> list[Array]:
     """For each link what constraints do to its body, about the body's origin."""
-    found = [np.zeros(6) for _ in motion.links]
+    forces = [np.zeros(6) for _ in motion.links]
     for part in motion.system.parts.values():
         if isinstance(part, contracts.Constraint):
             for attachment, declaration in part.declarations.items():
                 if declaration.kind == "attachment" and declaration.options["provides"] == "body":
                     link = motion.index(part.values.attachments[attachment])
                     if link >= 0:
-                        found[link] += motion.read(part, f"force_on_{attachment}")
-    return found
+                        forces[link] += motion.read(part, f"force_on_{attachment}")
+    return forces
 
 
 def _at(wrench: Array, arm: Array) -> Array:

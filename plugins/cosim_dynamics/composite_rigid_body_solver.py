@@ -4,14 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from cosim_dynamics.matrix_rows import Factor, Targets, matrix_of
-from cosim_dynamics.own_terms import OwnTerms
-from cosim_dynamics.tree import Tree
+from cosim_dynamics.composite_schedule import schedule_composite
+from cosim_dynamics.tree_assembly import TreeAssembly
 from cosim_dynamics.tree_solver import TreeSolver
-from cosim_dynamics.work import Work
 
 if TYPE_CHECKING:
-    from cosim.kit import Assembly, Block
+    from cosim.kit import Block, Slot
 
 
 class CompositeRigidBodySolver(TreeSolver):
@@ -43,8 +41,6 @@ class CompositeRigidBodySolver(TreeSolver):
 
     method = "mass matrix of composite rigid bodies"
 
-    def acceleration_blocks(
-        self, assembly: Assembly, tree: Tree, work: Work, own: OwnTerms, targets: Targets, equations: int
-    ) -> tuple[list[Block], Factor]:
+    def acceleration_blocks(self, parts: TreeAssembly) -> tuple[list[Block], Slot]:
         """One block that sets up the equations and one that solves them."""
-        return matrix_of(assembly, tree, work, own, targets)
+        return schedule_composite(parts)

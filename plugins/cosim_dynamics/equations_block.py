@@ -1,32 +1,23 @@
-"""Acceleration stage: the equations of motion, M u_dot = T - V.
-
-M is symmetric; of row i only the columns of the degrees of freedom between Ground and i can differ from zero.
-Row i keeps just these, Ground's side first and the diagonal last. A row of an ancestor is as long as the
-ancestor is deep, so the same position means the same column in both: factorization and solution need no
-look-up.
-
-Row 0 of the block is the header; rows for the bodies follow (columns: `body_terms`), parents first, then rows
-for the degrees of freedom.
-"""
+"""Acceleration stage: the equations of motion, M u_dot = T - V."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from cosim_dynamics.body_terms import DOFS, FIRST_DOF, PARENT, missing_force
-from cosim_dynamics.inertias import dot6, momentum_of, plus6, plus10, rigid_inertia
-from cosim_dynamics.offsets import offset, put_six, put_ten, six, ten
-
-#: Header: number of bodies and of degrees of freedom, and where the solver's arrays lie in the cache.
-BODIES, SIZE, SUBSPACE, VELOCITIES, BIASES, INERTIAS, FORCES, RIGHT_SIDE = range(8)
-#: Body: the columns of `body_terms`, and whether it carries others and is the last child of its parent (the
-#: first on the way from the tips toward Ground).
-CARRIES, LAST_CHILD = range(9, 11)
-#: Degree of freedom: the one before it toward Ground (or -1), the first of the unbroken run of such numbers
-#: that it belongs to, where its row ends (the diagonal), its generalized force, and what the joint's own
-#: equation adds: a row of coefficients (or -1) and a constant.
-BEFORE, RUN, DIAGONAL, TAU, OWN, OWN_CONSTANT = range(6)
-WIDTH = 11
+from cosim_dynamics.body_motion import bias_force
+from cosim_dynamics.cached_vectors import (
+    column_at,
+    put_rigid_inertia,
+    put_spatial,
+    real_at,
+    reals_at,
+    rigid_inertia_at,
+    spatial_at,
+)
+from cosim_dynamics.inertias import momentum_of, plus10
+from cosim_dynamics.mass_matrix_rows import mass_row
+from cosim_dynamics.mechanism import dofs_of, mechanism_at
+from cosim_dynamics.spatial_vectors import dot6, plus6
 
 
 def equations_block(
@@ -38,54 +29,48 @@ def equations_block(
     ----------
     R. Featherstone, Rigid Body Dynamics Algorithms, 2008, chapters 5.3 and 6.
     """
-    first = offset(first)
-    bodies = ints[first + BODIES]
-    subspace = offset(ints[first + SUBSPACE])
-    velocities = offset(ints[first + VELOCITIES])
-    biases = offset(ints[first + BIASES])
-    inertias = offset(ints[first + INERTIAS])
-    forces = offset(ints[first + FORCES])
-    right_side = offset(ints[first + RIGHT_SIDE])
-    table = offset(first + (bodies + 1) * WIDTH)
-    for body in range(bodies - 1, -1, -1):
-        row = offset(first + (body + 1) * WIDTH)
-        terms, moment, force = missing_force(
-            c, p, ints, row, offset(velocities + 6 * body), offset(biases + 6 * body)
-        )
-        composite = rigid_inertia(terms)
-        wrench = (moment[0], moment[1], moment[2], force[0], force[1], force[2])
-        if ints[row + CARRIES] != 0:
-            composite = plus10(composite, ten(c, offset(inertias + 10 * body)))
-            wrench = plus6(wrench, six(c, offset(forces + 6 * body)))
-        first_dof = ints[row + FIRST_DOF]
-        for dof in range(first_dof, first_dof + ints[row + DOFS]):
-            entry = offset(table + dof * WIDTH)
-            S = six(c, offset(subspace + 6 * dof))
-            missing = c[offset(ints[entry + TAU])] - dot6(S, wrench)
-            momentum = momentum_of(composite, S)
-            diagonal = ints[entry + DIAGONAL]
-            end = diagonal
-            other = dof
-            while other >= 0:
-                run = ints[offset(table + other * WIDTH) + RUN]
-                shift = end - other
-                for i in range(run, other + 1):
-                    c[offset(shift + i)] = dot6(six(c, offset(subspace + 6 * i)), momentum)
-                end = shift + run - 1
-                other = ints[offset(table + run * WIDTH) + BEFORE]
-            own = ints[entry + OWN]
-            if own >= 0:
-                missing -= c[offset(ints[entry + OWN_CONSTANT])]
-                shift = diagonal - dof + first_dof
-                for i in range(dof - first_dof + 1):
-                    c[offset(shift + i)] += c[offset(own + i)]
-            c[offset(right_side + dof)] = missing
-        parent = ints[row + PARENT]
-        if parent >= 0:
-            at = offset(inertias + 10 * parent)
-            force_at = offset(forces + 6 * parent)
-            if ints[row + LAST_CHILD] == 0:  # others arrived here before
-                composite = plus10(composite, ten(c, at))
-                wrench = plus6(wrench, six(c, force_at))
-            put_ten(c, at, composite)
-            put_six(c, force_at, wrench)
+    mechanism = mechanism_at(ints, first)
+    right_side = reals_at(c, mechanism.whole.right_side, mechanism.whole.dofs)
+    for i in range(len(mechanism.links) - 1, -1, -1):
+        link = mechanism.links[i]
+        composite, force = bias_force(c, p, link)
+        if link.carries != 0:
+            composite = plus10(composite, rigid_inertia_at(c, link.body.carried_inertia))
+            force = plus6(force, spatial_at(c, link.body.force))
+        for j, dof in enumerate(dofs_of(mechanism, link)):
+            S = spatial_at(c, dof.S)
+            missing = real_at(c, dof.tau) - dot6(S, force)
+            put_row(c, mechanism, dof, momentum_of(composite, S))
+            if dof.own_row >= 0:
+                missing -= real_at(c, dof.own_constant)
+                add_own_row(c, mechanism, dof, j + 1)
+            right_side[dof.number] = missing
+        if link.has_parent != 0:
+            if link.is_last_child == 0:  # others arrived there before
+                composite = plus10(composite, rigid_inertia_at(c, link.parent.carried_inertia))
+                force = plus6(force, spatial_at(c, link.parent.force))
+            put_rigid_inertia(c, link.parent.carried_inertia, composite)
+            put_spatial(c, link.parent.force, force)
+
+
+def put_row(c: Any, mechanism: Any, dof: Any, momentum: Any) -> None:
+    """A row of M from the momentum that a unit of its speed gives: run by run toward Ground."""
+    row = mass_row(c, mechanism, dof)
+    column = dof.depth
+    last = dof.number
+    while last >= 0:
+        first = mechanism.dofs[mechanism.dofs[last].run]
+        length = last - first.number + 1
+        column -= length
+        entries = reals_at(row, column, length)
+        for i in range(length):
+            entries[i] = dot6(column_at(c, first.S, i), momentum)
+        last = first.parent
+
+
+def add_own_row(c: Any, mechanism: Any, dof: Any, count: int) -> None:
+    """What the joint's own equation adds to a row of M: coefficients of its first `count` speeds."""
+    entries = reals_at(mass_row(c, mechanism, dof), dof.depth - count, count)
+    coefficients = reals_at(c, dof.own_row, count)
+    for i in range(count):
+        entries[i] += coefficients[i]

@@ -32,8 +32,8 @@ class EquilibriumCommand(cosim.Command):
     def run(self, arguments: argparse.Namespace) -> int:
         """Search from the start values of the model."""
         system = cosim.Model.from_file(arguments.model).build()
-        found = equilibrium(system)
-        starts, growing = start_values(found), linearize(system, found, [], []).growing()
+        at_rest = equilibrium(system)
+        starts, growing = start_values(at_rest), linearize(system, at_rest, [], []).growing()
         self.report(starts=starts, written=arguments.output, stable=not growing)
         text = "[starts]\n" + "".join(f'"{path}" = {value}\n' for path, value in starts.items())
         if growing:

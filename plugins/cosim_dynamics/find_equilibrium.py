@@ -68,34 +68,34 @@ def equilibrium(system: cosim.System, state: cosim.State | None = None) -> cosim
     >>> print(round(found["hinge.q"][0], 9))
     -1.570796327
     """
-    found = (system.default_state() if state is None else state).copy()
-    found.set_u(np.zeros(system.nu))
-    cosim.assemble(system, found)
+    at_rest = (system.default_state() if state is None else state).copy()
+    at_rest.set_u(np.zeros(system.nu))
+    cosim.assemble(system, at_rest)
     searched = _searched(system)
     if not system.nu and not searched:
-        return found.realize(cosim.Stage.ACCELERATION)
+        return at_rest.realize(cosim.Stage.ACCELERATION)
     closed = holds(system)
-    residual = _remaining(found, searched)
+    residual = _remaining(at_rest, searched)
     largest, time = _size(residual), FIRST_TIME
     for _ in range(ITERATIONS):
-        tangent = Tangent(found)
+        tangent = Tangent(at_rest)
         keep = np.concatenate([tangent.displacements, _places(tangent, searched)])
         turns = tangent.turns[keep]
-        J = _slopes(found, tangent, keep, searched)
+        J = _slopes(at_rest, tangent, keep, searched)
         if closed:
-            step, is_leaving = _free_step(found, tangent, keep, J, residual, time)
+            step, is_leaving = _free_step(at_rest, tangent, keep, J, residual, time)
         else:
             step, is_leaving = _downhill(-J, residual, time)
         if turns.any():
             step /= max(1.0, abs(step[turns]).max() / LARGEST_TURN)
         x = np.zeros(len(tangent.names))
         x[keep] = step
-        y = np.array(found.y)
-        found.set_y(tangent.moved(y, x))
-        cosim.assemble(system, found)
-        after = _remaining(found, searched)
+        y = np.array(at_rest.y)
+        at_rest.set_y(tangent.moved(y, x))
+        cosim.assemble(system, at_rest)
+        after = _remaining(at_rest, searched)
         if not np.isfinite(after).all():
-            found.set_y(y)
+            at_rest.set_y(y)
             time *= 0.1
             continue
         before, now = _size(residual), _size(after)
@@ -105,10 +105,10 @@ def equilibrium(system: cosim.System, state: cosim.State | None = None) -> cosim
         scale = np.maximum(1.0, abs(tangent.inverse @ y)[keep]) if len(keep) else np.ones(0)
         settled = now <= SETTLED * max(largest, 1.0)
         if settled and (abs(step) <= SMALL * scale).all():
-            return found
+            return at_rest
         if settled:
             time *= 1e3  # near: Newton's method finishes
-    raise cosim.SimulationError(found.time, _unsettled(found, searched, residual))
+    raise cosim.SimulationError(at_rest.time, _unsettled(at_rest, searched, residual))
 
 
 def _free_step(
@@ -133,8 +133,8 @@ def _free_step(
         [[speeds.T, np.zeros((speeds.shape[1], others))], [np.zeros((others, nu)), np.eye(others)]]
     )
     step, is_leaving = _downhill(-seen @ J @ moves, seen @ residual, time)
-    found: Array = moves @ step
-    return found, is_leaving
+    moved: Array = moves @ step
+    return moved, is_leaving
 
 
 def _downhill(stiffness: Array, residual: Array, time: float) -> tuple[Array, bool]:
@@ -147,8 +147,8 @@ def _downhill(stiffness: Array, residual: Array, time: float) -> tuple[Array, bo
     is_leaving = bool((values.real < -NEGATIVE * abs(values).max(initial=0.0)).any())
     values = np.where(values.real < 0.0, -values, values)
     parts = np.linalg.lstsq(directions, residual.astype(complex), rcond=None)[0]
-    found: Array = (directions @ (parts / (1.0 / time + values))).real
-    return found, is_leaving
+    step: Array = (directions @ (parts / (1.0 / time + values))).real
+    return step, is_leaving
 
 
 def start_values(state: cosim.State) -> dict[str, list[float] | float]:
@@ -160,14 +160,14 @@ def start_values(state: cosim.State) -> dict[str, list[float] | float]:
         For ``model.set_start``, or the table [starts] of a model file.
     """
     default = state.system.default_state()
-    found: dict[str, list[float] | float] = {}
+    values: dict[str, list[float] | float] = {}
     for path, variable in state.system.variables.items():
         if variable.slot.array != "y" or variable.kind not in ("position", "auxiliary"):
             continue
         value = np.asarray(state[path], dtype=float)
         if variable.kind == "position" or not np.array_equal(value, np.asarray(default[path])):
-            found[path] = value.round(DIGITS).tolist()
-    return found
+            values[path] = value.round(DIGITS).tolist()
+    return values
 
 
 def _searched(system: cosim.System) -> list[int]:

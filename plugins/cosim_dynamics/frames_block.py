@@ -7,31 +7,37 @@ from __future__ import annotations
 
 from typing import Any
 
-from cosim_mechanics.spatial import compose, compose_shift, inverse, is_turned, put12
+from cosim.kit import Record, rows_of
+from cosim_dynamics.cached_vectors import pose_at, put_pose
+from cosim_dynamics.mechanism import mechanism_at
+from cosim_mechanics.spatial import compose, compose_shift, inverse, is_turned
 
-#: Body: X_PF and X_BM (parameters), and where the result lies in the cache: X_MB, then flags, 1.0 where F
-#: (where M) is turned against its body, and where F is not turned and M is the child's own frame.
-X_PF, X_BM, RESULT = range(3)
-WIDTH = 3
-F_TURNED, M_TURNED, PLAIN = 12, 13, 14
-SIZE = 15
+
+class JointFrames(Record):
+    """What is known of the frames of a joint, in the cache; 1.0 stands for yes."""
+
+    is_F_turned: float  # against its body
+    is_M_turned: float
+    are_plain: float  # F is not turned, and M is the outer body's own frame
+
+
+def joint_frames_at(c: Any, slot: int) -> JointFrames:
+    """Those at a slot."""
+    return rows_of(JointFrames, c, slot, 1)[0]
 
 
 def frames_block(
     t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
 ) -> None:
     """X_MB = X_BM^-1, and which of the frames are turned against their bodies."""
-    for body in range(count):
-        row = first + body * WIDTH
-        at = ints[row + X_BM]
-        X_MB = inverse(p[at : at + 12])
-        at = ints[row + X_PF]
-        result = ints[row + RESULT]
-        put12(c[result : result + 12], X_MB)
-        c[result + F_TURNED] = 1.0 if is_turned(p[at : at + 12]) else 0.0
-        c[result + M_TURNED] = 1.0 if is_turned(X_MB) else 0.0
-        is_own = c[result + M_TURNED] == 0.0 and X_MB[9] == 0.0 and X_MB[10] == 0.0 and X_MB[11] == 0.0
-        c[result + PLAIN] = 1.0 if is_own and c[result + F_TURNED] == 0.0 else 0.0
+    for link in mechanism_at(ints, first).links:
+        X_MB = inverse(pose_at(p, link.X_BM))
+        put_pose(c, link.X_MB, X_MB)
+        frames = joint_frames_at(c, link.frames)
+        frames.is_F_turned = 1.0 if is_turned(pose_at(p, link.X_PF)) else 0.0
+        frames.is_M_turned = 1.0 if is_turned(X_MB) else 0.0
+        is_own = frames.is_M_turned == 0.0 and X_MB[9] == 0.0 and X_MB[10] == 0.0 and X_MB[11] == 0.0
+        frames.are_plain = 1.0 if is_own and frames.is_F_turned == 0.0 else 0.0
 
 
 def composed(X_AB: Any, X_BC: Any, turned: float) -> Any:

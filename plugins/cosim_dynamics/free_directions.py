@@ -28,13 +28,13 @@ def constraint_errors(state: cosim.State, what: str) -> Array:
         "position" or "velocity".
     """
     state.realize(cosim.Stage.ACCELERATION)
-    found: list[float] = []
+    errors: list[float] = []
     for name, part in state.system.parts.items():
         if isinstance(part, contracts.Constraint) and state[f"{name}.enabled"]:
             values = np.atleast_1d(state[f"{name}.{what}_error"])
             levels = ("position",) if what == "position" else ("position", "velocity")
-            found += [float(x) for x, level in zip(values, part.levels(), strict=True) if level in levels]
-    return np.array(found)
+            errors += [float(x) for x, level in zip(values, part.levels(), strict=True) if level in levels]
+    return np.array(errors)
 
 
 def velocity_jacobian(state: cosim.State) -> Array:
@@ -55,8 +55,8 @@ def null_space(G: Array) -> Array:
         return np.eye(G.shape[1])
     _, values, directions = np.linalg.svd(G)
     rank = int(np.sum(values > REPETITION * values.max(initial=0.0)))
-    found: Array = directions[rank:].T
-    return found
+    null_directions: Array = directions[rank:].T
+    return null_directions
 
 
 def independent(state: cosim.State, tangent: Tangent) -> tuple[list[int], Array]:

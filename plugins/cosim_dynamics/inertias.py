@@ -8,8 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
-Six = tuple[float, float, float, float, float, float]
-Three = tuple[float, float, float]
+from cosim_dynamics.spatial_vectors import Six
+
 Ten = tuple[float, float, float, float, float, float, float, float, float, float]
 
 
@@ -58,31 +58,22 @@ def turned_principal_inertia(R: Any, I: Any) -> Six:
     )
 
 
-def times(I: Any, w: Any) -> Three:
-    """I w, for a rotational inertia."""
-    return (
-        I[0] * w[0] + I[3] * w[1] + I[4] * w[2],
-        I[3] * w[0] + I[1] * w[1] + I[5] * w[2],
-        I[4] * w[0] + I[5] * w[1] + I[2] * w[2],
-    )
-
-
-def rigid_inertia(body: Any) -> Ten:
+def rigid_inertia(mass: float, center: Any, I: Any) -> Ten:
     """A rigid body from its mass, centre of mass from the point, and inertia about that centre."""
-    x = body[0] * body[1]
-    y = body[0] * body[2]
-    z = body[0] * body[3]
+    x = mass * center[0]
+    y = mass * center[1]
+    z = mass * center[2]
     return (
-        body[0],
+        mass,
         x,
         y,
         z,
-        body[4] + y * body[2] + z * body[3],
-        body[5] + x * body[1] + z * body[3],
-        body[6] + x * body[1] + y * body[2],
-        body[7] - x * body[2],
-        body[8] - x * body[3],
-        body[9] - y * body[3],
+        I[0] + y * center[1] + z * center[2],
+        I[1] + x * center[0] + z * center[2],
+        I[2] + x * center[0] + y * center[1],
+        I[3] - x * center[1],
+        I[4] - x * center[2],
+        I[5] - y * center[2],
     )
 
 
@@ -96,24 +87,6 @@ def momentum_of(inertia: Any, V: Any) -> Six:
         inertia[0] * V[4] + V[2] * inertia[1] - V[0] * inertia[3],
         inertia[0] * V[5] + V[0] * inertia[2] - V[1] * inertia[1],
     )
-
-
-def dot6(a: Any, b: Any) -> float:
-    """Power of a spatial force on a spatial velocity, or what that is for other pairs."""
-    # two sums, which a processor takes side by side
-    even = a[0] * b[0] + a[2] * b[2] + a[4] * b[4]
-    odd = a[1] * b[1] + a[3] * b[3] + a[5] * b[5]
-    return even + odd
-
-
-def plus6(a: Any, b: Any) -> Six:
-    """Sum of two spatial vectors."""
-    return (a[0] + b[0], a[1] + b[1], a[2] + b[2], a[3] + b[3], a[4] + b[4], a[5] + b[5])
-
-
-def scaled6(factor: float, a: Any) -> Six:
-    """A spatial vector multiplied by a number."""
-    return (factor * a[0], factor * a[1], factor * a[2], factor * a[3], factor * a[4], factor * a[5])
 
 
 def plus10(a: Any, b: Any) -> Ten:

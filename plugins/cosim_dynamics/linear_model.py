@@ -63,15 +63,15 @@ def linearize(
     start = (system.default_state() if state is None else state).copy().realize(cosim.Stage.REPORT)
     tangent = Tangent(start)
     y, probe = np.array(start.y), start.copy()
-    given = list(system.inputs if inputs is None else inputs)
-    wanted = list(system.outputs) if outputs is None else _expanded(system, outputs)
-    values = {path: _input(system, start, path) for path in given}
-    for path in wanted:
+    input_paths = list(system.inputs if inputs is None else inputs)
+    output_paths = list(system.outputs) if outputs is None else _expanded(system, outputs)
+    values = {path: _input(system, start, path) for path in input_paths}
+    for path in output_paths:
         _output(system, start, path)
 
     def answer() -> Array:
         probe.realize(cosim.Stage.REPORT)
-        read = [np.ravel(system.read(probe, path)) for path in wanted]
+        read = [np.ravel(system.read(probe, path)) for path in output_paths]
         return np.concatenate([np.array(probe.y_dot), *read])
 
     def after_change(x: Array) -> Array:
@@ -101,22 +101,22 @@ def linearize(
         D=by_input[ny:],
         states=[tangent.names[i] for i in free],
         inputs=_names(values),
-        outputs=_names({path: np.asarray(system.read(start, path)) for path in wanted}),
+        outputs=_names({path: np.asarray(system.read(start, path)) for path in output_paths}),
         time=start.time,
     )
 
 
 def _expanded(system: cosim.System, patterns: Sequence[str]) -> list[str]:
     """Paths, where patterns stand for all real variables that match."""
-    found: list[str] = []
+    paths: list[str] = []
     for pattern in patterns:
         matching = [pattern]
         if is_pattern(pattern):
             matching = [path for path in system.variables if matches(path, pattern)]
             if not matching:
                 raise cosim.LookUpError("signal", pattern, system.variables)
-        found += [path for path in matching if path not in found]
-    return found
+        paths += [path for path in matching if path not in paths]
+    return paths
 
 
 def _input(system: cosim.System, state: cosim.State, path: str) -> Array:

@@ -55,14 +55,14 @@ class Linearization:
             return []
         values, vectors = np.linalg.eig(self.A)
         nothing = ROUNDING * max(abs(values).max(), 1e-300)
-        found = []
+        modes = []
         for value, vector in zip(values, vectors.T, strict=True):
             real = 0.0 if abs(value.real) <= nothing else float(value.real)
             imaginary = 0.0 if abs(value.imag) <= nothing else float(value.imag)
             if imaginary >= 0.0:
                 shape = np.asarray(vector, dtype=complex)
-                found.append(Mode(complex(real, imaginary), shape / shape[np.argmax(abs(shape))]))
-        return sorted(found, key=lambda mode: (abs(mode.eigenvalue), mode.eigenvalue.real))
+                modes.append(Mode(complex(real, imaginary), shape / shape[np.argmax(abs(shape))]))
+        return sorted(modes, key=lambda mode: (abs(mode.eigenvalue), mode.eigenvalue.real))
 
     def growing(self) -> list[tuple[str, Mode]]:
         """Modes that grow, the fastest first, each with the state in which it shows most; none: it is stable.
@@ -78,12 +78,12 @@ class Linearization:
         """
         modes = self.modes()
         border = GROWS * max((abs(mode.eigenvalue) for mode in modes), default=0.0)
-        found = [
+        growing = [
             (self.states[int(np.argmax(abs(mode.shape)))], mode)
             for mode in modes
             if mode.eigenvalue.real > border
         ]
-        return sorted(found, key=lambda pair: -pair[1].eigenvalue.real)
+        return sorted(growing, key=lambda pair: -pair[1].eigenvalue.real)
 
     def to_dict(self) -> dict[str, Any]:
         """Everything as lists and numbers, with the modes."""

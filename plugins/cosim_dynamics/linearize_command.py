@@ -69,7 +69,7 @@ def report(linear: Linearization) -> str:
             frequency = f"{mode.frequency:.6g} Hz" if mode.oscillates else "-"
             time = f"{mode.time_constant:.4g} s" if np.isfinite(mode.time_constant) else "-"
             rows.append([frequency, f"{mode.damping_ratio:.4g}", time, _largest(linear, mode)])
-    still = sum(not mode.eigenvalue for mode in linear.modes())
+    at_zero = sum(not mode.eigenvalue for mode in linear.modes())
     widths = [max(len(row[i]) for row in rows) for i in range(3)]
     lines = [heading]
     if len(rows) > 1:
@@ -77,9 +77,9 @@ def report(linear: Linearization) -> str:
             "  " + "  ".join([*(f"{cell:>{w}}" for cell, w in zip(row, widths, strict=False)), row[3]])
             for row in rows
         ]
-    if still:
+    if at_zero:
         lines.append(
-            f"  and {still} at zero: motions that nothing resists, and states that nothing depends on"
+            f"  and {at_zero} at zero: motions that nothing resists, and states that nothing depends on"
         )
     growing = sum(mode.eigenvalue.real > 0.0 for mode in linear.modes())
     if growing:
@@ -90,8 +90,10 @@ def report(linear: Linearization) -> str:
 def _largest(linear: Linearization, mode: Mode) -> str:
     """The states in which a mode shows most: displacements where it has any, since speeds follow them."""
     size = abs(mode.shape)
-    still = [k for k, name in enumerate(linear.states) if ".u" not in name or name.startswith("integral of ")]
-    order = sorted(still or range(len(size)), key=lambda k: -size[k])
+    displacements = [
+        k for k, name in enumerate(linear.states) if ".u" not in name or name.startswith("integral of ")
+    ]
+    order = sorted(displacements or range(len(size)), key=lambda k: -size[k])
     greatest = size[order[0]] if order else 0.0
     shown = [linear.states[k] for k in order[:PARTS] if size[k] > 0.05 * greatest]
     return ", ".join(shown)

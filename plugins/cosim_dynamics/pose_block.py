@@ -1,99 +1,77 @@
-"""Position stage: where every body of the tree is, and how it may move.
-
-One call treats the whole tree, parents before children. Row 0 of the block is the header; a row for each body
-follows.
-"""
+"""Position stage: where every body of the tree is, and how it may move."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from cosim_dynamics.frames_block import F_TURNED, M_TURNED, PLAIN, composed
-from cosim_dynamics.offsets import nine, offset, three, twelve, write3, write6, write9, write12
-from cosim_mechanics.spatial import compose, cross, minus, plus, position, rotate, station
-
-#: Header: where the joint origins (3 per body), the rotations R_GF (9) and the motion subspace (6 per degree
-#: of freedom) lie in the cache.
-ORIGINS, ROTATIONS, SUBSPACE = range(3)
-#: Body: offsets of the slots, the index of the first degree of freedom, their number, the axes of F that
-#: they move along, as `packed` has them, and whether the joint only turns about z. PARENT is negative under
-#: Ground.
-PARENT, REFERENCE, X_PF, FRAMES, X_FM, H_FM, X_GB, FIRST_DOF, DOFS, AXES, ONLY_TURNS = range(11)
-WIDTH = 11
-#: In place of packed axes, where a joint says nothing of them.
-ANY = -1
-
-
-def packed(axes: tuple[int, ...] | None) -> int:
-    """A joint's `axes` as one integer, three bits for each, the first lowest."""
-    return ANY if axes is None else sum(axis << 3 * i for i, axis in enumerate(axes))
+from cosim_dynamics.cached_vectors import (
+    axis_at,
+    column_at,
+    pose_at,
+    position_at,
+    put_pose,
+    put_rotation,
+    put_spatial,
+    put_vector,
+    rotation_at,
+    vector_at,
+)
+from cosim_dynamics.frames_block import composed, joint_frames_at
+from cosim_dynamics.mechanism import dofs_of, mechanism_at
+from cosim_dynamics.spatial_vectors import Six, joined
+from cosim_mechanics.spatial import angular, compose, cross, linear, minus, plus, position, rotate, station
 
 
 def pose_block(
     t: float, y: Any, p: Any, d: Any, k: Any, h: Any, c: Any, ints: Any, first: int, count: int
 ) -> None:
-    """X_GB = X_GP X_PF X_FM X_BM^-1, and each joint's H_FM as motions of the child in Ground.
+    """X_GB = X_GP X_PF X_FM X_BM^-1, and each joint's H_FM as motions S of the outer body in Ground.
 
     A tree under Ground has a reference point of its own, the place where the first joint's M is now: motions
     and forces are taken about it, so that nothing cancels in a mechanism that is far from Ground's origin.
     """
-    first = offset(first)
-    origins = offset(ints[first + ORIGINS])
-    rotations = offset(ints[first + ROTATIONS])
-    subspace = offset(ints[first + SUBSPACE])
-    for body in range(count - 1):
-        row = offset(first + (body + 1) * WIDTH)
-        parent = ints[row + PARENT]
-        frames = offset(ints[row + FRAMES])
-        inner = offset(ints[row + X_PF])
-        across = offset(ints[row + X_FM])
-        outer = offset(ints[row + X_GB])
-        rotation = offset(rotations + 9 * body)
-        if parent >= 0 and ints[row + ONLY_TURNS] != 0 and c[frames + PLAIN] != 0.0:
-            X_GP = twelve(c, offset(parent))
-            p_M = station(X_GP, three(p, inner + 9))
-            rotation = offset(parent)  # which begins with the rotation of F, too
-            write12(c, outer, turned_about_z(X_GP, c[across], c[across + 3], p_M))
+    mechanism = mechanism_at(ints, first)
+    for link in mechanism.links:
+        frames = joint_frames_at(c, link.frames)
+        R_GF = link.R_GF
+        if link.has_parent != 0 and link.only_turns != 0 and frames.are_plain != 0.0:
+            R_GF = link.parent.X_GB  # which begins with the rotation of F, too
+            X_GP = pose_at(c, R_GF)
+            R_FM = rotation_at(c, link.X_FM)
+            p_M = station(X_GP, position_at(p, link.X_PF))
+            put_pose(c, link.body.X_GB, turned_about_z(X_GP, R_FM[0], R_FM[3], p_M))
         else:
-            frame = twelve(p, inner)
-            X_GF = composed(twelve(c, offset(parent)), frame, c[frames + F_TURNED]) if parent >= 0 else frame
-            X_GM = compose(X_GF, twelve(c, across))
+            X_GF = pose_at(p, link.X_PF)
+            if link.has_parent != 0:
+                X_GF = composed(pose_at(c, link.parent.X_GB), X_GF, frames.is_F_turned)
+            X_GM = compose(X_GF, pose_at(c, link.X_FM))
             p_M = position(X_GM)
-            write9(c, rotation, X_GF)
-            write12(c, outer, composed(X_GM, twelve(c, frames), c[frames + M_TURNED]))
-        reference = offset(ints[row + REFERENCE])
-        if parent < 0:
-            write3(c, reference, p_M)
-        origin = minus(p_M, three(c, reference))
-        write3(c, offset(origins + 3 * body), origin)
-        dofs = ints[row + DOFS]
-        target = offset(subspace + 6 * ints[row + FIRST_DOF])
-        axes = ints[row + AXES]
-        if axes >= 0:
-            for _ in range(dofs):
-                write_axis(c, target, rotation, axes & 7, origin)
-                axes >>= 3
-                target = offset(target + 6)
-        else:
-            R_GF = nine(c, rotation)
-            column = offset(ints[row + H_FM])
-            for _ in range(dofs):
-                w = rotate(R_GF, three(c, column))
-                v = rotate(R_GF, three(c, column + 3))
-                write6(c, target, w, plus(v, cross(origin, w)))
-                column = offset(column + 6)
-                target = offset(target + 6)
+            put_rotation(c, R_GF, X_GF)
+            put_pose(c, link.body.X_GB, composed(X_GM, pose_at(c, link.X_MB), frames.is_M_turned))
+        if link.has_parent == 0:
+            put_vector(c, link.reference, p_M)
+        origin = minus(p_M, vector_at(c, link.reference))
+        put_vector(c, link.origin, origin)
+        for i, dof in enumerate(dofs_of(mechanism, link)):
+            if dof.axis >= 0:
+                put_spatial(c, dof.S, motion_along_axis(c, R_GF, dof.axis, origin))
+            else:
+                H_FM = column_at(c, link.H_FM, i)
+                put_spatial(c, dof.S, motion_of_column(rotation_at(c, R_GF), H_FM, origin))
 
 
-def write_axis(c: Any, at: int, rotation: int, axis: int, origin: Any) -> None:
-    """The motion about the reference point along a joint's axis: 0 to 2 turn about one of F, 3 to 5 shift."""
+def motion_along_axis(c: Any, R_GF: int, axis: int, origin: Any) -> Six:
+    """The motion about the reference point along an axis of F: 0 to 2 turn about one, 3 to 5 shift."""
     if axis < 3:
-        x = offset(rotation + axis)
-        w = (c[x], c[x + 3], c[x + 6])
-        write6(c, at, w, cross(origin, w))
-    else:
-        x = offset(rotation + axis - 3)
-        write6(c, at, (0.0, 0.0, 0.0), (c[x], c[x + 3], c[x + 6]))
+        w = axis_at(c, R_GF, axis)
+        return joined(w, cross(origin, w))
+    return joined((0.0, 0.0, 0.0), axis_at(c, R_GF, axis - 3))
+
+
+def motion_of_column(R_GF: Any, H_FM: Any, origin: Any) -> Six:
+    """The motion about the reference point by a column of a joint's H_FM."""
+    w = rotate(R_GF, angular(H_FM))
+    return joined(w, plus(rotate(R_GF, linear(H_FM)), cross(origin, w)))
 
 
 def turned_about_z(X: Any, cosine: float, sine: float, p: Any) -> Any:

@@ -40,9 +40,9 @@ def singular_ahead(state: cosim.State, duration: float) -> tuple[list[str], floa
         for time in np.linspace(0.0, reach, int(min(max(FEWEST, fastest * reach / CLOSE), MOST))):
             twin.set_q(state.q + time * q_dot)
             twin.realize(cosim.Stage.ACCELERATION)
-            found = [name for name in names if twin[f"{name}.singular"]]
-            if found:
-                return found, state.time + float(time)
+            singular = [name for name in names if twin[f"{name}.singular"]]
+            if singular:
+                return singular, state.time + float(time)
     except cosim.CosimError:
         pass  # there is a message already: that of the step
     return [], state.time

@@ -13,7 +13,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_dynamics import constraint_block as cb
+from cosim_dynamics.cached_vectors import reals_at
+from cosim_dynamics.constraint_arrays import constraint_arrays
+from cosim_dynamics.mechanism import Mechanism, terms_of
 from cosim_dynamics.pivoted_cholesky import TRUSTED
 from cosim_dynamics.tangent import elements_of_y
 from cosim_mechanics import contracts
@@ -39,8 +41,8 @@ class SingularStart:
     ----------
     state : State
         Realized to ACCELERATION; it is left as it is.
-    rows : ndarray
-        Of `constraint_block`.
+    mechanism : Mechanism
+        What the blocks of the solver know.
 
     Attributes
     ----------
@@ -54,8 +56,8 @@ class SingularStart:
         Constraints at an ordinary position whose accelerations no motion meets all.
     """
 
-    def __init__(self, state: cosim.State, rows: NDArray[np.int64]) -> None:
-        self._rows, self._header = rows, rows[0]
+    def __init__(self, state: cosim.State, mechanism: Mechanism) -> None:
+        self._mechanism = mechanism
         self.constraints: list[str] = []
         self.message, self.is_possible = "", True
         self.contradicting: list[str] = []
@@ -64,18 +66,17 @@ class SingularStart:
             n for n, p in parts if isinstance(p, contracts.Constraint) for _ in range(p.equations)
         ]
         if any(state[f"{name}.redundant"] for name in set(self._owners)):
-            self._examine(state)
+            self._find_singular(state)
 
-    def _examine(self, state: cosim.State) -> None:
+    def _find_singular(self, state: cosim.State) -> None:
         c = state.arrays["c"]
-        m, n = (int(self._header[i]) for i in (cb.EQUATIONS, cb.SIZE))
-        G, Z = (c[self._header[i] :][: m * n].reshape(m, n).copy() for i in (cb.G, cb.Z))
-        sizes = c[self._header[cb.SIZES] :][:m].copy()
+        arrays = constraint_arrays(c, self._mechanism)
+        G, Z, sizes = (x.copy() for x in (arrays.jacobian, arrays.eliminated, arrays.cholesky.sizes))
         held = np.flatnonzero(sizes > 0.0)
         if not held.size:
             return
-        D = np.array([c[row[cb.DIAGONAL]] for row in self._table(cb.DOFS_AT, n)])
-        speeds = np.array([row[cb.U] for row in self._table(cb.DOFS_AT, n)])
+        D = np.array([c[dof.D] for dof in self._mechanism.dofs])
+        speeds = np.array([dof.u for dof in self._mechanism.dofs])
         usual = np.sqrt(sizes[held])
         self._state = state
         left, values, _ = np.linalg.svd((Z[held] / np.sqrt(D)) / usual[:, None])
@@ -83,7 +84,7 @@ class SingularStart:
         if not lost.shape[1]:
             return
         self._lost, self._usual, self._held = lost, usual, held
-        self._contradict(state)
+        self._find_contradictions(state)
         free = self._free_speeds(G[held] / usual[:, None], len(held) - lost.shape[1], speeds)
         if not free.size:
             return
@@ -104,11 +105,11 @@ class SingularStart:
         self.constraints = list(dict.fromkeys(names))
         one = np.linalg.svd(np.array(changes))[2][0]  # the only combination, where a plane has two tangents
         branches = self._tangents(free, one) if free.shape[1] == 2 else []
-        self._say(state, scale, branches)
+        self._describe_motion(state, scale, branches)
 
-    def _contradict(self, state: cosim.State) -> None:
+    def _find_contradictions(self, state: cosim.State) -> None:
         """Name the constraints whose accelerations no motion has: what holds nothing has to be met."""
-        values, added = self._values(state.u)
+        values, added = self._evaluate_equations(state.u)
         missed = np.abs(self._lost @ (self._lost.T @ (values / self._usual)))
         if missed.max() > LEFT_OVER * (added / self._usual).max():
             rows = zip(self._held, missed, strict=True)
@@ -118,10 +119,10 @@ class SingularStart:
 
     def _second_order(self, u: Array) -> tuple[Array, float]:
         """The part of w b that is quadratic in the speeds, for each combination, and what was added up."""
-        still, _ = self._values(0.0 * u)
-        there, added = self._values(u)
-        back, _ = self._values(-u)
-        change: Array = self._lost.T @ ((0.5 * (there + back) - still) / self._usual)
+        at_rest, _ = self._evaluate_equations(0.0 * u)
+        forward, added = self._evaluate_equations(u)
+        backward, _ = self._evaluate_equations(-u)
+        change: Array = self._lost.T @ ((0.5 * (forward + backward) - at_rest) / self._usual)
         return change, float((added / self._usual).max())
 
     def _tangents(self, free: Array, combination: Array) -> list[Array]:
@@ -135,10 +136,10 @@ class SingularStart:
         if not inside > 0.0:
             return []
         root = -0.5 * (mixed + np.copysign(np.sqrt(inside), mixed))
-        found = [free @ np.array(pair) for pair in ((root, first), (last, root))]  # x / y of first x2 + …
-        return [u / np.abs(u).max() for u in found]
+        tangents = [free @ np.array(pair) for pair in ((root, first), (last, root))]  # x / y of first x2 + …
+        return [u / np.abs(u).max() for u in tangents]
 
-    def _say(self, state: cosim.State, scale: float, branches: list[Array]) -> None:
+    def _describe_motion(self, state: cosim.State, scale: float, branches: list[Array]) -> None:
         """What the speeds are here, and where the motion goes."""
         u, u_dot = state.u, state.y_dot[state.system.nq :][: state.system.nu]
         size = float(np.abs(u).max(initial=0.0))
@@ -148,7 +149,7 @@ class SingularStart:
         )
         if branches:
             self.message += f" ({', and '.join(_ratio(state, branch) for branch in branches)})"
-        values, _ = self._values(u)
+        values, _ = self._evaluate_equations(u)
         off = float(np.abs(self._lost.T @ (values / self._usual)).max())
         if size > 0.0 and off > ALONG * scale * size * size:
             self.is_possible = False
@@ -166,10 +167,6 @@ class SingularStart:
         else:
             self.message += ". It is at rest, and nothing moves it: it stays there"
 
-    def _table(self, at: int, count: int) -> NDArray[np.int64]:
-        first = int(self._header[at]) // cb.WIDTH
-        return self._rows[first : first + count]
-
     def _free_speeds(self, G: Array, rank: int, speeds: Array) -> Array:
         """Speeds with G u = 0, as columns over all speeds of the State."""
         system = self._state.system
@@ -178,22 +175,23 @@ class SingularStart:
         basis[speeds - system.nq] = right[rank:].T
         return basis
 
-    def _values(self, u: Array) -> tuple[Array, Array]:
+    def _evaluate_equations(self, u: Array) -> tuple[Array, Array]:
         """The equations with the accelerations without them, and the sum of the sizes of what was added."""
         twin, held = self._state.copy(), self._held
         twin.set_u(u)
         twin.realize(cosim.Stage.ACCELERATION)
         c = twin.arrays["c"]
-        first = int(self._header[cb.TERMS_AT]) // cb.WIDTH
         values, added = np.zeros(len(held)), np.zeros(len(held))
         for i, r in enumerate(held):
-            row = self._rows[1 + r]
-            values[i] = c[row[cb.CONSTANT]]
+            equation = self._mechanism.equations[int(r)]
+            values[i] = c[equation.constant]
             added[i] = abs(values[i])
-            for term in self._rows[first + row[cb.TERM] :][: row[cb.TERMS]]:
-                f, a = (c[term[what] :][: term[cb.KIND]] for what in (cb.COEFFICIENTS, cb.FREE))
-                values[i] += f @ a
-                added[i] += np.abs(f * a).sum()
+            for term in terms_of(self._mechanism, equation):
+                coefficients, accelerations = (
+                    reals_at(c, slot, term.size) for slot in (term.coefficients, term.acceleration)
+                )
+                values[i] += coefficients @ accelerations
+                added[i] += np.abs(coefficients * accelerations).sum()
         return values, added
 
 

@@ -5,15 +5,13 @@ from __future__ import annotations
 import math
 from typing import TYPE_CHECKING
 
-from cosim_dynamics.articulated_rows import articulated_of
-from cosim_dynamics.matrix_rows import Factor, Targets, matrix_of
-from cosim_dynamics.own_terms import OwnTerms
-from cosim_dynamics.tree import Tree
+from cosim_dynamics.articulated_schedule import schedule_articulated
+from cosim_dynamics.composite_schedule import schedule_composite
+from cosim_dynamics.tree_assembly import TreeAssembly
 from cosim_dynamics.tree_solver import TreeSolver
-from cosim_dynamics.work import Work
 
 if TYPE_CHECKING:
-    from cosim.kit import Assembly, Block
+    from cosim.kit import Block, Slot
 
 #: Degrees of freedom between Ground and a tip from which on the recursion is faster (benchmarks/dynamics).
 DEEP = 5
@@ -65,15 +63,13 @@ class SValSolver(TreeSolver):
     True
     """
 
-    def acceleration_blocks(
-        self, assembly: Assembly, tree: Tree, work: Work, own: OwnTerms, targets: Targets, equations: int
-    ) -> tuple[list[Block], Factor]:
+    def acceleration_blocks(self, parts: TreeAssembly) -> tuple[list[Block], Slot]:
         """M u_dot = T - V, set up and solved; by recursion where the tree is deep."""
-        deep = deep_from(equations)
-        if tree.height >= deep and not own.couples:
+        deep, coupled = deep_from(parts.mechanism.whole.equations), parts.terms.couples
+        if parts.tree.height >= deep and not coupled:
             self.method = f"recursion over articulated bodies (from {deep} speeds in a row on)"
-            return articulated_of(assembly, tree, work, own, targets)
+            return schedule_articulated(parts)
         self.method = f"mass matrix of composite rigid bodies (below {deep} speeds in a row)"
-        if own.couples:
-            self.method = f"mass matrix of composite rigid bodies (for the equations of {own.couples[0]})"
-        return matrix_of(assembly, tree, work, own, targets)
+        if coupled:
+            self.method = f"mass matrix of composite rigid bodies (for the equations of {coupled[0]})"
+        return schedule_composite(parts)

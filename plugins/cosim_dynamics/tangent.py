@@ -75,8 +75,8 @@ class Tangent:
         self.basis: Array = np.array(columns).T.reshape(system.ny, len(columns))
         self.inverse: Array = np.asarray(np.linalg.pinv(self.basis), dtype=float)
         self.turns = np.array(turns, dtype=bool)
-        found = [self._sphere(state, first, count, u.offset, u.size) for first, count, u, _ in self._blocks]
-        self._spheres = [places for places in found if places is not None]
+        spheres = [self._sphere(state, first, count, u.offset, u.size) for first, count, u, _ in self._blocks]
+        self._spheres = [places for places in spheres if places is not None]
         self.displacements = np.flatnonzero(abs(self.basis[: system.nq]).sum(axis=0))
 
     def moved(self, y: Array, x: Array) -> Array:
@@ -93,12 +93,12 @@ class Tangent:
         rate = np.array(state.y_dot)
         rate[self.system.nq :] = 0.0
         step = STEP / max(1.0, abs(rate).max())
-        found = []
+        bases = []
         for sign in (1.0, -1.0):
             other = state.copy()
             other.set_y(np.array(state.y) + sign * step * rate)
-            found.append(Tangent(other).basis)
-        drift: Array = (found[0] - found[1]) / (2.0 * step)
+            bases.append(Tangent(other).basis)
+        drift: Array = (bases[0] - bases[1]) / (2.0 * step)
         return drift
 
     def _sphere(
@@ -157,11 +157,11 @@ def slopes(function: Callable[[Array], Array], scale: Array) -> Array:
 
 def elements_of_y(system: cosim.System) -> list[tuple[str, str]]:
     """Path and unit of each element of y."""
-    found = [("", "1")] * system.ny
+    elements = [("", "1")] * system.ny
     for path, variable in system.variables.items():
         if variable.slot.array == "y" and variable.kind in STATES:
             size = variable.slot.size
             for i in range(size):
                 name = path if size == 1 else f"{path}[{i}]"
-                found[variable.slot.offset + i] = name, variable.unit(i)
-    return found
+                elements[variable.slot.offset + i] = name, variable.unit(i)
+    return elements

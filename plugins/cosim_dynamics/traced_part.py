@@ -37,11 +37,11 @@ class TracedPart:
         if declaration is not None and declaration.kind in VALUES:
             values = [self._look_up(name, i) for i in range(declaration.size)]
             return values[0] if declaration.shape == () else _array(values).reshape(declaration.shape)
-        found = getattr(type(part), name, None)
-        if isinstance(found, types.FunctionType):
-            return types.MethodType(found, self)
-        if isinstance(found, property) and found.fget is not None:
-            return found.fget(self)
+        attribute = getattr(type(part), name, None)
+        if isinstance(attribute, types.FunctionType):
+            return types.MethodType(attribute, self)
+        if isinstance(attribute, property) and attribute.fget is not None:
+            return attribute.fget(self)
         return getattr(part, name)
 
 

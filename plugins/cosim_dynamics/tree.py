@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 
 import cosim
-from cosim_dynamics.hanging import Hanging, Report, unfit_ends
+from cosim_dynamics.connectivity import Connectivity, Report, unfit_ends
 from cosim_dynamics.link import Link
 from cosim_mechanics import contracts
 
@@ -57,10 +57,19 @@ class Tree:
         """The most degrees of freedom that lie between Ground and a tip."""
         return max(self.depth, default=0)
 
-    def place(self, index: int) -> tuple[int, int]:
-        """Whether a link carries others, and whether it is the last child of its parent: 1 or 0."""
-        parent = self.links[index].parent
-        return int(index in self._last_child), int(self._last_child[parent] == index)
+    def last_dof(self, index: int) -> int:
+        """The outermost degree of freedom that moves a link, or -1: without one of its own its parent's."""
+        while index >= 0 and not self.links[index].joint.nu:
+            index = self.links[index].parent
+        return self.links[index].dofs[-1] if index >= 0 else -1
+
+    def carries(self, index: int) -> bool:
+        """Whether a link carries others."""
+        return index in self._last_child
+
+    def is_last_child(self, index: int) -> bool:
+        """Whether a link is the last of those that its parent carries."""
+        return self._last_child[self.links[index].parent] == index
 
     @classmethod
     def of(cls, parts: Iterable[cosim.Component], attached: Attached, problem: Report) -> Tree:
@@ -76,19 +85,19 @@ class Tree:
             Takes the name of a part and a sentence.
         """
         everything = list(parts)
-        hanging = Hanging(everything)
+        connectivity = Connectivity(everything)
         for joint in (part for part in everything if isinstance(part, contracts.Joint)):
             try:
                 parent, child = attached(joint, "parent"), attached(joint, "child")
             except cosim.CosimError as error:
                 problem(joint.name, str(error))
-                hanging.excuse(joint)
+                connectivity.skip_faulty(joint)
                 continue
             unfit = unfit_ends(parent, child)
             if unfit:
                 problem(joint.name, unfit)
-                hanging.excuse(joint)
+                connectivity.skip_faulty(joint)
             else:
-                hanging.connect(joint, parent, child)
-        hanging.report(problem)
-        return cls(hanging.links())
+                connectivity.connect(joint, parent, child)
+        connectivity.report(problem)
+        return cls(connectivity.links())

@@ -66,15 +66,15 @@ class TreeMotion:
             self.p_M.append(self.p_F[i] + self.R_GF[i] @ p_FM)
             self._terms.append(terms)
             first = system.variables[f"{joint.name}.u"].slot.offset - system.nq if joint.nu else 0
-            own = np.arange(first, first + joint.nu)
-            self.speeds.append(own)
+            speeds = np.arange(first, first + joint.nu)
+            self.speeds.append(speeds)
             if joint.nu:
-                self.angular[:, own] = self.R_GF[i] @ H[:3]
-                self.linear[:, own] = self.R_GF[i] @ H[3:]
-                self.at[:, own] = self.p_M[i][:, None]
+                self.angular[:, speeds] = self.R_GF[i] @ H[:3]
+                self.linear[:, speeds] = self.R_GF[i] @ H[3:]
+                self.at[:, speeds] = self.p_M[i][:, None]
             if link.parent >= 0:
                 self.carries[i] = self.carries[link.parent]
-            self.carries[i, own] = True
+            self.carries[i, speeds] = True
 
     def _joint(self, link: Link) -> tuple[Array, Array, Array]:
         """p_FM, H_FM, shape (6, nu), and (dH_FM/dt) u, with F on the inner and M on the outer body."""
@@ -154,19 +154,19 @@ class TreeMotion:
 
     def biases(self) -> list[tuple[Array, Array]]:
         """For each link the angular acceleration, and the acceleration of M's origin, while u_dot is zero."""
-        found: list[tuple[Array, Array]] = []
+        biases: list[tuple[Array, Array]] = []
         for i, link in enumerate(self.links):
-            R_GF, own = self.R_GF[i], self.speeds[i]
-            u = self.state.u[own]
-            spin, slip = self.angular[:, own] @ u, self.linear[:, own] @ u
-            alpha, a = self._at(link.parent, self.p_M[i], found)
+            R_GF, speeds = self.R_GF[i], self.speeds[i]
+            u = self.state.u[speeds]
+            spin, slip = self.angular[:, speeds] @ u, self.linear[:, speeds] @ u
+            alpha, a = self._at(link.parent, self.p_M[i], biases)
             if link.joint.nu:
                 remainder = self.velocity_terms(i)
                 w_P = self.velocity(link.parent, self.p_M[i])[:3]
                 alpha = alpha + np.cross(w_P, spin) + R_GF @ remainder[:3]
                 a = a + 2.0 * np.cross(w_P, slip) + R_GF @ remainder[3:]
-            found.append((alpha, a))
-        return found
+            biases.append((alpha, a))
+        return biases
 
     def bias_at(self, link: int, point: Any, biases: list[tuple[Array, Array]]) -> Array:
         """Angular acceleration, and acceleration of a link's point, while u_dot is zero; shape (6,)."""

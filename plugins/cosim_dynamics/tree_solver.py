@@ -9,24 +9,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim.kit import width_of
+from cosim_dynamics.connectivity import Report
+from cosim_dynamics.constraint_arrays import ConstraintErrors
 from cosim_dynamics.constraint_operators import constraint_equations
-from cosim_dynamics.constraint_rows import Constraints, constrained, projection_of
-from cosim_dynamics.hanging import Report
-from cosim_dynamics.joint_slots import reversed_of
-from cosim_dynamics.matrix_rows import Factor, Targets
-from cosim_dynamics.motion_rows import body_velocity_of, frames_of, pose_of, velocity_of
-from cosim_dynamics.own_terms import OwnTerms
-from cosim_dynamics.singular import check_leaves, unresisted
+from cosim_dynamics.constraint_schedule import schedule_constraints
+from cosim_dynamics.joint_terms import JointTerms
+from cosim_dynamics.massless_tips import check_tips, find_unresisted
+from cosim_dynamics.mechanism import mechanism_at
+from cosim_dynamics.mechanism_table import MechanismTable
+from cosim_dynamics.model_constraints import ModelConstraints
+from cosim_dynamics.motion_schedule import schedule_motion
+from cosim_dynamics.projection_schedule import schedule_projection
 from cosim_dynamics.singular_ahead import singular_ahead
 from cosim_dynamics.singular_start import SingularStart
+from cosim_dynamics.solver_cache import SolverCache
 from cosim_dynamics.tree import Tree
-from cosim_dynamics.work import Work
+from cosim_dynamics.tree_assembly import Accelerations, TreeAssembly
 from cosim_mechanics import contracts
 
 if TYPE_CHECKING:
-    from cosim.kit import Assembly, Block
-
-MOTION = (frames_of, pose_of, velocity_of, body_velocity_of)
+    from cosim.kit import Assembly, Block, Slot
 
 
 class TreeSolver(contracts.DynamicsSolver):
@@ -39,23 +42,16 @@ class TreeSolver(contracts.DynamicsSolver):
     """
 
     method: str
-    _constraint_rows: NDArray[np.int64] | None = None
+    _rows: NDArray[np.int64] | None = None
 
     @abstractmethod
-    def acceleration_blocks(
-        self, assembly: Assembly, tree: Tree, work: Work, own: OwnTerms, targets: Targets, equations: int
-    ) -> tuple[list[Block], Factor]:
+    def acceleration_blocks(self, parts: TreeAssembly) -> tuple[list[Block], Slot]:
         """The blocks that write u_dot and A_GB of everything in a sound tree, and what they leave behind.
 
-        Parameters
-        ----------
-        targets : Targets
-            Where they write them.
-        equations : int
-            Of constraints, that are solved with what they leave behind.
+        They write `parts.free`. The second is the slot with which M is solved for other right sides.
         """
 
-    def check(self, tree: Tree, own: OwnTerms, problem: Report) -> None:
+    def check(self, tree: Tree, terms: JointTerms, problem: Report) -> None:
         """Report what this solver cannot do."""
 
     def constraint_equations(self, constraint: contracts.Constraint, state: cosim.State) -> list[Any]:
@@ -64,7 +60,7 @@ class TreeSolver(contracts.DynamicsSolver):
 
     def explain(self, state: cosim.State, failure: str) -> str:
         """Names the joints whose speeds meet no inertia, where the mass matrix is singular."""
-        return unresisted(state) if "mass matrix is singular" in failure else ""
+        return find_unresisted(state) if "mass matrix is singular" in failure else ""
 
     def look_at_start(self, state: cosim.State) -> list[tuple[str, str]]:
         """The constraints of closed loops that are in a singular position, and where the motion goes on.
@@ -74,17 +70,17 @@ class TreeSolver(contracts.DynamicsSolver):
         SimulationError
             There is no motion with the speeds of the State, or with the accelerations that are asked for.
         """
-        if self._constraint_rows is None:
+        if self._rows is None:
             return []
-        found = SingularStart(state, self._constraint_rows)
-        if found.contradicting and not found.constraints:
-            names = ", ".join(found.contradicting)
+        start = SingularStart(state, mechanism_at(self._rows, 0))
+        if start.contradicting and not start.constraints:
+            names = ", ".join(start.contradicting)
             raise cosim.SimulationError(
                 state.time, f"{names}: their accelerations contradict each other: no motion meets them all"
             )
-        if not found.is_possible:
-            raise cosim.SimulationError(state.time, f"{', '.join(found.constraints)}: {found.message}")
-        return [(f"{name}.singular", found.message) for name in found.constraints]
+        if not start.is_possible:
+            raise cosim.SimulationError(state.time, f"{', '.join(start.constraints)}: {start.message}")
+        return [(f"{name}.singular", start.message) for name in start.constraints]
 
     def look_ahead(self, state: cosim.State, duration: float) -> str:
         """The constraints that come to a singular position, and which methods pass it."""
@@ -110,24 +106,28 @@ class TreeSolver(contracts.DynamicsSolver):
             assembly.problem(where, text)
 
         tree = Tree.of(assembly.parts(cosim.Component), assembly.attached, problem)
-        own = OwnTerms(assembly, tree, problem)
-        constraints = Constraints(assembly, problem)
+        terms = JointTerms(assembly, tree, problem)
+        constraints = ModelConstraints(assembly, problem)
         if not faults:
-            check_leaves(tree, problem)
-            self.check(tree, own, problem)
+            check_tips(tree, problem)
+            self.check(tree, terms, problem)
         if faults:
             return []
-        work = Work(assembly, tree)
-        motion = [make(assembly, tree, work) for make in MOTION]
-        motion += reversed_of(assembly, tree, work.joints)
-        targets = (Targets.apart if constraints.all else Targets.declared)(assembly, tree)
-        accelerations, factor = self.acceleration_blocks(assembly, tree, work, own, targets, constraints.size)
-        solved = self.method
+        table = MechanismTable(tree, constraints.equations, constraints.terms)
+        errors = assembly.allocate("dynamics: errors of constraints", width_of(ConstraintErrors))
+        cache = SolverCache(assembly, tree, table)
+        declared = Accelerations.declared(assembly, tree)
+        free = Accelerations.without_constraints(assembly, tree) if constraints.all else declared
+        parts = TreeAssembly(assembly, tree, table, cache, terms, free)
+        motion = schedule_motion(parts)
+        accelerations, factor = self.acceleration_blocks(parts)
+        method = self.method
         if constraints.all:
-            solved += f", multipliers of {constraints.size} equations"
-            accelerations += constrained(assembly, tree, work, factor, targets, constraints)
-        self._constraint_rows = constraints.rows
-        assembly.projection = projection_of(assembly, tree, constraints)
+            method += f", multipliers of {constraints.equations} equations"
+            accelerations += schedule_constraints(parts, constraints, declared, factor, errors)
+            self._rows = table.rows
+        table.copy_parents(tree)
+        assembly.projection = schedule_projection(parts, errors)
         speeds = f"{tree.size} speed{'' if tree.size == 1 else 's'}"
-        self.choice = f"{solved}; {speeds}, at most {tree.height} between Ground and a tip"
-        return [*motion, *own.blocks, *accelerations]
+        self.choice = f"{method}; {speeds}, at most {tree.height} between Ground and a tip"
+        return [*motion, *terms.blocks, *accelerations]

@@ -5,7 +5,7 @@ the grid alone. Before each run every array that it may read is made what it was
 not depend on the runs before it. Threads have a batch each.
 
 ``batch`` is an array of integers with the names below; addresses stand in it, and places of arrays by their
-order in `arrays.ARRAYS`.
+order in `run.ARRAYS`.
 """
 
 from __future__ import annotations
@@ -17,23 +17,22 @@ from cosim.kit import (
     ARRAY_WIDTH,
     ARRAYS,
     FAILED,
+    GRID_WIDTH,
     GROW,
     LENGTH,
     REACHED,
-    ROWS_HEADER,
     STEPPED,
     TERMINATED,
-    VALUES,
-    advance,
+    advance_run,
     arrays_at,
-    finish,
+    finish_run,
     indirect_call,
-    initialize,
+    initialize_run,
     integers_at,
     reals_at,
-    record_now,
+    record_run,
+    records,
 )
-from cosim.kit import step_layout as ix
 
 (
     NEXT, LAST, PHASE,  # the run that is next or has begun, the one behind the last, how far it is
@@ -125,7 +124,7 @@ def begin_run(handle, o):
 def make_longer(handle, o):
     """Make `h` as long as the run needs, where there is room; whether there was."""
     a = arrays_at(handle)
-    needed = a.places[ix.NEEDED]
+    needed = a.failure.needed
     if needed > o[ROOM]:
         return False
     head = integers_at(handle, ARRAY_WIDTH * len(ARRAYS))
@@ -139,72 +138,72 @@ def make_longer(handle, o):
 
 def go_on(a, o, until):
     """Some steps of a run: STEPPED where there are more, otherwise as `run_batch`."""
-    a.places[ix.MOST] = STRIDE
-    a.places[ix.SUPPRESSED] = 0
+    a.course.most_steps = STRIDE
+    a.course.suppressed = 0
     code = REACHED
     if o[PHASE] == BEGUN:
-        code = initialize(a, a.clock[ix.TIME])
+        code = initialize_run(a, a.clock.time)
         if code == TERMINATED:
-            code = finish(a)
+            code = finish_run(a, 0.0)
             o[PHASE] = ENDED
         elif code == REACHED:
             o[PHASE] = ADVANCING
         if code != REACHED:
             return code
-        a.rows[ix.POINT] = 1.0
-        a.places[ix.ROWS_USED] = 0
-        a.places[ix.RECORDING] = ix.ON_GRID_ALONE
-        code = record_now(a)
+        a.output_grid.point = 1.0
+        a.output.rows_used = 0
+        a.output.recording = records.ON_GRID_ALONE
+        code = record_run(a, 0.0)
         if code != REACHED:
             return code
         return TERMINATED if o[PHASE] == ENDED else STEPPED
     if o[PHASE] == ADVANCING:
-        code = advance(a, until)
+        code = advance_run(a, until)
         if code == REACHED:
             o[PHASE] = PENDING
         elif code != TERMINATED:
             return code
     if o[PHASE] == PENDING:
         # a step of length zero, for what is due at the end
-        a.places[ix.RECORDING] = ix.NO_ROWS
-        a.places[ix.MOST] = 1
-        code = advance(a, until)
+        a.output.recording = records.NO_ROWS
+        a.course.most_steps = 1
+        code = advance_run(a, until)
         if code != REACHED and code != TERMINATED:
             return code
-    ended = finish(a)
+    ended = finish_run(a, 0.0)
     return code if ended == REACHED else ended
 
 
 def end_run(a, o, code):
     """Write what a run has left: rows of the grid, values at its end, reductions, code and counts."""
     run = o[NEXT]
-    width = a.choice[VALUES]
+    width = a.chosen.values
     points = o[POINTS]
-    count = a.places[ix.ROWS_USED] // (1 + width)
-    a.places[ix.RECORDING] = ix.NO_ROWS
+    count = a.output.rows_used // (1 + width)
+    a.output.recording = records.NO_ROWS
     if o[SERIES] != 0:
         series = reals_at(o[SERIES] + 8 * run * points * width, points * width)
         for i in range(points):
             for j in range(width):
                 value = math.nan
                 if i < count:
-                    value = a.rows[ROWS_HEADER + i * (1 + width) + 1 + j]
+                    value = a.rows[GRID_WIDTH + i * (1 + width) + 1 + j]
                 series[i * width + j] = value
     integers_at(o[CODES], run + 1)[run] = code
-    reals_at(o[ENDS], run + 1)[run] = a.clock[ix.TIME]
+    reals_at(o[ENDS], run + 1)[run] = a.clock.time
     counts = integers_at(o[COUNTS], COUNT_WIDTH * (run + 1))
-    counts[COUNT_WIDTH * run] = a.places[ix.STEPS_TAKEN]
-    counts[COUNT_WIDTH * run + 1] = a.places[ix.EVENTS]
+    counts[COUNT_WIDTH * run] = a.counts.steps
+    counts[COUNT_WIDTH * run + 1] = a.counts.events
     if code == TERMINATED:
         # where a handler has stopped the run, perhaps between two points of the grid
-        newest = a.rows[ROWS_HEADER + (count - 1) * (1 + width)]
-        if newest != a.clock[ix.TIME] and record_now(a) == 0:
+        newest = a.rows[GRID_WIDTH + (count - 1) * (1 + width)]
+        if newest != a.clock.time and record_run(a, 0.0) == 0:
             count += 1
     final = reals_at(o[FINAL] + 8 * run * width, width)
     for j in range(width):
         final[j] = math.nan
         if code < FAILED and count > 0:
-            final[j] = a.rows[ROWS_HEADER + (count - 1) * (1 + width) + 1 + j]
+            final[j] = a.rows[GRID_WIDTH + (count - 1) * (1 + width) + 1 + j]
     if o[REDUCTIONS] > 0:
         reduce_run(a, o, code, count)
 
@@ -212,12 +211,12 @@ def end_run(a, o, code):
 def reduce_run(a, o, code, count):
     """The reductions of a run; NaN where it has failed."""
     run = o[NEXT]
-    width = 1 + a.choice[VALUES]
+    width = 1 + a.chosen.values
     rows = integers_at(o[REDUCTIONS_AT], REDUCTION_WIDTH * o[REDUCTIONS])
     found = reals_at(o[REDUCED] + 8 * run * o[REDUCTIONS], o[REDUCTIONS])
     times = reals_at(o[COLUMNS], count)
     for i in range(count):
-        times[i] = a.rows[ROWS_HEADER + i * width]
+        times[i] = a.rows[GRID_WIDTH + i * width]
     for r in range(o[REDUCTIONS]):
         found[r] = math.nan
         if code >= FAILED or count == 0:
@@ -227,5 +226,5 @@ def reduce_run(a, o, code, count):
         values = reals_at(o[COLUMNS] + 8 * count, count * columns)
         for j in range(columns):
             for i in range(count):
-                values[j * count + i] = a.rows[ROWS_HEADER + i * width + 1 + listed[j]]
+                values[j * count + i] = a.rows[GRID_WIDTH + i * width + 1 + listed[j]]
         found[r] = call_reduction(rows[REDUCTION_WIDTH * r + FUNCTION], (times, values))

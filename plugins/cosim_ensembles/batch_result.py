@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim import LookUpError, Result
-from cosim.kit import EnsembleResult, FailedRun, codes
+from cosim.kit import EnsembleResult, FailedRun, failures
 from cosim_ensembles.block import NOT_RUN, Block
 from cosim_ensembles.plan import Plan
 
@@ -72,12 +72,12 @@ class BatchResult(EnsembleResult):
 
     @property
     def is_done(self) -> NDArray[np.bool_]:
-        return (self.codes == codes.REACHED) | (self.codes == codes.TERMINATED)
+        return (self.codes == failures.REACHED) | (self.codes == failures.TERMINATED)
 
     @property
     def status(self) -> NDArray[np.str_]:
-        found = np.where(self.codes == codes.REACHED, OK, FAILED)
-        found = np.where(self.codes == codes.TERMINATED, TERMINATED, found)
+        found = np.where(self.codes == failures.REACHED, OK, FAILED)
+        found = np.where(self.codes == failures.TERMINATED, TERMINATED, found)
         return np.where(self.codes == NOT_RUN, LEFT_OUT, found)
 
     @property

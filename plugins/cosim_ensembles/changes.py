@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim import CosimError, ModelError, Problem, State, StateError, System
-from cosim.kit import Arrays, Declaration, shown
+from cosim.kit import Declaration, Run, shown
 
 
 class Changes:
@@ -30,7 +30,7 @@ class Changes:
     given : dict of str to ndarray, shape (runs, …)
         In SI.
     places : ndarray of int64, shape (numbers, 2)
-        Arrays (as in `Arrays`) and offsets.
+        Arrays (as in `Run`) and offsets.
     numbers : ndarray, shape (runs, numbers)
 
     Raises
@@ -54,7 +54,7 @@ class Changes:
             shape = system.signal(path).declaration.shape if slot.size > 1 else ()
             whole = int(np.prod(shape)) == slot.size
             self.given[path] = flat.reshape(len(flat), *shape) if whole else flat
-            array = Arrays._fields.index(slot.array)
+            array = Run._fields.index(slot.array)
             places += [(array, slot.offset + i) for i in range(slot.size)]
             columns.append(flat)
         lengths = {path: len(given) for path, given in self.given.items()}
@@ -73,7 +73,7 @@ class Changes:
             {place for place in places if places.count(place) > 1} if len(set(places)) < len(places) else ()
         )
         for array, offset in sorted(twice):
-            path = system.paths_at(Arrays._fields[array], [offset])[0]
+            path = system.paths_at(Run._fields[array], [offset])[0]
             problems.append(Problem(path, "is varied twice"))
         if self.runs < 1:
             problems.append(Problem("values", "there is no run: give one value at least"))

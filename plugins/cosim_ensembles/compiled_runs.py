@@ -5,22 +5,22 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim import Integrator, State
+from cosim import Integrator, SimulationError, Simulator, State
 from cosim.kit import (
+    GRID_WIDTH,
     GROW,
     REACHED,
     ROLES,
     SCRATCH,
     STATE,
-    Arrays,
-    BoundStep,
     FailedRun,
+    Run,
     choice_of,
     compile_function,
     function_address,
     is_plain,
+    records,
 )
-from cosim.kit import step_layout as layout
 from cosim_ensembles import batch
 from cosim_ensembles.block import Block
 from cosim_ensembles.changes import Changes
@@ -45,17 +45,18 @@ class CompiledRuns:
     def __init__(self, plan: Plan, integrator: Integrator) -> None:
         self.plan = plan
         system = plan.system
-        self._bound = BoundStep(system, integrator, plan.endless_events, plan.accuracy, 0)
         self._state: State = plan.start.copy()
-        self._bound.bind(self._state, anew=True)
-        self._step = self._bound.step
+        self._simulator = Simulator(
+            system, self._state, integrator, endless_events=plan.endless_events, event_limit=0
+        )
+        self._step = self._simulator.compiled_step
         choice, width = choice_of(system, plan.columns)
-        rows = np.zeros(layout.ROWS_HEADER + (1 + width) * (plan.points + 2))
-        rows[layout.ORIGIN], rows[layout.INTERVAL] = plan.begin, plan.interval
-        rows[layout.UNTIL] = plan.until
-        self._step.record(choice, rows, layout.NO_ROWS)
+        rows = np.zeros(GRID_WIDTH + (1 + width) * (plan.points + 2))
+        self._step.record(choice, rows, records.NO_ROWS)
+        grid = self._step.arrays.output_grid
+        grid.origin, grid.interval, grid.until = plan.begin, plan.interval, plan.until
         accuracy = self._state.accuracy
-        self._step.arrays.numbers[layout.ACCURACY] = np.nan if accuracy is None else accuracy
+        self._step.arrays.options.accuracy = np.nan if accuracy is None else accuracy
         self._columns = np.zeros(
             (1 + max([len(r.columns) for r in plan.reductions] or [0])) * (plan.points + 2)
         )
@@ -100,7 +101,7 @@ class CompiledRuns:
         self._images["h"] = self._images["h"][: self._history]
         self._image_rows = np.array(
             [
-                (Arrays._fields.index(name), image.ctypes.data, image.size)
+                (Run._fields.index(name), image.ctypes.data, image.size)
                 for name, image in self._images.items()
             ],
             dtype=np.int64,
@@ -132,7 +133,7 @@ class CompiledRuns:
             if code == REACHED:
                 return True
             if code == GROW:
-                self._make_longer(int(step.places[layout.NEEDED]))
+                self._make_longer(step.arrays.failure.needed)
                 continue
             self._keep_failure(int(o[batch.NEXT]), code)
             o[batch.NEXT] += 1
@@ -161,16 +162,15 @@ class CompiledRuns:
 
     def _keep_failure(self, run: int, code: int) -> None:
         """Why a run could not go on, and its State, while that can be seen."""
-        state, step, bound = self._state, self._step, self._bound
+        state, step = self._state, self._step
         room = state.arrays["h"]
         state.arrays["h"] = room[: int(step.head[batch.HISTORY + 1])].copy()
         step.gather()
         step.stage_out(state)
-        bound.findings.clear()
-        bound.handlers.answers.clear()
-        bound.explain(code, self.plan.until)
-        error = bound.failure(code, self.plan.until)
-        failed = FailedRun(run, error.time, error.reason, state.to_bytes())
-        self._block.failures[run] = failed
+        self._simulator.findings.clear()
+        try:
+            self._simulator.resume(code, self.plan.until)
+        except SimulationError as error:
+            self._block.failures[run] = FailedRun(run, error.time, error.reason, state.to_bytes())
         state.arrays["h"] = room
         step.gather()

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from cosim.kit import FailedRun, codes
+from cosim.kit import FailedRun, failures
 from cosim_ensembles.block import Block
 from cosim_ensembles.changes import Changes
 from cosim_ensembles.chunks import do_in_chunks
@@ -40,7 +40,7 @@ def run_in_executor(
 
     def fail(run: int, reason: str) -> None:
         lost = ensemble.new_block(1)
-        lost.codes[0] = codes.FAILED
+        lost.codes[0] = failures.FAILED
         lost.failures[0] = FailedRun(0, np.nan, reason)
         lost.series = None if parts is not None else lost.series
         take(run, run + 1, vars(lost))

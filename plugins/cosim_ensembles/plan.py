@@ -53,7 +53,7 @@ class Plan:
     ) -> None:
         self.system, self.accuracy, self.endless_events = system, accuracy, endless_events
         self.start = system.default_state() if state is None else state.copy()
-        if self.start.agenda[0]:
+        if self.start.agenda.initialized:
             raise StateError("this State was initialized: an ensemble begins with States that were not")
         self.start.accuracy = accuracy
         self.begin, self.until = self.start.time, float(until)

@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim import Integrator, Reason, SimulationError, Simulator, State
-from cosim.kit import FailedRun, codes, compiled
+from cosim.kit import FailedRun, compiled, failures
 from cosim_ensembles.batch import REDUCTION_SIGNATURE
 from cosim_ensembles.block import Block
 from cosim_ensembles.changes import Changes
@@ -45,7 +45,7 @@ class SimulatorRuns:
         simulator = Simulator(
             plan.system, state, integrator, endless_events=plan.endless_events, event_limit=0
         )
-        code = codes.REACHED
+        code = failures.REACHED
         failed: SimulationError | None = None
         try:
             status = simulator.initialize()
@@ -58,13 +58,13 @@ class SimulatorRuns:
             if status.succeeded:
                 status = simulator.advance_pending_events()
             if status.reason is Reason.REACHED_TERMINATION:
-                code = codes.TERMINATED
+                code = failures.TERMINATED
             simulator.finish()
         except SimulationError as error:
-            code, failed = codes.FAILED, error
+            code, failed = failures.FAILED, error
         rows = simulator.take_rows()
         ended = rows
-        if code == codes.TERMINATED and len(rows) and rows[-1, 0] != simulator.state.time:
+        if code == failures.TERMINATED and len(rows) and rows[-1, 0] != simulator.state.time:
             simulator.record_now()
             ended = np.concatenate([rows, simulator.take_rows()])
         self._keep(run, code, rows, ended)
@@ -80,7 +80,7 @@ class SimulatorRuns:
         block.codes[run] = code
         if block.series is not None:
             block.series[run, : len(rows)] = rows[:, 1:]
-        if code >= codes.FAILED or not len(ended):
+        if code >= failures.FAILED or not len(ended):
             return
         block.final[run] = ended[-1, 1:]
         times = np.ascontiguousarray(ended[:, 0])

@@ -10,6 +10,8 @@ from cosim.kit import Capabilities
 from cosim_integrators.implicit.backward_differences import (
     CHANGE_SIZE,
     DIFFERENCES,
+    HIGHEST_ORDER,
+    BackwardNumbers,
     backward_step,
     redo_backward_step,
     restart_backward_steps,
@@ -82,7 +84,7 @@ class Bdf(ImplicitIntegrator):
     tune_function = tune_steps_back
     vectors, history = 2 * DIFFERENCES, DIFFERENCES
     shifts = (1.0, 0.0, 0.0)
-    method = np.concatenate([[5.0], GAMMA, ALPHA, CONSTANT])
+    method = np.concatenate([np.frombuffer(BackwardNumbers(HIGHEST_ORDER)), GAMMA, ALPHA, CONSTANT])
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)

@@ -8,8 +8,13 @@ import numpy as np
 
 import cosim
 from cosim.kit import Capabilities
-from cosim_integrators.implicit.begin import begin_second_order_form
-from cosim_integrators.implicit.generalized_alpha_step import alpha_step, redo_alpha_step
+from cosim_integrators.implicit.generalized_alpha_step import (
+    AlphaNumbers,
+    GroupNumbers,
+    alpha_step,
+    begin_alpha_steps,
+    redo_alpha_step,
+)
 from cosim_integrators.implicit.integrator import ImplicitIntegrator, Vector
 
 
@@ -78,7 +83,7 @@ class GeneralizedAlpha(ImplicitIntegrator):
     step_function = alpha_step
     redo_function = redo_alpha_step
     vectors = 4
-    begin_function = begin_second_order_form
+    begin_function = begin_alpha_steps
     history = 4
     shifts = (1.0, 0.0, 0.0)
 
@@ -97,12 +102,24 @@ class GeneralizedAlpha(ImplicitIntegrator):
         of_u = group((2.0 * rho - 1.0) / (1.0 + rho), alpha_f)
         of_z = group((3.0 * rho - 1.0) / (2.0 * (1.0 + rho)), alpha_f)
         beta = 1.0 / (1.0 + rho) ** 2
-        error_q = 0.5 * (of_u[0] - alpha_f) + beta - 1.0 / 6.0
-        return np.array([system.nq, system.nu, beta / of_u[2], *of_u, *of_z, error_q])
+        numbers = AlphaNumbers(
+            size_q=system.nq,
+            size_u=system.nu,
+            theta=beta / of_u.gamma,
+            of_u=of_u,
+            of_z=of_z,
+            error_constant_of_q=0.5 * (of_u.alpha_m - alpha_f) + beta - 1.0 / 6.0,
+        )
+        return np.frombuffer(numbers)
 
 
-def group(alpha_m: float, alpha_f: float) -> tuple[float, float, float, float]:
-    """alpha_m, alpha_f, gamma and the constant of the error, (u_1 - u(t_1)) / (h^3 u''')."""
+def group(alpha_m: float, alpha_f: float) -> GroupNumbers:
+    """The numbers of a group; the constant of the error is (u_1 - u(t_1)) / (h^3 u''')."""
     ahead = alpha_m - alpha_f  # a is the derivative at so many steps later
     curvature = 0.5 * (1.0 - alpha_f) - (1.0 - alpha_m) * (0.5 + ahead)
-    return alpha_m, alpha_f, 0.5 - ahead, curvature + 1.0 / 12.0 - ahead * ahead
+    return GroupNumbers(
+        alpha_m=alpha_m,
+        alpha_f=alpha_f,
+        gamma=0.5 - ahead,
+        error_constant=curvature + 1.0 / 12.0 - ahead * ahead,
+    )

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, ClassVar
 
 import cosim
-from cosim_mechanics.furnish import GRAVITY, furnish
+from cosim_mechanics.complete_model import GRAVITY, complete_model
 
 Report = Callable[[str, str], None]
 
@@ -20,7 +20,7 @@ class MechanicsTable(cosim.ModelTable):
     def begin(self, model: cosim.Model, settings: Mapping[str, Any]) -> None:
         """Add what every multibody model has, once."""
         try:
-            furnish(model, settings["gravity"])
+            complete_model(model, settings["gravity"])
         except cosim.ModelError as error:
             raise cosim.ModelError([cosim.Problem("gravity", p.text) for p in error.problems]) from None
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import cosim
-from cosim_mechanics.furnish import GRAVITY, furnish, mechanics_id
+from cosim_mechanics.complete_model import GRAVITY, complete_model, mechanics_id
 
 
 class Multibody(cosim.Model):
@@ -33,7 +33,7 @@ class Multibody(cosim.Model):
 
     def __init__(self, name: str, gravity: Any = GRAVITY, **settings: Any) -> None:
         super().__init__(name, **settings)
-        furnish(self, gravity)
+        complete_model(self, gravity)
 
     @property
     def gravity(self) -> Any:

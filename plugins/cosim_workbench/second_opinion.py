@@ -10,7 +10,14 @@ import numpy as np
 
 import cosim
 from cosim import ModelError, Result, SimulationError, State, System, registry, simulate
-from cosim.kit import DEFAULT, END_OF_CORRECTIONS, POINTS, PREPARE, kinds_of, seconds, step_layout
+from cosim.kit import (
+    DEFAULT,
+    POINTS,
+    corrections_of,
+    has_constraints,
+    kinds_of,
+    seconds,
+)
 from cosim_workbench.moved_start import (
     ROUNDING,
     growth_of_rounding,
@@ -152,7 +159,7 @@ class Trials:
         fixed = "fixed_step" in given
         tighter = _tightened(given, self.accuracy)
         yield ("half the step" if fixed else "tenth of the tolerance"), system, solver, tighter
-        constrained = bool(system.projection[PREPARE] != system.projection[END_OF_CORRECTIONS])
+        constrained = has_constraints(corrections_of(system))
         rival = _rival_method(str(given.get("integrator", DEFAULT)), constrained)
         if rival:
             options = {name: given[name] for name in OF_EVERY_RUN if name in given}
@@ -160,7 +167,7 @@ class Trials:
         if not fixed and system.ny:
             yield "shorter steps", system, solver, {**given, "maximum_step": self._short_step()}
         # in the middle of a run the sections of a State are those of its solver
-        if constrained and (self.start is None or not self.start.agenda[step_layout.INITIALIZED]):
+        if constrained and (self.start is None or not self.start.agenda.initialized):
             found = _with_other_solver(self.model)
             if found is not None:
                 yield "another solver", found[1], found[0], tighter

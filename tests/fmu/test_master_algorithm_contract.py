@@ -131,7 +131,7 @@ class Swallows(Parallel):
 
     def step(self, exchange: Any, time: float, size: float) -> None:
         super().step(exchange, time, size)
-        exchange.stop_reason = ""
+        exchange._coupled.stop_reason = ""  # by no way that it is offered
 
 
 class Silent(Parallel):
@@ -152,7 +152,7 @@ class Hasty(Parallel):
         for name in exchange.order:
             exchange.set_inputs(name)
         for name in exchange.order:
-            exchange.participants[name].step(time, size)
+            exchange._coupled.participants[name].step(time, size)  # by no way that it is offered
         for name in exchange.order:
             exchange.read_outputs(name)
 

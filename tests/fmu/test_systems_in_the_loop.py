@@ -191,7 +191,7 @@ def test_a_second_run_begins_anew(monkeypatch: pytest.MonkeyPatch) -> None:
     assert list(map(told, first.events)) == list(map(told, second.events))
 
 
-def test_who_cannot_join_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_who_is_called_in_python_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(system_participant, "LEAST_NATIVE_STEPS", 0)
 
     class Slow(cosim.Component):
@@ -202,12 +202,11 @@ def test_who_cannot_join_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
             next_state["part.seen"] = state.time
 
     result = CoSimulation({"slow": model(Slow)}, [], Jacobi, 0.1).simulate(0.5)
-    assert result.statistics["loop"].startswith(
-        "Python (slow: part: the event handler look is a Python method"
-    )
+    reason = result.statistics["in_python"]["slow"]
+    assert reason.startswith("part: the event handler look is a Python method")
 
 
 def test_short_runs_load_nothing() -> None:
     result = CoSimulation({"plant": plant(), "law": controller()}, LAW_WIRES, Jacobi, 0.1).simulate(1.0)
-    text = "Python (plant is a cosim system, and 10 steps are too few to load compiled code)"
-    assert result.statistics["loop"] == text
+    text = "its compiled code takes longer to load than so few steps"
+    assert result.statistics["in_python"] == {"plant": text, "law": text}

@@ -17,7 +17,6 @@ from cosim_integrators.dormand_prince import DormandPrince
 from cosim_integrators.esdirk43 import Esdirk43
 from cosim_integrators.generalized_alpha import GeneralizedAlpha
 from cosim_integrators.implicit import integrator as machinery
-from cosim_integrators.implicit import layout
 from cosim_integrators.implicit_euler import ImplicitEuler
 from cosim_integrators.radau3 import Radau3
 from cosim_integrators.radau5 import Radau5
@@ -117,7 +116,7 @@ def test_many_states_go_through_sparse_matrices(method) -> None:
         made.initialize(system, state)
         assert made.advance(system, state, 0.5) is kit.StepCode.DONE
         ends.append(state.y.copy())
-    assert made._pattern[layout.P_SPARSE] != 0
+    assert made._shape.sparse_solver != 0
     assert np.abs(ends[1] - ends[0]).max() < 3e-5
 
 

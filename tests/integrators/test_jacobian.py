@@ -6,8 +6,9 @@ from scipy.linalg import lu
 
 import cosim
 from cosim import kit
-from cosim_integrators.implicit import layout
+from cosim.kit import rows_of
 from cosim_integrators.implicit.complex_lu import factor_complex, solve_complex
+from cosim_integrators.implicit.implicit_method import PATTERN_HEADER, Pattern
 from cosim_integrators.implicit.pattern import jacobian_pattern
 from cosim_integrators.kit import lu_factor, lu_solve
 from cosim_integrators.radau5 import Radau5
@@ -105,18 +106,20 @@ def test_compiled_differences_with_colours_are_the_dense_ones(make) -> None:
 
 def test_a_chain_needs_few_evaluations_for_its_jacobian() -> None:
     pattern = jacobian_pattern(chain(30))
-    assert pattern[layout.P_SIZE] == 90
-    assert pattern[layout.P_COLOURS] <= 4
-    colours = pattern[layout.P_COLOUR : layout.P_COLOUR + 90]
+    shape = rows_of(Pattern, pattern, 0, 1)[0]
+    assert shape.size == 90
+    assert shape.colours <= 4
+    colours = pattern[PATTERN_HEADER : PATTERN_HEADER + 90]
     assert (colours[60:] == -1).all()  # nothing depends on what the sensors have summed up
 
 
 def test_columns_of_one_colour_share_no_row() -> None:
     pattern = jacobian_pattern(mechanism())
-    n = int(pattern[0])
+    shape = rows_of(Pattern, pattern, 0, 1)[0]
+    n = shape.size
     starts, rows = mechanism().derivative_structure()
-    for colour in range(int(pattern[layout.P_COLOURS])):
-        columns = np.flatnonzero(pattern[layout.P_COLOUR : layout.P_COLOUR + n] == colour)
+    for colour in range(shape.colours):
+        columns = np.flatnonzero(pattern[PATTERN_HEADER : PATTERN_HEADER + n] == colour)
         together = np.concatenate([rows[starts[j] : starts[j + 1]] for j in columns])
         assert together.size == np.unique(together).size > 0
 

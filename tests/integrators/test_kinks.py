@@ -9,7 +9,7 @@ from kink_problems import CLASSES, POINTS, UNTIL, Chua, clamp, reference, system
 
 import cosim
 from cosim import kit
-from cosim.kit import KINK_SLOTS
+from cosim.kit import MethodSlots, rows_of
 from cosim.testing.known_solution import known_system
 from cosim.testing.other_mode import results_in_other_mode
 from cosim_compiler.sources.kernel_sides import nearer_side, sides_of
@@ -76,7 +76,8 @@ def test_steps_end_just_behind_kinks() -> None:
 
 def test_smooth_systems_and_fixed_steps_know_nothing_of_it() -> None:
     integrator = kit_integrator("dormand_prince", known_system(), accuracy=1e-6)
-    assert integrator.kernels(known_system()).slots[KINK_SLOTS] == 0
+    slots = integrator.kernels(known_system()).slots
+    assert rows_of(MethodSlots, slots, 0, 1)[0].kinks == 0
     system = system_of(Chua)
     fixed = kit_integrator("runge_kutta_4", system, fixed_step=0.01)
     state = system.default_state().realize(cosim.Stage.ACCELERATION)

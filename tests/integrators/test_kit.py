@@ -3,6 +3,7 @@
 import inspect
 
 import author_method
+import author_step
 import pytest
 
 import cosim
@@ -36,6 +37,10 @@ class TestExplicit(IntegratorContract):
 
 class TestAuthorsMethod(IntegratorContract):
     make = author_method.ThreeEighths
+
+
+class TestAuthorsStep(IntegratorContract):
+    make = author_step.Midpoint
 
 
 def test_an_authors_method_is_one_short_file():

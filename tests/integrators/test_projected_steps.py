@@ -7,7 +7,7 @@ import pytest
 
 import cosim
 from cosim import kit
-from cosim.step.projection import project_error
+from cosim.step.constraints import project_error
 from cosim.testing.other_mode import results_in_other_mode
 from cosim_compiler import native
 from cosim_dynamics import mass_matrix
@@ -56,6 +56,11 @@ def errors_at(system: cosim.System, y: np.ndarray, names: list[str], what: str) 
     return np.concatenate([np.atleast_1d(state[f"{name}.{what}"]) for name in names])
 
 
+def correct_estimate(table, ints, t, y, p, d, k, h, c, error, work, slots):
+    system = kit.OdeSystem(table, ints, 0, 0, y, p, d, k, h, c)
+    project_error(system, kit.MethodArrays(y.shape[0], error, error, error, work, slots), t, error)
+
+
 def test_the_error_estimate_goes_the_way_of_the_correction() -> None:
     system = spatial_loop()
     state = system.default_state()
@@ -74,10 +79,13 @@ def test_the_error_estimate_goes_the_way_of_the_correction() -> None:
     N = np.array(rates).T
     rng = np.random.default_rng(4)
     error = 1e-6 * rng.normal(size=system.ny)
-    given, end = error.copy(), y.copy()
-    compiled = native.compile_function(project_error, "TIfFFFIFFFFI>v")
+    given = error.copy()
+    compiled = native.compile_function(correct_estimate, "TIfFFFIFFFFI>v")
     arrays = system.arrays(state)
-    compiled(system.table, system.ints, state.time, *arrays, error, end, system.projection)
+    work = np.zeros(kit.WORK_HEADER + 3 * system.ny)
+    work[kit.WORK_HEADER + system.ny :][: system.ny] = y
+    slots = kit.method_slots(system, [])
+    compiled(system.table, system.ints, state.time, *arrays, error, work, slots)
     assert arrays[0].tobytes() == y.tobytes()
     assert state.y_dot.tobytes() == c[: system.ny].tobytes()
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from cosim.kit import arrays_at, integers_at
-from cosim.kit import step_layout as ix
 from cosim.step.agenda import first_due, next_event_time, serve, waits_for
 
 SIGNATURE = "iiii>i"
@@ -16,24 +15,23 @@ def go_through(head: int, numbers: int, entries: int, ticks: int) -> int:
     """
     a = arrays_at(head)
     exact = integers_at(numbers, 2 * entries)
-    due = a.program[ix.DUE]
     done = 0
     while done < ticks:
         time = next_event_time(a)
-        if time < a.clock[ix.TIME]:
+        if time < a.clock.time:
             return done + 1
-        a.clock[ix.TIME] = time
+        a.clock.time = time
         first = first_due(a)
         least = exact[0]
         for entry in range(1, entries):
             least = min(least, exact[2 * entry])
         for entry in range(entries):
             is_due = a.timings[entry].comes <= time and not waits_for(a, a.handlers[entry], first)
-            a.places[due + entry] = 1 if is_due else 0
+            a.due[entry] = 1 if is_due else 0
             if is_due != (exact[2 * entry] == least):
                 return done + 1
         for entry in range(entries):
-            if a.places[due + entry] != 0:
+            if a.due[entry] != 0:
                 serve(a, a.handlers[entry])
                 exact[2 * entry] += exact[2 * entry + 1]
                 done += 1

@@ -52,11 +52,17 @@ def crossings(part):
     return found
 
 
+def exact(number):
+    """A period or an offset as it is read: the double next to a fraction with a small denominator is that."""
+    simple = Fraction(number).limit_denominator(1000)
+    return simple if float(simple) == number else Fraction(repr(number))
+
+
 def handlers_of(name, part, end):
     """All handlers of a part, in order of declaration, with the times at which they come."""
     if isinstance(part, Ticker):
         given = (float(part.values.numbers[n][0]) for n in ("period", "offset"))
-        period, offset = (Fraction(repr(number)) for number in given)
+        period, offset = (exact(number) for number in given)
         count = math.ceil((end - offset) / period) + 2
         times = [float(offset + i * period) for i in range(count)]
         return [Known(name, f"tick_{k}", k, SCHEDULED, times) for k in "udp"]

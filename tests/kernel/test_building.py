@@ -11,7 +11,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "building"))
 from building import MODELS, Ball
 
 import cosim
-from cosim.step.reach import reach_table
+from cosim.preparation.reach import reach_of
 from cosim_compiler.sources import kernel_effects, kernel_rules
 
 SMALLEST = 8
@@ -59,7 +59,8 @@ def test_schedule_grows_with_the_number_of_parts(name):
 def test_what_follows_what_grows_with_the_number_of_parts():
     # all bodies and bushings add to one energy: each would be followed by each
     small, middle, large = (
-        reach_table(MODELS["free_bodies"](factor * SMALLEST).build()).size for factor in (1, 2, 4)
+        sum(part.size for part in vars(reach_of(MODELS["free_bodies"](factor * SMALLEST).build())).values())
+        for factor in (1, 2, 4)
     )
     assert large - middle == 2 * (middle - small)
 

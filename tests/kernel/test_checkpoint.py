@@ -117,10 +117,10 @@ def test_refused(tmp_path, path, every, text):
 
 def test_results_so_far_are_kept_and_not_too_often(monkeypatch, caplog):
     now, kept = [0.0], []
-    monkeypatch.setattr("cosim.simulation.results_keeper.wall.monotonic", lambda: now[0])
+    monkeypatch.setattr("cosim.simulation.result_drafts.wall.monotonic", lambda: now[0])
 
-    monkeypatch.setattr("cosim.simulation.steps.FIRST_STRIDE", 1)
-    monkeypatch.setattr("cosim.simulation.steps.PATIENCE", 0.0)
+    monkeypatch.setattr("cosim.simulation.stride.FIRST_STRIDE", 1)
+    monkeypatch.setattr("cosim.simulation.stride.PATIENCE", 0.0)
 
     def keep(result):
         kept.append((now[0], result.time[-1]))
@@ -144,11 +144,11 @@ def test_results_so_far_are_kept_and_not_too_often(monkeypatch, caplog):
 SUDDEN = """
 import os, signal, sys
 import cosim
-from cosim.simulation import results_keeper, steps
+from cosim.simulation import result_drafts, stride
 from kernel_parts import BouncingBall, system_of
 
-results_keeper.EVERY = results_keeper.SHARE = 0.0
-steps.FIRST_STRIDE, steps.PATIENCE = 1, 0.0
+result_drafts.EVERY = result_drafts.SHARE = 0.0
+stride.FIRST_STRIDE, stride.PATIENCE = 1, 0.0
 
 def stop(time):
     if time > 0.6:

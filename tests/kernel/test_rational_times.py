@@ -16,6 +16,7 @@ from how_many import many
 import cosim
 from cosim.rational import compare_fractions, nearest_time, periodic_time, rational_time, tick_time
 from cosim.step.records import Grid
+from cosim.step.run import AGENDA_WIDTH
 from cosim_compiler.record import layout_of, width_of
 
 LARGEST = (1 << 63) - 1
@@ -363,9 +364,8 @@ def test_a_parameter_that_cannot_be_counted_is_an_error_of_the_run() -> None:
 def test_damaged_grids_are_refused() -> None:
     simulator = simulator_of(ticking(a=0.3))
     simulator.advance_to(1.0)
-    data, places = simulator.state.to_bytes(), cosim.kit.step_layout
-    agenda = simulator.state.agenda
-    grid = places.FIRST_ENTRY + 1
+    data = simulator.state.to_bytes()
+    grid = AGENDA_WIDTH + 1
     column = {name: offset // 8 for name, offset, _ in layout_of(Grid)}
     for place, value in [
         (grid + column["resolution"], 0),
@@ -374,15 +374,15 @@ def test_damaged_grids_are_refused() -> None:
         (grid + column["offset_rest"], -1),
         (grid + column["period_whole"], LARGEST),
         (grid + column["offset_whole"], LARGEST),
-        (places.FIRST_ENTRY, LARGEST),
-        (places.FIRST_ENTRY, 3),
+        (AGENDA_WIDTH, LARGEST),
+        (AGENDA_WIDTH, 3),
     ]:
         state = simulator.system.state_from_bytes(data)
-        state.agenda[place] = value
+        state.arrays["indices"][place] = value
         damaged = simulator.system.state_from_bytes(state.to_bytes())
         with pytest.raises(cosim.StateError, match="damaged"):
             cosim.Simulator(simulator.system, damaged, accuracy=1e-6)
-    assert agenda.size == grid + width_of(Grid)
+    assert simulator.state.arrays["indices"].size == grid + width_of(Grid)
 
 
 # order, over many ticks

@@ -9,7 +9,7 @@ import pytest
 
 import cosim
 from cosim import kit
-from cosim.simulation.steps import MOST_VALUES
+from cosim.simulation.stride import MOST_VALUES
 from cosim.testing.known_solution import known_system
 
 

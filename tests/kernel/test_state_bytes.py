@@ -14,7 +14,7 @@ from kernel_parts import BouncingBall, Oscillator, system_of
 
 import cosim
 from cosim import Stage
-from cosim.step.layout import CLOCK_HEADER, FIRST_ENTRY
+from cosim.step.run import AGENDA_WIDTH, CLOCK_WIDTH
 
 SYSTEM = system_of(oscillator=Oscillator, ball=BouncingBall)
 FINITE = st.floats(allow_nan=False, allow_infinity=False)
@@ -30,13 +30,13 @@ def test_round_trip(y, time, bounces, force):
     state["oscillator.force"] = force
     state.accuracy = 1e-5
     state.integrator_memory = np.array([0.25, abs(force)])
-    state._arrays["agenda"] = np.array([bounces, 1, 0, 0], dtype=np.int64)
+    state._arrays["indices"] = np.array([bounces, 1, 0, 0], dtype=np.int64)
     again = SYSTEM.state_from_bytes(state.to_bytes())
     assert again.to_bytes() == state.to_bytes()
     assert (again.time, again["ball.bounces"], again.accuracy) == (time, bounces, 1e-5)
     assert again.y.tobytes() == state.y.tobytes()
     assert again.stage < Stage.INSTANCE
-    assert again.agenda.tolist() == [bounces, 1, 0, 0]
+    assert again.arrays["indices"].tolist() == [bounces, 1, 0, 0]
 
 
 def data():
@@ -217,7 +217,7 @@ def test_an_order_that_the_method_does_not_have_leads_nowhere_outside_of_its_mem
 @pytest.mark.parametrize("index", [-1, -(2**63)])
 def test_an_agenda_that_no_run_has_is_refused(index):
     with pytest.raises(cosim.StateError, match="damaged.*agenda"):
-        forged_run("runge_kutta_merson", [("agenda", FIRST_ENTRY + i, index) for i in range(2)])
+        forged_run("runge_kutta_merson", [("indices", AGENDA_WIDTH + i, index) for i in range(2)])
 
 
 def test_histories_that_lie_in_each_other_are_refused():
@@ -232,9 +232,11 @@ def test_histories_that_lie_in_each_other_are_refused():
 def test_any_numbers_in_memory_agenda_descriptors_and_clock_end_in_a_run_or_an_error(method, seed):
     rng = np.random.default_rng([seed, len(method)])
     system = busy_system()
-    sizes = {"memory": 2, "agenda": FIRST_ENTRY + 2, "clock": CLOCK_HEADER, "k": system.rings[0].offset + 8}
+    sizes = {"memory": 2, "indices": AGENDA_WIDTH + 2, "times": CLOCK_WIDTH, "k": system.rings[0].offset + 8}
     section = str(rng.choice(list(sizes)))
-    wrong = [-1, 0, 3, 2**31, 2**62, -(2**63)] if section in "agenda k" else [math.nan, math.inf, -1.0, 1e300]
+    wrong = (
+        [-1, 0, 3, 2**31, 2**62, -(2**63)] if section in "indices k" else [math.nan, math.inf, -1.0, 1e300]
+    )
     changes = [(section, int(rng.integers(sizes[section])), wrong[rng.integers(len(wrong))])]
     with contextlib.suppress(cosim.StateError, cosim.SimulationError):
         assert np.isfinite(forged_run(method, changes)._arrays["y"]).all()

@@ -3,7 +3,7 @@
 import numpy as np
 
 import cosim
-from cosim.step.arrays import ROLES
+from cosim.step.run import ROLES
 
 
 class Bouncer(cosim.Component):

@@ -7,7 +7,7 @@ from kernel_parts import BouncingBall, Clock, system_of
 
 import cosim
 from cosim.step.crossing import crosses
-from cosim.step.layout import BOTH, FALLING, RISING
+from cosim.step.records import BOTH, FALLING, RISING
 
 MERSON = "integrators.runge_kutta_merson"
 

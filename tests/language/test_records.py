@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 from record_parts import Finding, Level, Run, Witness, forget, look, next_expected
 
-from cosim_compiler import convention, units
+from cosim_compiler import convention, fingerprint, units
 from cosim_compiler.code import BY_C, BY_LLVM, Coder
 from cosim_compiler.errors import ContractError
 from cosim_compiler.language.program import Program
@@ -247,6 +247,83 @@ def test_a_view_without_room_for_a_record_is_refused(monkeypatch: pytest.MonkeyP
         Program().root(misfit, "Pf>f")
 
 
+class Path(Record):
+    """Places inside a record, for rows of numbers."""
+
+    start: Place
+    end: Place
+
+    def rate(path):
+        return (path.end.at - path.start.at) / path.start.speed
+
+
+def shifted_path(x, n, by):
+    """Rows of records with records inside, and a part of a view whose places all lie inside."""
+    total = 0.0
+    for path in rows_of(Path, x, n[0], n[1]):
+        total += path.rate()
+        path.end.at += by
+    part = rows_of(float, x, n[0], 3)
+    for i in range(len(part)):
+        part[i] *= 2.0
+    rest = rows_of(float, x, n[0], n[1])
+    return total + part[2] + (rest[0] if len(rest) > 0 else -1.0) + float(rows_of(int, n, 1, 1)[0])
+
+
+@pytest.mark.parametrize("coder", CODERS, ids=["llvm", "c"][: len(CODERS)])
+@pytest.mark.parametrize(("first", "count"), [(0, 0), (0, 1), (1, 1), (0, 2), (3, 1)])
+def test_rows_of_records_inside_records_and_of_numbers(coder: Coder, first: int, count: int) -> None:
+    start = np.array([1.0, 0.5, -0.25, 2.0, 0.25, -3.0, 4.0, 8.0])
+    plain, n = start.copy(), np.array([first, count])
+    expected = shifted_path(plain, n, 0.125)
+    program = Program()
+    name = f"rows_{id(program)}"
+    root = program.root(shifted_path, "FIf>f")
+    coder.machine.load(coder.code(coder.text(program, [(name, root, "FIf>f")]), 1))
+    x, result = start.copy(), ctypes.c_double()
+    call = convention.prototype("FIf>f")(coder.machine.address_of(name))
+    given = [word for view in (x, n) for word in (view.ctypes.data, view.size)]
+    assert call(ctypes.addressof(result), *given, 0.125) == 0
+    assert result.value == expected
+    assert x.tobytes() == plain.tobytes()
+
+
+def whole_numbers_of_reals(x):
+    return float(rows_of(int, x, 0, 1)[0])
+
+
+def test_numbers_of_another_kind_than_the_view_has_are_refused() -> None:
+    with pytest.raises(ContractError, match="a view has no numbers of the kind int"):
+        Program().root(whole_numbers_of_reals, "F>f")
+
+
+class Stretch(NamedTuple):
+    """What a function makes of a view, with a method that another may take the place of."""
+
+    places: Any
+    factor: float = 2.0
+
+    @property
+    def first(stretch):
+        return stretch.places[0].at
+
+
+def length_of_stretch(x):
+    return Stretch(rows_of(Path, x, 0, 1), 3.0).places[0].rate()
+
+
+def test_a_function_that_names_records_is_digested_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    before = fingerprint.fingerprint(length_of_stretch)
+    assert length_of_stretch in fingerprint._digests
+    assert fingerprint.fingerprint(length_of_stretch) == before
+    with monkeypatch.context() as changed:
+        changed.setattr(Path, "rate", lambda path: path.end.at)
+        assert fingerprint.fingerprint(length_of_stretch) != before
+    assert fingerprint.fingerprint(length_of_stretch) == before
+    monkeypatch.setattr(Stretch, "first", property(lambda stretch: stretch.places[-1].at))
+    assert fingerprint.fingerprint(length_of_stretch) != before
+
+
 def test_a_changed_property_is_another_unit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(convention.compounds, "P", (Pair, "FI"))
     before = units._digest_of_unit(((furthest, "Pf>f"),))
@@ -257,3 +334,89 @@ def test_a_changed_property_is_another_unit(monkeypatch: pytest.MonkeyPatch) -> 
     monkeypatch.setitem(convention.compounds, "P", (Pair, "FI"))
     monkeypatch.setattr(Place, "later", lambda place, time: place.at - time * place.speed)
     assert units._digest_of_unit(((furthest, "Pf>f"),)) != before
+
+
+class Ends(Record):
+    """Records inside a record that lies in a view."""
+
+    left: Place
+    right: Place
+
+
+class Vectors(NamedTuple):
+    """Vectors that lie in one view, one behind the other."""
+
+    n: int
+    numbers: Any
+
+    @property
+    def ends(vectors):
+        return rows_of(Ends, vectors.numbers, 0, 1)[0]
+
+    def vector(vectors, index):
+        return vectors.numbers[4 + index * vectors.n : 4 + (index + 1) * vectors.n]
+
+
+class Rising(Vectors):
+    """Shows its own place of a vector."""
+
+    @property
+    def shown(vectors):
+        return vectors.vector(0)
+
+
+class Falling(Vectors):
+    """Of the same items, and with another place."""
+
+    @property
+    def shown(vectors):
+        return vectors.vector(1)
+
+
+def add_to_shown(vectors, amount):
+    shown = vectors.shown
+    for m in range(vectors.n):
+        shown[m] += amount * vectors.ends.right.later(1.0)
+    vectors.ends.left.at += 1.0
+    return vectors.numbers[0] + len(shown)
+
+
+def of_both(n, numbers):
+    return add_to_shown(Rising(n, numbers), 1.0) + 1000.0 * add_to_shown(Falling(n, numbers), 2.0)
+
+
+@pytest.mark.parametrize("coder", CODERS, ids=["llvm", "c"][: len(CODERS)])
+def test_named_tuples_have_methods_and_properties(coder: Coder) -> None:
+    program = Program()
+    name = f"named_{id(program)}"
+    entries = [(name, program.root(of_both, "iF>f"), "iF>f")]
+    coder.machine.load(coder.code(coder.text(program, entries), 1))
+    called = convention.prototype("iF>f")(coder.machine.address_of(name))
+    for n in (0, 1, 3):
+        given = np.arange(4.0 + 2 * 3 + 1)
+        plain, made, answer = given.copy(), given.copy(), np.zeros(1)
+        expected = of_both(n, plain)
+        assert called(answer.ctypes.data, n, made.ctypes.data, made.size) == 0
+        assert made.tobytes() == plain.tobytes() and answer[0] == expected
+
+
+def shown_by(method: Any, made: Any) -> Any:
+    class Shown(Vectors):
+        shown = made
+
+    Shown.vector = method
+
+    def read(n, numbers):
+        return Shown(n, numbers).shown[0]
+
+    return read
+
+
+def test_another_method_of_a_named_tuple_is_another_unit() -> None:
+    def of_next(vectors, index):
+        return vectors.numbers[5 + index :]
+
+    first, second = property(lambda v: v.vector(0)), property(lambda v: v.vector(1))
+    made = [shown_by(*given) for given in ((Vectors.vector, first), (of_next, first), (of_next, second))]
+    digests = [units._digest_of_unit(((read, "iF>f"),)) for read in (*made, shown_by(of_next, second))]
+    assert len(set(digests)) == 3 and digests[2] == digests[3]

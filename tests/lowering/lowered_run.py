@@ -12,9 +12,9 @@ import numpy as np
 
 import cosim
 from cosim import kit
-from cosim.step import codes, layout
-from cosim.step.arrays import ARRAYS, ENTRY_SIGNATURE, Arrays
-from cosim.step.entries import ENTRIES
+from cosim.preparation.entries import ENTRIES
+from cosim.step import failures, records
+from cosim.step.run import ARRAYS, ENTRY_SIGNATURE, Run
 from cosim.system.block_address import block_address
 from cosim.walker import BLOCK_SIGNATURE
 from cosim_compiler.native import function_address
@@ -72,10 +72,15 @@ class LoweredRun:
         self.grown = 0
         self.findings: list[str] = []  # what the Simulator beside it has found
 
+    @property
+    def memory(self) -> Run:
+        """Its arrays as a run."""
+        return Run(*(self.arrays[array] for array, _, _ in ARRAYS))
+
     def call(self, name: str, t: float = 0.0) -> int:
         number = list(ENTRIES).index(name)
         while True:
-            arrays = Arrays(*(self.arrays[array] for array, _, _ in ARRAYS))
+            arrays = self.memory
             if kit.is_plain():
                 with np.errstate(all="ignore"):
                     code = int(any_entry(number, arrays, t))
@@ -83,23 +88,23 @@ class LoweredRun:
                 words = [word for array in arrays for word in (array.ctypes.data, array.shape[0])]
                 head = np.array(words, dtype=np.int64)
                 code = int(enter()(entry_address(), number, head.ctypes.data, t))
-            if code != codes.GROW:
+            if code != failures.GROW:
                 return code
             self.grown += 1
-            needed = int(self.arrays["places"][layout.NEEDED])
+            needed = int(self.memory.failure.needed)
             self.arrays["h"] = np.concatenate([self.arrays["h"], np.zeros(needed - self.arrays["h"].size)])
 
     @property
     def time(self) -> float:
-        return float(self.arrays["clock"][layout.TIME])
+        return float(self.memory.clock.time)
 
     def write(self, path: str, value: float) -> None:
         """As a shell sets a variable."""
         system = self.program.system
         slot = system.written_slot(path) if path in system.inputs else system.signal(path).slot
         self.arrays[slot.array][slot.offset : slot.offset + slot.size] = value
-        self.arrays["clock"][layout.JUMPED] = 1.0
-        self.arrays["places"][layout.STAGE] = layout.NOTHING
+        self.memory.clock.jumped = 1.0
+        self.memory.evaluation.stage = records.NOTHING
 
 
 def histories(system: cosim.System, k: Any, h: Any) -> list[float]:
@@ -127,9 +132,9 @@ def compare(
     simulator = cosim.Simulator(system, integrator=integrator, **options)
     run = LoweredRun(system, integrator, **{**options, **({"accuracy": made_for} if made_for else {})})
     if made_for:
-        assert run.call("accuracy", options["accuracy"]) == codes.REACHED
+        assert run.call("accuracy", options["accuracy"]) == failures.REACHED
     status = simulator.initialize()
-    assert run.call("initialize", 0.0) == (codes.TERMINATED if not status.succeeded else codes.REACHED)
+    assert run.call("initialize", 0.0) == (failures.TERMINATED if not status.succeeded else failures.REACHED)
     same(simulator, run)
     for time in times:
         for path, value in (writes or {}).get(time, []):
@@ -137,15 +142,15 @@ def compare(
             run.write(path, value)
         status = simulator.advance_to(time)
         code = run.call("advance", time)
-        if code == codes.TERMINATED:
+        if code == failures.TERMINATED:
             run.call("finish")
-        assert code == (codes.REACHED if status.succeeded else codes.TERMINATED), (time, code, status)
+        assert code == (failures.REACHED if status.succeeded else failures.TERMINATED), (time, code, status)
         same(simulator, run)
         if not status.succeeded:
             break
     run.findings = [finding.kind for finding in simulator.findings]
     simulator.state.realize()
-    assert run.call("evaluate", run.time) == codes.REACHED
+    assert run.call("evaluate", run.time) == failures.REACHED
     variables = [v for v in system.variables.values() if v.slot.array == "c"]
     for variable in variables:
         part = slice(variable.slot.offset, variable.slot.offset + variable.slot.size)
@@ -171,5 +176,5 @@ def same(simulator: cosim.Simulator, run: LoweredRun) -> None:
         histories(system, run.arrays["k"], run.arrays["h"]),
     )
     assert np.array_equal(np.array(mine), np.array(theirs), equal_nan=True)
-    for name in ("memory", "agenda"):
+    for name in ("memory", "indices"):
         assert arrays[name].tobytes() == run.arrays[name].tobytes(), name

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
 import pytest
 from lowered_run import compare
 
 import cosim
-from cosim.kit import FIXED as FIXED_STEP
-from cosim.kit import STEP_ACCURACY
+from cosim.kit import Settings
 from cosim.testing.known_solution import known_system
 from cosim.testing.other_mode import results_in_other_mode
 from cosim_fmu.lowering.program import Program
@@ -75,7 +75,8 @@ def test_a_method_that_says_not_what_follows_its_accuracy_keeps_it() -> None:
 def coefficients_of(method: Any) -> Any:
     def coefficients(self: Any, system: cosim.System) -> Any:
         made = method.coefficients(self, system)
-        method.tune_function({FIXED_STEP: self.fixed_step or 0.0, STEP_ACCURACY: self.step_accuracy}, made)
+        settings = Settings(fixed_step=self.fixed_step or 0.0, step_accuracy=self.step_accuracy)
+        method.tune_function(np.frombuffer(settings), made)
         return made
 
     return coefficients
@@ -120,7 +121,7 @@ class Bytes:
     @classmethod
     def run(cls) -> list[str]:
         run = compare(oscillator(), "integrators.radau5", TIMES, accuracy=1e-6)
-        return [run.arrays[name].tobytes().hex() for name in ("y", "memory", "clock")]
+        return [run.arrays[name].tobytes().hex() for name in ("y", "memory", "times")]
 
 
 class Diode(cosim.Component):

@@ -10,7 +10,7 @@ from lowered_run import LoweredRun, compare
 from zero_parts import Cradle, FloorBall, Mixture, Tank
 
 import cosim
-from cosim.step import codes, layout
+from cosim.step import failures
 
 LONG = pytest.mark.thorough  # each method is compiled
 TIMES = [0.05, 0.1, 0.26, 0.26, 0.5, 0.77, 1.3]
@@ -78,9 +78,9 @@ def test_events_without_end_are_told_by_a_code() -> None:
         accuracy=1e-6,
         endless_events="stop",
     )
-    assert run.call("initialize") == codes.REACHED
-    assert run.call("advance", 3.0) == codes.FAILED_HOLD
-    assert run.program.witnesses[run.arrays["places"][layout.WITNESS]] == "ball.floor"
+    assert run.call("initialize") == failures.REACHED
+    assert run.call("advance", 3.0) == failures.EndlessEvents.number
+    assert run.program.witnesses[run.memory.failure.witness] == "ball.floor"
 
 
 def test_reported_events_without_end_go_on() -> None:
@@ -109,6 +109,6 @@ class Spoiler(cosim.Component):
 
 def test_a_handler_that_writes_infinity_is_refused() -> None:
     run = LoweredRun(system_of(Spoiler), "integrators.dormand_prince_853", accuracy=1e-6)
-    assert run.call("initialize") == codes.REACHED
-    assert run.call("advance", 1.0) == codes.FAILED_INFINITE
+    assert run.call("initialize") == failures.REACHED
+    assert run.call("advance", 1.0) == failures.InfiniteState.number
     assert run.arrays["y"][0] == pytest.approx(1.5)

@@ -5,15 +5,17 @@ from __future__ import annotations
 import copy
 from typing import Any
 
+import numpy as np
 import pytest
 from event_parts import Ball
 from held_parts import Fading, Gears, Relay, Shaken, Stuck
 from lowered_run import LoweredRun, compare
 
 import cosim
-from cosim.step import codes, layout
-from cosim.step.arrays import ARRAYS, STATE
-from cosim.step.holds import ORDER
+from cosim.step import failures, records
+from cosim.step.records import Hold, Holds
+from cosim.step.run import ARRAYS, STATE
+from cosim_compiler.record import place_in
 
 LONG = pytest.mark.thorough  # each method is compiled
 MERSON = "integrators.runge_kutta_merson"
@@ -26,8 +28,12 @@ def system_of(*parts: type[cosim.Component], **values: Any) -> cosim.System:
     return model.build()
 
 
+def as_numbers(record: Any) -> Any:
+    return np.frombuffer(record, dtype=np.float64)
+
+
 def held(run: LoweredRun) -> int:
-    return int(run.arrays["clock"][run.arrays["program"][layout.HOLDS]])
+    return int(run.memory.holds.count)
 
 
 METHODS = [
@@ -81,9 +87,9 @@ def test_several_at_a_time_with_a_past_and_a_restored_state(method: str) -> None
         for name, _, role in ARRAYS:
             if role == STATE:
                 other.arrays[name] = copy.copy(run.arrays[name])
-        assert other.call("check") == codes.REACHED
+        assert other.call("check") == failures.REACHED
         for each in (run, other):
-            assert each.call("advance", time) == codes.REACHED
+            assert each.call("advance", time) == failures.REACHED
         for name, _, role in ARRAYS:
             if role == STATE:
                 assert other.arrays[name].tobytes() == run.arrays[name].tobytes()
@@ -95,33 +101,38 @@ def test_several_at_a_time_with_a_past_and_a_restored_state(method: str) -> None
 
 def test_what_cannot_be_held_is_told() -> None:
     run = LoweredRun(system_of(Stuck), MERSON, accuracy=1e-6)
-    assert run.call("initialize") == codes.REACHED
-    assert run.call("advance", 3.0) == codes.FAILED_LOOSE
-    assert run.program.witnesses[run.arrays["places"][layout.WITNESS]] == "stuck.zero"
+    assert run.call("initialize") == failures.REACHED
+    assert run.call("advance", 3.0) == failures.NothingToHoldBy.number
+    assert run.program.witnesses[run.memory.failure.witness] == "stuck.zero"
 
 
 def test_model_exchange_holds_nothing() -> None:
     run = LoweredRun(system_of(Relay), MERSON, accuracy=1e-6)
-    assert run.call("initialize") == codes.REACHED and run.call("event") == codes.REACHED
+    assert run.call("initialize") == failures.REACHED and run.call("event") == failures.REACHED
     code = 0
     for i in range(12):
         run.arrays["y"][0] = 1e-9 if i % 2 == 0 else -1e-9
-        run.arrays["places"][layout.STAGE] = layout.NOTHING
-        if code == codes.REACHED:
+        run.memory.evaluation.stage = records.NOTHING
+        if code == failures.REACHED:
             code = run.call("event", 0.1)
-    assert code == codes.FAILED_HOLD
-    assert run.program.witnesses[run.arrays["places"][layout.WITNESS]] == "relay.zero"
+    assert code == failures.EndlessEvents.number
+    assert run.program.witnesses[run.memory.failure.witness] == "relay.zero"
 
 
 def test_holds_of_another_kind_are_refused() -> None:
     run = LoweredRun(system_of(Ball, restitution=0.5), MERSON, accuracy=1e-6)
-    assert run.call("initialize") == codes.REACHED and run.call("advance", 1.7) == codes.REACHED
+    assert run.call("initialize") == failures.REACHED and run.call("advance", 1.7) == failures.REACHED
     assert held(run) == 1
-    at = int(run.arrays["program"][layout.HOLDS])
-    row = at + ORDER + len(run.program.witnesses)
-    for place, value in ((at, 9.0), (at + ORDER, -1.0), (row, 5.0), (row + 2, 1e9)):
-        kept = run.arrays["clock"][place]
-        run.arrays["clock"][place] = value
-        assert run.call("check") == codes.FAILED_STATE
-        run.arrays["clock"][place] = kept
-    assert run.call("check") == codes.REACHED
+    memory = run.memory
+    count, order, hold = memory.holds, memory.held_order, memory.hold_numbers
+    for numbers, place, value in (
+        (as_numbers(count), place_in(Holds, "count"), 9.0),
+        (order, 0, -1.0),
+        (hold, place_in(Hold, "kind"), 5.0),
+        (hold, place_in(Hold, "size"), 1e9),
+    ):
+        kept = numbers[place]
+        numbers[place] = value
+        assert run.call("check") == failures.ForeignState.number
+        numbers[place] = kept
+    assert run.call("check") == failures.REACHED

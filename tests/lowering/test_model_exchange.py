@@ -13,7 +13,7 @@ from lowered_run import LoweredRun
 from zero_parts import FloorBall, Mixture, Tank
 
 import cosim
-from cosim.step import codes, layout
+from cosim.step import failures, records
 
 STEP = 0.002
 
@@ -23,11 +23,11 @@ class Host:
 
     def __init__(self, system: cosim.System) -> None:
         self.run = LoweredRun(system, "integrators.dormand_prince_853", accuracy=1e-9)
-        assert self.run.call("initialize", 0.0) == codes.REACHED
+        assert self.run.call("initialize", 0.0) == failures.REACHED
         self.event(0.0)
 
     def event(self, t: float) -> None:
-        assert self.run.call("event", t) == codes.REACHED
+        assert self.run.call("event", t) == failures.REACHED
 
     def derivative(self, t: float, y: Any) -> Any:
         self.set(t, y)
@@ -35,11 +35,11 @@ class Host:
 
     def set(self, t: float, y: Any) -> None:
         self.run.arrays["y"][:] = y
-        self.run.arrays["places"][layout.STAGE] = layout.NOTHING
-        assert self.run.call("evaluate", t) == codes.REACHED
+        self.run.memory.evaluation.stage = records.NOTHING
+        assert self.run.call("evaluate", t) == failures.REACHED
 
     def indicators(self) -> Any:
-        c, clock = self.run.arrays["c"], self.run.arrays["clock"]
+        c, clock = self.run.arrays["c"], self.run.arrays["times"]
         return np.array([c[i] - clock[level] for i, level in self.run.program.indicators.values()])
 
     def step(self, t: float, y: Any, h: float) -> Any:
@@ -53,7 +53,7 @@ class Host:
     def advance(self, stop: float) -> None:
         t, y = self.run.time, self.run.arrays["y"].copy()
         while t < stop:
-            due = float(self.run.arrays["clock"][layout.NEXT_EVENT])
+            due = float(self.run.memory.clock.next_event)
             end = min(t + STEP, stop, due)
             self.set(t, y)
             before = self.indicators()
@@ -69,8 +69,8 @@ class Host:
                 end, new = high, self.step(t, y, high - t)
                 self.set(end, new)
             code = self.run.call("completed", end)
-            assert code in (codes.REACHED, codes.EVENT)
-            if code == codes.EVENT or end >= due:
+            assert code in (failures.REACHED, failures.EVENT)
+            if code == failures.EVENT or end >= due:
                 self.event(end)
             t, y = end, self.run.arrays["y"].copy()
 
@@ -110,9 +110,9 @@ def test_time_events() -> None:
     model = cosim.Model("clock")
     model.add(Clockwork, "clockwork")
     host = Host(model.build())
-    assert host.run.arrays["clock"][layout.NEXT_EVENT] == 0.05
+    assert host.run.memory.clock.next_event == 0.05
     host.advance(0.12)
-    assert host.run.arrays["clock"][layout.NEXT_EVENT] == 0.13
+    assert host.run.memory.clock.next_event == 0.13
 
 
 class TwoClocks(cosim.Component):
@@ -136,11 +136,11 @@ def test_time_events_that_differ_by_rounding_are_one() -> None:
     host = Host(model.build())
     first = 0.01 + 27 * 0.03
     assert first < 0.05 + 7 * 0.11
-    while (due := float(host.run.arrays["clock"][layout.NEXT_EVENT])) < first:
+    while (due := float(host.run.memory.clock.next_event)) < first:
         host.event(due)
     host.event(float(np.nextafter(first, 0.0)))  # a host's own 0.82 may be smaller still
     assert sorted(host.run.arrays["k"][-2:]) == [8, 28]
-    assert host.run.arrays["clock"][layout.NEXT_EVENT] == 0.01 + 28 * 0.03
+    assert host.run.memory.clock.next_event == 0.01 + 28 * 0.03
 
 
 @pytest.mark.parametrize("off", [-4e-10, 0.0, 4e-10])
@@ -151,13 +151,13 @@ def test_a_tick_that_a_step_misses_by_rounding_is_at_its_end(off: float, tells: 
     model.add(TwoClocks, "clocks")
     host = Host(model.build())
     for i in range(100):
-        due = float(host.run.arrays["clock"][layout.NEXT_EVENT])
+        due = float(host.run.memory.clock.next_event)
         here = due + off * (due - host.run.time)
         if tells:
-            assert host.run.call("completed", here) in (codes.REACHED, codes.EVENT)
+            assert host.run.call("completed", here) in (failures.REACHED, failures.EVENT)
         host.event(here)
         assert host.run.time == max(due, here)
-        assert host.run.arrays["clock"][layout.NEXT_EVENT] > max(due, here), i
+        assert host.run.memory.clock.next_event > max(due, here), i
 
 
 def test_states_of_another_kind_are_refused() -> None:
@@ -166,19 +166,19 @@ def test_states_of_another_kind_are_refused() -> None:
     model.add("measures.delay", "late", source="ball.height", delay=0.1)
     run = LoweredRun(model.build(), "integrators.dormand_prince_853", accuracy=1e-6)
     run.call("initialize")
-    assert run.call("check") == codes.REACHED
+    assert run.call("check") == failures.REACHED
     ring = run.program.system.rings[0].offset
     for place, value in ((0, 1 << 40), (1, 0), (3, 99), (5, 1 << 50)):
         kept = run.arrays["k"][ring + place]
         run.arrays["k"][ring + place] = value
-        assert run.call("check") == codes.FAILED_STATE
+        assert run.call("check") == failures.ForeignState.number
         run.arrays["k"][ring + place] = kept
     for name, value in (("memory", math.nan), ("memory", -1.0), ("y", math.inf)):
         kept = run.arrays[name][0]
         run.arrays[name][0] = value
-        assert run.call("check") == codes.FAILED_STATE
+        assert run.call("check") == failures.ForeignState.number
         run.arrays[name][0] = kept
-    assert run.call("check") == codes.REACHED
+    assert run.call("check") == failures.REACHED
 
 
 def test_a_break_that_arrives_makes_the_host_begin_anew() -> None:
@@ -194,7 +194,7 @@ def test_a_break_that_arrives_makes_the_host_begin_anew() -> None:
 
     def noted(t: float) -> None:
         event(t)
-        told[round(t, 9)] = float(host.run.arrays["clock"][layout.STATES_CHANGED])
+        told[round(t, 9)] = float(host.run.memory.clock.states_changed)
 
     host.event = noted  # type: ignore[method-assign]
     host.advance(0.5)

@@ -14,7 +14,7 @@ import pytest
 from delay_sources import DELAY, ENDING, JUMP, SOURCES, UNTIL, Source, late, run
 
 import cosim
-from cosim.step import layout
+from cosim.step.run import Run
 from cosim_fmu.lowering.program import Program
 from cosim_mechanics import Multibody
 
@@ -172,11 +172,9 @@ def test_whether_a_point_is_needed_takes_no_forces_and_no_accelerations() -> Non
     speed = model.measure("mechanics.velocity", "speed", of="weight", axis="x")
     model.measure("measures.delay", "felt", source=speed, delay=0.1)
     system = model.build()
-    program = Program(system, "integrators.dormand_prince").arrays["program"]
-    at, rows = program[layout.BETWEEN_AT], program[layout.BETWEEN]
-    (_, looked), *listed = program[at : at + 2 * rows].reshape(-1, 2).tolist()
-    labels = [system.blocks[i].label for i, _ in listed]
-    asked, later = set(labels[:looked]), set(labels[looked:])
+    run = Run(**Program(system, "integrators.dormand_prince").arrays)
+    labels = [system.blocks[i].label for i in run.looks]
+    asked, later = set(labels[: run.plan.looked_rows]), set(labels[run.plan.looked_rows :])
     assert "dynamics: velocities" in asked
     assert {"dynamics: accelerations", "force"} <= later
     assert not {"dynamics: accelerations", "force"} & asked

@@ -8,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from cosim.step import layout
 from cosim.step.histories import double
 from cosim.system.history_buffer import (
     WIDTH,
@@ -114,9 +113,9 @@ def test_growing_moves_the_others_and_keeps_the_order() -> None:
     assert first[4] == 1
     theirs = entries(h, second)
     h = np.concatenate([h, np.zeros(4 * WIDTH)])
-    program = np.zeros(layout.HEADER + 2, dtype=np.int64)
-    program[layout.RINGS], program[layout.RINGS_AT], program[-2:] = 2, layout.HEADER, (1, 9)
-    used = double(SimpleNamespace(program=program, k=k, h=h), 1, 8 * WIDTH)
+    used = double(
+        SimpleNamespace(rings=[1, 9], k=k, h=h, ring=lambda number: (first, second)[number]), 0, 8 * WIDTH
+    )
     first[4] = 0
     assert (first[0], first[1], first[3], used) == (0, 8, 4, 12 * WIDTH)
     assert second[0] == 8 * WIDTH

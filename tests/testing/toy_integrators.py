@@ -6,7 +6,6 @@ import numpy as np
 
 import cosim
 from cosim import kit
-from cosim.contracts.method_layout import INNER_FIRST, WORK_HEADER
 from cosim.testing import IntegratorContract
 
 Merson = cosim.registry().get("integrator", "integrators.runge_kutta_merson")
@@ -51,7 +50,7 @@ class Disturbed(Merson):
             y[-1] += 1e-3 * (state.time - self.previous_time) ** 5
             state.set_y(y)
             state.realize(cosim.Stage.ACCELERATION)
-            self._work[WORK_HEADER + 2 * y.size - 1] = y[-1]
+            self._method.end[-1] = y[-1]
         return code
 
 
@@ -96,7 +95,7 @@ class Extrapolating(Merson):
     """Answers outside the last step, too."""
 
     def interpolate(self, t, out):
-        super().interpolate(min(max(t, self.previous_time), float(self._work[1])), out)
+        super().interpolate(min(max(t, self.previous_time), self._last.end), out)
 
 
 class Straight(Merson):
@@ -106,8 +105,8 @@ class Straight(Merson):
         super().interpolate(t, out)
         start, stop = np.zeros_like(out), np.zeros_like(out)
         super().interpolate(self.previous_time, start)
-        super().interpolate(float(self._work[1]), stop)
-        part = (t - self.previous_time) / (self._work[1] - self.previous_time)
+        super().interpolate(self._last.end, stop)
+        part = (t - self.previous_time) / (self._last.end - self.previous_time)
         out[:] = stop if part == 1.0 else start + part * (stop - start)
 
 
@@ -168,7 +167,8 @@ class Drifting(Merson):
 
     def _prepare(self, system):
         super()._prepare(system)
-        self._slots[:INNER_FIRST] = 0
+        for name in kit.Corrections.declared:
+            setattr(self._method.corrections, name, 0)
 
 
 class RightCase(IntegratorContract):

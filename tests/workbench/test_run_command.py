@@ -127,8 +127,8 @@ def test_what_was_computed_is_kept(
     folder: Path, capsys: Captured, monkeypatch: pytest.MonkeyPatch, error: BaseException, status: int
 ) -> None:
     """The error comes out of the simulator itself, in the middle of the run."""
-    monkeypatch.setattr("cosim.simulation.steps.FIRST_STRIDE", 1)
-    monkeypatch.setattr("cosim.simulation.steps.PATIENCE", 0.0)
+    monkeypatch.setattr("cosim.simulation.stride.FIRST_STRIDE", 1)
+    monkeypatch.setattr("cosim.simulation.stride.PATIENCE", 0.0)
     step = cosim.Simulator.advance_some
 
     def break_off(self: cosim.Simulator, *arguments: Any) -> Any:
@@ -154,8 +154,8 @@ def test_what_was_computed_is_kept_at_sigterm(
 ) -> None:
     if suffix == "parquet":
         pytest.importorskip("pyarrow")
-    monkeypatch.setattr("cosim.simulation.steps.FIRST_STRIDE", 1)
-    monkeypatch.setattr("cosim.simulation.steps.PATIENCE", 0.0)
+    monkeypatch.setattr("cosim.simulation.stride.FIRST_STRIDE", 1)
+    monkeypatch.setattr("cosim.simulation.stride.PATIENCE", 0.0)
     step = cosim.Simulator.advance_some
     interrupted_at = []
 

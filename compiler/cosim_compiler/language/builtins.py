@@ -232,17 +232,31 @@ def _len(reader: Reading, items: list[Expression], node: ast.Call) -> Expression
     return Length(WHOLE, value)
 
 
+def _is_made_of(declared: Any, kind: Any) -> bool:
+    """Whether a field is a number of a kind, or a record of such."""
+    if isinstance(declared, type) and issubclass(declared, Record):
+        return all(_is_made_of(inside, kind) for inside in declared.declared.values())
+    return declared is kind
+
+
 @_reads(rows_of)
 def _rows_of(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
     cls = items[0].value if len(items) == 4 and isinstance(items[0], Known) else None
-    if not (isinstance(cls, type) and issubclass(cls, Record)):
+    if not (cls in (float, int) or (isinstance(cls, type) and issubclass(cls, Record))):
         reader.refuse(node, "write rows_of(the class of a record, a view, first place, how many)")
     view, first, count = (reader.typed(item, node) for item in items[1:])
     kind = {REAL: float, WHOLE: int}.get(view.type.item) if isinstance(view.type, View) else None
-    others = [name for name, declared in cls.declared.items() if declared is not kind]
-    if kind is None or others:
-        reader.refuse(node, f"{in_words(view.type)} has no room for {cls.__name__}.{', '.join(others)}")
-    return RowsIn(RecordRows(cls), view, convert(first, WHOLE), convert(count, WHOLE))
+    if cls in (float, int):
+        if kind is not cls:
+            reader.refuse(node, f"{in_words(view.type)} has no numbers of the kind {cls.__name__}")
+        shape = (count.value,) if isinstance(count, Constant) else None
+        rows: Type = View(view.type.item, 1, shape)  # type: ignore[union-attr]
+    else:
+        others = [name for name, declared in cls.declared.items() if not _is_made_of(declared, kind)]
+        if kind is None or others:
+            reader.refuse(node, f"{in_words(view.type)} has no room for {cls.__name__}.{', '.join(others)}")
+        rows = RecordRows(cls)
+    return RowsIn(rows, view, convert(first, WHOLE), convert(count, WHOLE))
 
 
 @_reads(sum)

@@ -38,6 +38,7 @@ from cosim_compiler.language.types import (
     Tuple,
     Type,
     View,
+    class_of,
     in_words,
     type_of_letter,
     types_of,
@@ -54,7 +55,7 @@ def call_of(reader: Reading, node: ast.Call) -> Expression:
     """The typed form of a call."""
     if isinstance(node.func, ast.Attribute):
         owner = reader.expression(node.func.value)
-        if isinstance(owner.type, (Record, Group)):
+        if class_of(owner.type) is not None:
             return _of_method(reader, owner, node.func, node)
     called = reader.expression(node.func)
     if not isinstance(called, Known):
@@ -84,13 +85,14 @@ def _call(reader: Reading, function: object, items: list[Expression], node: ast.
     reader.refuse(node, f"{ast.unparse(node.func)}() is no function of the language")
 
 
-def _of_method(reader: Reading, record: Expression, named: ast.Attribute, node: ast.Call) -> Expression:
-    """A method of a record, or of a group, is a function whose first argument is that."""
-    assert isinstance(record.type, (Record, Group))
-    method = getattr(record.type.of, named.attr, None)
+def _of_method(reader: Reading, owner: Expression, named: ast.Attribute, node: ast.Call) -> Expression:
+    """A method of a record, a group or a named tuple is a function whose first argument is that."""
+    cls = class_of(owner.type)
+    assert cls is not None
+    method = getattr(cls, named.attr, None)
     if not isinstance(method, types.FunctionType):
-        reader.refuse(node, f"{record.type.of.__name__} has no method '{named.attr}'")
-    return reader.with_items(node.args, lambda items: _of_function(reader, method, [record, *items], node))
+        reader.refuse(node, f"{cls.__name__} has no method '{named.attr}'")
+    return reader.with_items(node.args, lambda items: _of_function(reader, method, [owner, *items], node))
 
 
 def call_of_function(

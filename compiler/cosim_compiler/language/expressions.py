@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import builtins
 import functools
-import types
 from collections.abc import Callable, Sequence
 from typing import Any
 
@@ -44,16 +43,19 @@ from cosim_compiler.language.types import (
     Tuple,
     Type,
     View,
+    class_of,
     in_words,
     is_number,
     unify_all,
 )
 from cosim_compiler.nearest import nearest
-from cosim_compiler.record import Rows, layout_of
+from cosim_compiler.record import Rows, computed_property, layout_of
 
 
 class ExpressionReader(OperatorReader):
     """The part of the reader that reads expressions; see `statements.Reader`."""
+
+    caught: list[tuple[str | None, str]]
 
     # names and constants
 
@@ -75,6 +77,10 @@ class ExpressionReader(OperatorReader):
         self.refuse(node, f"'{node.id}' is not defined")
 
     def _attribute_expression(self, node: ast.Attribute) -> Expression:
+        if isinstance(node.value, ast.Name) and node.attr == "number":
+            for name, held in reversed(self.caught):
+                if name == node.value.id:
+                    return Variable(WHOLE, held)
         value = self.expression(node.value)
         if isinstance(value, Known):
             if not hasattr(value.value, node.attr):
@@ -83,10 +89,9 @@ class ExpressionReader(OperatorReader):
         if isinstance(value.type, Group) and node.attr in value.type.of._fields:  # type: ignore[attr-defined]
             index, view = value.type.member(node.attr)
             return Member(view, value, index, node.attr)
-        if isinstance(value.type, Group):
-            made = getattr(value.type.of, node.attr, None)
-            if isinstance(made, property) and isinstance(made.fget, types.FunctionType):
-                return call_of_function(self, made.fget, [value], node)
+        computed = computed_property(class_of(value.type), node.attr)
+        if computed is not None:
+            return call_of_function(self, computed, [value], node)
         if isinstance(value.type, Record):
             return self.field(value, node)
         fields = getattr(value.type.of, "_fields", ()) if isinstance(value.type, Tuple) else ()

@@ -136,6 +136,8 @@ class _Walk:
             return self._loop(node, reaching, node.target)
         if isinstance(node, ast.While):
             return self._loop(node, reaching, None)
+        if isinstance(node, ast.Try):
+            return self._attempt(node, reaching)
         if isinstance(node, (ast.Break, ast.Continue)):
             if self.loops:
                 self.loops[-1][isinstance(node, ast.Continue)].append(reaching)
@@ -143,6 +145,18 @@ class _Walk:
         self._read(node, reaching)
         self._bind(node, reaching)
         return None if isinstance(node, (ast.Return, ast.Raise)) else reaching
+
+    def _attempt(self, node: ast.Try, reaching: Reaching) -> Reaching | None:
+        """What is caught may have been raised at any place of the body."""
+        end = self.block(node.body, dict(reaching))
+        caught = dict(reaching)
+        for statement in node.body:
+            for name in ast.walk(statement):
+                if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
+                    caught[name.id] = caught[name.id] | {self._bound(name, name.id)}
+        for handler in node.handlers:
+            end = _both(end, self.block(handler.body, dict(caught)))
+        return end
 
     def _loop(
         self, node: ast.For | ast.While, reaching: Reaching, target: ast.expr | None

@@ -14,7 +14,7 @@ from cosim_compiler.language import typed_form as form
 from cosim_compiler.language.typed_form import Expression, Function, walk
 from cosim_compiler.language.ways import MOST_TURNS, Part, Turns, Walk, Written, nothing_of, parts_of
 
-LEAVES = (form.Break, form.Continue, form.Return, form.Raise)
+LEAVES = (form.Break, form.Continue, form.Return, form.Raise, form.RaiseAgain)
 
 
 @dataclass(frozen=True)
@@ -91,6 +91,12 @@ class _Places(Walk):
         found = super().branches(node, written)
         leaves = any(isinstance(one, LEAVES) for one in walk(node))
         self.is_certain = before and not (self.loops and leaves)
+        return found
+
+    def attempt(self, node: form.Try, written: Written) -> Written | None:
+        before, self.is_certain = self.is_certain, False
+        found = super().attempt(node, written)
+        self.is_certain = before
         return found
 
     def turns(self, node: form.For) -> Turns:

@@ -5,14 +5,24 @@ from __future__ import annotations
 import types
 from collections.abc import Callable
 
+from cosim_compiler.errors import NUMBERED, NumberedError
 from cosim_compiler.language.refusal import refuse
 from cosim_compiler.language.statements import Reader
 from cosim_compiler.language.typed_form import Function, ends, in_ascii
-from cosim_compiler.language.types import NOTHING, TRUTH, WHOLE, Number, Type, in_words, types_of
+from cosim_compiler.language.types import (
+    NOTHING,
+    TRUTH,
+    WHOLE,
+    Number,
+    Type,
+    classes_in,
+    in_words,
+    types_of,
+)
 
 Linked = Callable[[types.FunctionType], tuple[str, str] | None]
 """Which functions are called by a symbol: symbol and signature, or None where one belongs to the program."""
-Key = tuple[types.FunctionType, tuple[Type, ...]]
+Key = tuple[types.FunctionType, tuple[Type, ...], tuple[type | None, ...]]
 MOST_PASSES = 6
 """Types grow from true or false over whole to real: they agree before that."""
 
@@ -52,7 +62,7 @@ class Program:
         ContractError
             It is not of the language.
         """
-        key = function, types_
+        key = function, types_, classes_in(types_)
         if key not in self._by_key:
             self._by_key[key] = None
             made = self._read(function, types_)
@@ -75,7 +85,9 @@ class Program:
         return made
 
     def failure(self, kind: type[BaseException], arguments: tuple[object, ...]) -> int:
-        """The number of a failure."""
+        """The status of a failure."""
+        if issubclass(kind, NumberedError):
+            return NUMBERED + kind.number
         if (kind, arguments) not in self.failures:
             self.failures.append((kind, arguments))
         return self.failures.index((kind, arguments)) + 1

@@ -7,6 +7,7 @@ import types
 from collections.abc import Iterable, Sequence
 from typing import NoReturn
 
+from cosim_compiler.errors import NumberedError
 from cosim_compiler.fingerprint import environment
 from cosim_compiler.language.constants import NoNumberError, convert, made_tuple, parts_of, typed
 from cosim_compiler.language.expressions import ExpressionReader
@@ -36,9 +37,11 @@ from cosim_compiler.language.typed_form import (
     Member,
     Once,
     Raise,
+    RaiseAgain,
     Return,
     Statement,
     Store,
+    Try,
     Unary,
     Variable,
     While,
@@ -118,6 +121,7 @@ class Reader(ExpressionReader):
         self.widened = False
         self.given = given
         self.made = 0
+        self.caught: list[tuple[str | None, str]] = []  # names of what is caught, and of their numbers
 
     def read(self) -> None:
         """Fill the function."""
@@ -334,6 +338,8 @@ class Reader(ExpressionReader):
         return [Return(node.lineno, convert(value, self.result))]
 
     def _raise(self, node: ast.Raise) -> Sequence[Statement]:
+        if node.exc is None and self.caught:
+            return [RaiseAgain(node.lineno, self.caught[-1][1])]
         if node.exc is None:
             self.refuse(node, 'write raise ValueError("…")')
         called = node.exc if isinstance(node.exc, ast.Call) else None
@@ -346,6 +352,37 @@ class Reader(ExpressionReader):
         if not all(isinstance(value, Known) for value in given):
             self.refuse(node, 'the text of an exception is constant: write raise ValueError("…")')
         return [self._failure(kind.value, tuple(v.value for v in given if isinstance(v, Known)), node)]
+
+    def _try(self, node: ast.Try) -> Sequence[Statement]:
+        said = "write try: …, and one except of a NumberedError: except StepFailure: …"
+        if len(node.handlers) != 1 or node.orelse or node.finalbody or node.handlers[0].type is None:
+            self.refuse(node, said)
+        handler = node.handlers[0]
+        assert handler.type is not None
+        kind = self.expression(handler.type)
+        if not (
+            isinstance(kind, Known) and isinstance(kind.value, type) and issubclass(kind.value, NumberedError)
+        ):
+            self.refuse(handler, said)
+        caught = {number for number, cls in NumberedError.numbered.items() if issubclass(cls, kind.value)}
+        lowest, highest = min(caught), max(caught)
+        others = [
+            cls.__name__
+            for number, cls in NumberedError.numbered.items()
+            if lowest <= number <= highest and number not in caught
+        ]
+        if others:
+            self.refuse(handler, f"{', '.join(others)} has a number between those of {kind.value.__name__}")
+        before, self.function.raises = self.function.raises, False
+        body = self.block(node.body)
+        if not self.function.raises:  # nothing is caught
+            self.function.raises = before
+            return body
+        name = self.new_name(WHOLE)
+        self.caught.append((handler.name, name))
+        after = self.block(handler.body)
+        self.caught.pop()
+        return [Try(node.lineno, name, lowest, highest, body, after)]
 
     def _failure(self, kind: type[BaseException], arguments: tuple[object, ...], node: ast.stmt) -> Raise:
         self.function.raises = True

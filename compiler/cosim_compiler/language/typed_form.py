@@ -108,7 +108,7 @@ class RecordAt(Expression):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class RowsIn(Expression):
-    """Records that lie in a view, one after the other."""
+    """Records or numbers that lie in a view, one after the other."""
 
     view: Expression
     first: Expression
@@ -327,9 +327,27 @@ class Return(Statement):
 
 @dataclass(frozen=True, eq=False, slots=True)
 class Raise(Statement):
-    """An exception; `number` is its place in `Program.failures`, from 1 on."""
+    """An exception; `number` is its status, see `Program.failure`."""
 
     number: int
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class Try(Statement):
+    """What `body` raises is caught where its number lies in a range; the variable `name` then holds it."""
+
+    name: str
+    lowest: int
+    highest: int
+    body: tuple[Statement, ...]
+    handler: tuple[Statement, ...]
+
+
+@dataclass(frozen=True, eq=False, slots=True)
+class RaiseAgain(Statement):
+    """What was caught, by the variable that holds its number."""
+
+    name: str
 
 
 @dataclass(frozen=True, eq=False, slots=True)
@@ -431,15 +449,19 @@ def ends(body: tuple[Statement, ...] | list[Statement]) -> bool:
     last = body[-1] if body else None
     if isinstance(last, If):
         return ends(last.body) and ends(last.orelse)
+    if isinstance(last, Try):
+        return ends(last.body) and ends(last.handler)
     if isinstance(last, While):
         return isinstance(last.condition, Constant) and not leaves(last.body)
-    return isinstance(last, (Return, Raise, Break, Continue))
+    return isinstance(last, (Return, Raise, RaiseAgain, Break, Continue))
 
 
 def leaves(body: tuple[Statement, ...]) -> bool:
     """Whether a break among these statements leaves the loop around them."""
     return any(
-        isinstance(one, Break) or (isinstance(one, If) and (leaves(one.body) or leaves(one.orelse)))
+        isinstance(one, Break)
+        or (isinstance(one, If) and (leaves(one.body) or leaves(one.orelse)))
+        or (isinstance(one, Try) and (leaves(one.body) or leaves(one.handler)))
         for one in body
     )
 

@@ -80,6 +80,18 @@ class RecordRows:
 
 Type = Number | Tuple | View | Group | Record | RecordRows
 
+
+def class_of(type_: Type) -> type | None:
+    """The class whose methods and properties a value has: of a record, a group, a named tuple."""
+    return type_.of if isinstance(type_, (Tuple, Group, Record)) else None
+
+
+def classes_in(types: Sequence[Type]) -> tuple[type | None, ...]:
+    """The classes of tuples among types, and inside of tuples: what types that compare equal differ in."""
+    tuples = [type_ for type_ in types if isinstance(type_, Tuple)]
+    return tuple(of for type_ in tuples for of in (type_.of, *classes_in(type_.items)))
+
+
 LETTERS: dict[str, Type] = {
     "f": REAL,
     "i": WHOLE,

@@ -129,8 +129,10 @@ class Walk:
             if self.loops:
                 self.loops[-1][isinstance(node, form.Continue)].append(written)
             return None
-        if isinstance(node, form.Raise):
+        if isinstance(node, (form.Raise, form.RaiseAgain)):
             return None
+        if isinstance(node, form.Try):
+            return self.attempt(node, written)
         for part in _computed_in(node):
             written = self.calls(part, written)
         if isinstance(node, form.Return):
@@ -159,6 +161,12 @@ class Walk:
             self.known = {name: value for name, value in self.known.items() if known.get(name) == value}
             self.parts = {name: self.parts.get(name, part) for name, part in {**parts, **self.parts}.items()}
         return _both(yes, no)
+
+    def attempt(self, node: form.Try, written: Written) -> Written | None:
+        """Whatever the body has written before it raised: nothing that is relied on."""
+        end = self.block(node.body, dict(written))
+        self.forget(node)
+        return _both(end, self.block(node.handler, dict(written)))
 
     # loops
 
@@ -244,6 +252,8 @@ class Walk:
             return Part(table.result, first, table.columns)
         if isinstance(node, form.Section):
             return self.section(node)
+        if isinstance(node, form.RowsIn) and (whole := self.part(node.view)) is not None:
+            return Part(whole.result, None, None)
         if isinstance(node, form.AsTable) and (whole := self.part(node.view)) is not None:
             columns = self.value(node.columns)
             return Part(whole.result, whole.first if columns else None, whole.size, columns or 0)

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from cosim_compiler.errors import NUMBERED
 from cosim_compiler.language.builtins import OF_C_LIBRARY
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import (
@@ -24,9 +25,11 @@ from cosim_compiler.language.typed_form import (
     If,
     Once,
     Raise,
+    RaiseAgain,
     Return,
     Statement,
     Store,
+    Try,
     While,
     leaves,
 )
@@ -140,6 +143,7 @@ class FunctionWriter(ValueWriter):
         super().__init__(module.types, module.names, module.declared)
         self.function = function
         self.loops: list[tuple[str, str]] = []  # what break and continue are written as
+        self.tries: list[tuple[str, str]] = []  # what is caught: the name of its number, and the label
 
     def head(self) -> str:
         """The line that begins the definition."""
@@ -200,7 +204,11 @@ class FunctionWriter(ValueWriter):
         elif isinstance(statement, Return):
             self.returns(statement.value)
         elif isinstance(statement, Raise):
-            self.line(f"return {statement.number};")
+            self.fails(str(statement.number))
+        elif isinstance(statement, RaiseAgain):
+            self.fails(f"(int32_t)({self.local[statement.name]} + {NUMBERED})")
+        elif isinstance(statement, Try):
+            self.attempt(statement)
         elif isinstance(statement, Break):
             self.line(self.loops[-1][0])
         elif isinstance(statement, Continue):
@@ -220,6 +228,36 @@ class FunctionWriter(ValueWriter):
             self.turns(statement)
         else:
             raise TypeError(statement)
+
+    def fails(self, status: str) -> None:
+        """Hand on a status that is not 0."""
+        self.line(self.handing_on(status))
+
+    def handing_on(self, status: str) -> str:
+        """What does so: to what catches it, else to the caller."""
+        if not self.tries:
+            return f"return {status};"
+        name, label = self.tries[-1]
+        return f"{{ {self.local[name]} = (int64_t)({status}) - {NUMBERED}; goto {label}; }}"
+
+    def attempt(self, statement: Try) -> None:
+        caught, end = self.new("caught"), self.new("end")
+        self.tries.append((statement.name, caught))
+        begin = len(self.lines)
+        self.block(statement.body)
+        self.tries.pop()
+        if not any(f"goto {caught};" in line for line in self.lines[begin:]):
+            return
+        number = self.local[statement.name]
+        self.line(f"goto {end};")
+        self.line(f"{caught}:;")
+        self.line(f"if ({number} < {statement.lowest} || {number} > {statement.highest}) {{")
+        self.indent += 1
+        self.fails(f"(int32_t)({number} + {NUMBERED})")
+        self.indent -= 1
+        self.line("}")
+        self.block(statement.handler)
+        self.line(f"{end}:;")
 
     def returns(self, value: Expression | None) -> None:
         raises, result = self.function.raises, self.function.result

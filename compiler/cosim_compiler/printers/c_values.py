@@ -70,6 +70,9 @@ class ValueWriter:
     def assign(self, name: str, value: Expression) -> None:
         raise NotImplementedError
 
+    def handing_on(self, status: str) -> str:
+        raise NotImplementedError
+
     # the order in which C computes
 
     def in_order(self, nodes: Sequence[Expression]) -> list[str]:
@@ -285,8 +288,9 @@ class ValueWriter:
         return f"(&{rows}.at[{index}])"
 
     def _rowsin(self, node: form.RowsIn) -> str:
-        assert isinstance(node.type, RecordRows)
         view, first, count = self.in_order([node.view, node.first, node.count])
+        if not isinstance(node.type, RecordRows):
+            return f"({self.types[node.type]}){{{view}.at + {first}, {count}}}"
         kind = self.types[Record(node.type.of)]
         return f"({self.types[node.type]}){{({kind})({view}.at + {first}), {count}}}"
 
@@ -398,7 +402,7 @@ class ValueWriter:
         self.room.append(f"    int32_t {name};")
         self.line(f"{name} = {call};")
         zero = "" if self.function.raises else " /* never */"
-        self.line(f"if ({name} != 0) return {name};{zero}")
+        self.line(f"if ({name} != 0) {self.handing_on(name)}{zero}")
 
     def words(self, arguments: Sequence[Expression], texts: Sequence[str]) -> list[str]:
         """Arguments, whose texts these are, as machine code that others compiled takes them."""

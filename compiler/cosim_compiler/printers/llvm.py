@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from cosim_compiler.debugging import lines_are_shown
+from cosim_compiler.errors import NUMBERED
 from cosim_compiler.language.program import Program
 from cosim_compiler.language.typed_form import (
     Assign,
@@ -23,9 +24,11 @@ from cosim_compiler.language.typed_form import (
     If,
     Once,
     Raise,
+    RaiseAgain,
     Return,
     Statement,
     Store,
+    Try,
     While,
 )
 from cosim_compiler.language.types import NOTHING
@@ -74,7 +77,9 @@ def add_functions(module: Module, writers: Sequence[FunctionWriter]) -> None:
     """Write functions, each behind those that it calls."""
     for writer in writers:
         writer.write()
-    inlined = written_out([(writer.function, len(writer.lines), writer.called) for writer in writers])
+    inlined = written_out(
+        [(writer.function, len(writer.lines) - writer.packing, writer.called) for writer in writers]
+    )
     module.functions += [writer.text(writer.function.symbol in inlined) for writer in writers]
 
 
@@ -88,6 +93,7 @@ class FunctionWriter(ValueWriter):
         self.location = self.of_line(function, function.author.__code__.co_firstlineno)
         self.given: list[str] = []  # parameters
         self.loops: list[tuple[str, str]] = []  # where break and continue lead
+        self.tries: list[tuple[str, str]] = []  # what is caught: where its number goes, and the program
 
     def write(self) -> None:
         """Write what it does."""
@@ -140,8 +146,14 @@ class FunctionWriter(ValueWriter):
         return self.value(f"insertvalue {kind} zeroinitializer, {result} {value}, 1")
 
     def fails(self, status: str) -> None:
-        """Return a status that is not 0."""
+        """Hand on a status that is not 0: to what catches it, else to the caller."""
         function = self.function
+        if self.tries:
+            name, label = self.tries[-1]
+            number = self.value(f"sub i64 {self.value(f'sext {STATUS} {status} to i64')}, {NUMBERED}")
+            self.line(f"store i64 {number}, ptr %{name}.a")
+            self.go(label)
+            return
         if function.result is NOTHING:
             self.line(f"ret {STATUS} {status}")
         else:
@@ -172,6 +184,10 @@ class FunctionWriter(ValueWriter):
             self.returns(None if statement.value is None else self.of(statement.value))
         elif isinstance(statement, Raise):
             self.fails(str(statement.number))
+        elif isinstance(statement, RaiseAgain):
+            self.fails_again(statement.name)
+        elif isinstance(statement, Try):
+            self.attempt(statement)
         elif isinstance(statement, Break):
             self.go(self.loops[-1][0])
         elif isinstance(statement, Continue):
@@ -186,6 +202,32 @@ class FunctionWriter(ValueWriter):
             self.turns(statement)
         else:
             raise TypeError(statement)
+
+    def fails_again(self, name: str) -> None:
+        """Hand on what was caught."""
+        status = self.value(f"add i64 {self.value(f'load i64, ptr %{name}.a')}, {NUMBERED}")
+        self.fails(self.value(f"trunc i64 {status} to {STATUS}"))
+
+    def attempt(self, statement: Try) -> None:
+        caught, handler, other, end = (self.label() for _ in range(4))
+        self.tries.append((statement.name, caught))
+        self.block(statement.body)
+        self.tries.pop()
+        is_reached = self.is_live
+        self.go(end)
+        self.at(caught)
+        number = self.value(f"load i64, ptr %{statement.name}.a")
+        low = self.value(f"icmp sge i64 {number}, {statement.lowest}")
+        high = self.value(f"icmp sle i64 {number}, {statement.highest}")
+        self.line(f"br i1 {self.value(f'and i1 {low}, {high}')}, label %{handler}, label %{other}")
+        self.at(other)
+        self.fails_again(statement.name)
+        self.at(handler)
+        self.block(statement.handler)
+        is_reached = is_reached or self.is_live
+        self.go(end)
+        if is_reached:
+            self.at(end)
 
     def branches(self, statement: If) -> None:
         yes, no, end = self.label(), self.label(), self.label()

@@ -11,7 +11,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from cosim_compiler.language.typed_form import Function
-from cosim_compiler.printers.llvm_types import has_tuple
+from cosim_compiler.printers.llvm_types import returns_tuple
 
 MOST_GROWTH = 1000
 """Lines of text that writing out one helper may add."""
@@ -29,6 +29,6 @@ def written_out(sizes: Sequence[Size]) -> set[str]:
         more = sum(times * lines[symbol] for symbol, times in called.items() if symbol in found)
         lines[function.symbol] = own_lines + more
         growth = lines[function.symbol] * (calls[function.symbol] - 1)
-        if has_tuple(function) or growth <= MOST_GROWTH:
+        if returns_tuple(function) or growth <= MOST_GROWTH:
             found.add(function.symbol)
     return found

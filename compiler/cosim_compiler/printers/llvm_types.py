@@ -39,9 +39,11 @@ def llvm_type(type_: Type) -> str:
 
 
 def words_of(type_: Type) -> list[str]:
-    """What a value is passed as: an address and its lengths apart, so that those not needed fall away."""
+    """What a value is passed as: items, addresses and lengths apart, so that those not needed fall away."""
     if isinstance(type_, View):
         return ["ptr", *["i64"] * type_.axes]
+    if isinstance(type_, Tuple):
+        return [word for item in type_.items for word in words_of(item)]
     return ["ptr", "i64"] if isinstance(type_, RecordRows) else [llvm_type(type_)]
 
 
@@ -73,6 +75,6 @@ def constant(type_: Type, value: object) -> str:
     return str(value)
 
 
-def has_tuple(function: Function) -> bool:
-    """Whether tuples are passed or returned: they cost nothing only where the function is inlined."""
-    return any(isinstance(t, Tuple) for t in (function.result, *(t for _, t in function.parameters)))
+def returns_tuple(function: Function) -> bool:
+    """Whether a tuple is returned: that costs nothing only where the function is inlined."""
+    return isinstance(function.result, Tuple)

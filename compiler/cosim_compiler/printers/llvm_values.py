@@ -35,6 +35,7 @@ class ValueWriter:
         self.head: list[str] = []  # memory of the frame
         self.lines: list[str] = []
         self.called: Counter[str] = Counter()  # how often which functions of the module
+        self.packing = 0  # lines that take tuples apart for calls: they fall away where these are inlined
         self.count = 0
         self.is_live = True
         self.location = ""  # behind each instruction: the line that it comes from
@@ -174,7 +175,22 @@ class ValueWriter:
         return arithmetic.pair(self, llvm_type(node.type), *items)
 
     def _item(self, node: form.Item) -> str:
+        place = self._place_of_item(node)
+        if place is not None:
+            return self.value(f"load {llvm_type(node.type)}, ptr {place}")
         return self.value(f"extractvalue {llvm_type(node.tuple.type)} {self.of(node.tuple)}, {node.index}")
+
+    def _place_of_item(self, node: form.Item) -> str | None:
+        """Where in the frame an item of a local tuple lies: the others are not read."""
+        indices: list[str] = []
+        held: Expression = node
+        while isinstance(held, form.Item):
+            indices.insert(0, f"i32 {held.index}")
+            held = held.tuple
+        if not isinstance(held, form.Variable) or self.function.variables[held.name] != held.type:
+            return None
+        kind = llvm_type(held.type)
+        return self.value(f"getelementptr {kind}, ptr %{held.name}.a, i32 0, {', '.join(indices)}")
 
     def _pick(self, node: form.Pick) -> str:
         """A switch, which folds away where a loop over the places is written out; all places are inside."""
@@ -390,12 +406,25 @@ class ValueWriter:
     def apart(self, kind: Type, text: str) -> list[str]:
         """The words of a value, each with its type."""
         words, whole = words_of(kind), llvm_type(kind)
+        if isinstance(kind, Tuple):
+            before, items = len(self.lines) - self.packing, []
+            for i, item in enumerate(kind.items):
+                items += self.apart(item, self.value(f"extractvalue {whole} {text}, {i}"))
+            self.packing = len(self.lines) - before
+            return items
         if len(words) == 1:
             return [f"{whole} {text}"]
         return [f"{word} {self.value(f'extractvalue {whole} {text}, {i}')}" for i, word in enumerate(words)]
 
     def together(self, kind: Type, name: str) -> tuple[str, list[str]]:
         """A value that is passed as words of this name, and these words, each with its type."""
+        if isinstance(kind, Tuple):
+            before = len(self.lines) - self.packing
+            items = [(item, *self.together(item, f"{name}.{i}")) for i, item in enumerate(kind.items)]
+            made = [(llvm_type(item), text) for item, text, _ in items]
+            whole = arithmetic.pair(self, llvm_type(kind), *made)
+            self.packing = len(self.lines) - before
+            return whole, [word for _, _, of_item in items for word in of_item]
         words = words_of(kind)
         if len(words) == 1:
             return name, [f"{words[0]} {name}"]

@@ -67,6 +67,13 @@ def _block(body: Sequence[Statement], indent: int) -> Iterator[str]:
             yield f"{pad}{text_of(statement.value)}"
         elif isinstance(statement, form.Return):
             yield f"{pad}return{'' if statement.value is None else ' ' + text_of(statement.value)}"
+        elif isinstance(statement, form.Try):
+            yield f"{pad}try:"
+            yield from _block(statement.body, indent + 1)
+            yield f"{pad}except {statement.lowest} … {statement.highest} as {statement.name}:"
+            yield from _block(statement.handler, indent + 1)
+        elif isinstance(statement, form.RaiseAgain):
+            yield f"{pad}raise {statement.name}"
         elif isinstance(statement, form.Raise):
             yield f"{pad}raise failure {statement.number}"
         elif isinstance(statement, (form.Break, form.Continue)):

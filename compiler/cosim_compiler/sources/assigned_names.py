@@ -56,6 +56,11 @@ class _Watch:
             inside = self._turn(node.body, assigned)
             endless = isinstance(node.test, ast.Constant) and bool(node.test.value)
             return self.run(node.orelse, inside if endless else assigned)
+        if isinstance(node, ast.Try):
+            after = self.run(node.body, assigned)
+            for handler in node.handlers:
+                after = _both(after, self.run(handler.body, assigned))
+            return after
         self._read(node, assigned)
         if isinstance(node, (ast.Break, ast.Continue)):
             self.left[-1] = _both(self.left[-1], assigned)

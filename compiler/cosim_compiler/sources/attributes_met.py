@@ -138,9 +138,9 @@ class Met:
             target, bundle = node.targets[0], self.bundle(node.value)
             if bundle is None or not isinstance(target, ast.Name) or stores.count(target.id) != 1:
                 continue
-            names = [part for part in bundle[1] if isinstance(part, ast.Name)]
-            changed = [name for name in names if name.id in stores and not isinstance(name, Part)]
-            if len(names) == len(bundle[1]) and not changed:
+            named = [part for part in bundle[1] if isinstance(part, ast.Name)]
+            changed = [name for name in named if name.id in stores and not isinstance(name, Part)]
+            if len(named) == len(bundle[1]) and not changed:
                 self.bundles[target.id] = bundle
 
     def bundle(self, node: ast.AST) -> Bundle | None:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import cosim
-from cosim.kit import END_OF_CORRECTIONS as END
-from cosim.kit import NORMALIZE
+from cosim.kit import corrections_of, has_corrections
 
 
 def first_state(system: cosim.System) -> cosim.State:
@@ -14,7 +13,7 @@ def first_state(system: cosim.System) -> cosim.State:
     begins with. Where the constraints cannot be met it is the default State; the initialization says why.
     """
     state = system.default_state()
-    if system.projection[NORMALIZE] == system.projection[END]:
+    if not has_corrections(corrections_of(system)):
         return state
     try:
         cosim.assemble(system, state)

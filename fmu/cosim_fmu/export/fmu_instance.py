@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.kit import Registry, step_layout, use_registry
+from cosim.kit import Registry, records, use_registry
 from cosim_fmu.export.first_state import first_state
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
@@ -129,7 +129,7 @@ class FmuInstance:
             self.simulator.finish()
             self.mode = STOPPED
             return self._wish
-        target, within = time + size, step_layout.SAME_TIME * size
+        target, within = time + size, records.SAME_TIME * size
         if target > self.state.time:
             if self._runs_python:
                 with use_registry(self.registry):

@@ -5,8 +5,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Mapping, Sequence
 
-from cosim.kit import ARRAYS, CONSTANT, ENTRY_SIGNATURE, lower
-from cosim.kit import step_layout as layout
+from cosim.kit import ARRAYS, CONSTANT, ENTRY_SIGNATURE, Plan, lower, rows_of
 from cosim_fmu.lowering.entry_points import entry_point, group_of_arrays
 from cosim_fmu.lowering.machine_code import MachineCode
 from cosim_fmu.lowering.numbered_calls import (
@@ -62,7 +61,7 @@ def lowered_texts(program: Program) -> tuple[str, dict[str, str]]:
 def _constants(program: Program) -> list[str]:
     """Arrays in which no entry point writes."""
     found = [name for name, _, role in ARRAYS if role == CONSTANT]
-    has_tune = program.arrays["program"][layout.TUNE] != 0
+    has_tune = plan_of(program).method.tune != 0
     return found if has_tune else [*found, "coefficients"]
 
 
@@ -75,7 +74,7 @@ def _calls(program: Program, apart: Mapping[str, str], texts: Sequence[str], con
         parts.append(
             call_by_number(signature, {n: numbers[n] for n in called if functions[n][1] == signature})
         )
-    table = arrays["table"]
+    table, plan = arrays["table"], plan_of(program)
     schedule = Schedule(
         table if table.any() else table[:0],  # a model without blocks has one row of zeros
         arrays["ints"],
@@ -83,10 +82,16 @@ def _calls(program: Program, apart: Mapping[str, str], texts: Sequence[str], con
         {name: f.__dict__["__row__"] for name, (f, _) in functions.items() if "__row__" in f.__dict__},
         {name: text.count("\n") for name, text in apart.items()},
         {**{name: arrays[name].size for name in "ypdk"}, "c": program.system.new_cache().size},
-        (int(arrays["program"][layout.FIRST]), int(arrays["program"][layout.LAST])),
+        (plan.derivatives.first, plan.derivatives.last),
         program.system.inner_range,
         {"watched": arrays["watched"]} if arrays["watched"].any() else {},
-        (int(arrays["program"][layout.REPORTS]), reported_alone(program, apart)),
+        (plan.report_end, reported_alone(program, apart)),
     )
     declared = [declaration(name, functions[name][1]) for name in called]
     return "\n".join([*parts, schedule.text(), *declared])
+
+
+def plan_of(program: Program) -> Plan:
+    """What a run of a program is by its system and its method."""
+    plan: Plan = rows_of(Plan, program.arrays["program"], 0, 1)[0]
+    return plan

@@ -15,20 +15,22 @@ from cosim import Integrator, ModelError, Problem, SimulationError, State, Syste
 from cosim.kit import (
     ARRAYS,
     BLOCK_SIGNATURE,
-    CHOICE_HEADER,
+    CHOICE_WIDTH,
     ENTRIES,
     ENTRY_SIGNATURE,
-    ROWS_HEADER,
-    Arrays,
+    GRID_WIDTH,
     HeldTables,
     Method,
+    Plan,
+    Run,
     Tables,
+    place_in,
     plain_address,
     prepared,
+    records,
     set_accuracy,
     sliding_field,
 )
-from cosim.kit import step_layout as layout
 from cosim_fmu.lowering.refusals import integrator_refusals, system_refusals
 
 EXPORTED = (
@@ -39,9 +41,9 @@ EXPORTED = (
     "completed",
     "event",
     "check",
-    "judge",
-    "announce",
-    "due",
+    "check_parameters",
+    "find_next_event",
+    "is_due",
     "finish",
     "accuracy",
 )
@@ -52,7 +54,7 @@ class Program:
     """Everything that a run of a system consists of, as arrays and kernel functions.
 
     The entry points (`functions` whose names begin with ``lowered_``) take all arrays
-    (`cosim.step.arrays.Arrays`) and a time, and answer one of `cosim.step.codes`. They do what
+    (`cosim.step.run.Run`) and a time, and answer one of `cosim.step.failures`. They do what
     `Simulator` does, to the last bit.
 
     Parameters
@@ -170,15 +172,15 @@ class Program:
             **{"slots": tables.slots, "memory": np.zeros(tables.memory)},
             **{name: mine[name] for name in "ypdkh"},
             **{"c": np.concatenate([system.new_cache(), np.zeros(behind)])},
-            **{"agenda": tables.agenda, "clock": tables.clock},
+            **{"indices": tables.indices, "times": tables.times},
             **{"work": np.concatenate([method.work, np.zeros(tables.work - method.work.size)])},
             **{"scratch": tables.scratch, "probe": tables.probe, "places": tables.places},
-            **{"reach": tables.reach, "choice": np.zeros(CHOICE_HEADER, dtype=np.int64)},
-            **{"rows": np.zeros(ROWS_HEADER), "log": np.zeros(1)},
+            **{"reach": tables.reach, "choice": np.zeros(CHOICE_WIDTH, dtype=np.int64)},
+            **{"rows": np.zeros(GRID_WIDTH), "log": np.zeros(1)},
         }
         self.arrays = {name: np.ascontiguousarray(made[name]).copy() for name, _, _ in ARRAYS}
-        self.arrays["clock"][layout.TIME] = self.state.time
-        self.arrays["places"][layout.MOST] = MOST_STEPS
+        self.arrays["times"][place_in(records.Clock, "time")] = self.state.time
+        self.arrays["places"][place_in(records.PlacesHeader, "course.most_steps")] = MOST_STEPS
         self._list_functions(method, tables)
         for array, place, name in self.addresses:
             self.arrays[array].reshape(-1)[place] = self.numbers.setdefault(name, len(self.numbers) + 1)
@@ -198,7 +200,7 @@ class Program:
             self._address("watched", 3 * i, system.blocks[block].function, BLOCK_SIGNATURE, "block")
         for place, function, signature in method.functions:
             self._address("program", place, function, signature, "method")
-        left_out = {"due"} if not self.periodic else set()
+        left_out = {"is_due"} if not self.periodic else set()
         if not self._takes_accuracies(method.integrator):
             left_out.add("accuracy")
         for name in sorted({*EXPORTED} - left_out, key=EXPORTED.index):
@@ -223,9 +225,9 @@ class Program:
         tables = Tables(self.system, method, self.state.accuracy, self.policy, exported=True)
         mine = {name: array.copy() for name, array in self.arrays.items()}
         for place, function, _ in method.functions:
-            if place == layout.TUNE:
+            if place == place_in(Plan, "method.tune"):
                 mine["program"][place] = plain_address(function)
-        set_accuracy(Arrays(**mine), accuracy)
+        set_accuracy(Run(**mine), accuracy)
         return bool(
             np.array_equal(mine["settings"], method.settings, equal_nan=True)
             and np.array_equal(mine["coefficients"], tables.coefficients, equal_nan=True)

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import INNER_FIRST, INNER_LAST, MOVE, PREPARE, Block, Handler, rows_of
-from cosim.kit import step_layout as layout
+from cosim.kit import (
+    Block,
+    Corrections,
+    MethodSlots,
+    Plan,
+    Run,
+    has_constraints,
+    place_in,
+    rows_of,
+    width_of,
+)
 from cosim_fmu.lowering.program import Program
 
+TABLES_AT = 2 * len(Run.PARTS) + width_of(Plan)
+"""Behind the plan and the directory of a program."""
 RETURNS = re.compile(r"^  ret i32 (.*)$", re.MULTILINE)
 """In the text of a lowered function: 0, or that it has raised."""
 
@@ -24,16 +36,16 @@ def reported_alone(program: Program, texts: Mapping[str, str]) -> list[int]:
     """
     system, arrays = program.system, program.arrays
     slots, (first, last) = arrays["slots"], system.derivative_range
-    if slots.size > MOVE and slots[PREPARE] != slots[MOVE]:
+    if slots.size and has_constraints(rows_of(Corrections, slots, 0, 1)[0]):
         return []  # constraints are corrected by blocks that say nowhere what they read
     layout_of = system.assembly.layout
-    reports = range(last, int(arrays["program"][layout.REPORTS]))
+    reports = range(last, rows_of(Plan, arrays["program"], 0, 1)[0].report_end)
 
     def regions(block: Block, *kinds: str) -> set[int]:
         return {region for kind in kinds for region in layout_of.regions_of(getattr(block, kind))}
 
     # Numbers that are no offsets are taken for some, too: that only leaves more to be computed.
-    slots = np.delete(slots, [INNER_FIRST, INNER_LAST])
+    slots = np.delete(slots, [place_in(MethodSlots, name) for name in ("inner_first", "inner_last")])
     looked_at = np.concatenate([np.arange(system.ny), slots, _listed(arrays["program"]), arrays["probe"]])
     size = arrays["c"].size
     needed = {layout_of.region_of(int(offset)) for offset in looked_at if 0 <= offset < size}
@@ -56,6 +68,7 @@ def reported_alone(program: Program, texts: Mapping[str, str]) -> list[int]:
 def _listed(program: NDArray[np.int64]) -> NDArray[np.int64]:
     """What the tables list, but for places of blocks and of other tables in the rows of handlers."""
     listed = program.copy()
-    for handler in rows_of(Handler, listed, program[layout.ENTRIES_AT], program[layout.ENTRIES]):
+    arrays: Any = (listed if name == "program" else None for name in Run._fields)
+    for handler in Run(*arrays).handlers:
         handler.block = handler.times_at = handler.results_at = -1
-    return listed[layout.HEADER :]
+    return listed[TABLES_AT:]

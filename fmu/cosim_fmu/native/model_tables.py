@@ -3,14 +3,25 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Iterable, Mapping, Sequence, Sized
 
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import ARRAYS, EVENT, FAILED, GROW, REACHED, SENTENCES, STEPPED, TERMINATED, StepCode
-from cosim.kit import step_layout as layout
+from cosim.kit import (
+    ARRAYS,
+    EVENT,
+    FAILED,
+    GROW,
+    REACHED,
+    SENTENCES,
+    STEPPED,
+    TERMINATED,
+    StepCode,
+    StepFailure,
+    place_in,
+    records,
+)
 from cosim_fmu.export.fmu_interface import FmuInterface
 from cosim_fmu.export.fmu_variable import FmuVariable
 from cosim_fmu.lowering.program import EXPORTED, Program
@@ -33,18 +44,18 @@ ENTRY_POINTS = (*EXPORTED, "frame_angles", "turned_frame")
 
 
 PLACES = {
-    "given_meeting": layout.MEETING,
-    "clock_time": layout.TIME,
-    "clock_jumped": layout.JUMPED,
-    "clock_next_event": layout.NEXT_EVENT,
-    "clock_changed": layout.STATES_CHANGED,
-    "places_stage": layout.STAGE,
-    "places_needed": layout.NEEDED,
-    "places_halts": layout.HALTS,
-    "places_entry": layout.ENTRY,
-    "places_most": layout.MOST,
-    "nothing": layout.NOTHING,
-    "restored": layout.RESTORED,
+    "given_meeting": place_in(records.Options, "meeting"),
+    "clock_time": place_in(records.Clock, "time"),
+    "clock_jumped": place_in(records.Clock, "jumped"),
+    "clock_next_event": place_in(records.Clock, "next_event"),
+    "clock_changed": place_in(records.Clock, "states_changed"),
+    "places_stage": place_in(records.PlacesHeader, "evaluation.stage"),
+    "places_needed": place_in(records.PlacesHeader, "failure.needed"),
+    "places_halts": place_in(records.PlacesHeader, "course.halts"),
+    "places_entry": place_in(records.PlacesHeader, "failure.handler"),
+    "places_most": place_in(records.PlacesHeader, "course.most_steps"),
+    "nothing": records.NOTHING,
+    "restored": records.RESTORED,
     "reached": REACHED,
     "terminated": TERMINATED,
     "full": GROW,
@@ -234,21 +245,19 @@ def _indicators(indicators: Mapping[str, tuple[int, int]]) -> str:
 
 
 def _failures(program: Program) -> dict[int, tuple[str, int | None, Sequence[str]]]:
-    """By code: what is said, where in `places` stands what it is about, and the names there."""
-    steps = [code.sentence for code in StepCode]
-    tables = {
-        "BLOCK": (layout.BLOCK, program.blocks),
-        "ENTRY": (layout.ENTRY, program.handlers),
-        "WITNESS": (layout.WITNESS, program.witnesses),
-        "FASTEST": (layout.FASTEST, program.states),
-        "STEP_CODE": (layout.STEP_CODE, steps),
+    """By number: what is said, where in `places` stands what it is about, and the names there."""
+    names = {
+        "block": program.blocks,
+        "handler": program.handlers,
+        "witness": program.witnesses,
+        "fastest": program.states,
+        "step_code": [code.sentence for code in StepCode],
     }
     found: dict[int, tuple[str, int | None, Sequence[str]]] = {}
-    for code, text in SENTENCES.items():
-        if code < FAILED:
-            continue
-        about = next((tables[name] for name in tables if f"places[{name}]" in text), (None, ()))
-        found[code] = (re.sub(r" *\([^()]*places\[.*?\)", "", text).rstrip("."), *about)
+    for cls in StepFailure.__subclasses__():
+        if cls.number >= FAILED:
+            place = place_in(records.PlacesHeader, f"failure.{cls.about}") if cls.about else None
+            found[cls.number] = (SENTENCES[cls.number].rstrip("."), place, names.get(cls.about, ()))
     return found
 
 
@@ -290,11 +299,11 @@ def _model(
         **{"variable_count": str(len(interface.variables) + 1), "variables": "variables"},
         "parameters": str(names.index("p")),
         "cache": str(names.index("c")),
-        "clock": str(names.index("clock")),
+        "clock": str(names.index("times")),
         "places": str(names.index("places")),
         "history": str(names.index("h")),
         "given": str(names.index("numbers")),
-        "same_time": c_real(layout.SAME_TIME),
+        "same_time": c_real(records.SAME_TIME),
         **{name: str(number) for name, number in PLACES.items()},
     }
     tables: dict[str, Sized] = {

@@ -3,14 +3,6 @@
 The past is kept as backward differences of y at equal distances; when the step changes they are
 changed to the new distance by interpolation.
 
-================ ==========================================================================
-``coefficients`` from METHOD_AT on: 0 highest order; then for the orders 0 … 5 gamma, alpha, and the
-                 constant of the error (6 each, and one more for order 6 of the last)
-``memory``       history: the differences of order 0 … 7; beyond the order of the method by two
-``work``         from V_FAMILY on: the differences at the distance of this step, then room for as many; at
-                 the very end room for the matrix of a change of distance
-================ ==========================================================================
-
 References
 ----------
 L. F. Shampine, M. W. Reichelt, "The MATLAB ODE suite", SIAM Journal on Scientific Computing 18 (1997), as
@@ -21,42 +13,18 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import DONE, FIXED, NEXT_STEP
-from cosim_integrators.implicit.begin import restart_implicit_steps
+from cosim.kit import DONE, Record, redo_entry, rows_of, width_of
+from cosim_integrators.implicit.begin import continue_implicit_run
 from cosim_integrators.implicit.driver import new_redo, new_step
-from cosim_integrators.implicit.layout import (
-    AGE,
-    DEGREE,
-    EQUAL,
-    ESTIMATE,
-    FACTOR,
-    HISTORY_AT,
-    ITERATIONS,
-    LAST,
-    METHOD_AT,
-    OK,
-    ORDER,
-    RATE,
-    REJECTED,
-    V_BASE,
-    V_DENSE,
-    V_ERROR,
-    V_IMAGINARY,
-    V_SLOPE,
-    V_START,
-    family_vectors,
-    sizes_in,
-    vector,
-)
+from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, OK, OLD, ImplicitMethod
 from cosim_integrators.implicit.matrices import make_matrices
 from cosim_integrators.implicit.newton import set_weights, size_of_attempt, size_of_error, solve_stage
-from cosim_integrators.kit.begin import write_first_step
-from cosim_integrators.kit.size_layout import LARGEST
+from cosim_integrators.kit.begin import set_first_step
+from cosim_integrators.kit.start_of_step import copy_values
 
-HIGHEST = METHOD_AT
-GAMMA, ALPHA, CONSTANT = METHOD_AT + 1, METHOD_AT + 7, METHOD_AT + 13
-DIFFERENCES = 8
-CHANGE_SIZE = 36
+HIGHEST_ORDER = 5
+DIFFERENCES = HIGHEST_ORDER + 3
+CHANGE_SIZE = (HIGHEST_ORDER + 1) * (HIGHEST_ORDER + 1)
 LARGEST_GROWTH = 10.0
 LARGEST_SHRINK = 0.2
 KEEP_BELOW = 1.2  # less growth than that is not worth new matrices
@@ -65,16 +33,71 @@ SLOW_RATE = 0.3  # of convergence, from which on a new Jacobian pays (tried on v
 BACK = 2.0  # a step that a target made short may be followed by one so many times as long
 
 
-def change_distance(differences, order, ratio, n, work):
+class BackwardNumbers(Record):
+    """The numbers of the method; behind them gamma, alpha and the error constants of orders 0 … 5."""
+
+    highest_order: float
+
+
+COEFFICIENTS_AT = NUMBERS_AT + width_of(BackwardNumbers)
+
+
+class BackwardMethod(ImplicitMethod):
+    """The arrays of the method.
+
+    The history are the differences of orders 0 … 7 at the distance of the last step: beyond the order of the
+    method by two. The vectors of the family are those at the distance of this step, and room for as many.
+    """
+
+    @property
+    def numbers(method):
+        """The highest order."""
+        return rows_of(BackwardNumbers, method.coefficients, NUMBERS_AT, 1)[0]
+
+    def gamma(method, order):
+        """1 + 1/2 + … + 1/order."""
+        return method.coefficients[COEFFICIENTS_AT + order]
+
+    def alpha(method, order):
+        """The leading coefficient of the formula."""
+        return method.coefficients[COEFFICIENTS_AT + HIGHEST_ORDER + 1 + order]
+
+    def error_constant(method, order):
+        """The error, over the difference of the next order."""
+        return method.coefficients[COEFFICIENTS_AT + 2 * (HIGHEST_ORDER + 1) + order]
+
+    @property
+    def differences(method):
+        """Those at the distance of this step, one order after the other."""
+        return method.family(0, DIFFERENCES)
+
+    def difference(method, order):
+        """That of an order."""
+        return method.family(order, 1)
+
+    @property
+    def change(method):
+        """Room for the matrix of a change of distance."""
+        return method.work_numbers[method.work_numbers.shape[0] - CHANGE_SIZE :]
+
+    @property
+    def order(method):
+        """The present order; what was put back may hold any number."""
+        return int(min(max(method.memory.order, 1.0), float(HIGHEST_ORDER)))
+
+
+def change_distance(method, order, ratio):
     """Differences at a distance that is `ratio` times the old one, of the polynomial of that order."""
-    change = work[work.shape[0] - CHANGE_SIZE :]
+    change = method.change
+    differences = method.differences
+    room = method.family(DIFFERENCES, DIFFERENCES)
+    n = method.n
     for i in range(order + 1):
         for j in range(order + 1):
             total = 0.0
             for q in range(order + 1):
                 total += change_entry(i, q, ratio) * change_entry(q, j, 1.0)
             change[i * (order + 1) + j] = total
-    room = family_vectors(work, DIFFERENCES, DIFFERENCES, n)
     for j in range(order + 1):
         for m in range(n):
             total = 0.0
@@ -93,103 +116,101 @@ def change_entry(i, j, ratio):
     return result
 
 
-def order_in(memory):
-    """The order; what was put back may hold any number, and differences are kept up to the highest order."""
-    return int(min(max(memory[ORDER], 1.0), float(DIFFERENCES - 3)))
-
-
-def order_of_next(settings, memory):
+def order_of_next(method):
     """The exponent of the step in the error of the next step."""
-    return order_in(memory) + 1.0 if memory[LAST] > 0.0 else 2.0
+    return method.order + 1.0 if method.memory.last_step > 0.0 else 2.0
 
 
-def load_differences(step, work, memory, n):
-    """The differences at the distance of this step; the order."""
-    differences = family_vectors(work, 0, DIFFERENCES, n)
-    start = vector(work, V_START, n)
-    slope = vector(work, V_SLOPE, n)
-    last = memory[LAST]
+def load_differences(method, step):
+    """Bring the differences to the distance of this step; the order."""
+    differences = method.differences
+    start = method.start
+    last = method.memory.last_step
     if last == 0.0:
-        for i in range(DIFFERENCES * n):
+        slope = method.slope
+        first = method.difference(1)
+        for i in range(differences.shape[0]):
             differences[i] = 0.0
-        for m in range(n):
+        for m in range(method.n):
             differences[m] = start[m]
-            differences[n + m] = step * slope[m]
+            first[m] = step * slope[m]
         return 1
-    for i in range(DIFFERENCES * n):
-        differences[i] = memory[HISTORY_AT + i]
-    for m in range(n):
+    copy_values(differences, method.history)
+    for m in range(method.n):
         differences[m] = start[m]
-    order = order_in(memory)
+    order = method.order
     if step != last:
         ratio = step / last
-        change_distance(differences, order, ratio, n, work)
+        change_distance(method, order, ratio)
         power = 1.0
         for _ in range(order + 1):
             power *= ratio
-        for m in range(n):  # these are for estimates of errors alone
-            differences[(order + 1) * n + m] *= power
-            differences[(order + 2) * n + m] *= power * ratio
+        next_difference = method.difference(order + 1)
+        last_difference = method.difference(order + 2)
+        for m in range(method.n):  # these are for estimates of errors alone
+            next_difference[m] *= power
+            last_difference[m] *= power * ratio
     return order
 
 
-def attempt_differences(
-    table, ints, first, last, t, y, p, d, k, h, c, t_end, method, settings, memory, work, matrices, pattern
-):
+def attempt_differences(system, method, t, t_end):
     """The end of a step into `y`, its error into `work`; see `driver`."""
-    n = y.shape[0]
+    attempt = method.attempt
+    y = system.y
+    n = method.n
     step = t_end - t
-    order = load_differences(step, work, memory, n)
-    weighted = step / method[ALPHA + order]
-    status = make_matrices(weighted, 1.0, 0.0, 0.0, memory, work, matrices, pattern)
+    order = load_differences(method, step)
+    weighted = step / method.alpha(order)
+    status = make_matrices(method, weighted, 1.0, 0.0, 0.0)
     if status != OK:
         return status
-    differences = family_vectors(work, 0, DIFFERENCES, n)
-    base = vector(work, V_BASE, n)
-    predicted = vector(work, V_IMAGINARY, n)
+    differences = method.differences
+    base = method.base
+    predicted = method.imaginary
     for m in range(n):
         total = differences[m]
         past = 0.0
         for i in range(1, order + 1):
             total += differences[i * n + m]
-            past += method[GAMMA + i] * differences[i * n + m]
+            past += method.gamma(i) * differences[i * n + m]
         predicted[m] = total
-        base[m] = total - past / method[ALPHA + order]
+        base[m] = total - past / method.alpha(order)
         y[m] = total
-    set_weights(y, step, method, settings, memory, work)
-    work[RATE] = 0.0
-    work[ITERATIONS] = 0.0
-    status = solve_stage(
-        table, ints, first, last, t_end, y, p, d, k, h, c, weighted, method, memory, work, matrices, pattern
-    )
+    set_weights(method, y, step)
+    attempt.rate = 0.0
+    attempt.iterations = 0.0
+    status = solve_stage(system, method, t_end, weighted)
     if status != OK:
         return status
-    error = vector(work, V_ERROR, n)
+    error = method.error
     for m in range(n):
         base[m] = predicted[m]
-        error[m] = method[CONSTANT + order] * (y[m] - base[m])
-    work[ESTIMATE] = 0.0
-    if settings[FIXED] == 0.0:
-        size = size_of_attempt(t, step, error, y, c, order + 1.0, method, settings, memory, work)
-        work[ESTIMATE] = size
-        work[FACTOR] = safety(work) * math.pow(max(size, 1e-10), -1.0 / (order + 1.0))
+        error[m] = method.error_constant(order) * (y[m] - base[m])
+    attempt.estimate = 0.0
+    if method.is_controlled:
+        size = size_of_attempt(method, t, step, y, system.c, order + 1.0)
+        attempt.estimate = size
+        attempt.factor = safety(attempt) * math.pow(max(size, 1e-10), -1.0 / (order + 1.0))
     return OK
 
 
-def safety(work):
+def safety(attempt):
     """Nearer to 1 the fewer iterations were needed."""
-    return 0.9 * 9.0 / (8.0 + work[ITERATIONS])
+    return 0.9 * 9.0 / (8.0 + attempt.iterations)
 
 
-def accept_differences(t, t_end, ideal, y, c, method, settings, memory, work):
-    """Note the differences at the end, choose order and length of the next step."""
-    n = y.shape[0]
+def accept_differences(system, method, t, t_end, ideal):
+    """Store the differences at the end, choose order and length of the next step."""
+    memory = method.memory
+    attempt = method.attempt
+    y = system.y
+    n = method.n
     step = t_end - t
-    order = order_in(memory) if memory[LAST] > 0.0 else 1
-    equal = NEARLY_EQUAL * step <= memory[LAST] <= step / NEARLY_EQUAL
-    memory[EQUAL] = memory[EQUAL] + 1.0 if equal else 1.0
-    differences = family_vectors(work, 0, DIFFERENCES, n)
-    predicted = vector(work, V_BASE, n)
+    order = method.order if memory.last_step > 0.0 else 1
+    equal = NEARLY_EQUAL * step <= memory.last_step <= step / NEARLY_EQUAL
+    memory.equal_steps = memory.equal_steps + 1.0 if equal else 1.0
+    differences = method.differences
+    predicted = method.base
     for m in range(n):
         newest = y[m] - predicted[m]  # the difference of the next order, of the corrected end
         differences[(order + 2) * n + m] = newest - differences[(order + 1) * n + m]
@@ -200,63 +221,63 @@ def accept_differences(t, t_end, ideal, y, c, method, settings, memory, work):
             differences[i * n + m] += differences[(i + 1) * n + m]
     for m in range(n):
         differences[m] = y[m]
-    polynomial(order, differences, work, n)
-    memory[AGE] = 1.0 if work[RATE] <= SLOW_RATE else 0.0
-    memory[LAST] = step
-    memory[ORDER] = float(order)
+    write_polynomial(method, order)
+    memory.jacobian_age = OLD if attempt.rate <= SLOW_RATE else NO_JACOBIAN
+    memory.last_step = step
+    memory.order = float(order)
     following = ideal
-    if settings[FIXED] != 0.0:
-        if memory[EQUAL] > order and order < min(2.0, method[HIGHEST]):
-            memory[ORDER] = order + 1.0
-            memory[EQUAL] = 0.0
-    elif memory[EQUAL] > order:
-        following = step * best_order(order, y, differences, method, settings, memory, work)
-    elif work[REJECTED] == 0.0:
+    if not method.is_controlled:
+        if memory.equal_steps > order and order < min(2.0, method.numbers.highest_order):
+            memory.order = order + 1.0
+            memory.equal_steps = 0.0
+    elif memory.equal_steps > order:
+        following = step * choose_order(method, y, order)
+    elif attempt.rejected == 0.0:
         following = min(ideal, BACK * step)
     else:
         following = step
-    for i in range(DIFFERENCES * n):
-        memory[HISTORY_AT + i] = differences[i]
+    copy_values(method.history, differences)
     return following
 
 
-def best_order(order, y, differences, method, settings, memory, work):
+def choose_order(method, y, order):
     """Go to the neighbouring order that allows the longest step; by how much it may grow."""
-    n = y.shape[0]
-    best = math.pow(max(work[ESTIMATE], 1e-10), -1.0 / (order + 1.0))
+    memory = method.memory
+    attempt = method.attempt
+    best = math.pow(max(attempt.estimate, 1e-10), -1.0 / (order + 1.0))
     chosen = order
-    error = vector(work, V_ERROR, n)
+    error = method.error
     for other in (order - 1, order + 1):
-        if 1 <= other <= method[HIGHEST]:
+        if 1 <= other <= method.numbers.highest_order:
             # the next difference is the error constant's factor: D^(k + 1) for order k
-            for m in range(n):
-                error[m] = method[CONSTANT + other] * differences[(other + 1) * n + m]
-            sizes = sizes_in(memory, method, n)
-            size = size_of_error(error, y, y, method, settings, sizes, work)
+            next_difference = method.difference(other + 1)
+            for m in range(method.n):
+                error[m] = method.error_constant(other) * next_difference[m]
+            size = size_of_error(method, error, y, y, method.floors)
             factor = math.pow(max(size, 1e-10), -1.0 / (other + 1.0))
             if factor > best:
                 best = factor
                 chosen = other
-    growth = min(LARGEST_GROWTH, safety(work) * best)
-    if work[REJECTED] != 0.0:
+    growth = min(LARGEST_GROWTH, safety(attempt) * best)
+    if attempt.rejected != 0.0:
         growth = min(1.0, growth)
     if chosen == order and 1.0 <= growth < KEEP_BELOW:
         return 1.0
-    memory[ORDER] = float(chosen)
-    memory[EQUAL] = 0.0
+    memory.order = float(chosen)
+    memory.equal_steps = 0.0
     return max(LARGEST_SHRINK, growth)
 
 
-def polynomial(order, differences, work, n):
-    """The interpolating polynomial as powers of s, s = 0 at the start and 1 at the end of the step.
+def write_polynomial(method, order):
+    """Write the interpolating polynomial as powers of s, s = 0 at the start and 1 at the end of the step.
 
     It is sum_i D_i binomial(x + i - 1, i) with x = s - 1; the products are multiplied out.
     """
-    work[DEGREE] = float(order)
-    powers = work[work.shape[0] - CHANGE_SIZE :]
+    method.attempt.degree = float(order)
+    powers = method.change
     for q in range(order):
-        part = vector(work, V_DENSE + q, n)
-        for m in range(n):
+        part = method.dense(q)
+        for m in range(method.n):
             part[m] = 0.0
     for i in range(order + 1):
         powers[i] = 0.0
@@ -267,29 +288,26 @@ def polynomial(order, differences, work, n):
             q = i - back
             below = powers[q - 1] if q > 0 else 0.0
             powers[q] = (below + (i - 2.0) * powers[q]) / i
+        difference = method.difference(i)
         for q in range(1, i + 1):
-            part = vector(work, V_DENSE + q - 1, n)
-            for m in range(n):
-                part[m] += powers[q] * differences[i * n + m]
+            part = method.dense(q - 1)
+            for m in range(method.n):
+                part[m] += powers[q] * difference[m]
 
 
-backward_step = new_step(attempt_differences, accept_differences, order_of_next)
-redo_backward_step = new_redo(attempt_differences, accept_differences)
-
-
-def restart_backward_steps(
-    table, ints, first, last, t, y, p, d, k, h, c, method, settings, memory, work, slots
-):
+def continue_backward_run(system, method, t):
     """Begin again at order 1, with a step as short as at the start of a run."""
-    code = restart_implicit_steps(
-        table, ints, first, last, t, y, p, d, k, h, c, method, settings, memory, work, slots
-    )
-    if settings[FIXED] != 0.0 or y.shape[0] == 0:
+    code = continue_implicit_run(system, method, t)
+    if not method.is_controlled or method.n == 0:
         return code
-    n = y.shape[0]
-    longest = memory[NEXT_STEP]
-    known = sizes_in(memory, method, n)[LARGEST * n : LARGEST * n + n]
-    code = write_first_step(table, ints, first, last, t, y, p, d, k, h, c, known, settings, memory, work)
+    memory = method.memory
+    longest = memory.next_step
+    code = set_first_step(system, method, t, method.sizes.largest)
     if code == DONE:
-        memory[NEXT_STEP] = min(longest, memory[NEXT_STEP])
+        memory.next_step = min(longest, memory.next_step)
     return code
+
+
+backward_step = new_step(BackwardMethod, attempt_differences, accept_differences, order_of_next)
+redo_backward_step = new_redo(BackwardMethod, attempt_differences, accept_differences)
+restart_backward_steps = redo_entry(BackwardMethod, continue_backward_run)

@@ -3,16 +3,6 @@
 With s stages the unknowns are z_i = y(t + c_i h) - y(t). ``A^-1 = T L T^-1`` splits Newton's systems of
 size s n into a real one and a complex one of size n each (or one complex one, for two stages).
 
-=============== ===========================================================================
-``method``      from METHOD_AT on: 0 stages, 1 whether Newton has a real system, 2 real shift (of the
-                error estimate, and of Newton's real system), 3 and 4 complex shift, 5 order of the
-                estimate + 1; from 6 on rows of three: the nodes, T, its inverse, weights of the error,
-                for each stage its part in the polynomial of the dense output; then the correction of
-                that polynomial, degrees 1 … s + 1
-``memory``      history: z of the last step, which the next one extrapolates
-``work``        from V_FAMILY on: z, the transformed unknowns, the stage derivatives
-=============== ===========================================================================
-
 References
 ----------
 E. Hairer, G. Wanner, RADAU5 (radau5.f), subroutines RADCOR, SLVRAD and ESTRAD.
@@ -22,54 +12,121 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import EVALUATIONS, FAILED_TIME, FIXED, LAST_ERROR, WORST, larger, walk
-from cosim_integrators.implicit.driver import new_redo, new_step, remembered
-from cosim_integrators.implicit.layout import (
-    AGE,
+from cosim.kit import Record, as_table, larger, rows_of, width_of
+from cosim_integrators.implicit.driver import new_redo, new_step, next_of_one_step_method
+from cosim_integrators.implicit.implicit_method import (
     BAD_NUMBER,
-    CONVERGENCE,
-    DEGREE,
-    ESTIMATE,
-    FACTOR,
-    HISTORY_AT,
-    ITERATIONS,
-    LAST,
-    METHOD_AT,
-    MORE,
-    NEWTON,
+    NO_JACOBIAN,
+    NUMBERS_AT,
     OK,
-    RATE,
-    REFRESH,
-    REJECTED,
+    OLD,
     SLOW,
-    V_BASE,
-    V_DENSE,
-    V_ERROR,
-    V_IMAGINARY,
-    V_LOOSE,
-    V_RIGHT,
-    V_SLOPE,
-    V_START,
-    family_vectors,
-    vector,
+    ImplicitMethod,
 )
 from cosim_integrators.implicit.matrices import make_matrices, solve_pair, solve_real
 from cosim_integrators.implicit.newton import (
     begin_iteration,
+    check_convergence,
     is_refined,
-    judge,
     own_size,
     set_weights,
     size_of_attempt,
 )
+from cosim_integrators.kit.evaluation import evaluate, evaluate_stage
+from cosim_integrators.kit.start_of_step import copy_values
 
-STAGES, REAL, SHIFT, RE, IM, EXPONENT = range(METHOD_AT, METHOD_AT + 6)
-NODES, TRANSFORM, INVERSE = METHOD_AT + 6, METHOD_AT + 9, METHOD_AT + 18
-WEIGHTS, PARTS, CORRECTION = METHOD_AT + 27, METHOD_AT + 30, METHOD_AT + 39
 SAFETY = 0.9
 LARGEST_GROWTH = 8.0
 LARGEST_SHRINK = 0.2
 KEEP_BELOW = 1.2  # less growth than that is not worth new matrices
+
+
+class CollocationNumbers(Record):
+    """The numbers of the method.
+
+    Behind them, for three stages: the nodes, T, its inverse, weights of the error, for each stage its part in
+    the polynomial of dense output; then the correction of that polynomial, degrees 1 … s + 1.
+    """
+
+    stages: float
+    has_real_system: float  # whether Newton's method has one
+    shift: float  # of the error estimate, and of the real system
+    pair_real: float  # of the complex system
+    pair_imaginary: float
+    exponent: float  # of the step in the estimate
+
+
+WIDTH = 3
+"""Of the rows of its matrices: the largest number of stages."""
+NODES_AT = NUMBERS_AT + width_of(CollocationNumbers)
+TRANSFORM_AT, INVERSE_AT = NODES_AT + WIDTH, NODES_AT + WIDTH + WIDTH * WIDTH
+WEIGHTS_AT = INVERSE_AT + WIDTH * WIDTH
+PARTS_AT, CORRECTION_AT = WEIGHTS_AT + WIDTH, WEIGHTS_AT + WIDTH + WIDTH * WIDTH
+
+
+class CollocationMethod(ImplicitMethod):
+    """The arrays of the method.
+
+    The history is z of the last step, which the next one extrapolates. The vectors of the family are z, the
+    transformed unknowns, and the stage derivatives.
+    """
+
+    @property
+    def numbers(method):
+        """Stages and shifts."""
+        return rows_of(CollocationNumbers, method.coefficients, NUMBERS_AT, 1)[0]
+
+    @property
+    def stages(method):
+        """How many there are."""
+        return int(method.numbers.stages)
+
+    def node(method, i):
+        """Of a stage."""
+        return method.coefficients[NODES_AT + i]
+
+    @property
+    def transform(method):
+        """T, a table."""
+        return as_table(method.coefficients[TRANSFORM_AT:INVERSE_AT], WIDTH, WIDTH)
+
+    @property
+    def inverse(method):
+        """Its inverse."""
+        return as_table(method.coefficients[INVERSE_AT:WEIGHTS_AT], WIDTH, WIDTH)
+
+    def error_weight(method, i):
+        """That of a stage in the estimate."""
+        return method.coefficients[WEIGHTS_AT + i]
+
+    @property
+    def parts(method):
+        """Of each stage, the coefficients in the polynomial of dense output; a table."""
+        return as_table(method.coefficients[PARTS_AT:CORRECTION_AT], WIDTH, WIDTH)
+
+    def dense_correction(method, power):
+        """How much of the defect at the start the polynomial gets."""
+        return method.coefficients[CORRECTION_AT + power]
+
+    @property
+    def z(method):
+        """Of all stages, y at the stage less y at the start."""
+        return method.family(0, method.stages)
+
+    @property
+    def unknowns(method):
+        """The transformed z."""
+        return method.family(method.stages, method.stages)
+
+    @property
+    def derivatives(method):
+        """Those at all stages."""
+        return method.family(2 * method.stages, method.stages)
+
+    @property
+    def last_derivative(method):
+        """That at the last stage, which is the end."""
+        return method.family(3 * method.stages - 1, 1)
 
 
 def most_iterations(stages):
@@ -77,118 +134,124 @@ def most_iterations(stages):
     return 4 + stages
 
 
-def guess(step, method, memory, z, n):
+def extrapolate(method, step, z):
     """Start Newton's method from the polynomial of the last step, carried on."""
-    stages = int(method[STAGES])
-    last = memory[LAST]
+    parts = method.parts
+    stages = method.stages
+    n = method.n
+    last = method.memory.last_step
     for i in range(stages * n):
         z[i] = 0.0
     if last == 0.0:
         return
     for i in range(stages):
-        s = 1.0 + method[NODES + i] * step / last
+        s = 1.0 + method.node(i) * step / last
+        stage = z[i * n : i * n + n]
         for j in range(stages):
             weight = 0.0
             power = 1.0
             for q in range(stages):
                 power *= s
-                weight += method[PARTS + 3 * j + q] * (power - 1.0)
-            past = memory[HISTORY_AT + j * n : HISTORY_AT + j * n + n]
-            stage = z[i * n : i * n + n]
+                weight += parts[j, q] * (power - 1.0)
+            past = method.past(j)
             for m in range(n):
                 stage[m] += weight * past[m]
 
 
-def transformed(method, at, source, n, out):
-    """``out_i`` = sum_j M_ij source_j, M being the matrix at that place of `method`."""
-    stages = int(method[STAGES])
+def multiply(method, matrix, source, out):
+    """``out_i`` = sum_j M_ij source_j, for vectors of the stages."""
+    stages = method.stages
+    n = method.n
     for i in range(stages):
         for m in range(n):
             total = 0.0
             for j in range(stages):
-                total += method[at + 3 * i + j] * source[j * n + m]
+                total += matrix[i, j] * source[j * n + m]
             out[i * n + m] = total
 
 
-def attempt_collocation(
-    table, ints, first, last, t, y, p, d, k, h, c, t_end, method, settings, memory, work, lu, pattern
-):
+def attempt_collocation(system, method, t, t_end):
     """The end of a step into `y`, its error into `work`; see `driver`."""
-    n = y.shape[0]
-    stages = int(method[STAGES])
+    numbers = method.numbers
+    attempt = method.attempt
     step = t_end - t
-    status = make_matrices(step, method[SHIFT], method[RE], method[IM], memory, work, lu, pattern)
+    status = make_matrices(method, step, numbers.shift, numbers.pair_real, numbers.pair_imaginary)
     if status != OK:
         return status
-    start = vector(work, V_START, n)
-    set_weights(start, step, method, settings, memory, work)
-    z = family_vectors(work, 0, stages, n)
-    w = family_vectors(work, stages, stages, n)
-    f = family_vectors(work, 2 * stages, stages, n)
-    guess(step, method, memory, z, n)
-    transformed(method, INVERSE, z, n, w)
-    begin_iteration(memory)
-    most = most_iterations(stages) + int(method[MORE])
-    work[ITERATIONS] = 0.0
-    work[RATE] = 0.0
+    set_weights(method, method.start, step)
+    extrapolate(method, step, method.z)
+    multiply(method, method.inverse, method.z, method.unknowns)
+    attempt.iterations = 0.0
+    attempt.rate = 0.0
+    status = solve_stages(system, method, t, t_end)
+    if status != OK:
+        return status
+    y = system.y
+    start = method.start
+    end = method.z[(method.stages - 1) * method.n :]
+    for m in range(method.n):
+        y[m] = start[m] + end[m]
+    compute_defect(method, step)
+    attempt.estimate = 0.0
+    if method.is_controlled:
+        estimate_error(system, method, t, step)
+    return OK
+
+
+def solve_stages(system, method, t, t_end):
+    """Solve for all stages by Newton's method, from the guess in z; OK, or why there is no solution."""
+    attempt = method.attempt
+    step = t_end - t
+    w = method.unknowns
+    z = method.z
+    own = method.right
+    begin_iteration(method.memory)
+    most = most_iterations(method.stages) + int(method.newton.more_iterations)
     previous = 0.0
     previous_own = math.inf
     rate = 0.0
     verdict = 0
-    own = vector(work, V_RIGHT, n)
     for iteration in range(1, most + 1):
-        status = evaluate_stages(
-            table, ints, first, last, t, y, p, d, k, h, c, t_end, method, work, start, z, f
-        )
+        status = evaluate_stages(system, method, t, t_end)
         if status != OK:
             return status
-        size = correct(step, method, work, lu, pattern, w, f, z, own, n)
+        size = newton_correction(method, step, own)
         if size - size != 0.0:
-            work[FAILED_TIME] = t_end
+            method.work.failed_time = t_end
             return BAD_NUMBER
-        work[ITERATIONS] += 1.0
+        attempt.iterations += 1.0
         if verdict == 0:
-            verdict = judge(iteration, most, size, previous, rate, method, memory, work)
+            verdict = check_convergence(method, iteration, most, size, previous, rate)
         if verdict < 0:
             return verdict
-        for i in range(stages * n):
+        for i in range(w.shape[0]):
             w[i] += z[i]
-        transformed(method, TRANSFORM, w, n, z)
+        multiply(method, method.transform, w, z)
         if verdict == 1:
-            size_own = own_size(own, work)
-            if is_refined(size_own, previous_own, memory[CONVERGENCE], method[NEWTON]):
+            size_own = own_size(method, own)
+            if is_refined(method, size_own, previous_own):
                 break
             previous_own = size_own
         rate = size / previous if iteration > 1 else 0.0
         previous = size
-    if verdict != 1:
-        return SLOW
-    end = z[(stages - 1) * n :]
-    for m in range(n):
-        y[m] = start[m] + end[m]
-    defect(step, method, work, lu, pattern, z)
-    work[ESTIMATE] = 0.0
-    if settings[FIXED] == 0.0:
-        status = estimate(
-            table, ints, first, last, t, y, p, d, k, h, c, t_end, method, settings, memory, work, lu,
-            pattern,
-        )  # fmt: skip
-    return status
+    return OK if verdict == 1 else SLOW
 
 
-def evaluate_stages(table, ints, first, last, t, y, p, d, k, h, c, t_end, method, work, start, z, f):
-    """The derivatives at all stages."""
-    n = y.shape[0]
-    for i in range(int(method[STAGES])):
+def evaluate_stages(system, method, t, t_end):
+    """The derivatives at all stages; OK or 1 + the index of a block that failed."""
+    y = system.y
+    c = system.c
+    n = method.n
+    start = method.start
+    z = method.z
+    f = method.derivatives
+    for i in range(method.stages):
         stage = z[i * n : i * n + n]
         for m in range(n):
             y[m] = start[m] + stage[m]
-        node = method[NODES + i]
-        at = t_end if node == 1.0 else t + node * (t_end - t)
-        work[EVALUATIONS] += 1.0
-        status = walk(table, ints, first, last, at, y, p, d, k, h, c)
+        node = method.node(i)
+        status = evaluate_stage(system, method, t_end if node == 1.0 else t + node * (t_end - t))
         if status != 0:
-            work[FAILED_TIME] = at
             return status
         derivative = f[i * n : i * n + n]
         for m in range(n):
@@ -196,28 +259,32 @@ def evaluate_stages(table, ints, first, last, t, y, p, d, k, h, c, t_end, method
     return OK
 
 
-def correct(step, method, work, lu, pattern, w, f, z, own, n):
-    """Newton's correction of the transformed unknowns `w` into `z`; its size in tolerances.
+def newton_correction(method, step, own):
+    """Newton's correction of the transformed unknowns into z; its size in tolerances.
 
     Of each state the largest correction goes into `own`.
     """
-    loose = vector(work, V_LOOSE, n)
-    stages = int(method[STAGES])
-    transformed(method, INVERSE, f, n, z)
+    numbers = method.numbers
+    stages = method.stages
+    n = method.n
+    loose = method.loose_weight
+    w = method.unknowns
+    z = method.z
+    multiply(method, method.inverse, method.derivatives, z)
     pair = stages - 2
-    if method[REAL] != 0.0:
+    if numbers.has_real_system != 0.0:
         real = z[:n]
         for m in range(n):
-            real[m] -= method[SHIFT] / step * w[m]
-        solve_real(lu, pattern, real)
+            real[m] -= numbers.shift / step * w[m]
+        solve_real(method, real)
     re = z[pair * n : pair * n + n]
     im = z[pair * n + n : pair * n + 2 * n]
     for m in range(n):
         a = w[pair * n + m]
         b = w[pair * n + n + m]
-        re[m] -= (method[RE] * a - method[IM] * b) / step
-        im[m] -= (method[IM] * a + method[RE] * b) / step
-    solve_pair(lu, pattern, re, im)
+        re[m] -= (numbers.pair_real * a - numbers.pair_imaginary * b) / step
+        im[m] -= (numbers.pair_imaginary * a + numbers.pair_real * b) / step
+    solve_pair(method, re, im)
     size = 0.0
     for m in range(n):
         own[m] = 0.0
@@ -227,110 +294,103 @@ def correct(step, method, work, lu, pattern, w, f, z, own, n):
             correction = abs(z[i * n + m]) * loose[m]
             if correction > size or correction != correction:
                 size = larger(size, correction)
-                work[WORST] = float(m)
+                method.work.worst_state = float(m)
     return size
 
 
-def defect(step, method, work, lu, pattern, z):
-    """Difference to an embedded formula, filtered so that stiff parts do not blow it up, into V_ERROR.
+def compute_defect(method, step):
+    """Difference to an embedded formula, filtered so that stiff parts do not blow it up, into ``error``.
 
     What is not stiff it tells by how much the collocation polynomial misses the derivative at the start,
-    over the shift; kept in V_BASE for the dense output.
+    over the shift; kept in ``base`` for the dense output.
     """
-    slope = vector(work, V_SLOPE, z.shape[0] // int(method[STAGES]))
-    n = slope.shape[0]
-    error = vector(work, V_ERROR, n)
-    part = vector(work, V_IMAGINARY, n)
-    kept = vector(work, V_BASE, n)
+    slope = method.slope
+    error = method.error
+    part = method.imaginary
+    z = method.z
+    n = method.n
     for m in range(n):
         total = 0.0
-        for i in range(int(method[STAGES])):
-            total += method[WEIGHTS + i] * z[i * n + m]
+        for i in range(method.stages):
+            total += method.error_weight(i) * z[i * n + m]
         part[m] = total / step
         error[m] = slope[m] + part[m]
-    solve_real(lu, pattern, error)
-    for m in range(n):
-        kept[m] = error[m]
+    solve_real(method, error)
+    copy_values(method.base, error)
 
 
-def estimate(
-    table, ints, first, last, t, y, p, d, k, h, c, t_end, method, settings, memory, work, lu, pattern
-):
+def estimate_error(system, method, t, step):
     """Size of the error and factor for the next step.
 
     After a rejection, and where nothing is known of the past, a large estimate is filtered once more,
     which costs an evaluation.
     """
-    n = y.shape[0]
-    stages = int(method[STAGES])
-    start = vector(work, V_START, n)
-    error = vector(work, V_ERROR, n)
-    part = vector(work, V_IMAGINARY, n)
-    end = vector(work, V_RIGHT, n)
-    slope = family_vectors(work, 3 * stages - 1, 1, n)  # at the last stage
-    step = t_end - t
-    for m in range(n):
-        end[m] = y[m]
-    size = size_of_attempt(t, step, error, end, slope, method[EXPONENT], method, settings, memory, work)
-    if size >= 1.0 and (memory[LAST] == 0.0 or work[REJECTED] != 0.0):
-        for m in range(n):
+    attempt = method.attempt
+    exponent = method.numbers.exponent
+    y = system.y
+    c = system.c
+    start = method.start
+    error = method.error
+    part = method.imaginary
+    end = method.right
+    slope = method.last_derivative
+    copy_values(end, y)
+    size = size_of_attempt(method, t, step, end, slope, exponent)
+    if size >= 1.0 and (method.memory.last_step == 0.0 or attempt.rejected != 0.0):
+        for m in range(method.n):
             y[m] = start[m] + error[m]
-        work[EVALUATIONS] += 1.0
-        if walk(table, ints, first, last, t, y, p, d, k, h, c) == 0:
-            for m in range(n):
+        if evaluate(system, method, t) == 0:
+            for m in range(method.n):
                 error[m] = c[m] + part[m]
-            solve_real(lu, pattern, error)
-            size = size_of_attempt(
-                t, step, error, end, slope, method[EXPONENT], method, settings, memory, work
-            )
-        for m in range(n):
-            y[m] = end[m]
-    work[ESTIMATE] = size
-    most = 2.0 * most_iterations(stages)
-    quotient = math.pow(size, 1.0 / method[EXPONENT]) / (SAFETY * (1.0 + most) / (work[ITERATIONS] + most))
-    quotient = max(1.0 / LARGEST_GROWTH, min(1.0 / LARGEST_SHRINK, quotient))
-    work[FACTOR] = 1.0 / quotient
-    return OK
+            solve_real(method, error)
+            size = size_of_attempt(method, t, step, end, slope, exponent)
+        copy_values(y, end)
+    attempt.estimate = size
+    most = 2.0 * most_iterations(method.stages)
+    quotient = math.pow(size, 1.0 / exponent) / (SAFETY * (1.0 + most) / (attempt.iterations + most))
+    attempt.factor = 1.0 / max(1.0 / LARGEST_GROWTH, min(1.0 / LARGEST_SHRINK, quotient))
 
 
-def accept_collocation(t, t_end, ideal, y, c, method, settings, memory, work):
-    """Note what the next step needs; its length, by the predictive controller."""
-    n = y.shape[0]
-    stages = int(method[STAGES])
+def accept_collocation(system, method, t, t_end, ideal):
+    """Store what the next step needs; its length, by the predictive controller."""
+    memory = method.memory
+    attempt = method.attempt
+    parts = method.parts
+    stages = method.stages
+    n = method.n
     step = t_end - t
-    z = family_vectors(work, 0, stages, n)
-    for i in range(stages * n):
-        memory[HISTORY_AT + i] = z[i]
-    missed = vector(work, V_BASE, n)
-    work[DEGREE] = float(stages + 1)
+    z = method.z
+    missed = method.base
+    copy_values(method.history, z)
+    attempt.degree = float(stages + 1)
     for q in range(stages + 1):
-        part = vector(work, V_DENSE + q, n)
+        part = method.dense(q)
         for m in range(n):
-            total = method[CORRECTION + q] * missed[m]
+            total = method.dense_correction(q) * missed[m]
             if q < stages:
                 for i in range(stages):
-                    total += method[PARTS + 3 * i + q] * z[i * n + m]
+                    total += parts[i, q] * z[i * n + m]
             part[m] = total
-    good = work[RATE] <= method[REFRESH]
-    memory[AGE] = 1.0 if good else 0.0
+    good = attempt.rate <= method.newton.refresh_rate
+    memory.jacobian_age = OLD if good else NO_JACOBIAN
     following = ideal
-    if settings[FIXED] == 0.0:
-        error = work[ESTIMATE]
-        quotient = 1.0 / work[FACTOR]
-        if memory[LAST] > 0.0 and memory[LAST_ERROR] > 0.0:
-            trend = math.pow(error * error / memory[LAST_ERROR], 1.0 / method[EXPONENT]) / SAFETY
-            trend *= memory[LAST] / step
+    if method.is_controlled:
+        error = attempt.estimate
+        quotient = 1.0 / attempt.factor
+        if memory.last_step > 0.0 and memory.last_error > 0.0:
+            trend = math.pow(error * error / memory.last_error, 1.0 / method.numbers.exponent) / SAFETY
+            trend *= memory.last_step / step
             quotient = max(quotient, max(1.0 / LARGEST_GROWTH, min(1.0 / LARGEST_SHRINK, trend)))
         proposal = step / quotient
-        if work[REJECTED] != 0.0:
+        if attempt.rejected != 0.0:
             proposal = min(proposal, step)
         if good and 1.0 <= proposal / step <= KEEP_BELOW:
             proposal = step
-        following = remembered(step, ideal, proposal)
-        memory[LAST_ERROR] = max(1e-2, error)
-    memory[LAST] = step
+        following = next_of_one_step_method(step, ideal, proposal)
+        memory.last_error = max(1e-2, error)
+    memory.last_step = step
     return following
 
 
-collocation_step = new_step(attempt_collocation, accept_collocation)
-redo_collocation_step = new_redo(attempt_collocation, accept_collocation)
+collocation_step = new_step(CollocationMethod, attempt_collocation, accept_collocation)
+redo_collocation_step = new_redo(CollocationMethod, attempt_collocation, accept_collocation)

@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import FixedAttributes
+from cosim_integrators.implicit.diagonally_implicit import DiagonalNumbers
 from cosim_integrators.kit.order_conditions import density, elementary_weights, rooted_trees
 
 TOLERANCE = 1e-11
@@ -115,9 +116,15 @@ class DiagonalTableau(FixedAttributes):
 
     def flat(self) -> NDArray[Any]:
         """Everything as one flat array; see `diagonally_implicit`."""
-        header = [self.stages, self.gamma, self.error_order + 1, float(self.error.any()), self.dense.shape[1]]
+        numbers = DiagonalNumbers(
+            stages=self.stages,
+            gamma=self.gamma,
+            exponent=self.error_order + 1,
+            has_weights=bool(self.error.any()),
+            degree=self.dense.shape[1],
+        )
         body = [self.c, self.a.ravel(), self.error, self.guesses.ravel(), self.dense.ravel()]
-        return np.concatenate([np.array(header, dtype=float), *body])
+        return np.concatenate([np.frombuffer(numbers), *body])
 
 
 def _problem(text: str) -> cosim.Problem:

@@ -1,186 +1,245 @@
-"""Steps of diagonally implicit Runge–Kutta methods: one stage after the other, all with the same matrix.
-
-================ ==========================================================================
-``coefficients`` from METHOD_AT on: 0 stages s, 1 gamma, 2 order of the error estimate + 1, 3 whether it
-                 comes from weights (else from the change of the derivative over two steps), 4 degree of
-                 the dense output; then the nodes (s), a (s * s), the error weights (s), the weights of the
-                 guesses (s * s), the dense output (s * degree)
-``memory``       history: of the last step the last stage, the derivative at its end, the first stage
-``work``         from V_FAMILY on: the stages k
-================ ==========================================================================
-"""
+"""Steps of diagonally implicit Runge–Kutta methods: one stage after the other, all with the same matrix."""
 
 from __future__ import annotations
 
 import math
 
-from cosim.kit import FIXED, LAST_ERROR
-from cosim_integrators.implicit.driver import new_redo, new_step, remembered
-from cosim_integrators.implicit.layout import (
-    AGE,
-    DEGREE,
-    ESTIMATE,
-    FACTOR,
-    HISTORY_AT,
-    ITERATIONS,
-    LAST,
-    METHOD_AT,
-    OK,
-    RATE,
-    REFRESH,
-    REJECTED,
-    V_BASE,
-    V_DENSE,
-    V_ERROR,
-    V_SLOPE,
-    V_START,
-    V_WEIGHT,
-    family_vectors,
-    vector,
-)
+from cosim.kit import Record, as_table, rows_of, width_of
+from cosim_integrators.implicit.driver import new_redo, new_step, next_of_one_step_method
+from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, OK, OLD, ImplicitMethod
 from cosim_integrators.implicit.matrices import make_matrices, solve_real
 from cosim_integrators.implicit.newton import set_weights, size_of_attempt, solve_stage
+from cosim_integrators.kit.start_of_step import copy_values
 from cosim_integrators.kit.step_control import next_step
 
-STAGES, GAMMA, EXPONENT, WEIGHTED, PARTS = range(METHOD_AT, METHOD_AT + 5)
-NODES = METHOD_AT + 5
 SAFETY = 0.9
 NOTHING = 0.01  # of the tolerance
 KEEP_BELOW = 1.2  # less growth than that is not worth new matrices
 
 
-def attempt_stages(
-    table, ints, first, last, t, y, p, d, k, h, c, t_end, method, settings, memory, work, matrices, pattern
-):
+class DiagonalNumbers(Record):
+    """The shape of the tableau.
+
+    Behind it, for s stages: the nodes (s), a (s * s), the error weights (s), the weights of the guesses
+    (s * s), the dense output (s * degree).
+    """
+
+    stages: float
+    gamma: float  # the number on the diagonal
+    exponent: float  # of the step in the error estimate
+    has_weights: float  # whether that is a sum of stages; else the change of the derivative over two steps
+    degree: float  # of the dense output
+
+
+NODES_AT = NUMBERS_AT + width_of(DiagonalNumbers)
+
+
+class PastOfStages(ImplicitMethod):
+    """The history of methods that begin with the last stage of the step before."""
+
+    @property
+    def last_stage(method):
+        """The derivative that solves the equation of the last stage of the last step."""
+        return method.past(0)
+
+    @property
+    def end_slope(method):
+        """The derivative at the end of the last step."""
+        return method.past(1)
+
+    @property
+    def first_stage(method):
+        """The first stage of the last step."""
+        return method.past(2)
+
+
+class DiagonalMethod(PastOfStages):
+    """The arrays of the method; the vectors of the family are the stages k."""
+
+    @property
+    def numbers(method):
+        """The shape of the tableau."""
+        return rows_of(DiagonalNumbers, method.coefficients, NUMBERS_AT, 1)[0]
+
+    @property
+    def stages(method):
+        """How many there are."""
+        return int(method.numbers.stages)
+
+    def node(method, i):
+        """Of a stage."""
+        return method.coefficients[NODES_AT + i]
+
+    @property
+    def a(method):
+        """The tableau, a table."""
+        s = method.stages
+        return as_table(method.coefficients[NODES_AT + s : NODES_AT + s * (s + 1)], s, s)
+
+    def error_weight(method, i):
+        """That of a stage in the error."""
+        s = method.stages
+        return method.coefficients[NODES_AT + s * (s + 1) + i]
+
+    @property
+    def guesses(method):
+        """Weights with which earlier stages are carried on to a guess of each stage; a table."""
+        s = method.stages
+        return as_table(method.coefficients[NODES_AT + s * (s + 2) : NODES_AT + s * (2 * s + 2)], s, s)
+
+    @property
+    def parts(method):
+        """Of each stage, the coefficients in the polynomial of dense output; a table."""
+        s = method.stages
+        return as_table(method.coefficients[NODES_AT + s * (2 * s + 2) :], s, int(method.numbers.degree))
+
+    def stage(method, i):
+        """The derivative of a stage."""
+        return method.family(i, 1)
+
+
+def attempt_stages(system, method, t, t_end):
     """The end of a step into `y`, its error into `work`; see `driver`."""
-    n = y.shape[0]
-    stages = int(method[STAGES])
+    attempt = method.attempt
+    y = system.y
+    n = method.n
+    stages = method.stages
     step = t_end - t
-    weighted = method[GAMMA] * step
-    status = make_matrices(weighted, 1.0, 0.0, 0.0, memory, work, matrices, pattern)
+    weighted = method.numbers.gamma * step
+    status = make_matrices(method, weighted, 1.0, 0.0, 0.0)
     if status != OK:
         return status
-    start = vector(work, V_START, n)
-    slope = vector(work, V_SLOPE, n)
-    base = vector(work, V_BASE, n)
-    derivatives = family_vectors(work, 0, stages, n)
-    set_weights(start, step, method, settings, memory, work)
-    work[RATE] = 0.0
-    work[ITERATIONS] = 0.0
+    start = method.start
+    base = method.base
+    a = method.a
+    guesses = method.guesses
+    derivatives = method.family(0, stages)
+    set_weights(method, start, step)
+    attempt.rate = 0.0
+    attempt.iterations = 0.0
     # The last stage of the step before is the derivative that belongs to its equation: another evaluation
     # magnifies what Newton has left. It is that only if nothing has jumped since.
-    known = carried_on(n, step, work, memory)
-    for m in range(n):
-        derivatives[m] = memory[HISTORY_AT + m] if known else slope[m]
-    row = NODES + stages
-    guess = NODES + stages * (stages + 2)
+    copy_values(method.stage(0), method.last_stage if continues_last_step(method, step) else method.slope)
     for i in range(1, stages):
         for m in range(n):
             total = 0.0
             expected = 0.0
             for j in range(i):
                 one = derivatives[j * n + m]
-                total += method[row + i * stages + j] * one
-                expected += method[guess + i * stages + j] * one
+                total += a[i, j] * one
+                expected += guesses[i, j] * one
             base[m] = start[m] + step * total
             y[m] = base[m] + weighted * expected
-        at = t_end if i == stages - 1 else t + method[NODES + i] * step
-        status = solve_stage(
-            table, ints, first, last, at, y, p, d, k, h, c, weighted, method, memory, work, matrices, pattern
-        )
+        at = t_end if i == stages - 1 else t + method.node(i) * step
+        status = solve_stage(system, method, at, weighted)
         if status != OK:
             return status
+        stage = method.stage(i)
         for m in range(n):
-            derivatives[i * n + m] = (y[m] - base[m]) / weighted
-    work[ESTIMATE] = 0.0
-    if settings[FIXED] == 0.0:
-        estimate_from_stages(t, y, c, step, method, settings, memory, work, matrices, pattern)
+            stage[m] = (y[m] - base[m]) / weighted
+    attempt.estimate = 0.0
+    if method.is_controlled:
+        estimate_error(system, method, t, step)
     return OK
 
 
-def carried_on(n, step, work, memory):
+def continues_last_step(method, step):
     """Whether this step begins where the last one ended: the derivative has not jumped in between.
 
     A change that is nothing to the accuracy (a solution that was corrected after the step) does not count.
     """
-    slope = vector(work, V_SLOPE, n)
-    weight = vector(work, V_WEIGHT, n)
-    same = memory[LAST] > 0.0
-    for m in range(n):
-        same = same and step * abs(slope[m] - memory[HISTORY_AT + n + m]) * weight[m] <= NOTHING
+    slope = method.slope
+    weight = method.weight
+    end_slope = method.end_slope
+    same = method.memory.last_step > 0.0
+    for m in range(method.n):
+        same = same and step * abs(slope[m] - end_slope[m]) * weight[m] <= NOTHING
     return same
 
 
-def estimate_from_stages(t, y, c, step, method, settings, memory, work, matrices, pattern):
+def estimate_error(system, method, t, step):
     """The error of the step, filtered by the matrix so that stiff parts do not blow it up.
 
     Without weights: that of the trapezoidal rule, h^3 y''' / 12, from the derivatives at three points; where
     nothing is known of the past the difference to an Euler step, which is far too large.
     """
-    n = y.shape[0]
-    stages = int(method[STAGES])
-    error = vector(work, V_ERROR, n)
-    derivatives = family_vectors(work, 0, stages, n)
-    weights = NODES + stages * (stages + 1)
-    past = memory[LAST] if carried_on(n, step, work, memory) else 0.0
+    attempt = method.attempt
+    numbers = method.numbers
+    n = method.n
+    stages = method.stages
+    error = method.error
+    derivatives = method.family(0, stages)
+    first_stage = method.first_stage
+    past = method.memory.last_step if continues_last_step(method, step) else 0.0
     for m in range(n):
         total = 0.0
-        if method[WEIGHTED] != 0.0:
+        if numbers.has_weights != 0.0:
             for i in range(stages):
-                total += method[weights + i] * derivatives[i * n + m]
+                total += method.error_weight(i) * derivatives[i * n + m]
             total *= step
         else:
             change = derivatives[n + m] - derivatives[m]
             if past > 0.0:
-                before = (derivatives[m] - memory[HISTORY_AT + 2 * n + m]) / past
+                before = (derivatives[m] - first_stage[m]) / past
                 total = step * step * step / 6.0 * (change / step - before) / (step + past)
             else:
                 total = 0.5 * step * change
-        error[m] = total / (method[GAMMA] * step)
-    solve_real(matrices, pattern, error)
-    size = size_of_attempt(t, step, error, y, c, method[EXPONENT], method, settings, memory, work)
-    work[ESTIMATE] = size
+        error[m] = total / (numbers.gamma * step)
+    solve_real(method, error)
+    size = size_of_attempt(method, t, step, system.y, system.c, numbers.exponent)
+    attempt.estimate = size
     if size > 0.0:
-        work[FACTOR] = SAFETY * math.pow(size, -1.0 / method[EXPONENT])
+        attempt.factor = SAFETY * math.pow(size, -1.0 / numbers.exponent)
 
 
-def accept_stages(t, t_end, ideal, y, c, method, settings, memory, work):
-    """Note what the next step needs; its length."""
-    n = y.shape[0]
-    stages = int(method[STAGES])
+def accept_stages(system, method, t, t_end, ideal):
+    """Store what the next step needs; its length."""
+    attempt = method.attempt
+    n = method.n
+    stages = method.stages
     step = t_end - t
-    derivatives = family_vectors(work, 0, stages, n)
-    for m in range(n):
-        memory[HISTORY_AT + m] = derivatives[(stages - 1) * n + m]
-        memory[HISTORY_AT + n + m] = c[m]
-        memory[HISTORY_AT + 2 * n + m] = derivatives[m]
-    degree = int(method[PARTS])
-    parts = NODES + stages * (2 * stages + 2)
-    work[DEGREE] = float(degree)
+    parts = method.parts
+    derivatives = method.family(0, stages)
+    store_past(method, method.stage(stages - 1), system.c, method.stage(0))
+    degree = int(method.numbers.degree)
+    attempt.degree = float(degree)
     for q in range(degree):
-        part = vector(work, V_DENSE + q, n)
+        part = method.dense(q)
         for m in range(n):
             total = 0.0
             for i in range(stages):
-                total += method[parts + i * degree + q] * derivatives[i * n + m]
+                total += parts[i, q] * derivatives[i * n + m]
             part[m] = step * total
-    return following_step(step, ideal, method[EXPONENT], method, settings, memory, work)
+    return following_step(method, step, ideal, method.numbers.exponent)
 
 
-def following_step(step, ideal, exponent, method, settings, memory, work):
-    """Note how old the Jacobian is and how long the step was; the length of the next one."""
-    memory[AGE] = 1.0 if work[RATE] <= method[REFRESH] else 0.0
+def store_past(method, last_stage, c, first_stage):
+    """Store of a step what the next one begins with."""
+    of_last_stage = method.last_stage
+    of_first_stage = method.first_stage
+    end_slope = method.end_slope
+    for m in range(method.n):
+        of_last_stage[m] = last_stage[m]
+        end_slope[m] = c[m]
+        of_first_stage[m] = first_stage[m]
+
+
+def following_step(method, step, ideal, exponent):
+    """Store how old the Jacobian is and how long the step was; the length of the next one."""
+    memory = method.memory
+    attempt = method.attempt
+    memory.jacobian_age = OLD if attempt.rate <= method.newton.refresh_rate else NO_JACOBIAN
     following = ideal
-    if settings[FIXED] == 0.0:
-        error = work[ESTIMATE]
-        proposal = next_step(step, step, error, memory[LAST_ERROR], exponent, work[REJECTED] != 0.0)
+    if method.is_controlled:
+        error = attempt.estimate
+        proposal = next_step(step, step, error, memory.last_error, exponent, attempt.rejected != 0.0)
         if step <= proposal <= KEEP_BELOW * step:
             proposal = step
-        following = remembered(step, ideal, proposal)
-        memory[LAST_ERROR] = max(error, 1e-4)
-    memory[LAST] = step
+        following = next_of_one_step_method(step, ideal, proposal)
+        memory.last_error = max(error, 1e-4)
+    memory.last_step = step
     return following
 
 
-diagonal_step = new_step(attempt_stages, accept_stages)
-redo_diagonal_step = new_redo(attempt_stages, accept_stages)
+diagonal_step = new_step(DiagonalMethod, attempt_stages, accept_stages)
+redo_diagonal_step = new_redo(DiagonalMethod, attempt_stages, accept_stages)

@@ -10,21 +10,29 @@ from numpy.typing import NDArray
 
 from cosim.kit import (
     CONSTRAINT_TOLERANCE,
-    MOVE,
-    PREPARE,
-    WORK_HEADER,
-    WORST,
+    corrections_of,
+    has_constraints,
     python_block_address,
     release_address,
+    rows_of,
 )
-from cosim_integrators.implicit import layout
 from cosim_integrators.implicit.begin import begin_implicit_steps, restart_implicit_steps
 from cosim_integrators.implicit.dense import polynomial_output
+from cosim_integrators.implicit.implicit_method import (
+    COMMON_VECTORS,
+    FAMILY,
+    HISTORY_AT,
+    PATTERN_HEADER,
+    ImplicitMethod,
+    NewtonNumbers,
+    Pattern,
+    matrices_size,
+)
 from cosim_integrators.implicit.pattern import jacobian_pattern
 from cosim_integrators.implicit.sparse_solver import SparseSolver
 from cosim_integrators.implicit.tuning import tune
 from cosim_integrators.kit import CompiledIntegrator
-from cosim_integrators.kit.size_layout import sizes_size
+from cosim_integrators.kit.size_memory import sizes_size
 
 HAIRER_WANNER = """
 @book{hairer1996,
@@ -85,20 +93,23 @@ class ImplicitIntegrator(CompiledIntegrator):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._pattern = np.zeros(layout.P_COLOUR, dtype=np.int64)
+        self._pattern = np.zeros(PATTERN_HEADER, dtype=np.int64)
 
     def least_absolute_tolerance(self, system: System) -> float:
         """What corrections show in differences; see `estimates_from_past`."""
-        constrained = system.projection[PREPARE] != system.projection[MOVE]
+        constrained = has_constraints(corrections_of(system))
         return IN_DIFFERENCES * CONSTRAINT_TOLERANCE if constrained and self.estimates_from_past else 0.0
 
     def coefficients(self, system: System) -> Vector:
         """How equations are solved, then the numbers of the method; `tune_function` writes three of them."""
         # A Jacobian that costs many evaluations is worth a few more iterations.
-        refresh = min(0.1, max(1e-3, 1e-3 * float(self._pattern[layout.P_COLOURS])))
-        head = [self.vectors, self.history, 0.0, 0.0, refresh]
-        more = 0.0 if self.fixed_step is None else MORE_ITERATIONS
-        return np.array([*head, 0.0, more, *self.numbers(system)])
+        newton = NewtonNumbers(
+            vectors=self.vectors,
+            history=self.history,
+            refresh_rate=min(0.1, max(1e-3, 1e-3 * self._shape.colours)),
+            more_iterations=0.0 if self.fixed_step is None else MORE_ITERATIONS,
+        )
+        return np.concatenate([np.frombuffer(newton), self.numbers(system)])
 
     def numbers(self, system: System) -> Vector:
         """Numbers of the method, as its kernel functions take them."""
@@ -106,13 +117,12 @@ class ImplicitIntegrator(CompiledIntegrator):
 
     def memory_size(self, ny: int) -> int:
         """Header, history, sizes of the states, and entries of the Jacobian, as many as the system has."""
-        entries = int(self._pattern[layout.P_ENTRIES])
-        return layout.HISTORY_AT + self.history * ny + sizes_size(ny) + entries
+        return HISTORY_AT + self.history * ny + sizes_size(ny) + self._shape.entries
 
     def work_size(self, ny: int) -> int:
         """Vectors, matrices, and the memory twice."""
-        vectors = layout.V_FAMILY - layout.COMMON_VECTORS + self.vectors
-        return vectors * ny + int(layout.matrices_size(self._pattern)) + 2 * self.memory_size(ny)
+        vectors = FAMILY - COMMON_VECTORS + self.vectors
+        return vectors * ny + int(matrices_size(self._shape)) + 2 * self.memory_size(ny)
 
     def extra_slots(self, system: System) -> list[int]:
         """The structure of the Jacobian."""
@@ -130,16 +140,21 @@ class ImplicitIntegrator(CompiledIntegrator):
     @property
     def worst_state(self) -> int:
         """Index in y of the state with the largest error or correction in the last attempt; -1: none."""
-        return int(self._work[WORST])
+        return int(self._last.worst_state)
 
     def _prepare(self, system: System) -> None:
         self._pattern = jacobian_pattern(system)
-        self._pattern[layout.P_COMPLEX] = int(self.shifts[2] != 0.0)
+        self._shape.is_complex = int(self.shifts[2] != 0.0)
         if system.ny > LARGEST_DENSE:
             solver = SparseSolver(self._pattern, self.shifts)
             address = python_block_address(solver.block)
             weakref.finalize(self, release_address, address)
-            self._pattern[layout.P_SPARSE] = address
+            self._shape.sparse_solver = address
         super()._prepare(system)
-        at = WORK_HEADER + layout.V_SHIFT * self._ny
-        self._work[at : at + self._ny] = 1.0
+        ImplicitMethod(*self._method).shift[:] = 1.0
+
+    @property
+    def _shape(self) -> Pattern:
+        """The numbers that the structure of the Jacobian begins with."""
+        found: Pattern = rows_of(Pattern, self._pattern, 0, 1)[0]
+        return found

@@ -2,25 +2,17 @@
 
 from __future__ import annotations
 
-from cosim.kit import EVALUATIONS, JACOBIANS, SETTINGS_HEADER, STEP_ACCURACY, walk
-from cosim_integrators.implicit.layout import (
-    BAD_NUMBER,
-    OK,
-    P_COLOUR,
-    P_COLOURS,
-    V_ERROR,
-    V_SLOPE,
-    V_START,
-    vector,
-)
+from cosim_integrators.implicit.implicit_method import BAD_NUMBER, OK
+from cosim_integrators.kit.evaluation import evaluate
+from cosim_integrators.kit.start_of_step import copy_values
 
 RELATIVE_INCREMENT = 1.4901161193847656e-08  # the root of the spacing of numbers: both errors are alike then
 
 
-def make_jacobian(table, ints, first, last, t, y, p, d, k, h, c, pattern, entries, settings, work):
-    """Fill `entries` with the derivatives d(y_dot)/dy at the start of the step.
+def make_jacobian(system, method, t):
+    """Fill ``method.jacobian`` with the derivatives d(y_dot)/dy at the start of the step.
 
-    One walk for each colour of the pattern: its columns have no row in common. The increment of a
+    One evaluation for each colour of the pattern: its columns have no row in common. The increment of a
     state goes where its derivative points, so that it stays inside what the model can compute; where
     it does not, the other side is tried. `y` is the start of the step again afterwards.
 
@@ -32,45 +24,50 @@ def make_jacobian(table, ints, first, last, t, y, p, d, k, h, c, pattern, entrie
     the Institute of Mathematics and its Applications 13 (1974), as cited in SciPy,
     scipy/integrate/_ivp/bdf.py; increments as there in common.py, num_jac.
     """
-    n = y.shape[0]
-    start = vector(work, V_START, n)
-    slope = vector(work, V_SLOPE, n)
-    absolute = settings[SETTINGS_HEADER + n : SETTINGS_HEADER + 2 * n]
-    increment = vector(work, V_ERROR, n)
-    work[JACOBIANS] += 1.0
-    code = OK
-    for colour in range(pattern[P_COLOURS]):
+    y = system.y
+    n = method.n
+    start = method.start
+    slope = method.slope
+    absolute = method.absolute_tolerances
+    accuracy = method.settings.step_accuracy
+    increment = method.error
+    colours = method.colours
+    method.work.jacobians += 1.0
+    status = OK
+    for colour in range(method.pattern.colours):
         sign = 1.0
         for _ in range(2):
             for j in range(n):
                 y[j] = start[j]
-                if pattern[P_COLOUR + j] == colour:
-                    scale = max(absolute[j] / settings[STEP_ACCURACY], abs(start[j]))
+                if colours[j] == colour:
+                    scale = max(absolute[j] / accuracy, abs(start[j]))
                     size = sign * RELATIVE_INCREMENT * scale
                     y[j] = start[j] - size if slope[j] < 0.0 else start[j] + size
                     increment[j] = y[j] - start[j]
-            work[EVALUATIONS] += 1.0
-            code = walk(table, ints, first, last, t, y, p, d, k, h, c)
-            if code == 0:
-                code = _differences(c, slope, increment, pattern, colour, entries, n)
-            if code == OK:
+            status = evaluate(system, method, t)
+            if status == 0:
+                status = divide_differences(method, system.c, increment, colour)
+            if status == OK:
                 break
             sign = -1.0
-        if code != OK:
+        if status != OK:
             break
-    for j in range(n):
-        y[j] = start[j]
-    return code
+    copy_values(y, start)
+    return status
 
 
-def _differences(c, slope, increment, pattern, colour, entries, n):
-    """The entries in the columns of one colour; BAD_NUMBER when one is not a number."""
-    rows = P_COLOUR + 2 * n + 1
+def divide_differences(method, c, increment, colour):
+    """Compute the entries in the columns of one colour; OK, or BAD_NUMBER when one is not finite."""
+    slope = method.slope
+    colours = method.colours
+    starts = method.column_starts
+    rows = method.entry_rows
+    entries = method.jacobian
     total = 0.0
-    for j in range(n):
-        if pattern[P_COLOUR + j] == colour:
-            for e in range(pattern[P_COLOUR + n + j], pattern[P_COLOUR + n + j + 1]):
-                row = pattern[rows + e]
+    for j in range(method.n):
+        if colours[j] == colour:
+            for e in range(starts[j], starts[j + 1]):
+                row = rows[e]
                 entries[e] = (c[row] - slope[row]) / increment[j]
                 total += 0.0 * entries[e]
     return OK if total == 0.0 else BAD_NUMBER

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim_integrators.implicit.layout import P_COLOUR, P_COLOURS, P_ENTRIES, P_SIZE
+from cosim_integrators.implicit.implicit_method import Pattern
 
 if TYPE_CHECKING:
     System = Any
 
 
 def jacobian_pattern(system: System) -> NDArray[np.int64]:
-    """The pattern of a system, with a colour for each column; see `layout`.
+    """The pattern of a system, with a colour for each column; see `implicit_method`.
 
     Two columns get the same colour only if they have no row in common; a column takes the first
     colour that it fits.
@@ -35,6 +35,5 @@ def jacobian_pattern(system: System) -> NDArray[np.int64]:
             taken.append(0)
         taken[colour] |= used
         colours[column] = colour
-    header = np.zeros(P_COLOUR, dtype=np.int64)
-    header[P_SIZE], header[P_ENTRIES], header[P_COLOURS] = ny, rows.size, len(taken)
-    return np.concatenate([header, colours, starts, rows]).astype(np.int64)
+    header = Pattern(size=ny, entries=rows.size, colours=len(taken))
+    return np.concatenate([np.frombuffer(header, dtype=np.int64), colours, starts, rows]).astype(np.int64)

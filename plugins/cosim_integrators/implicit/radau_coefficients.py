@@ -14,6 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
+from cosim_integrators.implicit.collocation import WIDTH, CollocationNumbers
 
 Exact = NDArray[Any]
 """Of fractions."""
@@ -57,24 +58,46 @@ def collocation_coefficients(
     residual = abs(inverse @ t - t @ split).max()
     if residual > TOLERANCE * abs(inverse).max() * abs(t).max():
         raise cosim.ModelError.of("Radau IIA", f"T does not take A^-1 apart: residual {float(residual):.2g}.")
-    method = np.zeros(43)
     shift = real or float(estimate_shift or 1.0)
-    method[:6] = stages, float(bool(real)), shift, pair.real, pair.imag, stages + 1
-    method[6 : 6 + stages] = c
-    for at, matrix in ((9, t), (18, inverted(t)), (30, dense_parts(c))):
-        for i in range(stages):
-            method[at + 3 * i : at + 3 * i + stages] = matrix[i]
+    numbers = CollocationNumbers(
+        stages=stages,
+        has_real_system=bool(real),
+        shift=shift,
+        pair_real=pair.real,
+        pair_imaginary=pair.imag,
+        exponent=stages + 1,
+    )
     # The dense output gets the derivative at the start by a multiple of the integral of
     # (s - c_1) … (s - c_s): the derivatives at the nodes stay, and so does the end of the step, by the
     # choice of the nodes.
     bump = polynomial(c)
-    method[39 : 40 + stages] = Fraction(shift) / bump[0] * bump / np.arange(1, stages + 2)
+    correction = Fraction(shift) / bump[0] * bump / np.arange(1, stages + 2)
     # The embedded formula has f(t, y) with weight 1 / shift and order s: its difference to the method,
     # sum d_i h f_i + h f_0 / shift, vanishes for polynomials of degree s - 1; h f = A^-1 z.
     powers = c ** np.arange(stages)[:, None]
     difference = -inverted(powers)[:, 0]
-    method[27 : 27 + stages] = difference @ inverse
-    return method
+    return np.concatenate(
+        [
+            np.frombuffer(numbers),
+            padded(c),
+            *padded_rows(t),
+            *padded_rows(inverted(t)),
+            padded(difference @ inverse),
+            *padded_rows(dense_parts(c)),
+            correction.astype(float),
+        ]
+    )
+
+
+def padded(row: Exact) -> NDArray[np.float64]:
+    """A row in the width of the matrices of `collocation`."""
+    return np.array([*map(float, row), *[0.0] * (WIDTH - len(row))])
+
+
+def padded_rows(matrix: Exact) -> list[NDArray[np.float64]]:
+    """All rows of a matrix, and empty ones behind them."""
+    rows = [*matrix, *[exact([0.0])] * (WIDTH - len(matrix))]
+    return [padded(row) for row in rows]
 
 
 def exact(numbers: Any) -> Exact:

@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim_integrators.implicit.layout import P_COLOUR, P_ENTRIES
+from cosim.kit import rows_of
+from cosim_integrators.implicit.implicit_method import PATTERN_HEADER, Pattern
 from cosim_integrators.implicit.matrices import MAKE, SOLVE_REAL
 
 MOSTLY_FULL = 0.2  # from this share of entries on, dense matrices are faster
@@ -28,9 +29,11 @@ class SparseSolver:
     def __init__(self, pattern: NDArray[np.int64], shifts: tuple[float, float, float]) -> None:
         from scipy.sparse import csc_array, diags_array
 
-        n, entries = int(pattern[0]), int(pattern[P_ENTRIES])
-        self._starts = pattern[P_COLOUR + n : P_COLOUR + 2 * n + 1].copy()
-        self._rows = pattern[P_COLOUR + 2 * n + 1 :][:entries].copy()
+        shape = rows_of(Pattern, pattern, 0, 1)[0]
+        n, entries = shape.size, shape.entries
+        columns = pattern[PATTERN_HEADER + n :]
+        self._starts = columns[: n + 1].copy()
+        self._rows = columns[n + 1 :][:entries].copy()
         self._matrix: Any = csc_array
         self._diagonal: Any = diags_array
         self._size = n

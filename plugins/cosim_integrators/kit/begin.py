@@ -1,86 +1,72 @@
-"""Where a run begins and goes on after a jump, for every method; signature `layout.REDO_SIGNATURE`."""
+"""Where a run begins and goes on after a jump, for every method."""
 
 from __future__ import annotations
 
 import math
 
-from cosim.kit import (
-    BLOCK_FAILED,
-    DONE,
-    END,
-    END_OF_CORRECTIONS,
-    FAILED_BLOCK,
-    FAILED_TIME,
-    FIXED,
-    INITIAL,
-    LARGEST,
-    LAST_ERROR,
-    MEMORY_HEADER,
-    NEXT_STEP,
-    NORMALIZE,
-    RETURNED,
-    SMALLEST,
-    START,
-    WORK_HEADER,
-    project,
-)
+from cosim.kit import BLOCK_FAILED, DONE, MethodArrays, has_corrections, project, redo_entry
+from cosim_integrators.kit.evaluation import evaluate
+from cosim_integrators.kit.explicit_method import ExplicitMethod
 from cosim_integrators.kit.first_step import choose_first_step
 from cosim_integrators.kit.state_sizes import begin_sizes
 
 
-def write_first_step(table, ints, first, last, t, y, p, d, k, h, c, known, settings, memory, work):
-    """The next step, given or chosen by `choose_first_step`, into the memory; DONE or BLOCK_FAILED.
+def set_first_step(system, method, t, known):
+    """Write the next step, given or chosen by `choose_first_step`, into the memory; DONE or BLOCK_FAILED.
 
     `known` are the largest values that the states have had.
     """
-    if settings[FIXED] != 0.0:
-        memory[NEXT_STEP] = settings[FIXED]
+    settings = method.settings
+    memory = method.memory
+    if settings.fixed_step != 0.0:
+        memory.next_step = settings.fixed_step
         return DONE
-    if settings[INITIAL] != 0.0:
-        memory[NEXT_STEP] = settings[INITIAL]
+    if settings.first_step != 0.0:
+        memory.next_step = settings.first_step
         return DONE
-    if y.shape[0] == 0:
-        memory[NEXT_STEP] = settings[LARGEST]
+    if method.n == 0:
+        memory.next_step = settings.largest_step
         return DONE
-    status = choose_first_step(table, ints, first, last, t, y, p, d, k, h, c, known, settings, work)
+    chosen = choose_first_step(system, method, t, known)
+    method.work.end = math.nan
+    status = evaluate(system, method, t)
     if status != 0:
-        work[FAILED_BLOCK] = float(status - 1)
-        work[FAILED_TIME] = t
+        method.work.failed_block = float(status - 1)
+        method.work.failed_time = t
         return BLOCK_FAILED
-    memory[NEXT_STEP] = min(max(work[END], settings[SMALLEST]), settings[LARGEST])
-    work[END] = math.nan
+    memory.next_step = min(max(chosen, settings.smallest_step), settings.largest_step)
     return DONE
 
 
-def begin_steps(table, ints, first, last, t, y, p, d, k, h, c, coefficients, settings, memory, work, slots):
+def begin_run(system, method, t):
     """Write the memory at the beginning of a run; ``c`` is that of `y`, before and after."""
-    for m in range(memory.shape[0]):
-        memory[m] = 0.0
-    work[START] = math.nan
-    work[RETURNED] = 0.0
-    n = y.shape[0]
-    known = work[WORK_HEADER + 2 * n : WORK_HEADER + 3 * n]
-    for m in range(n):
+    for m in range(method.memory_numbers.shape[0]):
+        method.memory_numbers[m] = 0.0
+    method.work.start = math.nan
+    method.work.returned_state = 0.0
+    known = method.spare
+    for m in range(method.n):
         known[m] = 0.0
-    return write_first_step(table, ints, first, last, t, y, p, d, k, h, c, known, settings, memory, work)
+    return set_first_step(system, method, t, known)
 
 
-def begin_explicit_steps(
-    table, ints, first, last, t, y, p, d, k, h, c, coefficients, settings, memory, work, slots
-):
-    """As `begin_steps`; with error control nothing is known of the sizes of the states."""
-    code = begin_steps(
-        table, ints, first, last, t, y, p, d, k, h, c, coefficients, settings, memory, work, slots
-    )
-    if settings[FIXED] == 0.0:
-        begin_sizes(settings, memory[MEMORY_HEADER:], y.shape[0])
+def begin_explicit_run(system, method, t):
+    """As `begin_run`; with error control nothing is known of the sizes of the states."""
+    code = begin_run(system, method, t)
+    if method.is_controlled:
+        begin_sizes(method)
     return code
 
 
-def restart_steps(table, ints, first, last, t, y, p, d, k, h, c, coefficients, settings, memory, work, slots):
+def continue_run(system, method, t):
     """Go on after a jump: the length of the step is kept, the memory of its error is not."""
-    work[START] = math.nan
-    memory[LAST_ERROR] = 0.0
-    if slots[NORMALIZE] != slots[END_OF_CORRECTIONS]:
-        project(table, ints, first, last, t, y, p, d, k, h, c, slots)
+    method.work.start = math.nan
+    method.memory.last_error = 0.0
+    if has_corrections(method.corrections):
+        project(system, method.corrections, t)
     return DONE
+
+
+begin_steps = redo_entry(MethodArrays, begin_run)
+begin_explicit_steps = redo_entry(ExplicitMethod, begin_explicit_run)
+restart_steps = redo_entry(MethodArrays, continue_run)

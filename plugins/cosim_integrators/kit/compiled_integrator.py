@@ -12,20 +12,30 @@ import numpy as np
 from cosim import Integrator, SimulationError
 from cosim.kit import (
     DENSE_SIGNATURE,
+    DONE,
+    REDO_SIGNATURE,
     STEP_SIGNATURE,
+    TUNE_SIGNATURE,
+    WORK_HEADER,
     DenseOutput,
+    MethodArrays,
     MethodKernels,
+    MethodSlots,
     StepCode,
+    StepMemory,
     StepReason,
     StepStatistics,
+    StepWork,
     Vector,
     compiled,
     function_address,
     method_settings,
     method_slots,
-    whole_way,
+    place_in,
+    rows_of,
+    step_without_states,
+    width_of,
 )
-from cosim.kit import method_layout as layout
 from cosim_integrators.kit.advance import ADVANCE_SIGNATURE, advance
 from cosim_integrators.kit.begin import begin_steps, restart_steps
 from cosim_integrators.kit.kinks import kink_room
@@ -46,17 +56,17 @@ CALLS = {
 """What stands in a class in place of a call in Python."""
 CODES = tuple(StepCode)  # by number; an enumeration is slow to call
 NOTHING_LIMITS = "this system has no states that limit the step: give a finite t_stop or maximum_step"
-COUNTS = np.array(
-    [layout.STEPS, layout.REJECTIONS, layout.EVALUATIONS]
-    + [layout.JACOBIANS, layout.FACTORIZATIONS, layout.NEWTON_FAILURES]
-)
+COUNTED = ("steps", "rejections", "evaluations", "jacobians", "factorizations", "newton_failures")
+STEPS = place_in(StepWork, "steps")
+SLOTS_HEADER = width_of(MethodSlots)
 
 
 class CompiledIntegrator(Integrator):
     """Base of integrators whose step, step taken again and dense output are kernel functions.
 
     A subclass names three kernel functions and says how large its arrays are; `cosim.contracts.method_layout`
-    explains the arrays. What is the same for all of them stands here.
+    explains the arrays. `cosim.kit.step_entry` and `redo_entry` make the first two of functions that take two
+    groups of arguments, the system and the method. What is the same for all of them stands here.
 
     Attributes
     ----------
@@ -73,7 +83,7 @@ class CompiledIntegrator(Integrator):
 
     Notes
     -----
-    A method that keeps constraints calls `cosim.step.projection.project_end` at the end of a step and
+    A method that keeps constraints calls `cosim.step.constraints.project_end` at the end of a step and
     of a step that is taken again, rejects a step whose end cannot be corrected, and declares
     ``supports_constraints``.
 
@@ -96,13 +106,12 @@ class CompiledIntegrator(Integrator):
 
     def __init__(self, **options: Any) -> None:
         super().__init__(**options)
-        self._counts = np.zeros(len(COUNTS))
+        self._counts = np.zeros(len(COUNTED))
         self._system: Any = None
         self._ny = 0
         self._coefficients = self._settings = np.zeros(0)
-        self._work = np.zeros(layout.WORK_HEADER)
-        self._work[layout.START] = self._work[layout.END] = math.nan
-        self._slots = np.zeros(layout.SLOTS_HEADER, dtype=np.int64)
+        self._work = self._new_work(0)
+        self._slots = np.zeros(SLOTS_HEADER, dtype=np.int64)
         self._called: dict[Any, Callable[..., Any]] = {}
 
     # what a subclass says
@@ -122,7 +131,7 @@ class CompiledIntegrator(Integrator):
 
     def memory_size(self, ny: int) -> int:
         """Two numbers: the next step and the error of the last one."""
-        return layout.MEMORY_HEADER
+        return width_of(StepMemory)
 
     def extra_slots(self, system: System) -> list[int]:
         """Integers of the method's own, for the end of `slots`."""
@@ -171,7 +180,7 @@ class CompiledIntegrator(Integrator):
     def with_accuracy(self, accuracy: float) -> Self:
         """As `Integrator.with_accuracy`; no system is prepared."""
         other = super().with_accuracy(accuracy)
-        other._system, other._counts, other._work = None, np.zeros(len(COUNTS)), self._work.copy()
+        other._system, other._counts, other._work = None, np.zeros(len(COUNTED)), self._work.copy()
         return other
 
     def step(self, system: System, state: State, t_stop: float, limit: float = math.inf) -> StepCode:
@@ -184,16 +193,16 @@ class CompiledIntegrator(Integrator):
         memory = state.integrator_memory
         if memory.size != self.memory_size(self._ny):
             return StepCode.NOT_INITIALIZED
-        if self._ny + self._slots.size == layout.SLOTS_HEADER:
+        if self._ny + self._slots.size == SLOTS_HEADER:
             return self._skip(system, state, t_stop, limit)
-        if t_stop == math.inf and min(limit, self.maximum_step, memory[layout.NEXT_STEP]) == math.inf:
+        if t_stop == math.inf and min(limit, self.maximum_step, _next_step(memory)) == math.inf:
             raise ValueError(NOTHING_LIMITS)
         code = self._step(
             *(system.table, system.ints, *system.derivative_range, t, *system.arrays(state)),
             *(self._coefficients, self._settings, memory, self._work, self._slots, t_stop, limit),
         )
-        if code == layout.DONE:
-            state.arrive_at(self._work.item(layout.END))
+        if code == DONE:
+            state.arrive_at(self._last.end)
             self._stepped(system, state)
         return CODES[code]
 
@@ -203,9 +212,9 @@ class CompiledIntegrator(Integrator):
         """As `Integrator.advance`, in one call of compiled code."""
         if self._system is not system:
             self._prepare(system)
-        if not state.time < t_stop or self._ny + self._slots.size == layout.SLOTS_HEADER:
+        if not state.time < t_stop or self._ny + self._slots.size == SLOTS_HEADER:
             return super().advance(system, state, t_stop, limit, most)
-        memory, before = state.integrator_memory, self._work[layout.STEPS]
+        memory, before = state.integrator_memory, self._last.steps
         if memory.size != self.memory_size(self._ny):
             return StepCode.NOT_INITIALIZED
         address = function_address(type(self).step_function, STEP_SIGNATURE)
@@ -214,8 +223,8 @@ class CompiledIntegrator(Integrator):
             *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
             *(self._coefficients, self._settings, memory, self._work, self._slots, t_stop, limit),
         )
-        if self._work.item(layout.STEPS) > before:
-            state.arrive_at(self._work.item(layout.END))
+        if self._last.steps > before:
+            state.arrive_at(self._last.end)
         self._stepped(system, state)
         return CODES[code]
 
@@ -231,7 +240,7 @@ class CompiledIntegrator(Integrator):
 
     def redo(self, system: System, state: State, t_event: float) -> StepCode:
         """The last step again, ending at `t_event`, not later than error control accepted it."""
-        self._check_inside(t_event, float(self._work[layout.ACCEPTED_END]))
+        self._check_inside(t_event, self._last.accepted_end)
         if not t_event > self.previous_time:
             raise ValueError(
                 f"the last step began at {self.previous_time} s; it cannot be taken again to {t_event} s"
@@ -240,13 +249,13 @@ class CompiledIntegrator(Integrator):
             *(system.table, system.ints, *system.derivative_range, t_event, *system.arrays(state)),
             *(self._coefficients, self._settings, state.integrator_memory, self._work, self._slots),
         )
-        state.arrive_at(self._work.item(layout.END))
+        state.arrive_at(self._last.end)
         self._stepped(system, state)
         return CODES[code]
 
     def interpolate(self, t: float, out: Vector) -> None:
         """The dense output of the method; ValueError outside the last step."""
-        self._check_inside(t, float(self._work[layout.END]))
+        self._check_inside(t, self._last.end)
         self._complete()
         self._dense(t, self._coefficients, self._work, out, out)
 
@@ -259,30 +268,54 @@ class CompiledIntegrator(Integrator):
     @property
     def previous_time(self) -> float:
         """Where the last step began, s; NaN when there is none."""
-        return float(self._work[layout.START])
+        return self._last.start
 
     @property
     def reason(self) -> StepReason:
         """What decided where the last step ended."""
-        return StepReason(int(self._work[layout.REASON]))
+        return StepReason(int(self._last.reason))
 
     @property
     def steps(self) -> int:
         """Accepted steps since the integrator was made."""
-        return int(self._counts.item(0) + self._work.item(layout.STEPS))
+        return int(self._counts.item(0) + self._work.item(STEPS))
 
     @property
     def statistics(self) -> StepStatistics:
         """Steps, rejections and evaluations since the integrator was made."""
-        return StepStatistics(*map(int, (self._counts + self._work[COUNTS]).tolist()))
+        return StepStatistics(*map(int, (self._counts + self._new_counts()).tolist()))
 
     @property
     def failed_at(self) -> tuple[float, Vector] | None:
         """Time, s, and continuous state, shape (ny,), of the evaluation that failed last."""
-        at = layout.WORK_HEADER + 2 * self._ny
-        return float(self._work[layout.FAILED_TIME]), self._work[at : at + self._ny].copy()
+        return self._last.failed_time, self._method.spare.copy()
 
     # machinery
+
+    @property
+    def _last(self) -> StepWork:
+        """What is known of the last step."""
+        found: StepWork = rows_of(StepWork, self._work, 0, 1)[0]
+        return found
+
+    @property
+    def _method(self) -> MethodArrays:
+        """The arrays, but for the memory, which lies in a State."""
+        nothing = np.zeros(0)
+        return MethodArrays(self._ny, self._coefficients, self._settings, nothing, self._work, self._slots)
+
+    @staticmethod
+    def _new_work(more: int) -> Vector:
+        """An array `work` before the first step, with so many numbers behind the header."""
+        work = np.zeros(WORK_HEADER + more)
+        last = rows_of(StepWork, work, 0, 1)[0]
+        last.start = last.end = math.nan
+        return work
+
+    def _new_counts(self) -> Vector:
+        """What was counted since the system was prepared."""
+        last = self._last
+        return np.array([getattr(last, name) for name in COUNTED])
 
     def _stepped(self, system: System, state: State) -> None:
         """After a step: what a method does in Python; the State is at the end."""
@@ -300,36 +333,35 @@ class CompiledIntegrator(Integrator):
         end = min(t_stop, state.time + min(limit, self.maximum_step))
         if end == math.inf:
             raise ValueError(NOTHING_LIMITS)
-        code = compiled(whole_way, STEP_SIGNATURE)(
+        code = compiled(step_without_states, STEP_SIGNATURE)(
             *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
             *(self._coefficients, self._settings, state.integrator_memory, self._work, self._slots),
             *(t_stop, limit),
         )
-        if code == layout.DONE:
+        if code == DONE:
             state.arrive_at(end)
         return CODES[code]
 
     def _call(self, function: Any, system: System, state: State) -> None:
         """Call one of the method's functions that have the signature of a step taken again."""
-        code = compiled(function, layout.REDO_SIGNATURE)(
+        code = compiled(function, REDO_SIGNATURE)(
             *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
             *(self._coefficients, self._settings, state.integrator_memory, self._work, self._slots),
         )
-        if code != layout.DONE:
+        if code != DONE:
             raise SimulationError(state.time, CODES[code].sentence)
 
     def _prepare(self, system: System) -> None:
         """Compile, and make room for this system."""
-        self._counts += self._work[COUNTS]
+        self._counts += self._new_counts()
         self._system, self._ny, self._called = system, int(system.ny), {}
         self._settings = method_settings(self, system, self.error_order)
         self._coefficients = self.coefficients(system)
         if (tune := type(self).tune_function) is not None:
-            compiled(tune, layout.TUNE_SIGNATURE)(self._settings, self._coefficients)
+            compiled(tune, TUNE_SIGNATURE)(self._settings, self._coefficients)
         self._slots = method_slots(system, self.extra_slots(system))
-        more = kink_room(self._slots.item(layout.KINK_SLOTS), self._ny)
-        self._work = np.zeros(layout.WORK_HEADER + 3 * self._ny + self.work_size(self._ny) + more)
-        self._work[layout.START] = self._work[layout.END] = math.nan
+        more = kink_room(self._method.slots.kinks, self._ny)
+        self._work = self._new_work(3 * self._ny + self.work_size(self._ny) + more)
 
     # compiled when they are called from Python: the Step finds them by their addresses
 
@@ -344,7 +376,7 @@ class CompiledIntegrator(Integrator):
 
     @property
     def _redo(self) -> Callable[..., Any]:
-        return self._in_python(type(self).redo_function, layout.REDO_SIGNATURE)
+        return self._in_python(type(self).redo_function, REDO_SIGNATURE)
 
     @property
     def _dense(self) -> Callable[..., Any]:
@@ -358,3 +390,7 @@ class CompiledIntegrator(Integrator):
                 if start == start
                 else f"there is no last step that could hold t = {t} s"
             )
+
+
+def _next_step(memory: Vector) -> float:
+    return float(rows_of(StepMemory, memory, 0, 1)[0].next_step)

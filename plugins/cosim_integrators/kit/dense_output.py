@@ -3,19 +3,15 @@
 All dense output is the straight line between both ends, and a bend beside it that is zero at both. So the
 ends are met to the last bit, a constant is that constant to the last bit, and a straight line is off by no
 more than one rounding of its larger end.
+
+Dense output reads `work` and the coefficients alone: `work` stands in the places of the other arrays.
 """
 
 from __future__ import annotations
 
-from cosim.kit import DENSE_READY, END, START, WORK_HEADER
-from cosim_integrators.kit.explicit_stages import (
-    DEGREE,
-    DENSE_AT,
-    EXTRA,
-    LINE_READY,
-    STAGES,
-    TABLEAU_HEADER,
-)
+from cosim.kit import MethodArrays
+from cosim_integrators.kit.explicit_method import STAGES_AT, ExplicitMethod
+from cosim_integrators.kit.start_of_step import copy_values
 
 SPLITTER = 134217729.0  # 2^27 + 1
 STRAIGHT = 64.0 * 2.220446049250313e-16  # of a state: a bend that small is what a step leaves of rounding
@@ -101,103 +97,105 @@ def lift(s, r, node, step, start, end, first, last, inner, out):
 
 def hermite_dense_output(t, coefficients, work, y, out):
     """``out`` = the cubic through both ends of the last step, whose derivatives follow the common vectors."""
-    n = y.shape[0]
-    late = is_late(t, work[START], work[END])
-    near = work[WORK_HEADER + n * late : WORK_HEADER + n * late + n]
-    other = work[WORK_HEADER + n - n * late : WORK_HEADER + 2 * n - n * late]
-    if t == work[START] or t == work[END]:
-        for m in range(n):
-            out[m] = near[m]
+    method = MethodArrays(y.shape[0], coefficients, work, work, work, work)
+    step = method.work
+    late = is_late(t, step.start, step.end)
+    near = method.near_end(late)
+    if t == step.start or t == step.end:
+        copy_values(out, near)
         return
-    first = work[WORK_HEADER + 3 * n : WORK_HEADER + 4 * n]
-    last = work[WORK_HEADER + 4 * n : WORK_HEADER + 5 * n]
-    hermite(t, work[START], work[END], near, other, first, last, out)
+    first = method.work_vector(STAGES_AT)
+    last = method.work_vector(STAGES_AT + 1)
+    hermite(t, step.start, step.end, near, method.near_end(not late), first, last, out)
 
 
-def keep_line(tableau, work, n):
-    """Keep of the last step what dense output asks for at each call, see `LINE_READY`.
+def store_line(method):
+    """Store of the last step what dense output asks for at each call, see `ExplicitMethod.line`.
 
     That is what rounding has taken from its rise, and for a cubic how far the derivatives at both ends, over
     the step, are from that rise.
     """
-    start = work[WORK_HEADER : WORK_HEADER + n]
-    end = work[WORK_HEADER + n : WORK_HEADER + 2 * n]
-    stages = int(tableau[STAGES])
-    at = WORK_HEADER + (4 + stages + int(tableau[EXTRA])) * n
-    lost = work[at : at + n]
-    if tableau[DEGREE] != 0.0:
-        for m in range(n):
+    start = method.start
+    end = method.end
+    lost = method.line(0)
+    if method.tableau.degree != 0.0:
+        for m in range(method.n):
             rise, rounding = difference(end[m], start[m])
             lost[m] = rounding
         return
-    step = work[END] - work[START]
-    first = work[WORK_HEADER + 3 * n : WORK_HEADER + 4 * n]
-    last = work[WORK_HEADER + (3 + stages) * n : WORK_HEADER + (4 + stages) * n]
-    above_first = work[at + n : at + 2 * n]
-    above_last = work[at + 2 * n : at + 3 * n]
-    for m in range(n):
+    step = method.work.end - method.work.start
+    first = method.slope
+    last = method.last_slope
+    above_first = method.line(1)
+    above_last = method.line(2)
+    for m in range(method.n):
         rise, rounding = difference(end[m], start[m])
         lost[m] = rounding
         above_first[m] = step * first[m] - rise
         above_last[m] = step * last[m] - rise
 
 
-def explicit_dense_output(t, tableau, work, y, out):
-    """``out`` = the solution at `t` inside the last step; `y` only lends its length.
+def explicit_dense_output(t, coefficients, work, y, out):
+    """``out`` = the solution at `t` inside the last step; `y` only lends its length."""
+    interpolate_explicit(ExplicitMethod(y.shape[0], coefficients, work, work, work, work), t, out)
+
+
+def interpolate_explicit(method, t, out):
+    """``out`` = the solution at `t` inside the last step.
 
     Beside the line the derivatives count relative to the first one, which a straight line leaves at zero.
     """
-    n = y.shape[0]
-    late = is_late(t, work[START], work[END])
-    near = work[WORK_HEADER + n * late : WORK_HEADER + n * late + n]
-    other = work[WORK_HEADER + n - n * late : WORK_HEADER + 2 * n - n * late]
-    if t == work[END] or t == work[START]:
-        for m in range(n):
-            out[m] = near[m]
+    work = method.work
+    n = method.n
+    late = is_late(t, work.start, work.end)
+    near = method.near_end(late)
+    other = method.near_end(not late)
+    if t == work.end or t == work.start:
+        copy_values(out, near)
         return
-    if work[LINE_READY] == 0.0:
-        keep_line(tableau, work, n)
-        work[LINE_READY] = 1.0
-    step = work[END] - work[START]
-    derivatives = work[WORK_HEADER + 3 * n :]
-    first = derivatives[:n]
-    stages = int(tableau[STAGES])
-    extra = int(tableau[EXTRA])
-    degree = int(tableau[DEGREE])
-    at = WORK_HEADER + (4 + stages + extra) * n
-    lost = work[at : at + n]
-    share, rest = share_of_step(t, work[START], work[END])
+    if method.progress.line_ready == 0.0:
+        store_line(method)
+        method.progress.line_ready = 1.0
+    step = work.end - work.start
+    lost = method.line(0)
+    share, rest = share_of_step(t, work.start, work.end)
     back = share if late else -share  # what was lost of the rise is lost of the fall with another sign
     s = 1.0 - share if late else share
     r = share if late else 1.0 - share
-    if degree == 0:
-        above_first = work[at + n : at + 2 * n]
-        above_last = work[at + 2 * n : at + 3 * n]
+    if method.tableau.degree == 0.0:
+        above_first = method.line(1)
+        above_last = method.line(2)
         e = s * r * r
         f = s * s * r
         for m in range(n):
             fall = near[m] - other[m]
             bend = e * above_first[m] - f * above_last[m]
             out[m] = near[m] - ((share * fall + (rest * fall + back * lost[m])) - bend)
-        if extra != 0 and work[DENSE_READY] != 0.0:
-            start = work[WORK_HEADER : WORK_HEADER + n]
-            end = work[WORK_HEADER + n : WORK_HEADER + 2 * n]
-            last = derivatives[stages * n : stages * n + n]
-            inner = derivatives[(stages + 1) * n : (stages + 2) * n]
-            lift(s, r, tableau[TABLEAU_HEADER + stages], step, start, end, first, last, inner, out)
+        if method.extra_stages != 0 and work.dense_ready != 0.0:
+            node = method.node(method.stages)
+            inner = method.stage(method.stages + 1)
+            lift(s, r, node, step, method.start, method.end, method.slope, method.last_slope, inner, out)
         return
     for m in range(n):
         out[m] = 0.0
-    for i in range(1, stages + 1 + extra):
-        at = int(tableau[DENSE_AT]) + i * degree
-        weight = 0.0
-        for j in range(degree):
-            weight = weight * s + tableau[at + degree - 1 - j]
-        weight *= step * (s * r)
+    first = method.slope
+    for i in range(1, method.stages + 1 + method.extra_stages):
+        weight = dense_weight(method, i, s) * (step * (s * r))
         if weight != 0.0:
-            stage = derivatives[i * n : i * n + n]
+            stage = method.stage(i)
             for m in range(n):
                 out[m] += weight * (stage[m] - first[m])
     for m in range(n):
         fall = near[m] - other[m]
         out[m] = near[m] - ((share * fall + (rest * fall + back * lost[m])) - out[m])
+
+
+def dense_weight(method, i, s):
+    """The polynomial with which a stage counts beside the line, over s (1 - s)."""
+    tableau = method.tableau
+    degree = int(tableau.degree)
+    at = int(tableau.dense_at) + i * degree
+    weight = 0.0
+    for j in range(degree):
+        weight = weight * s + method.coefficients[at + degree - 1 - j]
+    return weight

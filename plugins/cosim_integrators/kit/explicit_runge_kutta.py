@@ -10,15 +10,22 @@ from typing import TYPE_CHECKING, Any, ClassVar
 import numpy as np
 
 from cosim import ContractError, SimulationError, registry
-from cosim.kit import Capabilities, StepCode, Vector, compiled, slots_named
-from cosim.kit import method_layout as layout
+from cosim.kit import (
+    REDO_SIGNATURE,
+    Capabilities,
+    StepCode,
+    Vector,
+    compiled,
+    slots_named,
+)
 from cosim_integrators.kit.begin import begin_explicit_steps
 from cosim_integrators.kit.butcher_tableau import ButcherTableau
 from cosim_integrators.kit.compiled_integrator import CompiledIntegrator
 from cosim_integrators.kit.dense_output import explicit_dense_output
-from cosim_integrators.kit.explicit_stages import DEGREE, complete_explicit_step
+from cosim_integrators.kit.explicit_method import ExplicitMethod, PastSlots
+from cosim_integrators.kit.explicit_stages import complete_explicit_step
 from cosim_integrators.kit.explicit_step import explicit_step, redo_explicit_step
-from cosim_integrators.kit.size_layout import sizes_size
+from cosim_integrators.kit.size_memory import sizes_size
 from cosim_integrators.kit.stiffness import HITS
 
 if TYPE_CHECKING:
@@ -98,7 +105,8 @@ class ExplicitRungeKutta(CompiledIntegrator):
 
     def work_size(self, ny: int) -> int:
         """Derivatives of the stages and at the end of the step, what dense output keeps, sizes of states."""
-        kept = 3 if self.tableau.coefficients[DEGREE] == 0.0 else 1
+        is_cubic = self.tableau.dense is None or self.tableau.lift is not None
+        kept = 3 if is_cubic else 1
         return (self.tableau.stages + 1 + self.tableau.extra + kept) * ny + sizes_size(ny)
 
     def memory_size(self, ny: int) -> int:
@@ -111,21 +119,29 @@ class ExplicitRungeKutta(CompiledIntegrator):
         if not overlaps:
             return []
         ranges, rings = system.update_ranges, [ring.offset for ring in system.rings]
-        points = self.capabilities.points_inside
-        blocks = [*ranges["inside"], *ranges["ahead"]]
-        return [len(overlaps), *overlaps, system.side, *blocks, points, len(rings), *rings]
+        past = PastSlots(
+            overlaps=len(overlaps),
+            rings=len(rings),
+            side=system.side,
+            inside_first=ranges["inside"][0],
+            inside_last=ranges["inside"][1],
+            ahead_first=ranges["ahead"][0],
+            ahead_last=ranges["ahead"][1],
+            points=self.capabilities.points_inside,
+        )
+        return [*np.frombuffer(past, dtype=np.int64).tolist(), *overlaps, *rings]
 
     @property
     def warnings(self) -> list[str]:
         """That the system is stiff, if it was noticed, and what to use instead."""
-        if self._work[layout.STIFF_HITS] < HITS:
+        if self._last.stiff_hits < HITS:
             return []
         found = [e for e in registry().entries("integrator") if issubclass(e.cls, CompiledIntegrator)]
         found = [e for e in found if e.cls.capabilities.implicit and e.cls.capabilities.adaptive]
         found.sort(key=lambda entry: -entry.cls.order)
         others = ", ".join(entry.id for entry in found[:3])
         return [
-            f"The system is stiff (noticed at t = {self._work[layout.STIFF_TIME]:.6g} s): the steps of "
+            f"The system is stiff (noticed at t = {self._last.stiff_time:.6g} s): the steps of "
             f"{type(self).__name__} follow stability instead of accuracy. An implicit method takes longer "
             + (f"ones: {others}." if others else "ones.")
         ]
@@ -147,13 +163,14 @@ class ExplicitRungeKutta(CompiledIntegrator):
 
     def _take_extra_stages(self) -> None:
         """The extra stages of the last step, in arrays of their own; the State is not touched."""
-        if not self.tableau.extra or self._work[layout.DENSE_READY] or not self.previous_time < math.inf:
+        work = self._last
+        if not self.tableau.extra or work.dense_ready or not work.start < math.inf:
             return
         schedule, (y, p, d, k, h, c) = self._arrays
         if self._scratch[0].shape != y.shape or self._scratch[1].shape != c.shape:
             self._scratch = np.empty_like(y), np.empty_like(c)
         self._scratch[1][:] = c
-        status = compiled(complete_explicit_step, layout.REDO_SIGNATURE)(
+        status = compiled(complete_explicit_step, REDO_SIGNATURE)(
             *(*schedule, self.previous_time, self._scratch[0], p, d, k, h, self._scratch[1]),
             *(self._coefficients, self._settings, self._work, self._work, self._slots),
         )
@@ -165,8 +182,8 @@ class ExplicitRungeKutta(CompiledIntegrator):
         """Index in y of the state with the largest error in the last attempt (-1: no error estimate)."""
         if self.tableau.error is None or self._ny == 0:
             return -1
-        n, work = self._ny, self._work[layout.WORK_HEADER :]
-        relative, absolute = self._settings[layout.SETTINGS_HEADER :][: 2 * n].reshape(2, n)
-        stages = work[3 * n :][: self.tableau.stages * n].reshape(-1, n)
-        error = np.abs(self.tableau.error @ stages) / np.maximum(absolute, relative * np.abs(work[:n]))
+        method = ExplicitMethod(*self._method)
+        relative, absolute = method.relative_tolerances, method.absolute_tolerances
+        stages = method.derivatives[: self.tableau.stages * method.n].reshape(-1, method.n)
+        error = np.abs(self.tableau.error @ stages) / np.maximum(absolute, relative * np.abs(method.start))
         return int(np.argmax(np.where(np.isnan(error), np.inf, error)))

@@ -5,57 +5,33 @@ from __future__ import annotations
 import math
 
 from cosim.kit import (
-    ACCEPTED_END,
-    ATTEMPTED_END,
     BLOCK_FAILED,
     CONSTRAINTS_NOT_MET,
-    DENSE_READY,
     DONE,
-    END,
-    END_OF_CORRECTIONS,
-    ERROR_ORDER,
-    FAILED_BLOCK,
-    FAILED_TIME,
-    FIXED,
-    HOLDS,
-    INNER_FIRST,
-    INNER_LAST,
-    KINK_SLOTS,
-    LARGEST,
-    LAST_ERROR,
-    MEMORY_HEADER,
     MINIMUM_STEP,
-    NEXT_STEP,
     NO_CONVERGENCE,
-    NORMALIZE,
     NOT_FINITE,
     NOT_INITIALIZED,
     NOT_MET,
-    REASON,
-    REJECTIONS,
-    RETURNED,
-    SMALLEST,
-    START,
-    STEPS,
-    USUAL_ERROR,
-    WORK_HEADER,
     failure_code,
+    has_corrections,
     larger,
     project_end,
     project_error,
+    redo_entry,
+    step_entry,
     worth_projecting,
 )
-from cosim_integrators.kit.error_norm import slot_error, usual, weighted_error
+from cosim_integrators.kit.error_norm import reported_error, weighted_error
+from cosim_integrators.kit.explicit_method import ExplicitMethod
 from cosim_integrators.kit.explicit_stages import (
-    HAS_SECOND,
-    LINE_READY,
-    STAGES,
+    ERROR,
+    SECOND_ERROR,
     combine,
     finish_step,
-    kept_at,
     take_stages,
 )
-from cosim_integrators.kit.kinks import AT_START, MOST_CUTS, approach, find_kink, note_kinks
+from cosim_integrators.kit.kinks import begin_search, end_before_kink, is_cut_by_kink, may_be_cut
 from cosim_integrators.kit.own_past import (
     AS_ERROR,
     UNSETTLED,
@@ -70,32 +46,32 @@ from cosim_integrators.kit.rounding import (
     is_measured_again,
     may_be_rounding,
     measure_rounding,
-    note_noise,
-    take_size_1,
+    raise_floors,
+    retries_with_size_1,
+    update_sizes,
 )
-from cosim_integrators.kit.start_of_step import go_back, remember_start
-from cosim_integrators.kit.state_sizes import follow_sizes, have_news, keep, note_births
+from cosim_integrators.kit.start_of_step import copy_values, restore_start, save_start
+from cosim_integrators.kit.state_sizes import set_floors_of_born_states, sizes_change
 from cosim_integrators.kit.step_control import (
     NEARLY_IDEAL,
     end_reason,
+    ideal_step,
     next_step,
-    shorter,
+    shrink_factor,
     smallest_step,
     smooth_end,
     step_end,
 )
-from cosim_integrators.kit.stiffness import look_for_stiffness
+from cosim_integrators.kit.stiffness import detect_stiffness
 
 
-def one_estimate(y, step, row, tableau, settings, floors, work):
+def estimate(method, row, y, step, floors):
     """One estimate of the error of a step, as a vector in the spare one, and its size over the tolerance."""
-    n = y.shape[0]
-    start = work[WORK_HEADER : WORK_HEADER + n]
-    spare = work[WORK_HEADER + 2 * n : WORK_HEADER + 3 * n]
-    combine(tableau, row, work[WORK_HEADER + 3 * n :], n, spare)
-    for m in range(n):
+    spare = method.spare
+    combine(method, method.stages + row, spare)
+    for m in range(method.n):
         spare[m] *= step
-    return weighted_error(spare, start, y, settings, floors)
+    return weighted_error(method, spare, y, floors)
 
 
 def mixed(error, second):
@@ -108,258 +84,207 @@ def mixed(error, second):
     return error * error / math.sqrt(error * error + 0.01 * second * second)
 
 
-def estimated_error(y, step, tableau, settings, floors, work):
+def estimated_error(method, y, step, floors):
     """The method's own estimate of its error over the tolerance, or NaN."""
-    stages = int(tableau[STAGES])
-    error = one_estimate(y, step, stages + 1, tableau, settings, floors, work)
-    if tableau[HAS_SECOND] != 0.0:
-        error = mixed(error, one_estimate(y, step, stages + 2, tableau, settings, floors, work))
+    error = estimate(method, ERROR, y, step, floors)
+    if method.tableau.has_second_error != 0.0:
+        error = mixed(error, estimate(method, SECOND_ERROR, y, step, floors))
     return error
 
 
-def estimated_again(t, y, step, error, tableau, settings, sizes, work):
+def error_of_too_large_attempt(method, t, y, step, error):
     """As `estimated_error`, of a step from `t`: with floors for states that leave 0 in it.
 
-    The error in tolerances of states of size 1 goes into ``work[USUAL_ERROR]``.
+    The error in tolerances of states of size 1 goes into ``work.usual_error``.
     """
-    n = y.shape[0]
-    at = WORK_HEADER + (2 + int(tableau[STAGES])) * n
-    if note_births(t, step, y, work[at : at + n], settings[ERROR_ORDER], settings, sizes):
-        error = estimated_error(y, step, tableau, settings, sizes[:n], work)
-    work[USUAL_ERROR] = estimated_error(y, step, tableau, settings, usual(settings, n), work)
+    last_stage = method.stage(method.stages - 1)
+    if set_floors_of_born_states(method, t, step, y, last_stage, method.settings.error_order):
+        error = estimated_error(method, y, step, method.floors)
+    method.work.usual_error = estimated_error(method, y, step, method.absolute_tolerances)
     return error
 
 
-def corrected_error(table, ints, t, y, p, d, k, h, c, step, tableau, settings, floors, work, slots):
+def corrected_error(system, method, t, step):
     """As `estimated_error`, without what the corrections at the end of the step have taken out."""
-    n = y.shape[0]
-    start = work[WORK_HEADER : WORK_HEADER + n]
-    end = work[WORK_HEADER + n : WORK_HEADER + 2 * n]
-    spare = work[WORK_HEADER + 2 * n : WORK_HEADER + 3 * n]
-    stages = int(tableau[STAGES])
+    y = system.y
+    spare = method.spare
     error = 0.0
-    for i in range(2 if tableau[HAS_SECOND] != 0.0 else 1):
-        one_estimate(y, step, stages + 1 + i, tableau, settings, floors, work)
-        project_error(table, ints, t, y, p, d, k, h, c, spare, end, slots)
-        one = weighted_error(spare, start, y, settings, floors)
+    for i in range(2 if method.tableau.has_second_error != 0.0 else 1):
+        estimate(method, ERROR + i, y, step, method.floors)
+        project_error(system, method, t, spare)
+        one = weighted_error(method, spare, y, method.floors)
         error = one if i == 0 else mixed(error, one)
     return error
 
 
-def explicit_rounding(table, ints, t, y, p, d, k, h, c, step, settings, sizes, work, slots):
+def measure_rounding_of_step(system, method, t, step):
     """Measure what rounding gives the states in a step from `t` of this length; whether a floor has risen."""
-    n = y.shape[0]
-    first = slots[INNER_FIRST]
-    last = slots[INNER_LAST]
-    start = work[WORK_HEADER : WORK_HEADER + n]
-    other = work[WORK_HEADER + n : WORK_HEADER + 2 * n]
-    noise = work[WORK_HEADER + 2 * n : WORK_HEADER + 3 * n]
-    slope = work[WORK_HEADER + 3 * n : WORK_HEADER + 4 * n]
+    inner = method.inner(system)
+    noise = method.spare
     step *= LONGER
-    measure_rounding(table, ints, first, last, t, y, p, d, k, h, c, start, slope, noise, other, work)
-    add_noise_of_states(table, ints, first, last, t, y, p, d, k, h, c, step, start, slope, noise, work)
-    return note_noise(step, noise, settings, sizes)
+    measure_rounding(inner, method, t, method.slope, noise, method.end)
+    add_noise_of_states(inner, method, t, step, method.slope, noise)
+    return raise_floors(method, step, noise)
 
 
-def explicit_step(
-    table,
-    ints,
-    first,
-    last,
-    t,
-    y,
-    p,
-    d,
-    k,
-    h,
-    c,
-    tableau,
-    settings,
-    memory,
-    work,
-    slots,
-    t_stop,
-    limit,
-):
+def take_explicit_step(system, method, t, t_stop, limit):
     """One accepted step from `t`, not past `t_stop` and not longer than `limit`.
 
     The first stage is kept when a step is rejected, and the derivative at the end is the next first stage.
     """
-    if not memory[NEXT_STEP] > 0.0:  # or NaN, in a State from elsewhere
+    memory = method.memory
+    settings = method.settings
+    work = method.work
+    if not memory.next_step > 0.0:  # or NaN, in a State from elsewhere
         return NOT_INITIALIZED
-    n = y.shape[0]
-    controlled = settings[FIXED] == 0.0
-    smallest = smallest_step(t, t_stop, settings[SMALLEST])
-    ideal = min(max(memory[NEXT_STEP], smallest), settings[LARGEST]) if controlled else settings[FIXED]
-    slope = work[WORK_HEADER + 3 * n : WORK_HEADER + 4 * n]
-    if remember_start(t, y, c, work, slope) != 0:
+    y = system.y
+    c = system.c
+    order = settings.error_order
+    controlled = method.is_controlled
+    smallest = smallest_step(t, t_stop, settings.smallest_step)
+    ideal = ideal_step(method, smallest)
+    if not save_start(system, method, t, method.slope):
         return NOT_FINITE
     target = t_stop
-    cuts = 0
-    size = 0.0
-    sizes = memory[MEMORY_HEADER:]
-    floors = usual(settings, n)
-    kept = work[kept_at(tableau, n) :]
-    has_kept = False
+    has_saved_sizes = False
+    begin_search(method, c)
+    work.has_size_1 = 0.0
     if controlled:
-        floors = sizes[:n]
-        if slots[HOLDS] != 0 or have_news(y, sizes):
-            keep(sizes, kept, n)
-            has_kept = True
-            returned = follow_sizes(t, y, c, ideal, settings[ERROR_ORDER], settings, sizes)
-            if returned >= 0:
-                work[RETURNED] = returned + 1.0
-            if slots[HOLDS] != 0:
-                take_size_1(ideal, settings, sizes, n)
-        t_stop = smooth_end(t, t_stop, c, slots)
-        if slots[KINK_SLOTS] > 0:
-            cuts = MOST_CUTS
-            note_kinks(c, work, slots, AT_START)
-        if is_measured_again(ideal, sizes, n):
-            explicit_rounding(table, ints, t, y, p, d, k, h, c, ideal, settings, sizes, work, slots)
+        if method.slots.holds != 0 or sizes_change(method, y):
+            method.sizes.copy_to(method.sizes_at_start)
+            has_saved_sizes = True
+            update_sizes(system, method, t, ideal, order)
+        t_stop = smooth_end(method, c, t, t_stop)
+        if is_measured_again(method, ideal):
+            measure_rounding_of_step(system, method, t, ideal)
     rejected = False
-    has_size_1 = False  # once a step: what components report as errors does not follow sizes
     while True:
         longest = min(ideal, limit)
         t_end = step_end(t, longest, t_stop, controlled)
         step = t_end - t
-        work[ATTEMPTED_END] = t_end
-        status = take_stages(table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, work, slots)
+        work.attempted_end = t_end
+        status = take_stages(system, method, t, t_end)
         error = 0.0
         if status == 0 and controlled:
-            error = estimated_error(y, step, tableau, settings, floors, work)
+            error = estimated_error(method, y, step, method.floors)
             if error > 1.0 or rejected:
-                if not has_kept:
-                    keep(sizes, kept, n)
-                    has_kept = True
-                error = estimated_again(t, y, step, error, tableau, settings, sizes, work)
+                if not has_saved_sizes:
+                    method.sizes.copy_to(method.sizes_at_start)
+                    has_saved_sizes = True
+                error = error_of_too_large_attempt(method, t, y, step, error)
         if (
             status == 0
-            and cuts > 0
-            and 1.0 < error < math.inf
-            and finish_step(table, ints, first, last, t_end, y, p, d, k, h, c, tableau, work) == 0
+            and may_be_cut(method, error)
+            and finish_step(system, method, t_end) == 0
+            and is_cut_by_kink(system, method, t, t_end, smallest)
         ):
-            kink, size = find_kink(
-                table, ints, first, last, t, t_end, y, p, d, k, h, c, slope, smallest, settings, floors, work,
-                slots, size,
-            )  # fmt: skip
-            if kink < t_end:
-                t_stop = approach(t, kink, ideal)
-                cuts -= 1
-                work[REJECTIONS] += 1.0
-                continue
-        if status == 0 and worth_projecting(error, settings[ERROR_ORDER], slots):
-            status = finish_step(table, ints, first, last, t_end, y, p, d, k, h, c, tableau, work)
-            if status == 0 and looks_into_itself(c, slots):
-                status = settle_step(
-                    table, ints, first, last, t, t_end, y, p, d, k, h, c, tableau, settings, floors,
-                    work, slots,
-                )  # fmt: skip
-                if status == 0 and controlled:
-                    error = estimated_error(y, step, tableau, settings, floors, work)
-            if status == 0 and slots[NORMALIZE] != slots[END_OF_CORRECTIONS]:
-                status = project_end(table, ints, first, last, t_end, y, p, d, k, h, c, work, slots)
-                if status == 0 and controlled:
-                    error = corrected_error(
-                        table, ints, t_end, y, p, d, k, h, c, step, tableau, settings, floors, work,
-                        slots,
-                    )  # fmt: skip
+            t_stop = end_before_kink(t, work.kink_time, ideal)
+            continue
+        if status == 0 and worth_projecting(error, order, method.corrections):
+            status, error = correct_end(system, method, t, t_end, error)
             if status in (UNSETTLED, NOT_MET):
                 error = AS_ERROR
-            elif status == 0:
-                if controlled:
-                    error = larger(error, slot_error(c, settings, slots))
-                if error <= 1.0:
-                    if cuts == 0:
-                        break
-                    kink, size = find_kink(
-                        table, ints, first, last, t, t_end, y, p, d, k, h, c, slope, smallest, settings,
-                        floors, work, slots, size,
-                    )  # fmt: skip
-                    if not kink < t_end:
-                        break
-                    forget_own_past(k, h, slots, t)
-                    t_stop = approach(t, kink, ideal)
-                    cuts -= 1
-                    work[REJECTIONS] += 1.0
-                    continue
-            else:
+            elif status != 0:
                 error = math.nan
-        forget_own_past(k, h, slots, t)
+            elif error <= 1.0:
+                if not is_cut_by_kink(system, method, t, t_end, smallest):
+                    break
+                forget_own_past(system, method, t)
+                t_stop = end_before_kink(t, work.kink_time, ideal)
+                continue
+        forget_own_past(system, method, t)
         if status > 0:
-            work[FAILED_BLOCK] = float(status - 1)
-            go_back(table, ints, first, last, t, y, p, d, k, h, c, work)
-            if has_kept:
-                keep(kept, sizes, n)
+            work.failed_block = float(status - 1)
+            restore_all(system, method, t, has_saved_sizes)
             return BLOCK_FAILED
-        work[REJECTIONS] += 1.0
+        work.rejections += 1.0
         rejected = True
-        work[FAILED_TIME] = t_end
+        work.failed_time = t_end
         if (
             controlled
-            and may_be_rounding(error, work[USUAL_ERROR], sizes, n)
-            and explicit_rounding(table, ints, t, y, p, d, k, h, c, step, settings, sizes, work, slots)
+            and may_be_rounding(method, error)
+            and measure_rounding_of_step(system, method, t, step)
         ):
             continue
-        ideal = shorter(error, settings[ERROR_ORDER]) * step
-        is_small = status == 0 and work[USUAL_ERROR] <= 1.0 < error < math.inf
-        if controlled and ideal < smallest and is_small and not has_size_1:
-            take_size_1(step, settings, sizes, n)
-            has_size_1 = True
+        ideal = shrink_factor(error, order) * step
+        if retries_with_size_1(method, status, error, step, ideal, smallest):
             ideal = step
-            continue
-        if not controlled or ideal < smallest:
-            go_back(table, ints, first, last, t, y, p, d, k, h, c, work)
-            if has_kept:
-                keep(kept, sizes, n)
-            if status == UNSETTLED:
-                return NO_CONVERGENCE
-            if status == NOT_MET:
-                return CONSTRAINTS_NOT_MET
-            return MINIMUM_STEP if error == error else NOT_FINITE
-    work[START] = t
-    work[END] = t_end
-    work[ACCEPTED_END] = t_end
-    work[DENSE_READY] = 0.0
-    work[LINE_READY] = 0.0
-    work[STEPS] += 1.0
-    work[REASON] = float(end_reason(t_end, target, t_stop, longest, limit, settings[LARGEST]))
+        elif not controlled or ideal < smallest:
+            restore_all(system, method, t, has_saved_sizes)
+            return code_of(status, error)
+    work.accept(t, t_end, end_reason(t_end, target, t_stop, longest, limit, settings.largest_step))
+    method.progress.line_ready = 0.0
     if controlled:
-        count_step(error, sizes, n)
-        look_for_stiffness(y, step, tableau, settings, work)
-        memory[NEXT_STEP] = next_step(ideal, step, error, memory[LAST_ERROR], settings[ERROR_ORDER], rejected)
+        count_step(method, error)
+        detect_stiffness(method, y, step)
+        memory.next_step = next_step(ideal, step, error, memory.last_error, order, rejected)
         if step >= NEARLY_IDEAL * ideal:
-            memory[LAST_ERROR] = max(error, 1e-4)  # that of a step cut short says nothing about the next
+            memory.last_error = max(error, 1e-4)  # that of a step cut short says nothing about the next
     return DONE
 
 
-def redo_explicit_step(
-    table, ints, first, last, t_event, y, p, d, k, h, c, tableau, settings, memory, work, slots
-):
+def correct_end(system, method, t, t_end, error):
+    """Evaluate the end of an attempt and correct it: 0 or why it cannot be, and the error that is left."""
+    controlled = method.is_controlled
+    step = t_end - t
+    status = finish_step(system, method, t_end)
+    if status == 0 and looks_into_itself(method, system.c):
+        status = settle_step(system, method, t, t_end)
+        if status == 0 and controlled:
+            error = estimated_error(method, system.y, step, method.floors)
+    if status == 0 and has_corrections(method.corrections):
+        status = project_end(system, method, t_end)
+        if status == 0 and controlled:
+            error = corrected_error(system, method, t_end, step)
+    if status == 0 and controlled:
+        error = larger(error, reported_error(method, system.c))
+    return status, error
+
+
+def restore_all(system, method, t, has_saved_sizes):
+    """Make all what it was at the start of the step."""
+    restore_start(system, method, t)
+    if has_saved_sizes:
+        method.sizes_at_start.copy_to(method.sizes)
+
+
+def code_of(status, error):
+    """The step code for an attempt that no shorter step can mend."""
+    if status == UNSETTLED:
+        return NO_CONVERGENCE
+    if status == NOT_MET:
+        return CONSTRAINTS_NOT_MET
+    return MINIMUM_STEP if error == error else NOT_FINITE
+
+
+def take_explicit_step_again(system, method, t_event):
     """Take the last step again, ending exactly at `t_event`, without error control.
 
     Returns DONE or another code; then state and cache are those of the end of the step again.
     """
-    n = y.shape[0]
-    t = work[START]
-    t_end = work[END]
+    work = method.work
+    t = work.start
+    t_end = work.end
     code = DONE
     for _ in range(2):
-        status = take_stages(table, ints, first, last, t, t_event, y, p, d, k, h, c, tableau, work, slots)
+        status = take_stages(system, method, t, t_event)
         if status == 0:
-            status = finish_step(table, ints, first, last, t_event, y, p, d, k, h, c, tableau, work)
+            status = finish_step(system, method, t_event)
         if status == 0:
-            status = project_end(table, ints, first, last, t_event, y, p, d, k, h, c, work, slots)
+            status = project_end(system, method, t_event)
         if status == 0:
             break
         # The same stages give the same end of the step again, to the last bit.
         code = failure_code(status, work, NOT_FINITE)
-        work[FAILED_TIME] = t_event
-        work[ATTEMPTED_END] = t_event
+        work.failed_time = t_event
+        work.attempted_end = t_event
         t_event = t_end
-    for m in range(n):
-        y[m] = work[WORK_HEADER + n + m]
-    work[END] = t_event
-    work[DENSE_READY] = 0.0
-    work[LINE_READY] = 0.0
+    copy_values(system.y, method.end)
+    work.end = t_event
+    work.dense_ready = 0.0
+    method.progress.line_ready = 0.0
     return code
+
+
+explicit_step = step_entry(ExplicitMethod, take_explicit_step)
+redo_explicit_step = redo_entry(ExplicitMethod, take_explicit_step_again)

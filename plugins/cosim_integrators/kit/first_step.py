@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import END, ERROR_ORDER, EVALUATIONS, LARGEST, SETTINGS_HEADER, WORK_HEADER, larger, walk
+from cosim.kit import larger
+from cosim_integrators.kit.evaluation import evaluate
+from cosim_integrators.kit.start_of_step import copy_values
 from cosim_integrators.kit.state_sizes import floor_of
 
 ROUNDING = 1e-15  # of the largest state: what is smaller may be 0
 
 
-def first_tolerance(m, value, known, largest, settings, n):
+def first_tolerance(method, m, value, known, largest):
     """The tolerance of a state where steps begin, and the largest state is of that size.
 
     `known` is the largest value that it has had. What is 0 may become as large as the largest state; where
@@ -19,23 +21,26 @@ def first_tolerance(m, value, known, largest, settings, n):
     size = max(abs(value), known)
     if size <= ROUNDING * largest:
         size = min(1.0, largest) if largest > 0.0 else 1.0
-    return max(floor_of(size, settings, n, m), settings[SETTINGS_HEADER + m] * abs(value))
+    return max(floor_of(method, m, size), method.relative_tolerances[m] * abs(value))
 
 
-def choose_first_step(table, ints, first, last, t, y, p, d, k, h, c, known, settings, work):
-    """Put a first step into ``work[END]``; state and cache are as before.
+def choose_first_step(system, method, t, known):
+    """The length of a first step; `y` is as before, and the cache is not that of `y`.
 
-    From the size of the first derivative and, after a small explicit Euler step, of the second one.
-    Returns 0, or 1 + the index of a block that failed at the start.
+    From the size of the first derivative and, after a small explicit Euler step, of the second one. `known`
+    are the largest values that the states have had.
 
     References
     ----------
     E. Hairer, S. P. Nørsett, G. Wanner, "Solving Ordinary Differential Equations I", section II.4,
     starting step size; norm and tolerance are those of the error control here.
     """
-    n = y.shape[0]
-    start = work[WORK_HEADER : WORK_HEADER + n]
-    derivative = work[WORK_HEADER + n : WORK_HEADER + 2 * n]
+    settings = method.settings
+    y = system.y
+    c = system.c
+    n = method.n
+    start = method.start
+    derivative = method.end
     size = 0.0
     slope = 0.0
     largest = 0.0
@@ -44,30 +49,26 @@ def choose_first_step(table, ints, first, last, t, y, p, d, k, h, c, known, sett
     for m in range(n):
         start[m] = y[m]
         derivative[m] = c[m]
-        tolerance = first_tolerance(m, y[m], known[m], largest, settings, n)
+        tolerance = first_tolerance(method, m, y[m], known[m], largest)
         size = larger(size, abs(y[m]) / tolerance)
         slope = larger(slope, abs(c[m]) / tolerance)
     guess = 1e-6
     if size > 1e-5 and slope > 1e-5:
         guess = 0.01 * size / slope
-    guess = min(guess, settings[LARGEST])
+    guess = min(guess, settings.largest_step)
     for m in range(n):
         y[m] = start[m] + guess * derivative[m]
-    work[EVALUATIONS] += 1.0
-    status = walk(table, ints, first, last, t + guess, y, p, d, k, h, c)
+    status = evaluate(system, method, t + guess)
     curvature = 0.0
     if status == 0:
         for m in range(n):
-            tolerance = first_tolerance(m, start[m], known[m], largest, settings, n)
+            tolerance = first_tolerance(method, m, start[m], known[m], largest)
             curvature = larger(curvature, abs(c[m] - derivative[m]) / tolerance / guess)
     rate = larger(slope, curvature)
     chosen = max(1e-6, 1e-3 * guess)
     if rate > 1e-15:
-        chosen = math.pow(0.01 / rate, 1.0 / settings[ERROR_ORDER])
+        chosen = math.pow(0.01 / rate, 1.0 / settings.error_order)
     chosen = min(100.0 * guess, chosen)
+    copy_values(y, start)
     # A trial point where the derivative does not exist says only that the step must be small.
-    work[END] = chosen if status == 0 and 0.0 < chosen < math.inf else 1e-3 * guess
-    for m in range(n):
-        y[m] = start[m]
-    work[EVALUATIONS] += 1.0
-    return walk(table, ints, first, last, t, y, p, d, k, h, c)
+    return chosen if status == 0 and 0.0 < chosen < math.inf else 1e-3 * guess

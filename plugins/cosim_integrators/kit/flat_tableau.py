@@ -7,20 +7,20 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim_integrators.kit import explicit_stages as at
+from cosim_integrators.kit.explicit_method import NODES_AT, Tableau
 
 if TYPE_CHECKING:
     ButcherTableau = Any
 
 
 def flat_tableau(tableau: ButcherTableau) -> NDArray[np.float64]:
-    """The array that `cosim_integrators.kit.explicit_stages` describes."""
+    """The array that `cosim_integrators.kit.explicit_method` describes."""
     none = np.zeros(tableau.stages)
     error = none if tableau.error is None else tableau.error
     second = none if tableau.second_error is None else tableau.second_error
     rows = [*tableau.a, tableau.b, error, second, *stiffness_rows(tableau), *tableau.extra_rows]
     nodes = [*tableau.c, *tableau.extra_nodes]
-    first_row = at.TABLEAU_HEADER + len(nodes)
+    first_row = NODES_AT + len(nodes)
     place = first_row + len(rows)
     starts, body = [], []
     for row in rows:
@@ -29,23 +29,24 @@ def flat_tableau(tableau: ButcherTableau) -> NDArray[np.float64]:
         starts.append(float(place))
         body += entry
         place += len(entry)
-    header = np.zeros(at.TABLEAU_HEADER)
-    header[at.STAGES] = tableau.stages
-    header[at.SAME] = tableau.first_same_as_last
-    header[at.HAS_ERROR] = tableau.error is not None
-    header[at.HAS_SECOND] = tableau.second_error is not None
-    header[at.EXTRA] = tableau.extra
-    header[at.ORDER] = tableau.order
-    header[at.NOTICES] = tableau.error is not None and bool(stiffness_rows(tableau)[0].any())
-    header[at.BOUNDARY] = tableau.stability_limit
-    header[at.ROWS_AT] = first_row
-    header[at.DENSE_AT] = place
-    dense = np.zeros(0)
+    dense, degree = np.zeros(0), 0
     if tableau.dense is not None and tableau.lift is None:
         bends = bends_of(tableau.dense)
-        header[at.DEGREE] = bends.shape[1]
-        dense = bends.ravel()
-    return np.array([*header, *nodes, *starts, *body, *dense])
+        dense, degree = bends.ravel(), bends.shape[1]
+    shape = Tableau(
+        stages=tableau.stages,
+        first_same_as_last=tableau.first_same_as_last,
+        has_error=tableau.error is not None,
+        has_second_error=tableau.second_error is not None,
+        degree=degree,
+        dense_at=place,
+        rows_at=first_row,
+        extra_stages=tableau.extra,
+        order=tableau.order,
+        notices_stiffness=tableau.error is not None and bool(stiffness_rows(tableau)[0].any()),
+        stability_limit=tableau.stability_limit,
+    )
+    return np.array([*np.frombuffer(shape), *nodes, *starts, *body, *dense])
 
 
 def bends_of(dense: NDArray[np.float64]) -> NDArray[np.float64]:

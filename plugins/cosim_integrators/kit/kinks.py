@@ -10,22 +10,15 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import (
-    ERROR_SLOTS,
-    EVALUATIONS,
-    KINK_SLOTS,
-    SLOTS_HEADER,
-    SMOOTH_SLOTS,
-    WORK_HEADER,
-    walk,
-)
 from cosim_integrators.kit.dense_output import hermite, is_late
 from cosim_integrators.kit.error_norm import weighted_error
+from cosim_integrators.kit.evaluation import evaluate
+from cosim_integrators.kit.start_of_step import copy_values
 
 AT_START, BEFORE, BEHIND, HERE = range(4)  # where the numbers are kept from
 TAIL = 36  # numbers that a method may have at the very end of `work`
 MOST_CUTS = 8  # how often a step is taken again for the sake of kinks
-MOST_LOOKS = 60
+MOST_POINTS = 60
 SHORTEST = 1e-13  # of a step: nearer than that no kink is looked for
 NEAR = 0.1  # of the square of the distance to the nearer end: the cubic is not better
 DIRECT = 0.1  # of the step that control would take
@@ -38,95 +31,94 @@ def kink_room(count, n):
     return 0 if count == 0 else TAIL + 4 * count + n
 
 
-def kinks_at(work, slots, which):
-    """Where in `work` the numbers of one place are kept."""
-    return work.shape[0] - TAIL - (4 - which) * slots[KINK_SLOTS]
+def kink_values(method, place):
+    """The numbers that change their sign at kinks, as they were at a place, such as `AT_START`."""
+    numbers = method.work_numbers
+    count = method.slots.kinks
+    at = numbers.shape[0] - TAIL - (4 - place) * count
+    return numbers[at : at + count]
 
 
-def note_kinks(c, work, slots, which):
-    """Keep the numbers that change their signs at kinks."""
-    at = kinks_at(work, slots, which)
-    first = SLOTS_HEADER + slots[ERROR_SLOTS] + slots[SMOOTH_SLOTS]
-    for i in range(slots[KINK_SLOTS]):
-        work[at + i] = c[slots[first + i]]
+def change_of_derivative(method):
+    """Room for a vector, in front of the numbers of kinks."""
+    numbers = method.work_numbers
+    at = numbers.shape[0] - TAIL - 4 * method.slots.kinks - method.n
+    return numbers[at : at + method.n]
 
 
-def move_kinks(work, slots, to):
-    """Keep the numbers of the last look as those before, or behind, the first kink."""
-    here = kinks_at(work, slots, HERE)
-    at = kinks_at(work, slots, to)
-    for i in range(slots[KINK_SLOTS]):
-        work[at + i] = work[here + i]
+def store_kink_values(method, c, place):
+    """Store the numbers of the last evaluation."""
+    values = kink_values(method, place)
+    slots = method.kink_slots
+    for i in range(slots.shape[0]):
+        values[i] = c[slots[i]]
 
 
-def has_passed_kink(work, slots):
-    """Whether one of the numbers of the last look has another sign than at the start."""
-    start = kinks_at(work, slots, AT_START)
-    here = kinks_at(work, slots, HERE)
+def has_passed_kink(method):
+    """Whether one of the numbers of the last point has another sign than at the start."""
+    start = kink_values(method, AT_START)
+    here = kink_values(method, HERE)
     passed = False
-    for i in range(slots[KINK_SLOTS]):
-        passed = passed or (work[start + i] < 0.0) != (work[here + i] < 0.0)
+    for i in range(start.shape[0]):
+        passed = passed or (start[i] < 0.0) != (here[i] < 0.0)
     return passed
 
 
-def first_zero(low, high, work, slots):
-    """Where lines between the looks before and behind put the first kink."""
-    start = kinks_at(work, slots, AT_START)
-    before = kinks_at(work, slots, BEFORE)
-    behind = kinks_at(work, slots, BEHIND)
+def first_zero(method, low, high):
+    """Where lines between the points before and behind put the first kink."""
+    start = kink_values(method, AT_START)
+    before = kink_values(method, BEFORE)
+    behind = kink_values(method, BEHIND)
     share = 1.0
-    for i in range(slots[KINK_SLOTS]):
-        if (work[start + i] < 0.0) != (work[behind + i] < 0.0):
-            one = abs(work[before + i])
-            part = one / (one + abs(work[behind + i]))
+    for i in range(start.shape[0]):
+        if (start[i] < 0.0) != (behind[i] < 0.0):
+            one = abs(before[i])
+            part = one / (one + abs(behind[i]))
             if part < share:
                 share = part
     return low + share * (high - low)
 
 
-def size_of_kink(t, t_end, y, c, slope, settings, floors, work):
-    """How much a derivative changes over a step, times its length, in tolerances; keeps it at the end."""
-    n = y.shape[0]
-    spare = work[WORK_HEADER + 2 * n : WORK_HEADER + 3 * n]
-    for m in range(n):
+def size_of_kink(system, method, t, t_end):
+    """How much a derivative changes over a step, times its length, in tolerances; stores it at the end."""
+    y = system.y
+    c = system.c
+    slope = method.slope
+    spare = method.spare
+    for m in range(method.n):
         spare[m] = (t_end - t) * (c[m] - slope[m])
-    size = weighted_error(spare, work[WORK_HEADER : WORK_HEADER + n], y, settings, floors)
-    for m in range(n):
+    size = weighted_error(method, spare, y, method.floors)
+    for m in range(method.n):
         spare[m] = c[m]
     return size
 
 
-def cubic_inside(at, t, t_end, n, slope, last_slope, work, out):
-    """``out`` = the cubic through both ends of a step, at a time inside it."""
+def evaluate_inside(system, method, t, t_end, at):
+    """Evaluate the cubic through both ends of a step, at a time inside it; 0, or 1 + the index of a block.
+
+    The derivative at its end is in the spare vector.
+    """
     late = is_late(at, t, t_end)
-    near = work[WORK_HEADER + n * late : WORK_HEADER + n * late + n]
-    other = work[WORK_HEADER + n - n * late : WORK_HEADER + 2 * n - n * late]
-    hermite(at, t, t_end, near, other, slope, last_slope, out)
+    near = method.near_end(late)
+    other = method.near_end(not late)
+    hermite(at, t, t_end, near, other, method.slope, method.spare, system.y)
+    return evaluate(system, method, at)
 
 
-def jump_between(
-    table, ints, first, last, t, t_end, low, high, y, p, d, k, h, c, slope, settings, floors, work, slots
-):
+def jump_between(system, method, t, t_end, low, high):
     """As `size_of_kink`, of the change between two times inside the step."""
-    n = y.shape[0]
-    start = work[WORK_HEADER : WORK_HEADER + n]
-    end = work[WORK_HEADER + n : WORK_HEADER + 2 * n]
-    last_slope = work[WORK_HEADER + 2 * n : WORK_HEADER + 3 * n]
-    at = kinks_at(work, slots, AT_START) - n
-    change = work[at : at + n]
-    for looks in range(2):
-        cubic_inside(low if looks == 0 else high, t, t_end, n, slope, last_slope, work, y)
-        work[EVALUATIONS] += 1.0
-        if walk(table, ints, first, last, low if looks == 0 else high, y, p, d, k, h, c) != 0:
+    c = system.c
+    change = change_of_derivative(method)
+    for point in range(2):
+        if evaluate_inside(system, method, t, t_end, low if point == 0 else high) != 0:
             return 0.0
-        for m in range(n):
-            change[m] = c[m] if looks == 0 else (t_end - t) * (c[m] - change[m])
-    for m in range(n):
-        y[m] = end[m]
-    return weighted_error(change, start, y, settings, floors)
+        for m in range(method.n):
+            change[m] = c[m] if point == 0 else (t_end - t) * (c[m] - change[m])
+    copy_values(system.y, method.end)
+    return weighted_error(method, change, system.y, method.floors)
 
 
-def approach(t, kink, ideal):
+def end_before_kink(t, kink, ideal):
     """Where a step of an explicit method ends on its way to a kink: there, if it is short, else before it.
 
     The states of the stages are of a lower order than the end: some are beyond a kink where a long step ends.
@@ -134,35 +126,63 @@ def approach(t, kink, ideal):
     return kink if kink - t <= DIRECT * ideal else t + (1.0 - DIRECT) * (kink - t)
 
 
-def find_kink(
-    table, ints, first, last, t, t_end, y, p, d, k, h, c, slope, smallest, settings, floors, work, slots,
-    known_size,
-):  # fmt: skip
-    """Where a step has to end for the sake of a kink, just behind it (NaN: nowhere), and the kink's size.
+def begin_search(method, c):
+    """At the start of a step: how often it may be taken again, and the numbers there."""
+    work = method.work
+    work.kink_cuts = 0.0
+    work.kink_size = 0.0
+    if method.is_controlled and method.slots.kinks > 0:
+        work.kink_cuts = MOST_CUTS
+        store_kink_values(method, c, AT_START)
 
-    State and cache are those of the end on entry, and on return where the step stays. `slope` is the
-    derivative at the start, `smallest` the shortest step, `known_size` the size from a longer step, else 0.
-    It is infinite where a derivative jumps: that stays to error control, as it may jump back at once.
+
+def may_be_cut(method, error):
+    """Whether a kink may have made the error of an attempt too large."""
+    return method.work.kink_cuts > 0.0 and 1.0 < error < math.inf
+
+
+def is_cut_by_kink(system, method, t, t_end, smallest):
+    """Whether an attempt from `t` to `t_end` is to be taken again, to end just behind ``work.kink_time``.
+
+    State and cache are those of the end on entry, and on return where the step stays. `smallest` is the
+    shortest step.
     """
-    note_kinks(c, work, slots, HERE)
-    if known_size == math.inf or not has_passed_kink(work, slots):
-        return math.nan, known_size
-    n = y.shape[0]
-    end = work[WORK_HEADER + n : WORK_HEADER + 2 * n]
-    last_slope = work[WORK_HEADER + 2 * n : WORK_HEADER + 3 * n]
+    work = method.work
+    if work.kink_cuts == 0.0:
+        return False
+    locate_kink(system, method, t, t_end, smallest)
+    if not work.kink_time < t_end:
+        return False
+    work.kink_cuts -= 1.0
+    work.rejections += 1.0
+    return True
+
+
+def locate_kink(system, method, t, t_end, smallest):
+    """Find where a step has to end for the sake of a kink, just behind it, and the kink's size.
+
+    The size that is known of a longer step counts. It is infinite where a derivative jumps: that stays to
+    error control, as it may jump back at once.
+    """
+    work = method.work
+    known_size = work.kink_size
+    work.kink_time = math.nan
+    store_kink_values(method, system.c, HERE)
+    if known_size == math.inf or not has_passed_kink(method):
+        return
     step = t_end - t
-    change = size_of_kink(t, t_end, y, c, slope, settings, floors, work)
+    here = kink_values(method, HERE)
+    before = kink_values(method, BEFORE)
+    behind = kink_values(method, BEHIND)
+    change = size_of_kink(system, method, t, t_end)
     size = max(known_size, change)
-    move_kinks(work, slots, BEHIND)
-    begin = kinks_at(work, slots, AT_START)
-    before = kinks_at(work, slots, BEFORE)
-    for i in range(slots[KINK_SLOTS]):
-        work[before + i] = work[begin + i]
+    copy_values(behind, here)
+    copy_values(before, kink_values(method, AT_START))
     low = t
     high = t_end
     aim = 1.0
-    for looks in range(MOST_LOOKS):
-        at = first_zero(low, high, work, slots)
+    for points in range(MOST_POINTS):
+        at = first_zero(method, low, high)
         nearest = min(at - t, t_end - at)
         enough = max(SHORTEST * step, NEAR * nearest * nearest / step)
         if size > 0.0:
@@ -174,38 +194,31 @@ def find_kink(
         ):
             break
         at += 0.45 * aim * enough
-        if looks % 4 == 3 or not low < at < high:
+        if points % 4 == 3 or not low < at < high:
             at = low + 0.5 * (high - low)
-        cubic_inside(at, t, t_end, n, slope, last_slope, work, y)
-        work[EVALUATIONS] += 1.0
-        if walk(table, ints, first, last, at, y, p, d, k, h, c) != 0:
+        if evaluate_inside(system, method, t, t_end, at) != 0:
             break
-        note_kinks(c, work, slots, HERE)
-        if has_passed_kink(work, slots):
+        store_kink_values(method, system.c, HERE)
+        if has_passed_kink(method):
             high = at
             aim = -1.0
-            move_kinks(work, slots, BEHIND)
+            copy_values(behind, here)
         else:
             low = at
             aim = 1.0
-            move_kinks(work, slots, BEFORE)
+            copy_values(before, here)
     if known_size == 0.0 and high < t_end:
         size = max(size, change * step / (t_end - high))
-        jump = jump_between(
-            table, ints, first, last, t, t_end, low, high, y, p, d, k, h, c, slope, settings, floors, work,
-            slots,
-        )  # fmt: skip
-        if jump > MOST_OF_CHANGE * change:
+        if jump_between(system, method, t, t_end, low, high) > MOST_OF_CHANGE * change:
             size = math.inf
+    work.kink_size = size
     is_near = (
         size == math.inf or size * (high - t) <= HARMLESS * step or size * (t_end - high) <= HARMLESS * step
     )
     is_near = is_near or t_end - high <= SHORTEST * step or high - t <= max(smallest, SHORTEST * step)
     if not is_near:
-        return high, size
+        work.kink_time = high
+        return
     if low > t or high < t_end:
-        for m in range(n):
-            y[m] = end[m]
-        work[EVALUATIONS] += 1.0
-        walk(table, ints, first, last, t_end, y, p, d, k, h, c)
-    return math.nan, size
+        copy_values(system.y, method.end)
+        evaluate(system, method, t_end)

@@ -9,20 +9,8 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import EVALUATIONS, SETTINGS_HEADER, walk
-from cosim_integrators.kit.size_layout import (
-    ARE_SMALL,
-    FLOOR,
-    FOLLOWED,
-    LARGEST,
-    LAST_PAUSE,
-    MEASURED,
-    NOISE,
-    PAUSE,
-    SIZE_VECTORS,
-    STEPS_SINCE,
-)
-from cosim_integrators.kit.state_sizes import floor_of, follows, least_floor
+from cosim_integrators.kit.evaluation import evaluate
+from cosim_integrators.kit.state_sizes import floor_of, follow_sizes, least_floor
 
 SMALL = 0.1  # an error that would be less so much with tolerances of size 1 is that of a small state
 EPSILON = 2.220446049250313e-16
@@ -37,112 +25,148 @@ MOST_STEPS = 100.0
 MOST_PAUSES = 64.0
 
 
-def is_measured_again(step, sizes, n):
+def is_measured_again(method, step):
     """Whether rounding may give the states something else by now, or limit the steps."""
-    end = SIZE_VECTORS * n
-    if sizes[end + MEASURED] > 0.0:
-        return 2.0 * sizes[end + MEASURED] < LONGER * step or sizes[end + STEPS_SINCE] > MOST_STEPS
-    return sizes[end + STEPS_SINCE] > PATIENCE * (1.0 + sizes[end + LAST_PAUSE])
+    known = method.sizes.all_states
+    if known.measured > 0.0:
+        return 2.0 * known.measured < LONGER * step or known.steps_since > MOST_STEPS
+    return known.steps_since > PATIENCE * (1.0 + known.last_pause)
 
 
-def count_step(error, sizes, n):
+def count_step(method, error):
     """Count an accepted step that may have been short for the sake of rounding."""
-    end = SIZE_VECTORS * n
-    if sizes[end + ARE_SMALL] != 0.0 and error > LIMITS:
-        sizes[end + STEPS_SINCE] += 1.0
+    known = method.sizes.all_states
+    if known.are_small != 0.0 and error > LIMITS:
+        known.steps_since += 1.0
 
 
-def may_be_rounding(error, usual_error, sizes, n):
+def may_be_rounding(method, error):
     """Whether an attempt was rejected for the sake of small states alone, and rounding is to be measured.
 
-    `usual_error` is the error in tolerances of states of size 1. What does not help is done more and more
-    rarely.
+    What does not help is done more and more rarely.
     """
-    if not 1.0 < error < math.inf or usual_error > SMALL * error:
+    if not 1.0 < error < math.inf or method.work.usual_error > SMALL * error:
         return False
-    if sizes[SIZE_VECTORS * n + PAUSE] > 0.0:
-        sizes[SIZE_VECTORS * n + PAUSE] -= 1.0
+    known = method.sizes.all_states
+    if known.pause > 0.0:
+        known.pause -= 1.0
         return False
     return True
 
 
-def measure_rounding(table, ints, first, last, t, y, p, d, k, h, c, start, slope, noise, other, work):
+def measure_rounding(system, method, t, slope, noise, other):
     """What rounding makes of the derivatives, into `noise`: that of the states, and inside of the evaluation.
 
-    The derivatives are looked at on short ways through `start`, where they are `slope`. Their change is that
+    The derivatives are computed on short ways through the start, where they are `slope`. Their change is that
     by rounding of the states once the way is as short as a rounding; what does not lie on a straight line is
     rounding inside. Afterwards `y` is the start, and the cache is not its cache; `other` is overwritten.
     """
-    n = y.shape[0]
+    y = system.y
+    c = system.c
+    n = method.n
+    start = method.start
     for m in range(n):
         noise[m] = 0.0
-    for look in range(2 * WAYS):
+    for point in range(2 * WAYS):
         for m in range(n):
-            sign = 1.0 if (m % 3 == 0) == (look % 2 == 0) else -1.0
-            y[m] = start[m] + sign * (APART * (1.0 + look // 2) * start[m])
-        work[EVALUATIONS] += 1.0
-        status = walk(table, ints, first, last, t, y, p, d, k, h, c)
+            sign = 1.0 if (m % 3 == 0) == (point % 2 == 0) else -1.0
+            y[m] = start[m] + sign * (APART * (1.0 + point // 2) * start[m])
+        status = evaluate(system, method, t)
         for m in range(n):
             y[m] = start[m]
-            if look % 2 == 0:
+            if point % 2 == 0:
                 other[m] = c[m] if status == 0 else math.nan
             elif status == 0 and other[m] == other[m]:
                 change = 0.5 * abs(c[m] - other[m]) * (EPSILON / APART)
                 noise[m] = max(noise[m], change + abs(c[m] - 2.0 * slope[m] + other[m]))
 
 
-def add_noise_of_states(table, ints, first, last, t, y, p, d, k, h, c, step, start, slope, noise, work):
+def add_noise_of_states(system, method, t, step, slope, noise):
     """Add to `noise` how much the derivatives change where the states change by it in a step.
 
     So positions get the rounding of speeds. Afterwards as after `measure_rounding`.
     """
-    n = y.shape[0]
+    y = system.y
+    c = system.c
+    n = method.n
+    start = method.start
     for m in range(n):
         y[m] = start[m] + (1.0 if m % 3 == 0 else -1.0) * step * noise[m]
-    work[EVALUATIONS] += 1.0
-    status = walk(table, ints, first, last, t, y, p, d, k, h, c)
+    status = evaluate(system, method, t)
     for m in range(n):
         y[m] = start[m]
         if status == 0:
             noise[m] += abs(c[m] - slope[m])
 
 
-def note_noise(step, noise, settings, sizes):
+def raise_floors(method, step, noise):
     """Raise the floors to what noise in derivatives gives in steps of this length; whether one has risen.
 
     They do not rise above those of states of size 1.
     """
-    n = noise.shape[0]
-    end = SIZE_VECTORS * n
+    sizes = method.sizes
+    known = sizes.all_states
+    rounding = sizes.rounding
+    floors = sizes.floors
+    largest = sizes.largest
     risen = False
-    sizes[end + MEASURED] = 0.0
-    sizes[end + STEPS_SINCE] = 0.0
-    for m in range(n):
-        sizes[NOISE * n + m] = 0.0
-        raised = min(ABOVE * step * noise[m], settings[SETTINGS_HEADER + n + m])
-        if follows(settings, n, m) and raised > max(
-            floor_of(sizes[LARGEST * n + m], settings, n, m), least_floor(sizes, settings, n, m)
-        ):
-            risen = risen or raised > HELPS * sizes[FLOOR * n + m]
-            sizes[NOISE * n + m] = raised
-            sizes[FLOOR * n + m] = max(sizes[FLOOR * n + m], raised)
-            sizes[end + FOLLOWED] = 1.0
-            sizes[end + MEASURED] = step
-    sizes[end + LAST_PAUSE] = 0.0 if risen else min(MOST_PAUSES, 2.0 * sizes[end + LAST_PAUSE] + 1.0)
-    sizes[end + PAUSE] = sizes[end + LAST_PAUSE]
+    known.measured = 0.0
+    known.steps_since = 0.0
+    for m in range(method.n):
+        rounding[m] = 0.0
+        raised = min(ABOVE * step * noise[m], method.absolute_tolerances[m])
+        if method.follows_size(m) and raised > max(floor_of(method, m, largest[m]), least_floor(method, m)):
+            risen = risen or raised > HELPS * floors[m]
+            rounding[m] = raised
+            floors[m] = max(floors[m], raised)
+            known.followed = 1.0
+            known.measured = step
+    known.last_pause = 0.0 if risen else min(MOST_PAUSES, 2.0 * known.last_pause + 1.0)
+    known.pause = known.last_pause
     return risen
 
 
-def take_size_1(step, settings, sizes, n):
+def assume_size_1(method, step):
     """Hold all states to a size of 1 in the next step.
 
     Where no step is short enough for their own (it has a jump inside), and where derivatives miss more than
     rounding (while a witness is held).
     """
-    for m in range(n):
-        usual = settings[SETTINGS_HEADER + n + m]
-        sizes[NOISE * n + m] = usual
-        sizes[FLOOR * n + m] = max(sizes[FLOOR * n + m], usual)
-    sizes[SIZE_VECTORS * n + FOLLOWED] = 1.0
-    sizes[SIZE_VECTORS * n + MEASURED] = LONGER * step
-    sizes[SIZE_VECTORS * n + STEPS_SINCE] = 0.0
+    sizes = method.sizes
+    known = sizes.all_states
+    rounding = sizes.rounding
+    floors = sizes.floors
+    absolute = method.absolute_tolerances
+    for m in range(method.n):
+        rounding[m] = absolute[m]
+        floors[m] = max(floors[m], absolute[m])
+    known.followed = 1.0
+    known.measured = LONGER * step
+    known.steps_since = 0.0
+
+
+def update_sizes(system, method, t, step, order):
+    """At the start of a step, find out how large the states are, and what that says about their tolerances.
+
+    `step` is how long it is to be, `order` the exponent of the step in the error.
+    """
+    returned = follow_sizes(system, method, t, step, order)
+    if returned >= 0:
+        method.work.returned_state = returned + 1.0
+    if method.slots.holds != 0:
+        assume_size_1(method, step)
+
+
+def retries_with_size_1(method, status, error, step, ideal, smallest):
+    """Whether an attempt of this length is taken again, with all states held to a size of 1.
+
+    That is where only their own sizes make the error too large, and the step `ideal`, which they ask for, is
+    shorter than the smallest one. Once a step: what components report as errors does not follow sizes.
+    """
+    work = method.work
+    is_by_sizes = status == 0 and work.usual_error <= 1.0 < error < math.inf
+    if not (method.is_controlled and ideal < smallest and is_by_sizes and work.has_size_1 == 0.0):
+        return False
+    assume_size_1(method, step)
+    work.has_size_1 = 1.0
+    return True

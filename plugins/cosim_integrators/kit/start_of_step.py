@@ -1,34 +1,44 @@
-"""The start of a step: remembered, checked, and gone back to."""
+"""The start of a step: saved, checked, and restored."""
 
 from __future__ import annotations
 
 import math
 
-from cosim.kit import ATTEMPTED_END, EVALUATIONS, FAILED_TIME, START, WORK_HEADER, walk
+from cosim_integrators.kit.evaluation import evaluate
 
 
-def remember_start(t, y, c, work, derivative):
-    """Keep state and derivative; 0, or 1 when one of them is not finite."""
-    n = y.shape[0]
-    work[START] = math.nan
+def save_start(system, method, t, slope):
+    """Save the state, and its derivative into `slope`; whether all are finite numbers."""
+    work = method.work
+    y = system.y
+    c = system.c
+    start = method.start
+    work.start = math.nan
     total = 0.0
-    for m in range(n):
-        work[WORK_HEADER + m] = y[m]
-        derivative[m] = c[m]
+    for m in range(method.n):
+        start[m] = y[m]
+        slope[m] = c[m]
         # 0 unless one of the two is infinite or NaN.
         total += 0.0 * y[m] + 0.0 * c[m]
     if total != 0.0:
-        work[FAILED_TIME] = t
-        work[ATTEMPTED_END] = t
-        return 1
-    return 0
+        work.failed_time = t
+        work.attempted_end = t
+        return False
+    return True
 
 
-def go_back(table, ints, first, last, t, y, p, d, k, h, c, work):
+def restore_start(system, method, t):
     """Make state and cache what they were at the start; the state that failed goes to the spare vector."""
-    n = y.shape[0]
-    for m in range(n):
-        work[WORK_HEADER + 2 * n + m] = y[m]
-        y[m] = work[WORK_HEADER + m]
-    work[EVALUATIONS] += 1.0
-    walk(table, ints, first, last, t, y, p, d, k, h, c)
+    y = system.y
+    spare = method.spare
+    start = method.start
+    for m in range(method.n):
+        spare[m] = y[m]
+        y[m] = start[m]
+    evaluate(system, method, t)
+
+
+def copy_values(target, source):
+    """Make all values of a vector those of another."""
+    for m in range(target.shape[0]):
+        target[m] = source[m]

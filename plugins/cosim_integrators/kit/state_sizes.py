@@ -8,7 +8,7 @@ has had at the start of a step of this run. Four kinds of states are not known b
   large, so steps become as long as if it were known how large it will be. By its own size no step were short
   enough where the power is that of the error estimate, or more: then the error is as large as the state.
 - One that is rounding, or little more: see `rounding`.
-- One at 0: it has a floor as soon as it has left it in an attempt at a step (`note_births`).
+- One at 0: it has a floor as soon as it has left it in an attempt at a step (`set_floors_of_born_states`).
 - One that is `NEGLIGIBLE` times as small as the largest one: it is taken to be not smaller than that.
 """
 
@@ -16,25 +16,8 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import SETTINGS_HEADER, STEP_ACCURACY
 from cosim_integrators.kit.grown_back import has_grown_back
-from cosim_integrators.kit.size_layout import (
-    AHEAD,
-    ARE_SMALL,
-    BACK_FROM,
-    FLOOR,
-    FOLLOWED,
-    LARGEST,
-    LARGEST_OF_ALL,
-    NEVER,
-    NOISE,
-    POWER,
-    SINCE,
-    SIZE_VECTORS,
-    TRIED,
-    WAVE,
-    sizes_size,
-)
+from cosim_integrators.kit.size_memory import NEVER, sizes_size
 
 SCALE = 1e-3  # as in `cosim.contracts.tolerances`
 NEGLIGIBLE = 1e-6
@@ -45,150 +28,157 @@ FARTHEST = 100.0  # ages: where no state limits the step, the steps alone do not
 MATURE = 16.0  # steps: the first ones show their own formula more than a power
 
 
-def follows(settings, n, m):
-    """Whether the absolute tolerance of a state follows its size."""
-    return settings[SETTINGS_HEADER + 2 * n + 3 + m] == 0.0
-
-
-def floor_of(size, settings, n, m):
+def floor_of(method, m, size):
     """The absolute tolerance of a state of that size."""
-    usual = settings[SETTINGS_HEADER + n + m]
-    if not follows(settings, n, m):
-        return usual
-    return max(max(usual * size, settings[SETTINGS_HEADER + 2 * n + 2]), SMALLEST_FLOOR)
+    of_size_1 = method.absolute_tolerances[m]
+    if not method.follows_size(m):
+        return of_size_1
+    return max(max(of_size_1 * size, method.least_absolute_tolerance), SMALLEST_FLOOR)
 
 
-def steps_ahead(order, settings):
+def steps_ahead(method, order):
     """How many steps the floor of a state of size 1 allows while it changes by 1, times a margin.
 
     `order` is the exponent of the step in the error.
     """
-    return FURTHER * math.pow(SCALE * settings[STEP_ACCURACY], -1.0 / order)
+    return FURTHER * math.pow(SCALE * method.settings.step_accuracy, -1.0 / order)
 
 
-def grown_floor(size, power, older, settings, n, m):
+def grown_floor(method, m, size, power, older):
     """As `floor_of`, of a state that will be `older` times as old: of its size then, if that is at most 1."""
-    own = floor_of(size, settings, n, m)
+    own = floor_of(method, m, size)
     if power == 0.0:
         return own
-    grown = settings[SETTINGS_HEADER + n + m]
+    grown = method.absolute_tolerances[m]
     if power * math.log(older) < 700.0:
-        grown = min(grown, floor_of(size * math.pow(older, power), settings, n, m))
+        grown = min(grown, floor_of(method, m, size * math.pow(older, power)))
     return max(grown, own)
 
 
-def least_floor(sizes, settings, n, m):
+def least_floor(method, m):
     """That of a state which is negligible beside the largest one."""
-    return floor_of(NEGLIGIBLE * min(1.0, sizes[SIZE_VECTORS * n + LARGEST_OF_ALL]), settings, n, m)
+    return floor_of(method, m, NEGLIGIBLE * min(1.0, method.sizes.all_states.largest_of_all))
 
 
-def begin_sizes(settings, sizes, n):
+def begin_sizes(method):
     """At the beginning of a run nothing is known; steps of a fixed length leave it at that."""
-    for i in range(sizes_size(n)):
-        sizes[i] = 0.0
-    for m in range(n):
-        sizes[FLOOR * n + m] = settings[SETTINGS_HEADER + n + m]
-    sizes[SIZE_VECTORS * n + FOLLOWED] = 1.0
+    sizes = method.sizes
+    floors = sizes.floors
+    absolute = method.absolute_tolerances
+    for i in range(sizes_size(method.n)):
+        sizes.numbers[i] = 0.0
+    for m in range(method.n):
+        floors[m] = absolute[m]
+    sizes.all_states.followed = 1.0
 
 
-def keep(sizes, kept, n):
-    """Copy all numbers."""
-    for i in range(sizes_size(n)):
-        kept[i] = sizes[i]
-
-
-def have_news(y, sizes):
+def sizes_change(method, y):
     """Whether a state is larger than ever, or smaller than its floor, or is followed."""
-    n = y.shape[0]
-    floors = sizes[FLOOR * n : FLOOR * n + n]
-    largest = sizes[LARGEST * n : LARGEST * n + n]
-    news = sizes[SIZE_VECTORS * n + FOLLOWED] != 0.0
-    for m in range(n):
+    sizes = method.sizes
+    floors = sizes.floors
+    largest = sizes.largest
+    changed = sizes.all_states.followed != 0.0
+    for m in range(method.n):
         size = abs(y[m])
         if size > largest[m] or 0.0 < size < floors[m]:
-            news = True
-    return news
+            changed = True
+    return changed
 
 
-def follow_sizes(t, y, c, step, order, settings, sizes):
-    """At the start of a step with news: note what the states are; the index of one that grew back, or -1.
+def follow_sizes(system, method, t, step, order):
+    """At the start of a step find out what the states are; the index of one that grew back, or -1.
 
-    `c` is the derivative, `step` how long the step is to be, `order` as in `steps_ahead`.
+    `step` is how long the step is to be, `order` as in `steps_ahead`.
     """
-    n = y.shape[0]
-    end = SIZE_VECTORS * n
+    y = system.y
+    c = system.c
+    n = method.n
+    sizes = method.sizes
+    all_states = sizes.all_states
+    largest_values = sizes.largest
+    powers = sizes.powers
+    zero_times = sizes.zero_times
+    rounding = sizes.rounding
+    smallest = sizes.smallest
+    floors = sizes.floors
     returned = -1
     followed = 0.0
     small = 0.0
     wave = NEVER
-    ahead = steps_ahead(order, settings) * step
+    ahead = steps_ahead(method, order) * step
     for m in range(n):
-        sizes[end + LARGEST_OF_ALL] = max(sizes[end + LARGEST_OF_ALL], abs(y[m]))
+        all_states.largest_of_all = max(all_states.largest_of_all, abs(y[m]))
     for m in range(n):
         size = abs(y[m])
-        largest = max(sizes[LARGEST * n + m], size)
-        power = sizes[POWER * n + m]
-        own = floor_of(largest, settings, n, m)
-        floor = max(own, least_floor(sizes, settings, n, m)) if largest > 0.0 else own
-        if size > 0.0 and sizes[LARGEST * n + m] == 0.0:
-            wave = min(wave, sizes[SINCE * n + m])
-            sizes[BACK_FROM * n + m] = 0.0
+        largest = max(largest_values[m], size)
+        power = powers[m]
+        own = floor_of(method, m, largest)
+        floor = max(own, least_floor(method, m)) if largest > 0.0 else own
+        if size > 0.0 and largest_values[m] == 0.0:
+            wave = min(wave, zero_times[m])
+            smallest[m] = 0.0
             followed = 1.0
         if power > 0.0:
-            age = t - sizes[SINCE * n + m]
+            age = t - zero_times[m]
             if age > MATURE * step:
-                steadily = size > sizes[LARGEST * n + m] and y[m] * c[m] > 0.0
+                steadily = size > largest_values[m] and y[m] * c[m] > 0.0
                 power = age * abs(c[m]) / size if steadily else 0.0
-            older = 1.0 + max(sizes[end + AHEAD], min(ahead, FARTHEST * age)) / age
-            floor = max(floor, grown_floor(largest, power, older, settings, n, m))
-        elif own < largest and has_grown_back(m, y, c, own, sizes):
+            older = 1.0 + max(all_states.ahead, min(ahead, FARTHEST * age)) / age
+            floor = max(floor, grown_floor(method, m, largest, power, older))
+        elif own < largest and has_grown_back(sizes, m, y[m], c[m], own):
             returned = m
-        if 0.0 < largest < SMALL and follows(settings, n, m):
+        if 0.0 < largest < SMALL and method.follows_size(m):
             small = 1.0
-        sizes[LARGEST * n + m] = largest
-        sizes[POWER * n + m] = power
-        sizes[FLOOR * n + m] = max(floor, sizes[NOISE * n + m])
-        if power > 0.0 or sizes[NOISE * n + m] > 0.0 or sizes[BACK_FROM * n + m] > 0.0:
+        largest_values[m] = largest
+        powers[m] = power
+        floors[m] = max(floor, rounding[m])
+        if power > 0.0 or rounding[m] > 0.0 or smallest[m] > 0.0:
             followed = 1.0
-    sizes[end + FOLLOWED] = followed
-    sizes[end + ARE_SMALL] = small
-    sizes[end + WAVE] = wave
-    sizes[end + TRIED] = 0.0
+    all_states.followed = followed
+    all_states.are_small = small
+    all_states.wave = wave
+    all_states.tried = 0.0
     return returned
 
 
-def note_births(t, step, y, slope, order, settings, sizes):
+def set_floors_of_born_states(method, t, step, y, slope, order):
     """Give a floor to each state that has left 0 in an attempt from `t`; whether there is one at 0.
 
     `slope` is a derivative at the end of the step, or near it. What leaves 0 in the step after others grows
     since they do. From one attempt to a shorter one the power shows best: formulas that are implicit give
     every state the first one.
     """
-    n = y.shape[0]
-    end = SIZE_VECTORS * n
-    found = False
-    ahead = steps_ahead(order, settings) * step
-    longer = sizes[end + TRIED]
-    since = min(t, sizes[end + WAVE])
+    sizes = method.sizes
+    all_states = sizes.all_states
+    largest = sizes.largest
+    smallest = sizes.smallest
+    powers = sizes.powers
+    zero_times = sizes.zero_times
+    floors = sizes.floors
+    rounding = sizes.rounding
+    is_one_at_zero = False
+    ahead = steps_ahead(method, order) * step
+    longer = all_states.tried
+    since = min(t, all_states.wave)
     age = t + step - since
-    for m in range(n):
-        if sizes[LARGEST * n + m] == 0.0 and follows(settings, n, m):
-            found = True
+    for m in range(method.n):
+        if largest[m] == 0.0 and method.follows_size(m):
+            is_one_at_zero = True
             size = abs(y[m])
             power = age * abs(slope[m]) / size if y[m] * slope[m] > 0.0 else 0.0
-            tried = sizes[BACK_FROM * n + m]
+            tried = smallest[m]
             if longer > step and tried > size > 0.0:
                 power = max(power, math.log(tried / size) / math.log((age - step + longer) / age))
             # the error of one that is still 0 may see what the state does not
-            floor = settings[SETTINGS_HEADER + n + m]
+            floor = method.absolute_tolerances[m]
             if size > 0.0:
-                floor = grown_floor(size, power, 1.0 + ahead / age, settings, n, m)
-                floor = max(floor, least_floor(sizes, settings, n, m))
-            sizes[BACK_FROM * n + m] = size
-            sizes[POWER * n + m] = power
-            sizes[SINCE * n + m] = since
-            sizes[FLOOR * n + m] = max(floor, sizes[NOISE * n + m])
-    if found:
-        sizes[end + TRIED] = step
-        sizes[end + AHEAD] = ahead
-    return found
+                floor = grown_floor(method, m, size, power, 1.0 + ahead / age)
+                floor = max(floor, least_floor(method, m))
+            smallest[m] = size
+            powers[m] = power
+            zero_times[m] = since
+            floors[m] = max(floor, rounding[m])
+    if is_one_at_zero:
+        all_states.tried = step
+        all_states.ahead = ahead
+    return is_one_at_zero

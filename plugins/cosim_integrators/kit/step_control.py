@@ -4,16 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import (
-    BY_KINK,
-    BY_LIMIT,
-    BY_MAXIMUM,
-    BY_METHOD,
-    BY_TARGET,
-    ERROR_SLOTS,
-    SLOTS_HEADER,
-    SMOOTH_SLOTS,
-)
+from cosim.kit import BY_KINK, BY_LIMIT, BY_MAXIMUM, BY_METHOD, BY_TARGET
 
 SAFETY = 0.9
 CAUTION = 0.7  # where the error is that of a step that was made short
@@ -34,14 +25,21 @@ def smallest_step(t, t_stop, smallest):
     return max(smallest, SMALLEST_RELATIVE_STEP * max(abs(t), min(1.0, t_stop - t)))
 
 
-def smooth_end(t, t_stop, c, slots):
+def smooth_end(method, c, t, t_stop):
     """`t_stop`, or the first time before it at which a component says that it will not be smooth."""
-    at = SLOTS_HEADER + slots[ERROR_SLOTS]
     nearly = t_stop - SMALLEST_RELATIVE_STEP * max(1.0, abs(t))  # not worth a step between
-    for i in range(at, at + slots[SMOOTH_SLOTS]):
-        if t < c[slots[i]] < nearly:
-            nearly = t_stop = c[slots[i]]
+    for slot in method.smooth_slots:
+        if t < c[slot] < nearly:
+            nearly = t_stop = c[slot]
     return t_stop
+
+
+def ideal_step(method, smallest):
+    """The length that the last step asks for, or that is given."""
+    settings = method.settings
+    if not method.is_controlled:
+        return settings.fixed_step
+    return min(max(method.memory.next_step, smallest), settings.largest_step)
 
 
 def step_end(t, longest, t_stop, controlled):
@@ -67,7 +65,7 @@ def end_reason(t_end, target, smooth, longest, limit, largest):
     return BY_METHOD
 
 
-def shorter(error, order):
+def shrink_factor(error, order):
     """By how much an attempt with this error (NaN: not finite) is shortened."""
     if error != error:
         return LARGEST_SHRINK
@@ -77,8 +75,8 @@ def shorter(error, order):
 def next_step(ideal, step, error, previous_error, order, rejected):
     """Length of the next step after one that was accepted.
 
-    A proportional-integral controller: it looks at the trend of the error too, and so rejects fewer
-    steps than one that looks at the last error alone.
+    A proportional-integral controller: it takes the trend of the error into account, and so rejects
+    fewer steps than one that knows the last error alone.
     """
     if step < NEARLY_IDEAL * ideal:
         # Something else made this step short. Its error says nothing about the next one, unless it is so

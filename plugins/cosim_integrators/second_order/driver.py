@@ -1,169 +1,130 @@
 """What fixed steps of all methods for second-order form share, as kernel functions.
 
-=================== =====================================================================
-``coefficients``    0 and 1 lengths of q and u, then the numbers of the method
-``memory``          after the header: 0 while q' = u has held at every point (then the rates of q at new
-                    speeds are known without an evaluation), 1 since it did not
-``work``            after the vectors that all methods have: the derivative at the start and at the end of
-                    the step, and two vectors that substeps use
-=================== =====================================================================
+A method brings ``substeps(system, method, t, t_end)``, the way from the start of a step to its end. It
+returns 0, 1 + the index of a failed block, -1 for what is not finite, or `DIVERGED`.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from cosim.kit import (
-    ACCEPTED_END,
-    ATTEMPTED_END,
     DONE,
-    END,
-    EVALUATIONS,
-    FAILED_TIME,
-    FIXED,
-    LARGEST,
-    MEMORY_HEADER,
-    NEXT_STEP,
     NO_CONVERGENCE,
     NOT_FINITE,
     NOT_INITIALIZED,
-    REASON,
-    REJECTIONS,
-    START,
-    STEPS,
-    WORK_HEADER,
     failure_code,
     project_end,
-    walk,
+    redo_entry,
+    step_entry,
 )
-from cosim_integrators.kit.begin import begin_steps
-from cosim_integrators.kit.start_of_step import go_back, remember_start
+from cosim_integrators.kit.begin import begin_run
+from cosim_integrators.kit.evaluation import evaluate_stage
+from cosim_integrators.kit.start_of_step import copy_values, restore_start, save_start
 from cosim_integrators.kit.step_control import end_reason, step_end
+from cosim_integrators.second_order.second_order_method import SecondOrderMethod
 
-DIVERGED = -2  # beside 0, 1 + the index of a failed block and, for what is not finite, -1
+DIVERGED = -2
 
 
-def begin_second_order_steps(
-    table, ints, first, last, t, y, p, d, k, h, c, coefficients, settings, memory, work, slots
-):
-    """As `begin_steps`; q' = u holds until it does not."""
-    code = begin_steps(
-        table, ints, first, last, t, y, p, d, k, h, c, coefficients, settings, memory, work, slots
-    )
-    memory[MEMORY_HEADER] = 1.0 if coefficients[0] != coefficients[1] else 0.0
+def begin_second_order_run(system, method, t):
+    """As `begin_run`; q' = u holds until it does not, and cannot where the lengths differ."""
+    code = begin_run(system, method, t)
+    method.memory.rates_differ = 1.0 if method.form.size_q != method.form.size_u else 0.0
     return code
 
 
-def evaluate(table, ints, first, last, t, y, p, d, k, h, c, work):
-    """Walk at `t` and count it; 0 or 1 + the index of a failed block."""
-    work[EVALUATIONS] += 1.0
-    status = walk(table, ints, first, last, t, y, p, d, k, h, c)
-    if status != 0:
-        work[FAILED_TIME] = t
-    return status
-
-
-def rates_are_speeds(y, c, nq):
+def rates_are_speeds(method, y, c):
     """Whether q' = u at this point, to the last bit."""
+    nq = method.nq
     different = 0
     for m in range(nq):
         different += c[m] != y[nq + m]
     return different == 0
 
 
-def keep_end(y, c, work):
-    """Keep state and derivative at the end; 0, or -1 when something is not finite."""
-    n = y.shape[0]
+def store_end(method, y, c):
+    """Store state and derivative at the end; 0, or -1 when something is not finite."""
+    end = method.end
+    last_slope = method.last_slope
     total = 0.0
-    for m in range(n):
-        work[WORK_HEADER + n + m] = y[m]
-        work[WORK_HEADER + 4 * n + m] = c[m]
+    for m in range(method.n):
+        end[m] = y[m]
+        last_slope[m] = c[m]
         total += 0.0 * y[m] + 0.0 * c[m]
     return 0 if total == 0.0 else -1
 
 
-def new_step(substeps):
+def new_step(substeps: Callable[..., Any]) -> Callable[..., Any]:
     """The step of a method whose way from start to end is `substeps`."""
 
-    def step(
-        table,
-        ints,
-        first,
-        last,
-        t,
-        y,
-        p,
-        d,
-        k,
-        h,
-        c,
-        coefficients,
-        settings,
-        memory,
-        work,
-        slots,
-        t_stop,
-        limit,
-    ):
-        if not memory[NEXT_STEP] > 0.0:  # or NaN, in a State from elsewhere
+    def take_fixed_step(system, method, t, t_stop, limit):
+        memory = method.memory
+        settings = method.settings
+        work = method.work
+        if not memory.next_step > 0.0:  # or NaN, in a State from elsewhere
             return NOT_INITIALIZED
-        n = y.shape[0]
-        if remember_start(t, y, c, work, work[WORK_HEADER + 3 * n : WORK_HEADER + 4 * n]) != 0:
+        if not save_start(system, method, t, method.slope):
             return NOT_FINITE
-        longest = min(min(settings[FIXED], settings[LARGEST]), limit)
+        longest = min(min(settings.fixed_step, settings.largest_step), limit)
         t_end = step_end(t, longest, t_stop, False)
-        work[ATTEMPTED_END] = t_end
-        known = memory[MEMORY_HEADER]
-        status = substeps(table, ints, first, last, t, t_end, y, p, d, k, h, c, coefficients, memory, work)
-        if status == 0:
-            status = keep_end(y, c, work)
-        if status == 0:
-            status = project_end(table, ints, first, last, t_end, y, p, d, k, h, c, work, slots)
+        work.attempted_end = t_end
+        rates_differed = memory.rates_differ
+        status = go_to_end(system, method, t, t_end)
         if status != 0:
-            memory[MEMORY_HEADER] = known
-            work[REJECTIONS] += 1.0
+            memory.rates_differ = rates_differed
+            work.rejections += 1.0
             if status < 0:
-                work[FAILED_TIME] = t_end
-            go_back(table, ints, first, last, t, y, p, d, k, h, c, work)
+                work.failed_time = t_end
+            restore_start(system, method, t)
             return failure_code(status, work, NO_CONVERGENCE if status == DIVERGED else NOT_FINITE)
-        work[START] = t
-        work[END] = t_end
-        work[ACCEPTED_END] = t_end
-        work[STEPS] += 1.0
-        work[REASON] = float(end_reason(t_end, t_stop, t_stop, longest, limit, settings[LARGEST]))
+        work.accept(t, t_end, end_reason(t_end, t_stop, t_stop, longest, limit, settings.largest_step))
         return DONE
 
-    return step
+    go_to_end = corrected(substeps)
+    return step_entry(SecondOrderMethod, take_fixed_step)
 
 
-def new_redo(substeps):
+def corrected(substeps: Callable[..., Any]) -> Callable[..., Any]:
+    """The way to the end of a step, which is corrected and stored; the same results."""
+
+    def go_to_end(system, method, t, t_end):
+        status = substeps(system, method, t, t_end)
+        if status == 0:
+            status = store_end(method, system.y, system.c)
+        if status == 0:
+            status = project_end(system, method, t_end)
+        return status
+
+    return go_to_end
+
+
+def new_redo(substeps: Callable[..., Any]) -> Callable[..., Any]:
     """The last step again, to another end; see `cosim.contracts.method_layout`."""
 
-    def redo(
-        table, ints, first, last, t_event, y, p, d, k, h, c, coefficients, settings, memory, work, slots
-    ):
-        n = y.shape[0]
-        t = work[START]
-        t_end = work[END]
+    def take_fixed_step_again(system, method, t_event):
+        work = method.work
+        t = work.start
+        t_end = work.end
         code = DONE
         for _ in range(2):
-            for m in range(n):
-                y[m] = work[WORK_HEADER + m]
-            status = evaluate(table, ints, first, last, t, y, p, d, k, h, c, work)
+            copy_values(system.y, method.start)
+            status = evaluate_stage(system, method, t)
             if status == 0:
-                status = substeps(
-                    table, ints, first, last, t, t_event, y, p, d, k, h, c, coefficients, memory, work
-                )
-            if status == 0:
-                status = keep_end(y, c, work)
-            if status == 0:
-                status = project_end(table, ints, first, last, t_event, y, p, d, k, h, c, work, slots)
+                status = go_to_end(system, method, t, t_event)
             if status == 0:
                 break
             # The same substeps give the same end of the step again, to the last bit.
             code = failure_code(status, work, NOT_FINITE)
-            work[FAILED_TIME] = t_event
-            work[ATTEMPTED_END] = t_event
+            work.failed_time = t_event
+            work.attempted_end = t_event
             t_event = t_end
-        work[END] = t_event
+        work.end = t_event
         return code
 
-    return redo
+    go_to_end = corrected(substeps)
+    return redo_entry(SecondOrderMethod, take_fixed_step_again)
+
+
+begin_second_order_steps = redo_entry(SecondOrderMethod, begin_second_order_run)

@@ -7,10 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 import cosim
-from cosim.kit import MEMORY_HEADER, WALK_SIGNATURE, compile_function, walk
+from cosim.kit import WALK_SIGNATURE, compile_function, walk, width_of
 from cosim_integrators.kit import CompiledIntegrator
 from cosim_integrators.kit.dense_output import hermite_dense_output
 from cosim_integrators.second_order.driver import begin_second_order_steps
+from cosim_integrators.second_order.second_order_method import FormMemory
 
 
 class SecondOrderIntegrator(CompiledIntegrator):
@@ -36,7 +37,7 @@ class SecondOrderIntegrator(CompiledIntegrator):
 
     def memory_size(self, ny: int) -> int:
         """One number more: whether q' = u has held so far."""
-        return MEMORY_HEADER + 1
+        return width_of(FormMemory)
 
     def check(self, system: Any, state: Any) -> None:
         """Check the form of the system.

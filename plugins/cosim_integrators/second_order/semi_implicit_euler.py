@@ -2,35 +2,38 @@
 
 from __future__ import annotations
 
-from cosim.kit import MEMORY_HEADER, WORK_HEADER, Capabilities
-from cosim_integrators.second_order.driver import evaluate, new_redo, new_step, rates_are_speeds
+from cosim.kit import Capabilities
+from cosim_integrators.kit.evaluation import evaluate_stage
+from cosim_integrators.second_order.driver import new_redo, new_step, rates_are_speeds
 from cosim_integrators.second_order.integrator import SecondOrderIntegrator
 
 
-def euler_substeps(table, ints, first, last, t, t_end, y, p, d, k, h, c, coefficients, memory, work):
+def euler_substeps(system, method, t, t_end):
     """New speeds with the old derivative, then new coordinates with the new speeds."""
-    n = y.shape[0]
-    nq = int(coefficients[0])
-    start = work[WORK_HEADER : WORK_HEADER + n]
-    slope = work[WORK_HEADER + 3 * n : WORK_HEADER + 4 * n]
+    y = system.y
+    c = system.c
+    n = method.n
+    nq = method.nq
+    start = method.start
+    slope = method.slope
     step = t_end - t
     for m in range(nq, n):
         y[m] = start[m] + step * slope[m]
-    if memory[MEMORY_HEADER] == 0.0:
+    if method.memory.rates_differ == 0.0:
         for m in range(nq):
             y[m] = start[m] + step * y[nq + m]
-        status = evaluate(table, ints, first, last, t_end, y, p, d, k, h, c, work)
-        if status != 0 or rates_are_speeds(y, c, nq):
+        status = evaluate_stage(system, method, t_end)
+        if status != 0 or rates_are_speeds(method, y, c):
             return status
-        memory[MEMORY_HEADER] = 1.0
+        method.memory.rates_differ = 1.0
     for m in range(nq):
         y[m] = start[m]
-    status = evaluate(table, ints, first, last, t, y, p, d, k, h, c, work)
+    status = evaluate_stage(system, method, t)
     if status != 0:
         return status
     for m in range(nq):
         y[m] = start[m] + step * c[m]
-    return evaluate(table, ints, first, last, t_end, y, p, d, k, h, c, work)
+    return evaluate_stage(system, method, t_end)
 
 
 class SemiImplicitEuler(SecondOrderIntegrator):

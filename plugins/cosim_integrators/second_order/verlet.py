@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import MEMORY_HEADER, WORK_HEADER
-from cosim_integrators.second_order.driver import DIVERGED, evaluate, rates_are_speeds
+from cosim_integrators.kit.evaluation import evaluate_stage
+from cosim_integrators.kit.start_of_step import copy_values
+from cosim_integrators.second_order.driver import DIVERGED, rates_are_speeds
 
 ITERATIONS = 100
 CLOSE = 1e-14  # relative: as near to the solution of its equations as rounding lets a step come
@@ -13,11 +14,14 @@ NOISE = 1e-9  # may be left where it shrinks no more: large forces that cancel l
 PATIENCE = 10  # iterations, before that is believed
 
 
-def settle(table, ints, first, last, t, y, p, d, k, h, c, work, base, begin, end, half):
+def solve_kick(system, method, t, begin, end, half):
     """Solve y[begin:end] = base + half c[begin:end] at `t` by repeated evaluation, from the present `c` on.
 
-    On success state and cache belong together.
+    On success state and cache belong together. Returns as `driver.new_step` says.
     """
+    y = system.y
+    c = system.c
+    base = method.base
     before = math.inf
     for i in range(ITERATIONS):
         change = False
@@ -34,16 +38,21 @@ def settle(table, ints, first, last, t, y, p, d, k, h, c, work, base, begin, end
         before = largest
         for m in range(begin, end):
             y[m] = base[m] + half * c[m]
-        status = evaluate(table, ints, first, last, t, y, p, d, k, h, c, work)
+        status = evaluate_stage(system, method, t)
         if status != 0:
             return status
     return DIVERGED
 
 
-def drift_by_speeds(t, t_end, y, c, nq, base, origin):
+def drift_by_speeds(system, method, t, t_end):
     """Half a kick and the drift where q' = u; new speeds are guessed."""
+    y = system.y
+    c = system.c
+    nq = method.nq
+    base = method.base
+    origin = method.origin
     step = t_end - t
-    for m in range(nq, y.shape[0]):
+    for m in range(nq, method.n):
         origin[m] = y[m]
         base[m] = y[m] + 0.5 * step * c[m]
         y[m] = base[m] + 0.5 * step * c[m]
@@ -52,55 +61,67 @@ def drift_by_speeds(t, t_end, y, c, nq, base, origin):
         y[m] = origin[m] + step * base[nq + m]
 
 
-def verlet_substep(table, ints, first, last, t, t_end, y, p, d, k, h, c, nq, memory, work):
-    """Half a kick, a drift, half a kick, from a realized state at `t` to one at `t_end`.
-
-    The second half kick is implicit in the speeds and z, the drift is the trapezoid of N(q) at both ends: so
-    the step is symmetric whatever forces and rates depend on.
-    """
-    n = y.shape[0]
-    base = work[WORK_HEADER + 5 * n : WORK_HEADER + 6 * n]
-    origin = work[WORK_HEADER + 6 * n : WORK_HEADER + 7 * n]
+def drift_by_rates(system, method, t, t_end):
+    """The drift where q' is not u, from half a kick: the trapezoid of N(q) at both ends."""
+    y = system.y
+    c = system.c
+    nq = method.nq
+    base = method.base
     half = 0.5 * (t_end - t)
-    if memory[MEMORY_HEADER] == 0.0:
-        drift_by_speeds(t, t_end, y, c, nq, base, origin)
-        status = evaluate(table, ints, first, last, t_end, y, p, d, k, h, c, work)
-        if status != 0:
-            return status
-        if rates_are_speeds(y, c, nq):
-            return settle(table, ints, first, last, t_end, y, p, d, k, h, c, work, base, nq, n, half)
-        memory[MEMORY_HEADER] = 1.0
-        for m in range(n):
-            y[m] = origin[m]
-    else:
-        for m in range(nq, n):
-            base[m] = y[m] + half * c[m]
-    for m in range(nq, n):
+    for m in range(nq, method.n):
         y[m] = base[m]
-    status = evaluate(table, ints, first, last, t, y, p, d, k, h, c, work)
+    status = evaluate_stage(system, method, t)
     if status != 0:
         return status
     for m in range(nq):
         base[m] = y[m] + half * c[m]
         y[m] = base[m] + half * c[m]
-    status = evaluate(table, ints, first, last, t_end, y, p, d, k, h, c, work)
-    if status == 0:
-        status = settle(table, ints, first, last, t_end, y, p, d, k, h, c, work, base, 0, nq, half)
-    if status == 0:
-        status = settle(table, ints, first, last, t_end, y, p, d, k, h, c, work, base, nq, n, half)
-    return status
+    status = evaluate_stage(system, method, t_end)
+    return solve_kick(system, method, t_end, 0, nq, half) if status == 0 else status
 
 
-def verlet_substeps(table, ints, first, last, t, t_end, y, p, d, k, h, c, coefficients, memory, work):
+def verlet_substep(system, method, t, t_end):
+    """Half a kick, a drift, half a kick, from a realized state at `t` to one at `t_end`.
+
+    The second half kick is implicit in the speeds and z, the drift is the trapezoid of N(q) at both ends: so
+    the step is symmetric whatever forces and rates depend on.
+    """
+    y = system.y
+    c = system.c
+    n = method.n
+    nq = method.nq
+    base = method.base
+    half = 0.5 * (t_end - t)
+    has_drifted = False
+    if method.memory.rates_differ == 0.0:
+        drift_by_speeds(system, method, t, t_end)
+        status = evaluate_stage(system, method, t_end)
+        if status != 0:
+            return status
+        has_drifted = rates_are_speeds(method, y, c)
+        if not has_drifted:
+            method.memory.rates_differ = 1.0
+            copy_values(y, method.origin)
+    else:
+        for m in range(nq, n):
+            base[m] = y[m] + half * c[m]
+    if not has_drifted:
+        status = drift_by_rates(system, method, t, t_end)
+        if status != 0:
+            return status
+    return solve_kick(system, method, t_end, nq, n, half)
+
+
+def verlet_substeps(system, method, t, t_end):
     """Verlet steps of the lengths that the coefficients list, as parts of the whole one."""
-    nq = int(coefficients[0])
-    count = coefficients.shape[0] - 2
+    lengths = method.lengths
+    count = lengths.shape[0]
     begin = t
     done = 0.0
     for i in range(count):
-        done += coefficients[2 + i]
+        done += lengths[i]
         end = t_end if i == count - 1 else t + done * (t_end - t)
-        status = verlet_substep(table, ints, first, last, begin, end, y, p, d, k, h, c, nq, memory, work)
+        status = verlet_substep(system, method, begin, end)
         if status != 0:
             return status
         begin = end

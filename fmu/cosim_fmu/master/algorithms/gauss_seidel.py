@@ -98,6 +98,10 @@ class GaussSeidel(ProgrammedAlgorithm):
                 found.append((layout.ITERATE, name))
         return found
 
+    def iteration(self, loop: FeedthroughLoop) -> LoopIteration:
+        """What iterates a loop."""
+        return self._iterations[loop]
+
     def iterate(self, exchange: Exchange, name: str, time: float, size: float) -> None:
         """Step the loop of direct feedthrough that begins with a participant."""
         loop = next(loop for loop in exchange.loops if loop.participants[0] == name)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.kit import Exchange, FeedthroughLoop
+from cosim.kit import Course, Exchange, FeedthroughLoop
 from cosim_fmu.master.algorithms import exchange_layout as layout
 from cosim_fmu.master.algorithms.interface_newton import InterfaceNewton
 from cosim_fmu.master.algorithms.programmed_algorithm import Call
@@ -52,14 +52,25 @@ class LoopExchange:
 
     def __init__(self, exchange: Exchange, loop: FeedthroughLoop) -> None:
         self._exchange = exchange
-        self.can_restore, self.restore = exchange.can_restore, exchange.restore
-        self.set_inputs, self.advance = exchange.set_inputs, exchange.advance
+        self.can_restore = exchange.can_restore
         self.order: Sequence[str] = loop.participants
         self.interface_names: Sequence[str] = loop.values
         known = {name: place for place, name in enumerate(exchange.interface_names)}
-        self._places = np.array([known[name] for name in loop.values], dtype=np.intp)
-        self.interface_owners: Sequence[str] = [exchange.interface_owners[place] for place in self._places]
-        self.interface_held: Sequence[bool] = [exchange.interface_held[place] for place in self._places]
+        self.places = np.array([known[name] for name in loop.values], dtype=np.intp)
+        self.interface_owners: Sequence[str] = [exchange.interface_owners[place] for place in self.places]
+        self.interface_held: Sequence[bool] = [exchange.interface_held[place] for place in self.places]
+
+    def set_inputs(self, name: str, course: Course | None = None) -> None:
+        """As the whole exchange does."""
+        self._exchange.set_inputs(name, course)
+
+    def advance(self, name: str, time: float, size: float) -> None:
+        """Step a participant."""
+        self._exchange.advance(name, time, size)
+
+    def restore(self, token: Any) -> None:
+        """Go back to a saved state."""
+        self._exchange.restore(token)
 
     def advance_all(self, time: float, size: float) -> None:
         """Step the participants of the loop."""
@@ -72,7 +83,7 @@ class LoopExchange:
 
     def interface(self) -> Vector:
         """The values of the loop."""
-        return self._exchange.interface()[self._places]
+        return self._exchange.interface()[self.places]
 
     def put(self, values: Vector) -> None:
         """Write the values of the loop onto the board."""
@@ -81,11 +92,11 @@ class LoopExchange:
     def derivatives(self) -> Vector | None:
         """As the whole exchange, of the values of the loop."""
         found = self._exchange.derivatives()
-        return None if found is None else found[np.ix_(self._places, self._places)]
+        return None if found is None else found[np.ix_(self.places, self.places)]
 
     def _whole(self, values: Vector) -> Vector:
         whole = self._exchange.interface()
-        whole[self._places] = values
+        whole[self.places] = values
         return whole
 
     def save(self, names: Sequence[str] | None = None) -> Any:

@@ -36,8 +36,8 @@ from cosim_fmu.master.algorithms.exchange_layout import (
     START,
     WORK,
 )
+from cosim_fmu.master.algorithms.invert_matrix import invert_matrix
 from cosim_fmu.master.algorithms.iteration import begin_iteration, copy_row, end_of_iteration, follow_guess
-from cosim_integrators.kit import lu_factor, lu_solve
 
 SAME_SPAN = 1e-6
 """Steps whose lengths differ by less, relative, share a Jacobian."""
@@ -209,18 +209,11 @@ def invert(counts, table):
     for k in range(n * n):
         inverse[k] = matrix[k]
         largest = max(largest, abs(matrix[k]))
-    if lu_factor(matrix, pivots, n) != 0:
+    if invert_matrix(matrix, pivots, inverse, n) != 0:
         for k in range(n * n):
             matrix[k] = inverse[k]
         for k in range(n):
             matrix[k * n + k] -= SHIFT * largest
-        if lu_factor(matrix, pivots, n) != 0:
+        if invert_matrix(matrix, pivots, inverse, n) != 0:
             for k in range(n * n):
                 inverse[k] = math.nan
-            return
-    for j in range(n):
-        row = inverse[j * n : j * n + n]
-        for k in range(n):
-            row[k] = 0.0
-        row[j] = 1.0
-        lu_solve(matrix, pivots, n, row)

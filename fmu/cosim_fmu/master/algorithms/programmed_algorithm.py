@@ -134,6 +134,10 @@ class ProgrammedAlgorithm(cosim.MasterAlgorithm):
         """What to say where the answer is FAILED."""
         return "the interface did not settle"
 
+    def iteration(self, loop: FeedthroughLoop) -> ProgrammedAlgorithm:
+        """What iterates a loop of direct feedthrough."""
+        raise NotImplementedError
+
     def iterate(self, exchange: Exchange, name: str, time: float, size: float) -> None:
         """Step the loop of direct feedthrough that begins with a participant."""
         raise NotImplementedError

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 from cosim.kit import compile_function
 from cosim_fmu.master.evaluation import loop_calls, system_calls
 from cosim_fmu.master.evaluation.access import Access
+from cosim_fmu.master.wiring.convert_value import conversions
 from cosim_fmu.master.wiring.link import Link
 
 Port = tuple[str, str]
@@ -171,14 +172,10 @@ class ExchangeProgram:
 
     def link_words(self) -> tuple[NDArray[np.int64], NDArray[np.float64], NDArray[np.float64]]:
         """Slots and pairs of each link; factor and offset; the pairs: what values of tables become."""
-        rows, factors, pairs = [], [], list[tuple[float, float]]()
-        for link in self.links:
-            table = [(float(key), float(value)) for key, value in (link.table or {}).items()]
-            rows.append([self._outputs[link.start], self.inputs[link.end], len(pairs), len(table)])
-            factors.append([link.factor, link.offset])
-            pairs += table
-        return (
-            np.array(rows, dtype=np.int64).reshape(-1, system_calls.LINK),
-            np.array(factors, dtype=np.float64).reshape(-1, 2),
-            np.array(pairs, dtype=np.float64).reshape(-1, 2),
-        )
+        found = conversions(self.links)
+        rows = [
+            [self._outputs[link.start], self.inputs[link.end], *place]
+            for link, place in zip(self.links, found.places, strict=True)
+        ]
+        words = np.array(rows, dtype=np.int64).reshape(-1, system_calls.LINK)
+        return words, found.scales.reshape(-1, 2), found.pairs.reshape(-1, 2)

@@ -13,6 +13,7 @@ from __future__ import annotations
 import math
 
 from cosim.kit import foreign
+from cosim_fmu.master.algorithms.invert_matrix import invert_matrix
 
 integers_at, reals_at = foreign.integers_at, foreign.reals_at
 
@@ -60,7 +61,7 @@ def inverse_at(row):
 
 
 def room_at(row):
-    """Address of a matrix and its inverse beside each other, row by row."""
+    """Address of a matrix, row by row, and of its inverse, column by column, behind it."""
     n = integers_at(row, LOOP)[COUNT]
     return inverse_at(row) + REAL * n * n
 
@@ -247,76 +248,51 @@ def take_column(row):
     moved = reals_at(place(row, TRIED), n)[j] - reals_at(place(row, X), n)[j]
     g = reals_at(place(row, G), n)
     found = reals_at(place(row, FOUND), n)
-    room = reals_at(room_at(row), 2 * n * n)
+    room = reals_at(room_at(row), n * n)
     for i in range(n):
         slope = (found[i] - g[i]) / moved
-        room[2 * n * i + j] = 1.0 - slope if i == j else -slope
+        room[n * i + j] = 1.0 - slope if i == j else -slope
 
 
 def invert(row):
     """Invert that matrix, in whatever units its values are; a REASON where it is singular."""
     loop = integers_at(row, LOOP)
     n = loop[COUNT]
-    room = reals_at(room_at(row), 2 * n * n)
+    room = reals_at(room_at(row), n * n)
+    inverse = reals_at(room_at(row) + REAL * n * n, n * n)
     loop[INVERTED] = 0
-    columns = reals_at(place(row, STEP), n)  # is free here
+    columns = reals_at(place(row, STEP), n)  # is free here, as are the next one and TRIED
     rows = reals_at(place(row, FOUND), n)
     for i in range(n):
         rows[i] = 0.0
         for j in range(n):
-            if not math.isfinite(room[2 * n * i + j]):
+            if not math.isfinite(room[n * i + j]):
                 return NOT_FINITE
-            rows[i] = max(rows[i], abs(room[2 * n * i + j]))
+            rows[i] = max(rows[i], abs(room[n * i + j]))
         if rows[i] < LEAST:
             return SINGULAR
     for j in range(n):
         columns[j] = 0.0
         for i in range(n):
-            columns[j] = max(columns[j], abs(room[2 * n * i + j]) / rows[i])
+            columns[j] = max(columns[j], abs(room[n * i + j]) / rows[i])
         if columns[j] == 0.0:
             return SINGULAR
     for i in range(n):
         for j in range(n):
-            room[2 * n * i + j] /= rows[i] * columns[j]
-            room[2 * n * i + n + j] = 1.0 if i == j else 0.0
-    if not eliminate(room, n):
+            room[n * i + j] /= rows[i] * columns[j]
+    if invert_matrix(room, reals_at(place(row, TRIED), n), inverse, n) != 0:
         return SINGULAR
     made = reals_at(inverse_at(row), n * n)
     norm = 0.0
     for i in range(n):
         for j in range(n):
-            value = room[2 * n * i + n + j]
+            value = inverse[n * j + i]
             norm += value * value
             made[n * i + j] = value / (columns[i] * rows[j])
     if not LEAST * LEAST * norm <= n:  # the least singular value is at most sqrt(n / norm)
         return SINGULAR
     loop[INVERTED] = 1
     return NO_REASON
-
-
-def eliminate(room, n):
-    """Gauss and Jordan: the right half becomes the inverse of the left one; whether there is one."""
-    width = 2 * n
-    for j in range(n):
-        pivot = j
-        for i in range(j + 1, n):
-            if abs(room[width * i + j]) > abs(room[width * pivot + j]):
-                pivot = i
-        if room[width * pivot + j] == 0.0:
-            return False
-        for m in range(width):
-            kept = room[width * j + m]
-            room[width * j + m] = room[width * pivot + m]
-            room[width * pivot + m] = kept
-        scale = room[width * j + j]
-        for m in range(width):
-            room[width * j + m] /= scale
-        for i in range(n):
-            factor = room[width * i + j]
-            if i != j and factor != 0.0:
-                for m in range(width):
-                    room[width * i + m] -= factor * room[width * j + m]
-    return True
 
 
 def first_step(row):

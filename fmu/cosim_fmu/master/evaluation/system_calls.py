@@ -39,6 +39,7 @@ from cosim_fmu.master.evaluation.instance_calls import (
     put_point,
 )
 from cosim_fmu.master.evaluation.loop_calls import begin, next_point, place, take
+from cosim_fmu.master.wiring.convert_value import convert_value
 
 integers_at, reals_at = foreign.integers_at, foreign.reals_at
 
@@ -229,14 +230,12 @@ def pass_on(head_at, first, count):
     for i in range(first, first + count):
         words = integers_at(head[LINKS_AT] + REAL * LINK * i, LINK)
         factors = reals_at(head[FACTORS_AT] + REAL * 2 * i, 2)
-        value = reals_at(head[VALUES_AT] + REAL * words[SOURCE], 1)[0]
-        for pair in range(words[FIRST_PAIR], words[FIRST_PAIR] + words[PAIRS]):
-            entry = reals_at(head[TABLES_AT] + REAL * 2 * pair, 2)
-            if entry[0] == value:
-                value = entry[1]
-                break
-        if factors[0] != 1.0 or factors[1] != 0.0:
-            value = factors[0] * value + factors[1]
+        value = convert_value(
+            reals_at(head[VALUES_AT] + REAL * words[SOURCE], 1)[0],
+            reals_at(head[TABLES_AT] + REAL * 2 * words[FIRST_PAIR], 2 * words[PAIRS]),
+            factors[0],
+            factors[1],
+        )
         if not math.isfinite(value):
             return lose(head_at, LINK_LOST, i, value)
         reals_at(head[VALUES_AT] + REAL * words[TARGET], 1)[0] = value

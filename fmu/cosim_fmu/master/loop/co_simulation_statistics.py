@@ -30,7 +30,9 @@ class CoSimulationStatistics:
     algorithm : dict of str to float
         What the master algorithm counted: iterations, rejected steps.
     loop : str
-        "compiled", or "Python" and why.
+        "compiled", and the algorithm, if it decides in Python.
+    in_python : dict of str to str
+        Participants that are called in Python at their place, and why.
     warnings : list of str
         What the user should know about the run, in sentences.
     """
@@ -45,4 +47,5 @@ class CoSimulationStatistics:
     largest_lag: float = 0.0
     algorithm: dict[str, float] = field(default_factory=dict)
     loop: str = ""
+    in_python: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)

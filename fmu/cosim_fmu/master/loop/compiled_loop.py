@@ -1,74 +1,52 @@
-"""The loop over communication steps in compiled code, where participants and algorithm allow it."""
+"""The communication steps of a run, taken by the interpreter of exchanges."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from functools import partial
+from collections.abc import Callable, Iterable, Sequence
 from time import perf_counter
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import compile_function
-from cosim_fmu.abilities import StepsNatively
+from cosim_fmu.abilities import NativeCalls
 from cosim_fmu.master.algorithms import exchange_layout as layout
-from cosim_fmu.master.algorithms.exchange_layout import ADVANCE, SET
+from cosim_fmu.master.algorithms.exchange_layout import ADVANCE
 from cosim_fmu.master.algorithms.exchange_memory import ExchangeMemory
-from cosim_fmu.master.algorithms.operations import operations_of
-from cosim_fmu.master.algorithms.programmed_algorithm import Call, ProgrammedAlgorithm
-from cosim_fmu.master.co_simulation_error import CoSimulationError
-from cosim_fmu.master.loop import compiled_steps
+from cosim_fmu.master.algorithms.programmed_algorithm import Call
+from cosim_fmu.master.loop import run_exchanges
+from cosim_fmu.master.loop.algorithm_arrays import AlgorithmArrays
 from cosim_fmu.master.loop.called_in_python import CalledInPython
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
-from cosim_fmu.master.loop.compiled_steps import (
-    ALWAYS_WATCHED,
-    FLAGS,
-    FLAGS_AT,
-    INPUTS_AT,
-    LEFT,
-    NOTICED,
-    OUTPUTS_AT,
-    PLACE,
-    REQUEST,
-    ROWS_USED,
-    STATUS,
-    STEP,
-    UNDER_WAY,
-    WATCHED,
-)
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
-from cosim_fmu.master.loop.drive import Drive
-from cosim_fmu.master.loop.levels import levels
-from cosim_fmu.master.loop.marks import Marks
-from cosim_fmu.master.loop.native_participants import native_participants
-from cosim_fmu.master.loop.not_compiled_error import NotCompiledError
+from cosim_fmu.master.loop.exchange_face import ExchangeFace
+from cosim_fmu.master.loop.exchange_machine import ExchangeMachine, words_of
+from cosim_fmu.master.loop.exchange_programs import ExchangePrograms
+from cosim_fmu.master.loop.native_participants import native_participants, shows_tables
+from cosim_fmu.master.loop.number_function import number_function
+from cosim_fmu.master.loop.operations_in_python import OperationsInPython
+from cosim_fmu.master.loop.run_rows import RunRows
+from cosim_fmu.master.loop.run_values import RunValues
+from cosim_fmu.master.loop.steps_together import StepsTogether
+from cosim_fmu.master.loop.threaded_program import ThreadedProgram, threaded_program
+from cosim_fmu.master.loop.value_numbers import ValueNumbers
 from cosim_fmu.master.recording.recorder import Recorder
 from cosim_fmu.master.step_discarded import StepDiscardedError
 
 SECONDS_AT_ONCE = 0.04
 """Of wall time, between two looks at Ctrl-C and the progress."""
-
 MOST_VALUES_AT_ONCE = 1 << 17
 """1 MB: what waits to be written is copied several times."""
-
-
-class _Remembered(NamedTuple):
-    """What Python knew when a state was saved: of the participants, and of the co-simulation."""
-
-    participants: dict[str, Any]
-    marks: Marks
+FEW = 200
+"""Operations that are done in plain Python before compiled code is loaded."""
 
 
 class CompiledLoop:
-    """Communication steps without Python between the C calls.
+    """Communication steps without Python between the calls of participants.
 
-    The calls of an exchange are those of the master algorithm (`operations_of`), and where an algorithm of
-    ours decides by the values, its decision is the same function that the loop in Python asks
-    (`next_request`). The values are exactly those of the loop in Python. What is not as usual in a
-    participant (an early return, an event, a failure) is handed over to it, and the compiled steps go on
-    after.
+    What is not as usual in a participant (an early return, an event, a failure) is handed over to it, and the
+    interpreter goes on after. A participant without functions of C, an algorithm that decides in Python, an
+    observer are called at their place.
 
     Parameters
     ----------
@@ -83,10 +61,12 @@ class CompiledLoop:
     check : callable
         Called from time to time in a step that takes long; raises what ends the run.
 
-    Raises
-    ------
-    NotCompiledError
-        With the reason.
+    Attributes
+    ----------
+    in_python : dict of str to str
+        Participants that are called in Python, and why.
+    decides_in_python : str
+        The class of an algorithm that does; else "".
     """
 
     def __init__(
@@ -98,118 +78,117 @@ class CompiledLoop:
         one_by_one: bool,
         check: Callable[[], None],
     ) -> None:
-        self._run = compile_function(compiled_steps.run_steps, compiled_steps.SIGNATURE)
-        if self._run is compiled_steps.run_steps:
-            raise NotCompiledError("nothing is compiled here")
         self.coupled, self.points, self.recorder = coupled, points, recorder
-        self._check = check
-        self._names = list(coupled.participants)
-        self._index = {name: i for i, name in enumerate(self._names)}
-        if coupled.joint is not None:
-            raise NotCompiledError(f"{', '.join(coupled.joint.names)} are solved jointly")
-        if coupled.loops:
-            raise NotCompiledError(f"{', '.join(coupled.loops[0].participants)} are iterated")
-        self._programmed = programmed = _programmed(algorithm)
-        self._memory = ExchangeMemory() if programmed is None else programmed.memory
-        self._along = programmed is not None and programmed.looks
-        self._goes_back = programmed is not None and programmed.goes_back
-        beside = self._along and coupled.threads.count > 1
-        self._operations = operations_of(algorithm, coupled.order, together=beside)
-        self._advance = compile_function(compiled_steps.advance, compiled_steps.ADVANCE_SIGNATURE)
-        self._flags = np.zeros((len(self._names), FLAGS))
-        self._flags[:, -1] = np.inf
-        self._report = np.zeros(compiled_steps.REPORT, dtype=np.int64)
-        found = native_participants(coupled, points, self._flags, self._along, self._goes_back)
-        self._in_python = {
-            name: CalledInPython(coupled, name, self._lines, self._notice, self._enter)
-            for name, calls in found.items()
-            if calls is None
-        }
-        self._calls = {name: calls or self._in_python[name].calls() for name, calls in found.items()}
-        self._first_input = _starts([len(coupled.input_names[n]) for n in self._names])
-        self._first_output = _starts([len(coupled.reads[n]) for n in self._names])
-        slots = self._first_input[-1]
-        self._inputs = np.zeros(compiled_steps.REGIONS * slots)
-        self._regions = self._inputs.reshape(compiled_steps.REGIONS, slots)
-        self._outputs = np.zeros(2 * self._first_output[-1])
-        self._orders = np.ones(max(1, slots), dtype=np.int32)
-        self._program = np.array(
-            [number for kind, name in self._operations for number in (kind, self._index.get(name, 0))],
-            dtype=np.int64,
+        self._check, self._one_by_one = check, one_by_one
+        programs = ExchangePrograms(algorithm, coupled)
+        self._asked = programs.asked
+        self.decides_in_python = "" if programs.asked is None else type(programs.asked).__name__
+        self._along = programs.along
+        self.machine = machine = ExchangeMachine(coupled, points, recorder.sources, self._along)
+        self._names, self._numbers = machine.names, ValueNumbers()
+        goes_back = programs.goes_back
+        flags = words_of(machine.answers, np.float64).reshape(len(self._names), -1)
+        found = native_participants(coupled, points, flags, self._along, goes_back)
+        self.in_python = {name: calls for name, calls in found.items() if isinstance(calls, str)}
+        self._called: dict[str, CalledInPython] = {}
+        self._calls = {name: self._functions(name, calls) for name, calls in found.items()}
+        machine.call(self._calls)
+        self.face = ExchangeFace(coupled, self)
+        self._algorithms = programs.arrays(machine, self.face)
+        machine.follow(self._algorithms)
+        for each in self._algorithms:
+            each.progress.always_watched = any(self._calls[n].always_remembered for n in each.members)
+            each.progress.watched = each.progress.always_watched
+        self._main = self._algorithms[0]
+        self.memory: ExchangeMemory = self._main.memory
+        self._values = RunValues(coupled, machine, self._numbers, self.in_python)
+        self._rows = RunRows(coupled, points, machine, self._values, self._numbers, recorder, self._along)
+        self._python = OperationsInPython(
+            *(coupled, machine, self._values, self._calls, self._called, self.in_python)
         )
-        self._ports = np.array(self._connect(), dtype=np.int64)
-        self._parts = np.array([self._row(i) for i in range(len(self._names))], dtype=np.int64).ravel()
-        columns = [self._column(*source) for source in recorder.sources]
-        self._recorded = len(columns)
-        outputs = [self._output_slot(name, place) for name, place in coupled.places]
-        inputs = [self._input_slot(each.target, each.place) for each in coupled.samples.inputs]
-        region = compiled_steps.MEANS if self._along else compiled_steps.HELD
-        means = [-1 - (region * slots + slot) for slot in inputs]
-        slopes = [-1 - (compiled_steps.SLOPES * slots + slot) for slot in inputs] * self._along
-        columns += [slot for slot in dict.fromkeys([*outputs, *means, *slopes]) if slot not in set(columns)]
-        first = {slot: i for i, slot in reversed(list(enumerate(columns)))}
-        self._sampled = [[first[slot] for slot in kind] for kind in (outputs, means, slopes)]
-        self._columns = np.array(columns, dtype=np.int64)
-        coupled.samples.by_rows = True
-        self._report[INPUTS_AT] = self._inputs.ctypes.data
-        self._report[OUTPUTS_AT] = self._outputs.ctypes.data
-        self._report[FLAGS_AT] = self._flags.ctypes.data
-        self._report[REQUEST] = -1
-        self._report[ALWAYS_WATCHED] = any(calls.always_remembered for calls in self._calls.values())
-        self._report[WATCHED] = self._report[ALWAYS_WATCHED]
-        self._remembered: _Remembered | None = None
-        self.take_over_all()
-        self._at_once, self._one_by_one, self._courses_left = 1, one_by_one, 0
-        self._complaint: cosim.CosimError | None = None
-        self._watched_step: int | None = None
-        self._levels = self._shared_levels()
+        machine.report.ticks = bool(coupled.ticking)
+        self._at_once, self._is_limited = 1, False
+        self._discarded: tuple[cosim.CosimError, float, float] | None = None
+        self._threaded = self._threads_program()
+        self._uses_threads = False
+        operations = sum(len(each.operations) for each in self._algorithms)
+        self._choose_code(points.count * (3 * len(self._names) if self._asked else operations))
+
+    def _choose_program(self) -> None:
+        """Steps in threads, while that is faster."""
+        self._together.gain.look()
+        if self._threaded is None:
+            return
+        if self._together.gain.uses_threads != self._uses_threads:
+            self._uses_threads = not self._uses_threads
+            self.machine.run_program(0, self._programs[self._uses_threads])
+
+    def _choose_code(self, operations: int) -> None:
+        """Compiled functions, or where there is little to do the same in plain Python."""
+        is_long, several = operations >= FEW, self.coupled.threads.count > 1
+        asked = self._asked is not None
+        wanted: dict[Any, bool] = {
+            run_exchanges.run_steps: not asked,
+            run_exchanges.run_operation: asked or several,
+            run_exchanges.end_step: asked,
+            run_exchanges.begin_steps: several,
+            run_exchanges.take_steps: several,
+        }
+        self._run, self._operate, self._end, begin, take = (
+            number_function(function, run_exchanges.ENTRIES[function], is_long and is_wanted)
+            for function, is_wanted in wanted.items()
+        )
+        self._together = StepsTogether(self.coupled, self.machine, self._called, begin, take)
+
+    def _threads_program(self) -> ThreadedProgram | None:
+        """The exchange of the master's algorithm with several threads, where they are wanted."""
+        coupled = self.coupled
+        if coupled.threads.count < 2 or self._asked is not None:
+            return None
+        free = {name for name, told in coupled.descriptions.items() if told.steps_in_threads}
+        in_a_row = self._along or coupled.joint is not None or bool(coupled.loops)
+        found = threaded_program(self._main.operations, coupled.links, free, in_a_row)
+        if found is not None:
+            both = self._main.operations, found.operations
+            self._programs = [self._main.program_of(operations) for operations in both]
+        return found
+
+    def _functions(self, name: str, calls: NativeCalls | str) -> NativeCalls:
+        """What is called of a participant."""
+        if isinstance(calls, NativeCalls) and not shows_tables(self.coupled, name):
+            return calls
+        given = self.coupled, name, self.machine, self._numbers, self._notice, self._enter, self._limit_table
+        called = self._called[name] = CalledInPython(*given)
+        return called.calls() if isinstance(calls, str) else called.read_in_python(calls)
+
+    def show(self) -> None:
+        """Let others see the values as Python has them; `take_over_all` goes on after that."""
+        self._values.show()
+
+    def take_over_all(self) -> None:
+        """Go on after participants were used from Python, and values shown."""
+        self._values.take_over()
+        self._values.resume(self._names)
+
+    def resume(self, names: Iterable[str]) -> None:
+        """Participants were used from Python."""
+        self._values.resume(names)
 
     def _enter(self) -> None:
         """A participant is called in Python in the step under way."""
-        index = int(self._report[STEP])
+        index = int(self.machine.report.step)
         self.coupled.begin_step(index)
-        self.coupled.time = self.points.time(index)
+        self.coupled.time = self.machine.clock.begin
+
+    def _limit_table(self) -> None:
+        """A value has come into the table: where there are many the loop stops, and takes over its rows."""
+        if self._rows.are_crowded:
+            self.machine.report.left, self._is_limited = 0, True
 
     def _notice(self) -> None:
         """A participant that was called in Python has brought something about: the loop stops at the end."""
-        self._report[NOTICED] = 1
-        self._watched_step = int(self._report[STEP])
-
-    def _connect(self) -> list[int]:
-        """Find the places of what is connected; where the interface is read, and which values are whose."""
-        coupled = self.coupled
-        fed = sorted(coupled.links, key=lambda link: self._index[link.target])  # stable: in order for each
-        places = {
-            (name, output): self._output_slot(name, place)
-            for name in self._names
-            for place, output in enumerate(coupled.reads[name])
-        }
-        lines = [coupled.line_of(link) for link in fed]
-        self._places = np.array([*(places[link.start] for link in fed), *lines], dtype=np.int64)
-        self._scales = np.array(
-            [number for link in fed for number in (link.factor, link.offset)], dtype=float
-        )
-        self._own: list[tuple[int, int]] = []
-        ports = [self._output_slot(name, place) for name, place in coupled.places]
-        own: list[int] = []
-        for name in self._names:
-            mine = [k for k, (owner, _) in enumerate(coupled.places) if owner == name]
-            self._own.append((len(ports) + len(own), len(mine)))
-            own += mine
-        return ports + own
-
-    def _shared_levels(self) -> list[tuple[list[int], list[int]]]:
-        """Calls that are made one after the other, and steps that are taken side by side, level by level.
-
-        Nothing when no two steps can be.
-        """
-        free = {n: d.steps_in_threads for n, d in self.coupled.descriptions.items()}
-        found = []
-        for level in levels(self._operations, self.coupled.links) if not self._along else ():
-            beside = [p for p in level if self._operations[p][0] == ADVANCE and free[self._operations[p][1]]]
-            found.append(([p for p in level if p not in beside], beside))
-        several = self.coupled.threads.count > 1 and any(len(beside) > 1 for _, beside in found)
-        return found if several else []
+        self.machine.report.noticed = 1
+        self._rows.watched_step = int(self.machine.report.step)
 
     def run(self, first: int) -> int:
         """Take steps from communication point `first` on, for some milliseconds; the point reached.
@@ -219,363 +198,204 @@ class CompiledLoop:
         CoSimulationError
             A participant failed; everything up to the last complete step is recorded.
         """
-        if self._levels:
-            return self._run_beside(first)
-        width = self._columns.size + 2
+        machine, report = self.machine, self.machine.report
+        self._choose_program()
+        width = machine.columns + 2
         at_once = min(self._at_once, max(1, MOST_VALUES_AT_ONCE // width))
-        last = min(self.points.count, first + (1 if self._one_by_one or self._courses_left else at_once))
+        last = min(self.points.count, first + (1 if self._one_by_one or self._rows.needs_course else at_once))
         while True:
-            rows = np.empty((at_once + 2, width))
-            self._report[ROWS_USED], self._report[LEFT], self._report[NOTICED] = 0, at_once, 0
+            self._rows.make(at_once + 2)
+            report.left, report.noticed, self._is_limited = at_once, 0, False
             begun = perf_counter()
-            self.recorder.unfinished = partial(self._keep, rows)
-            code = self._call(
-                self._program, self._columns, rows, self._report, self._memory.counts, first, last
-            )
-            self.recorder.unfinished = None
+            self.recorder.unfinished = self._rows.take
+            try:
+                code = self._ask(first, last) if self._asked else self._run(machine.address, first, last)
+            except BaseException:
+                self._rows.take()
+                raise
+            finally:
+                self.recorder.unfinished = None
             spent = perf_counter() - begun
-            whole = code == compiled_steps.PAUSED or last - first >= at_once
-            if whole and code in (compiled_steps.DONE, compiled_steps.PAUSED) and spent < SECONDS_AT_ONCE:
+            is_whole = code == run_exchanges.PAUSED or (
+                code == run_exchanges.DONE and last - first >= at_once
+            )
+            if is_whole and not self._is_limited and spent < SECONDS_AT_ONCE:
                 self._at_once = min(8 * at_once, int(at_once * SECONDS_AT_ONCE / spent) + 1)
-            self._keep(rows)
-            if code == compiled_steps.DONE:
-                return int(self._report[STEP]) + 1
-            first = int(self._report[STEP])
+            self._rows.take()
+            if code == run_exchanges.DONE:
+                return int(report.step) + 1
+            first = int(report.step)
             last = first + 1  # the step under way is finished at least
-            if code == compiled_steps.PAUSED:
+            if code == run_exchanges.PAUSED:
                 self._check()
             else:
                 self._do_what_is_asked(first, code)
 
-    def _do_what_is_asked(self, index: int, code: int) -> None:
-        """What compiled code has left to Python in the communication step `index`."""
-        report = self._report
-        time = self.points.time(index)
-        programmed = self._programmed
-        if programmed is not None and code == compiled_steps.NOT_SETTLED:
-            raise self._complaint or programmed.failure(self.coupled, time)
-        if programmed is not None and code == compiled_steps.DERIVES:
-            self.coupled.guarded_algorithm(programmed, programmed.derive, self.coupled)
-            return
-        self.coupled.begin_step(index)
-        place = int(report[PLACE])
-        if code in (compiled_steps.SAVE_FAILED, compiled_steps.RESTORE_FAILED):
-            self._save_in_python(self._names[place], code, int(report[STATUS]))
-        if code in (compiled_steps.SAVES, compiled_steps.RESTORES):
-            if code == compiled_steps.RESTORES:
-                self._forget()
-            self._remembered, report[WATCHED] = None, 0
-            if report[ALWAYS_WATCHED]:
-                self._remember()
-            return
-        if self._goes_back:
-            self._remember()
-            report[WATCHED] = 1
-        try:
-            if code == compiled_steps.BESIDE:
-                self._advance_beside(index)
+    def _ask(self, first: int, last: int) -> int:
+        """Steps of an algorithm that decides in Python."""
+        report, clock, coupled = self.machine.report, self.machine.clock, self.coupled
+        for index in range(first, last):
+            report.step = index
+            coupled.begin_step(index)
+            clock.begin, following = self.points.time(index), self.points.time(index + 1)
+            while True:
+                coupled.time = clock.begin
+                clock.end = coupled.next_tick(clock.begin, following)
+                size = clock.end - clock.begin
+                assert self._asked is not None
+                coupled.guarded_algorithm(self._asked, self._asked.step, self.face, clock.begin, size)
+                if not clock.end < following:
+                    break
+                self._end_part(index)
+                clock.begin = clock.end
+            self._rows.make_room()
+            self._end(self.machine.address)
+            if report.noticed or report.left <= 0 or self._rows.watched_step == index:
+                break
+        return run_exchanges.DONE
+
+    def operate(self, call: int, name: str) -> None:
+        """Do one operation of an exchange for a participant, for an algorithm that decides in Python."""
+        machine, report = self.machine, self.machine.report
+        if call in (ADVANCE, layout.DRIVE):
+            self._rows.make_room()
+        code = self._operate(machine.address, call, machine.number.get(name, 0))
+        if code != run_exchanges.DONE:
+            index = int(report.step)
+            self._rows.watched_step = index
+            self._python.do(index, self.memory, (call, name), code, int(report.status))
+
+    def advance_together(self, names: Sequence[str]) -> bool:
+        """Step participants at the same time for such an algorithm, if threads are worth it here."""
+        coupled = self.coupled
+        if coupled.threads.count < 2 or len(names) < 2 or not self._together.gain.uses_threads:
+            return False
+        for name in names:
+            for member in coupled.units[name][1:]:
+                self.operate(layout.DRIVE, member)
+        self._rows.make_room()
+        index = int(self.machine.report.step)
+        unusual = self._together.take(names)
+        for name in names:
+            if name in unusual:
+                self._rows.watched_step = index
+                self._python.do(index, self.memory, (ADVANCE, name), *unusual[name])
             else:
-                self._do_in_python(index, self._operations[place], code, int(report[STATUS]))
+                self._tell(name)
+        return True
+
+    def _do_what_is_asked(self, index: int, code: int) -> None:
+        """What the interpreter has left to Python in the communication step `index`."""
+        report, coupled = self.machine.report, self.coupled
+        algorithm = self._algorithms[report.algorithm]
+        programmed, progress = algorithm.programmed, algorithm.progress
+        if code == run_exchanges.CUTS:
+            self._cut(index)
+            return
+        if programmed is not None and code == run_exchanges.NOT_SETTLED:
+            raise self._complaint(algorithm.memory) or programmed.failure(
+                algorithm.exchange, self.machine.clock.begin
+            )
+        if programmed is not None and code == run_exchanges.DERIVES:
+            coupled.guarded_algorithm(programmed, programmed.derive, algorithm.exchange)
+            return
+        coupled.begin_step(index)
+        if code in (run_exchanges.SAVE_FAILED, run_exchanges.RESTORE_FAILED):
+            self._python.raise_failed_state(self._names[report.part], code, int(report.status))
+        if code in (run_exchanges.SAVES, run_exchanges.RESTORES):
+            if code == run_exchanges.RESTORES:
+                self._python.forget(algorithm)
+            else:
+                algorithm.remembered = None
+                if progress.always_watched:
+                    self._python.remember(algorithm)
+            progress.watched = 0
+            return
+        for each in {0: self._main, report.algorithm: algorithm}.values():
+            if each.goes_back:
+                self._python.remember(each)
+                each.progress.watched = 1
+        place = int(progress.place)
+        try:
+            if code == run_exchanges.TOGETHER:
+                place = self._step_together(index, algorithm, place)
+            else:
+                operation = self._operations(algorithm)[place]
+                self._python.do(index, algorithm.memory, operation, code, int(report.status))
+                self._rows.watched_step = index
         except StepDiscardedError as error:
             if programmed is None or not programmed.takes_discarded:
                 raise
-            self._complaint = error
-            self._memory.counts[layout.DISCARDED] = 1
-            report[UNDER_WAY] = compiled_steps.DECIDING
+            self._discarded = error, algorithm.memory.time, algorithm.memory.length
+            algorithm.memory.counts[layout.DISCARDED] = 1
+            progress.under_way = run_exchanges.DECIDING
             self.take_over_all()
             return
-        report[PLACE] = place + 1
-        self._watched_step = index
+        progress.place = place + 1
 
-    def _remember(self) -> None:
-        """What Python knows as it was when the state was saved: nothing has been done since then."""
-        if self._remembered is None:
-            coupled = self.coupled
-            told = {
-                name: coupled.guarded(name, each.remember)
-                for name, each in self._calls.items()
-                if each.remember is not None
-            }
-            self._remembered = _Remembered(told, coupled.marks())
+    def _complaint(self, memory: ExchangeMemory) -> cosim.CosimError | None:
+        """Why the last exchange was discarded, if it was."""
+        if self._discarded is None or self._discarded[1:] != (memory.time, memory.length):
+            return None
+        return self._discarded[0]
 
-    def _forget(self) -> None:
-        """What Python has done since the state was saved has not happened."""
-        assert self._remembered is not None
-        self.coupled.collect()
-        self.coupled.go_back_to(self._remembered.marks)
-        for name, told in self._remembered.participants.items():
-            forget = self._calls[name].forget
-            if forget is not None:
-                self.coupled.guarded(name, forget, told)
+    def _operations(self, algorithm: AlgorithmArrays) -> list[Call]:
+        """Those that an algorithm does now."""
+        if algorithm is self._main and self._uses_threads:
+            assert self._threaded is not None
+            return self._threaded.operations
+        return algorithm.operations
 
-    def _save_in_python(self, name: str, code: int, status: int) -> None:
-        """Raise what saving or restoring would have raised."""
-        verb = "save" if code == compiled_steps.SAVE_FAILED else "restore"
-        after = self._calls[name].after_state
-        if after is not None:
-            self.coupled.guarded(name, after, verb, status)
-        raise CoSimulationError(self.coupled.time, f"cannot {verb} its state (status {status})", name)
+    def _step_together(self, index: int, algorithm: AlgorithmArrays, place: int) -> int:
+        """Several participants step at once; returns the place of the last operation that has been done.
 
-    def _call(
-        self,
-        program: NDArray[np.int64],
-        columns: NDArray[np.int64],
-        rows: NDArray[np.float64],
-        report: NDArray[np.int64],
-        counts: NDArray[np.int64],
-        first: int,
-        last: int,
-    ) -> int:
-        memory, points = self._memory, self.points
-        return int(
-            self._run(
-                *(program, self._parts, self._places, self._scales, self._ports, columns),
-                *(self._inputs, self._outputs, self._flags.ravel(), rows.ravel(), report),
-                *(counts, memory.numbers, memory.table, memory.bonds),
-                *(points.grid, points.step, points.until, points.count, first, last),
-            )
-        )
-
-    def _run_beside(self, first: int) -> int:
-        """As `run`, with the steps of several participants in threads."""
-        begun, index = perf_counter(), first
-        while index < self.points.count:
-            failed: dict[int, tuple[int, int]] = {}
-            done: set[int] = set()
-            for alone, beside in self._levels:
-                tasks = [partial(self._do, [place], index, done, failed) for place in beside]
-                self.coupled.threads.call(tasks, [partial(self._do, alone, index, done, failed)])
-                if failed:
-                    break
-            if failed:
-                self._finish(index, done, failed)
-                self._watched_step = index
-            rows = np.empty((3, self._columns.size + 2))
-            self._part_of_step([], rows, self._report, index)
-            self._keep(rows)
-            index += 1
-            if self._one_by_one or self.coupled.stop_reason or perf_counter() - begun > SECONDS_AT_ONCE:
-                break
-        return index
-
-    def _part_of_step(
-        self, places: list[int], rows: NDArray[np.float64], report: NDArray[np.int64], index: int
-    ) -> int:
-        """Some calls of a communication step, and a row after them."""
-        counts = self._memory.counts.copy()
-        counts[layout.PHASE] = layout.AFTER_PASS
-        report[PLACE], report[ROWS_USED], report[UNDER_WAY] = 0, 0, compiled_steps.EXCHANGING
-        columns = self._columns[: rows.shape[1] - 2]
-        program = self._program.reshape(-1, 2)[places].ravel()
-        return self._call(program, columns, rows, report, counts, index, index + 1)
-
-    def _do(self, places: list[int], index: int, done: set[int], failed: dict[int, tuple[int, int]]) -> None:
-        """Some calls of a communication step."""
-        report = self._report.copy()
-        code = self._part_of_step(places, np.empty((3, 2)), report, index)
-        if code == compiled_steps.DONE:
-            done.update(places)
-        else:
-            done.update(places[: report[PLACE]])
-            failed[places[report[PLACE]]] = code, int(report[STATUS])
-
-    def _advance_beside(self, index: int) -> None:
-        """Step all participants along lines, in threads where they may."""
-        coupled, memory = self.coupled, self._memory
-        answers: dict[str, tuple[int, int]] = {}
-
-        def take(name: str) -> None:
-            report = self._report.copy()
-            part = compiled_steps.WIDTH * self._index[name]
-            given = self._parts, part, self._flags.ravel(), report, memory.time, memory.length
-            answers[name] = int(self._advance(*given)), int(report[STATUS])
-
-        free = [name for name in coupled.order if coupled.descriptions[name].steps_in_threads]
-        others = [name for name in coupled.order if name not in free]
-        coupled.threads.call(*([partial(take, name) for name in names] for names in (free, others)))
-        for name in coupled.order:
-            code, status = answers[name]
-            if code != compiled_steps.DONE:
-                self._do_in_python(index, (ADVANCE, name), code, status)
-                self._watched_step = index
-
-    def _finish(self, index: int, done: set[int], failed: dict[int, tuple[int, int]]) -> None:
-        """The rest of a step in threads in which some calls were not as usual: those in Python.
-
-        Parameters
-        ----------
-        done : set of int
-            Places of the calls that have been made.
-        failed : dict of int to (int, int)
-            Places of those that were not as usual, with the stop code and the status.
+        Where one was not as usual, the rest of the exchange is done in the order of the program for one
+        thread, so that what happens does not depend on the number of threads.
         """
-        coupled, last = self.coupled, len(self._operations)
+        assert self._threaded is not None
+        covers, operations = self._threaded.covers, algorithm.operations
+        together = covers[place]
+        unusual = self._together.take([operations[p][1] for p in together])
+        if not unusual:
+            for p in together:
+                self._tell(operations[p][1])
+            return place
+        self._rows.watched_step = index
+        done = {p for cover in covers[:place] for p in cover}
+        for p, (call, name) in enumerate(operations):
+            if p in done:
+                continue
+            if p not in together:
+                self.operate(call, name)
+            elif name in unusual:
+                self._python.do(index, algorithm.memory, (call, name), *unusual[name])
+            else:
+                self._tell(name)
+        return len(covers) - 1
+
+    def _tell(self, name: str) -> None:
+        """What came of a step that was taken beside others."""
+        if name in self._called:
+            self._called[name].tell()
+
+    def _cut(self, index: int) -> None:
+        """Begin the next part of a communication step, which ends at a tick at the latest."""
+        clock, coupled, main = self.machine.clock, self.coupled, self._main
+        following = self.points.time(index + 1)
         coupled.begin_step(index)
-        while len(done) < last:
-            place = min(set(range(last)) - done)
-            if place in failed:
-                self._do_in_python(index, self._operations[place], *failed[place])
-                done.add(place)
-            else:
-                until = min((p for p in failed if p > place), default=last)
-                self._do([p for p in range(place, until) if p not in done], index, done, failed)
+        if clock.end < following:  # a part has ended
+            self._end_part(index)
+            clock.begin = clock.end
+        coupled.time = clock.begin
+        clock.end = coupled.next_tick(clock.begin, following)
+        main.memory.counts[layout.PHASE] = layout.BEGIN
+        main.progress.under_way = run_exchanges.DECIDING
 
-    def _do_in_python(self, index: int, operation: Call, code: int, status: int) -> None:
-        """A call that was not as usual, by what can deal with it."""
-        coupled, memory = self.coupled, self._memory
-        time = self.points.time(index)
-        size = self.points.time(index + 1) - time
-        if self._along:
-            time, size = memory.time, memory.length
-        call, part = operation
-        participant = coupled.participants[part]
-        called = self._in_python.get(part)
-        if called is not None:
-            if called.raised is not None:
-                raise called.taken()
-            self._call_in_python(call, part)
-            return
-        assert isinstance(participant, StepsNatively)
-        if code in (compiled_steps.STEP_FAILED, compiled_steps.STEP_LEFT):
-            left = code == compiled_steps.STEP_LEFT
-            attempt = participant.step if left else partial(participant.after_native_step, status)
-            coupled.drive(part, self._lines(part))
-            coupled.finish_step(part, time, coupled.length(part, time, size), attempt)
-            self._take_over(part)
-            return
-        if code in (compiled_steps.SET_FAILED, compiled_steps.READ_FAILED):
-            verb = "Set" if code == compiled_steps.SET_FAILED else "Get"
-            coupled.guarded(part, participant.after_native_access, verb, status)
-        self._call_in_python(call, part)
-
-    def _call_in_python(self, call: int, part: str) -> None:
-        """Set or read a participant as the loop in Python does."""
-        coupled, memory = self.coupled, self._memory
-        arrays = dict(coupled.board)
-        coupled.board.update({name: board.tolist() for name, board in arrays.items()})  # Python's own numbers
-        try:
-            if call in (SET, layout.SET_ALONG):
-                coupled.set_inputs(part, memory.course if call == layout.SET_ALONG else None)
-            else:
-                end = memory.row(layout.END) if call == layout.READ_AT_END else None
-                coupled.read_outputs(part, end)
-        finally:
-            coupled.board.update({name: board for name, board in arrays.items() if name != part})
-        self._take_over(part)
-        if call == layout.SET_ALONG:
-            held, slopes = self._region(compiled_steps.HELD, part), coupled.slopes(part)
-            self._region(compiled_steps.BEGAN, part)[:] = held
-            self._region(compiled_steps.SLOPES, part)[:] = slopes
-            self._region(compiled_steps.MEANS, part)[:] = held + 0.5 * memory.length * np.array(slopes)
-
-    def _lines(self, part: str) -> list[float] | None:
-        """Slopes of the inputs of a participant, per s; None where they are held."""
-        follows = self._parts[compiled_steps.WIDTH * self._index[part] + compiled_steps.SLOPES_AT]
-        return self._region(compiled_steps.SLOPES, part).tolist() if follows else None
-
-    def _keep(self, rows: NDArray[np.float64]) -> None:
-        """What was recorded, also in the middle of compiled steps where the process ends."""
-        coupled, used = self.coupled, int(self._report[ROWS_USED])
-        if not used:
-            return
-        times, values = rows[:used, 0], rows[:used, 2:]
-        points = np.flatnonzero(rows[:used, 1])
-        if points.size:
-            coupled.statistics.steps += points.size
-            last = float(times[points[-1]])
-            watched = self._watched_step is not None and last == self.points.time(self._watched_step + 1)
-            special = watched or self._courses_left
-            plain = points[: points.size - special]
-            if plain.size:
-                self.recorder.extend(times[plain], np.ascontiguousarray(values[plain, : self._recorded]))
-            coupled.time = last
-            if watched:
-                self._watched_step = None
-                coupled.collect()
-                self.recorder.inside(coupled.take_inside())
-            if special:
-                self._record_with_courses()
-                self._courses_left = int(watched and self._along)
-        outputs, means, slopes = (values[:, places] for places in self._sampled)
-        coupled.samples.extend(times, outputs, means, slopes if self._along else None)
-
-    def _record_with_courses(self) -> None:
-        """The present values, and how the inputs came there: an event was in this step or the one before."""
-        coupled = self.coupled
-        if self._along:
-            for name in self._names:
-                began = self._region(compiled_steps.BEGAN, name).tolist()
-                coupled.drives[name] = Drive(self._memory.time, began, self._lines(name))
-        drives = coupled.drives if self._along else None
-        self.recorder.record(coupled.time, coupled.board, coupled.held, drives)
-
-    def _region(self, region: int, name: str) -> NDArray[np.float64]:
-        """The inputs of a participant in one of the regions."""
-        i = self._index[name]
-        return self._regions[region, self._first_input[i] : self._first_input[i + 1]]
-
-    def _take_over(self, name: str) -> None:
-        """Copy the values of the Python loop into the arrays, and let it see the arrays."""
-        i = self._index[name]
-        held = self._region(compiled_steps.HELD, name)
-        board = self._outputs[self._first_output[i] : self._first_output[i + 1]]
-        held[:] = self.coupled.held[name]
-        board[:] = self.coupled.board[name]
-        self.coupled.board[name], self.coupled.held[name] = board, held
-        participant = self.coupled.participants[name]
-        if name not in self._in_python:
-            assert isinstance(participant, StepsNatively)
-            self.coupled.guarded(name, participant.resume_native)
-
-    def take_over_all(self) -> None:
-        """Go on in compiled code after participants were used from Python."""
-        for name in self._names:
-            self._take_over(name)
-
-    def _row(self, i: int) -> list[int]:
-        name = self._names[i]
-        calls = self._calls[name]
-        begin, end = self._first_input[i], self._first_input[i + 1]
-        low, high = self._first_output[i], self._first_output[i + 1]
-        follows = self._along and self.coupled.follows_lines(name)
-        return [
-            *(calls.instance, calls.set, calls.step, calls.get),
-            *(begin, end - begin, calls.input_references),
-            *(low, high - low, calls.output_references),
-            *(int(calls.same_size), self.coupled.every[name], int(self.coupled.refreshes[name])),
-            *(calls.set_slopes if follows else 0, self._orders.ctypes.data),
-            *(calls.save, calls.restore, calls.free, calls.state, *self._own[i]),
-            calls.access or calls.instance,
-        ]
-
-    def _output_slot(self, name: str, place: int) -> int:
-        return self._first_output[self._index[name]] + place
-
-    def _column(self, name: str, place: int, held: bool) -> int:
-        """Number of a value in a row: outputs count from 0 on, inputs from -1 on downward."""
-        return -1 - self._input_slot(name, place) if held else self._output_slot(name, place)
-
-    def _input_slot(self, name: str, place: int) -> int:
-        return self._first_input[self._index[name]] + place
-
-
-def _programmed(algorithm: cosim.MasterAlgorithm) -> ProgrammedAlgorithm | None:
-    """The algorithm, if the loop asks its decision; None if it always does the same.
-
-    Raises
-    ------
-    NotCompiledError
-        Neither.
-    """
-    if isinstance(algorithm, ProgrammedAlgorithm) and type(algorithm).step is ProgrammedAlgorithm.step:
-        return algorithm
-    if not algorithm.fixed_sequence:
-        raise NotCompiledError(f"{type(algorithm).__name__} does not do the same in every step")
-    return None
-
-
-def _starts(sizes: Sequence[int]) -> list[int]:
-    found = [0]
-    for size in sizes:
-        found.append(found[-1] + size)
-    return found
+    def _end_part(self, index: int) -> None:
+        """All have come to a tick inside a communication step."""
+        self._rows.take()
+        self.coupled.time = self.machine.clock.end
+        self._rows.take_inside()
+        if self._rows.keeps_inside:
+            self._rows.record_with_courses()
+        self._rows.watched_step = index

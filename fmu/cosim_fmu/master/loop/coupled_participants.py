@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import partial
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -41,16 +40,8 @@ OTHER = "try another algorithm, then a smaller step"
 Vector = NDArray[np.float64]
 
 
-class _Saved(NamedTuple):
-    """A state of the whole co-simulation."""
-
-    participants: dict[str, Any]
-    board: dict[str, list[Any]]
-    marks: Marks
-
-
 @dataclass
-class _Step:
+class Step:
     """What came of a step of one participant; kept apart until it is its turn to be told."""
 
     returns: list[float] = field(default_factory=list)
@@ -218,18 +209,19 @@ class CoupledParticipants:
             return size
         return self._points.time(min(self._index + every, self._points.count)) - time
 
-    def _rests(self, name: str) -> bool:
+    def rests(self, name: str) -> bool:
         """Whether a participant is in the middle of a longer step than the others'."""
         return self._index is not None and self._index % self.every[name] != 0
 
     def set_inputs(self, name: str, course: Course | None = None) -> None:
         """Write the connected inputs from the board, or from a course; only finite values are passed on."""
         for member in self.units[name]:
-            self._set_inputs(member, course)
+            self.set_member_inputs(member, course)
 
-    def _set_inputs(self, name: str, course: Course | None) -> None:
+    def set_member_inputs(self, name: str, course: Course | None) -> None:
+        """The same for a participant that may be solved jointly with others."""
         feeds = self._feeds[name]
-        if feeds and not self._rests(name):
+        if feeds and not self.rests(name):
             values = self._converted(name, None if course is None else self._given(name, course))
             self.held[name], self._slopes[name] = values, None
             self.guarded(name, self.participants[name].set, self.input_names[name], values)
@@ -260,11 +252,6 @@ class CoupledParticipants:
     def values(self) -> list[float]:
         """Those of the interface, as a list."""
         return [self.board[name][place] for name, place in self.places]
-
-    def put(self, values: Vector) -> None:
-        """Write values of the interface onto the board."""
-        for (name, place), value in zip(self.places, values.tolist(), strict=True):
-            self.board[name][place] = value
 
     def derivatives(self) -> Vector | None:
         """How the values of the interface depend on each other directly, by directional derivatives."""
@@ -314,23 +301,6 @@ class CoupledParticipants:
         found, self.inside = self.inside, []
         return found
 
-    def save(self, names: Sequence[str] | None = None) -> _Saved:
-        """The state of these participants, their part of the board, and what has happened."""
-        self.collect()
-        units = self.order if names is None else names
-        wanted = [name for name in self.participants if any(name in self.units[unit] for unit in units)]
-        tokens = {name: self.guarded(name, self.participants[name].save) for name in wanted}
-        board = {name: list(self.board[name]) for name in wanted}
-        return _Saved(tokens, board, self.marks())
-
-    def restore(self, token: _Saved) -> None:
-        """Go back; events since then have not happened."""
-        self.collect()
-        for name, state in token.participants.items():
-            self.guarded(name, self.participants[name].restore, state)
-        self.board.update({name: list(values) for name, values in token.board.items()})
-        self.go_back_to(token.marks)
-
     def marks(self) -> Marks:
         """What has happened until now."""
         return Marks(len(self.events), self.stop_reason, dict(self.stops), len(self.inside))
@@ -357,38 +327,6 @@ class CoupledParticipants:
             known = dict(zip(names, slopes, strict=True))
             self._slopes[name] = [known.get(input, 0.0) for input in self.input_names[name]]
 
-    def advance(self, name: str, time: float, size: float) -> None:
-        """Step a participant; after an early return it goes on to the same communication point.
-
-        The others cannot be told before the next communication point: the inputs stay as they are.
-        """
-        if not self._rests(name):
-            self.samples.begin(time, self.values)
-            self._tell(name, self._step(name, time, self.length(name, time, size)))
-
-    def advance_all(self, time: float, size: float) -> None:
-        """Step all participants, side by side in threads where they may.
-
-        What happens is told in the order of the participants, so results do not depend on the number of
-        threads.
-        """
-        going = [name for name in self.order if not self._rests(name)]
-        free = [name for name in going if self.descriptions[name].steps_in_threads]
-        if self.threads.count == 1 or not free or len(going) < 2:
-            for name in going:
-                self.advance(name, time, size)
-            return
-        self.samples.begin(time, self.values)
-        steps: dict[str, _Step] = {}
-
-        def take(name: str) -> None:
-            steps[name] = self._step(name, time, self.length(name, time, size))
-
-        tasks = {name: partial(take, name) for name in going}
-        self.threads.call([tasks[n] for n in free], [tasks[n] for n in going if n not in free])
-        for name in going:
-            self._tell(name, steps[name])
-
     def finish_step(
         self, name: str, time: float, size: float, attempt: Callable[[float, float], float]
     ) -> None:
@@ -399,13 +337,13 @@ class CoupledParticipants:
         attempt : callable
             Gives the time that the first attempt has reached, s.
         """
-        self._tell(name, self._step(name, time, size, attempt))
+        self.tell_step(name, self.take_step(name, time, size, attempt))
 
-    def _step(
+    def take_step(
         self, name: str, time: float, size: float, attempt: Callable[[float, float], float] | None = None
-    ) -> _Step:
+    ) -> Step:
         """Step a participant to ``time + size``; touches nothing but this participant."""
-        before, found = perf_counter(), _Step(size=size)
+        before, found = perf_counter(), Step(size=size)
         for member in self.units[name]:
             self.drives[member] = Drive(time, list(self.held[member]), self._slopes[member])
         if not self.stops.keys().isdisjoint(self.units[name]):
@@ -430,12 +368,10 @@ class CoupledParticipants:
         found.seconds = perf_counter() - before
         return found
 
-    def _tell(self, name: str, step: _Step) -> None:
+    def tell_step(self, name: str, step: Step) -> None:
         """Record what happened in a step; an error in it is raised."""
         for member in self.units[name]:
             self._collect(member)
-            drive = self.drives[member]
-            self.samples.drove(member, drive.time, step.size, drive.values, drive.slopes)
         self.statistics.participant_time[name] += step.seconds
         self.statistics.retries += len(step.returns)
         for time in step.returns:
@@ -448,9 +384,10 @@ class CoupledParticipants:
     def read_outputs(self, name: str, end: Vector | None = None) -> None:
         """Read everything that is wanted of a participant."""
         for member in self.units[name]:
-            self._read_outputs(member, end)
+            self.read_member_outputs(member, end)
 
-    def _read_outputs(self, name: str, end: Vector | None) -> None:
+    def read_member_outputs(self, name: str, end: Vector | None) -> None:
+        """The same for a participant that may be solved jointly with others."""
         names = self.reads[name]
         reached = 0 if self._index is None else self._index + 1
         if reached % self.every[name] != 0 and reached != self._points.count:

@@ -1,4 +1,4 @@
-"""Which participants compiled code calls by their C functions, and which in Python."""
+"""Which participants the interpreter of exchanges calls by their C functions, and which in Python."""
 
 from __future__ import annotations
 
@@ -10,9 +10,7 @@ from cosim_fmu.abilities import NativeCalls, StepsNatively, StepsTypesNatively
 from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
-from cosim_fmu.master.loop.not_compiled_error import NotCompiledError
-
-NUMBERS = ("real", "integer", "boolean")
+from cosim_fmu.master.loop.value_numbers import TABLED
 
 
 def native_participants(
@@ -21,8 +19,10 @@ def native_participants(
     flags: NDArray[np.float64],
     along: bool,
     goes_back: bool,
-) -> dict[str, NativeCalls | None]:
-    """The C functions of each participant; None for one that is called in Python at its place.
+) -> dict[str, NativeCalls | str]:
+    """The C functions of each participant, or why it is called in Python at its place.
+
+    Where text or binary data are read (`shows_tables`), the function that reads is for all else.
 
     Parameters
     ----------
@@ -34,94 +34,71 @@ def native_participants(
         Whether inputs run along lines.
     goes_back : bool
         Whether steps are repeated from a saved state.
-
-    Raises
-    ------
-    NotCompiledError
-        There are none, what one exchanges cannot be called so, or the run is too short to be worth it.
     """
-    _check_worth(coupled, points)
-    mapped = [link for link in coupled.links if link.table is not None or link.widens is bool]
-    if mapped:
-        raise NotCompiledError(f"{mapped[0]} is mapped")
-    found: dict[str, NativeCalls | None] = {}
-    reasons: dict[str, str] = {}
+    found: dict[str, NativeCalls | str] = {}
+    is_short = _is_short(coupled, points)
     try:
         for name, row in zip(coupled.participants, flags, strict=True):
-            found[name] = None
             try:
-                found[name] = _native_calls(coupled, name, row, along, goes_back)
+                found[name] = _native_calls(coupled, name, row, along, goes_back, is_short)
             except _NoFunctionsError as reason:
-                reasons[name] = str(reason)
-        if reasons:
-            _check_reasons(coupled, reasons)
+                found[name] = str(reason)
     except BaseException:
-        _leave(found)
+        for calls in found.values():  # these participants are called in Python after all
+            if isinstance(calls, NativeCalls) and calls.leave is not None:
+                calls.leave()
         raise
     return found
-
-
-def _leave(found: dict[str, NativeCalls | None]) -> None:
-    """These participants are called in Python after all."""
-    for calls in found.values():
-        if calls is not None and calls.leave is not None:
-            calls.leave()
-
-
-def _check_reasons(coupled: CoupledParticipants, reasons: dict[str, str]) -> None:
-    """Refuse participants without C functions, for these reasons, that cannot be called in Python."""
-    why = next(iter(reasons.values()))
-    if len(reasons) == len(coupled.participants) or coupled.ticking or coupled.threads.count > 1:
-        raise NotCompiledError(why)
-    for name in reasons:
-        variables = coupled.descriptions[name].variables
-        for exchanged in (*coupled.input_names[name], *coupled.reads[name]):
-            kind = variables[exchanged].type
-            if kind not in NUMBERS:
-                raise NotCompiledError(f"{name}.{exchanged} is {kind}")
 
 
 class _NoFunctionsError(Exception):
     """Why a participant is called in Python."""
 
 
+def shows_tables(coupled: CoupledParticipants, name: str) -> bool:
+    """Whether text or binary data of a participant are read."""
+    variables = coupled.descriptions[name].variables
+    return any(variables[output].type in TABLED for output in coupled.reads[name])
+
+
 def _native_calls(
-    coupled: CoupledParticipants, name: str, flags: NDArray[np.float64], along: bool, goes_back: bool
+    coupled: CoupledParticipants,
+    name: str,
+    flags: NDArray[np.float64],
+    along: bool,
+    goes_back: bool,
+    is_short: bool,
 ) -> NativeCalls:
     participant = coupled.participants[name]
     if not isinstance(participant, StepsNatively):
-        raise _NoFunctionsError(f"{name} is a {coupled.descriptions[name].kind}")
+        raise _NoFunctionsError(f"a {coupled.descriptions[name].kind}")
+    if is_short and participant.least_native_steps > 0:
+        raise _NoFunctionsError("its compiled code takes longer to load than so few steps")
+    inputs, reads = coupled.input_names[name], coupled.reads[name]
     variables = coupled.descriptions[name].variables
-    names = [*coupled.input_names[name], *coupled.reads[name]]
     known = ("real", *(participant.native_types if isinstance(participant, StepsTypesNatively) else ()))
-    other = [n for n in names if variables[n].type not in known]
+    numbers = [n for n in reads if variables[n].type not in TABLED]
+    other = [n for n in (*inputs, *numbers) if variables[n].type not in known]
     if other:
-        raise _NoFunctionsError(f"{name}.{other[0]} is {variables[other[0]].type}")
+        raise _NoFunctionsError(f"{other[0]} is {variables[other[0]].type}")
     try:
-        calls = participant.native_calls(coupled.input_names[name], coupled.reads[name], flags)
+        calls = participant.native_calls(inputs, numbers, flags)
     except cosim.FmuError as error:
         raise CoSimulationError(coupled.time, str(error), name) from error
     except cosim.ModelError as error:
         first = error.problems[0]
-        text = f"{name}: {first.where}: {first.text}"
-        raise (NotCompiledError if first.where == "inside" else _NoFunctionsError)(text) from error
+        raise _NoFunctionsError(f"{first.where}: {first.text}") from error
     if calls is None:
-        raise _NoFunctionsError(
-            f"{name} has no solver of its own, arrays, types other than Float64, or lacks a function"
-        )
+        raise _NoFunctionsError("no solver of its own, arrays, types other than Float64, or a function lacks")
     if along and coupled.follows_lines(name) and not calls.set_slopes:
-        raise _NoFunctionsError(f"{name} takes slopes of its inputs in Python")
+        raise _NoFunctionsError("it takes slopes of its inputs in Python")
     if goes_back and not (calls.save and calls.restore and calls.state):
-        raise _NoFunctionsError(f"{name} saves its state in Python")
+        raise _NoFunctionsError("it saves its state in Python")
     return calls
 
 
-def _check_worth(coupled: CoupledParticipants, points: CommunicationPoints) -> None:
-    """Refuse short runs of participants whose preparation takes as long as many steps in Python."""
-    natives = {n: p for n, p in coupled.participants.items() if isinstance(p, StepsNatively)}
-    least = {name: p.least_native_steps for name, p in natives.items() if p.least_native_steps > 0}
-    if least and points.count * sum(1.0 / steps for steps in least.values()) < 1.0:
-        name = next(iter(least))
-        kind = coupled.descriptions[name].kind
-        text = f"{name} is a {kind}, and {points.count} steps are too few to load compiled code"
-        raise NotCompiledError(text)
+def _is_short(coupled: CoupledParticipants, points: CommunicationPoints) -> bool:
+    """Whether preparing participants takes as long as the whole run in Python."""
+    natives = [p for p in coupled.participants.values() if isinstance(p, StepsNatively)]
+    least = [p.least_native_steps for p in natives if p.least_native_steps > 0]
+    return bool(least) and points.count * sum(1.0 / steps for steps in least) < 1.0

@@ -18,7 +18,6 @@ from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistic
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.compiled_loop import CompiledLoop
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
-from cosim_fmu.master.loop.not_compiled_error import NotCompiledError
 from cosim_fmu.master.loop.pace import Pace
 from cosim_fmu.master.loop.participant_events import events_inside, in_order, without_returns
 from cosim_fmu.master.loop.printed_in_calls import printed_in_calls
@@ -138,6 +137,8 @@ class SimulationRun:
             Participants, or the master algorithm, that cannot be saved.
         """
         check_serializes(self.loop.descriptions, self._stream)
+        if self._compiled is not None:
+            self._compiled.show()
         found = Snapshot.of(self, self._done)
         if self._compiled is not None:
             self._compiled.take_over_all()  # who was saved may have left compiled code for it
@@ -296,29 +297,11 @@ class SimulationRun:
     def _steps(self, check: Callable[[], None]) -> Callable[[int], int]:
         """What takes one or several steps from a communication point on, and gives the point reached."""
         one_by_one = self._observe is not None or not self._pace.is_free
-        try:
-            self._compiled = CompiledLoop(
-                *(self.coupled, self._points, self.algorithm, self.recorder, one_by_one, check)
-            )
-            self.statistics.loop = "compiled"
-            return self._compiled.run
-        except NotCompiledError as reason:
-            self.statistics.loop = f"Python ({reason})"
-            return self._step_in_python
-
-    def _step_in_python(self, i: int) -> int:
-        coupled, recorder = self.coupled, self.recorder
-        time, following = self._points.time(i), self._points.time(i + 1)
-        coupled.begin_step(i)
-        while time < following:
-            end = coupled.next_tick(time, following)
-            coupled.guarded_algorithm(self.algorithm, self.algorithm.step, coupled, time, end - time)
-            coupled.time = time = end
-            coupled.collect()
-            if coupled.inside:
-                recorder.inside(coupled.take_inside())
-            if end == following or recorder.keeps_inside:
-                recorder.record(end, coupled.board, coupled.held, coupled.drives)
-        coupled.samples.finish_step(following, coupled.values)
-        self.statistics.steps += 1
-        return i + 1
+        self._compiled = CompiledLoop(
+            *(self.coupled, self._points, self.algorithm, self.recorder, one_by_one, check)
+        )
+        self.statistics.loop = "compiled"
+        if name := self._compiled.decides_in_python:
+            self.statistics.loop = f"compiled ({name} decides in Python)"
+        self.statistics.in_python.update(self._compiled.in_python)
+        return self._compiled.run

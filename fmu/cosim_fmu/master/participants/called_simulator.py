@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim import Simulator, SimulatorStatus, Stage
-from cosim.kit import ARRAY_WIDTH, ARRAYS, LENGTH, c_address
-from cosim.kit import step_layout as layout
+from cosim.kit import ARRAY_WIDTH, ARRAYS, LENGTH, c_address, records
 from cosim_fmu.master.participants import system_calls_by_address as by_address
 
 HISTORY = [name for name, _, _ in ARRAYS].index("h")
@@ -83,7 +82,7 @@ class CalledSimulator:
 
     def go_on(self, boundary: float, within: float) -> SimulatorStatus:
         """Where `step` has answered 3: go on from what the Step has answered; as `Simulator.advance_to`."""
-        return self.simulator.go_on(int(self._head[by_address.ANSWER]), boundary, within)
+        return self.simulator.resume(int(self._head[by_address.ANSWER]), boundary, within)
 
     def inputs(self, paths: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
         """What `set` takes as `inputs`, and the values that were written last (NaN: none)."""
@@ -92,7 +91,7 @@ class CalledSimulator:
         rows = [int(known.ctypes.data)]
         for path in paths:
             slot = system.written_slot(path)
-            low = layout.NOTHING if system.stage_invalidated(slot) <= Stage.INSTANCE else layout.INSTANCE
+            low = records.NOTHING if system.stage_invalidated(slot) <= Stage.INSTANCE else records.INSTANCE
             rows += [slot.offset, *system.course_offsets(path), low]
         return np.array(rows, dtype=np.int64), known
 
@@ -101,7 +100,7 @@ class CalledSimulator:
         system = self.simulator.system
         slots = [system.signal(path).slot for path in paths]
         stage = max((system.stage_of(slot) for slot in slots), default=Stage.EMPTY)
-        rows = [layout.REPORT if stage > Stage.ACCELERATION else layout.MOTION]
+        rows = [records.REPORT if stage > Stage.ACCELERATION else records.MOTION]
         for slot in slots:
             rows += ["ypdc".index(slot.array), slot.offset]
         return np.array(rows, dtype=np.int64)

@@ -1,6 +1,6 @@
 """A run in this process, as others call it: functions of numbers alone, which find all arrays by an address.
 
-``head`` has two integers for each array of `arrays.ARRAYS` (address and length), then those named below.
+``head`` has two integers for each array of `run.ARRAYS` (address and length), then those named below.
 """
 
 from __future__ import annotations
@@ -17,17 +17,17 @@ from cosim.kit import (
     STATE,
     STEPPED,
     WHOLE_HEAD,
-    advance,
+    StepFailure,
+    advance_run,
     arrays_at,
     integers_at,
     lower_stage,
     realize,
     reals_at,
+    records,
 )
-from cosim.kit import step_layout as layout
 
-INSTANCE, JUMPED, MOST = layout.INSTANCE, layout.JUMPED, layout.MOST
-MEETING, ROWS_USED, SAME_TIME, TIME = layout.MEETING, layout.ROWS_USED, layout.SAME_TIME, layout.TIME
+INSTANCE, SAME_TIME = records.INSTANCE, records.SAME_TIME
 BOUND, ANSWER, LINES, LINES_AT = range(ARRAY_WIDTH * len(ARRAYS), WHOLE_HEAD)
 """Whether the arrays are those of the present State; what the Step answered last; how many inputs may run
 along lines, and where their rows are: places in `d` of value, slope and time."""
@@ -60,13 +60,13 @@ def called_step(handle, start, length, flag, first, second, third, fourth):
         head[ANSWER] = STEPPED
         return NOT_DONE
     a = arrays_at(handle)
-    a.places[MOST] = STRIDE
-    a.numbers[MEETING] = SAME_TIME * length
-    code = advance(a, start + length)
+    a.course.most_steps = STRIDE
+    a.options.meeting = SAME_TIME * length
+    code = advance_run(a, start + length)
     head[ANSWER] = code
     if code == REACHED:
         hold_lines(a, integers_at(head[LINES_AT], LINE_WIDTH * head[LINES]))
-    return DONE if code == REACHED and a.places[ROWS_USED] == 0 else NOT_DONE
+    return DONE if code == REACHED and a.output.rows_used == 0 else NOT_DONE
 
 
 def called_set(handle, inputs, count, values, size):
@@ -84,7 +84,7 @@ def called_set(handle, inputs, count, values, size):
             known[i] = given[i]
             a.d[rows[at + VALUE]] = given[i]
             a.d[rows[at + SLOPE]] = math.nan
-            a.clock[JUMPED] = 1.0
+            a.clock.jumped = 1.0
             lower_stage(a, rows[at + LEAVES])
     return DONE
 
@@ -105,11 +105,11 @@ def called_slopes(handle, inputs, count, orders, slopes):
         at = INPUTS + INPUT_WIDTH * i
         before = a.d[rows[at + SLOPE]]
         if before == before:
-            a.d[rows[at + VALUE]] += (a.clock[TIME] - a.d[rows[at + SINCE]]) * before
+            a.d[rows[at + VALUE]] += (a.clock.time - a.d[rows[at + SINCE]]) * before
         a.d[rows[at + SLOPE]] = given[i]
-        a.d[rows[at + SINCE]] = a.clock[TIME]
+        a.d[rows[at + SINCE]] = a.clock.time
         known[i] = math.nan  # at the next communication point it is another value
-        a.clock[JUMPED] = 1.0
+        a.clock.jumped = 1.0
         lower_stage(a, rows[at + LEAVES])
     return DONE
 
@@ -157,9 +157,9 @@ def hold_lines(a, rows):
     for i in range(rows.shape[0] // LINE_WIDTH):
         slope = a.d[rows[LINE_WIDTH * i + SLOPE]]
         if slope == slope:
-            a.d[rows[LINE_WIDTH * i + VALUE]] += (a.clock[TIME] - a.d[rows[LINE_WIDTH * i + SINCE]]) * slope
+            a.d[rows[LINE_WIDTH * i + VALUE]] += (a.clock.time - a.d[rows[LINE_WIDTH * i + SINCE]]) * slope
             a.d[rows[LINE_WIDTH * i + SLOPE]] = math.nan
-            a.clock[JUMPED] = 1.0
+            a.clock.jumped = 1.0
             lower_stage(a, INSTANCE)
 
 
@@ -170,7 +170,9 @@ def called_get(handle, outputs, count, values, size):
         return NOT_DONE
     a = arrays_at(handle)
     rows = integers_at(outputs, INPUTS + OUTPUT_WIDTH * count)
-    if realize(a, rows[0]) != 0:
+    try:
+        realize(a, rows[0])
+    except StepFailure:
         return NOT_DONE
     found = reals_at(values, count)
     for i in range(count):

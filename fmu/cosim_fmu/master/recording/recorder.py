@@ -183,16 +183,28 @@ class Recorder:
         self._rows.append((time, row))
         self._pending += 1
 
-    def extend(self, times: NDArray[np.float64], values: NDArray[np.float64]) -> None:
+    def extend(
+        self,
+        times: NDArray[np.float64],
+        values: NDArray[np.float64],
+        text_of: Callable[[float], str] | None = None,
+    ) -> None:
         """Keep the values of several communication points.
 
         Parameters
         ----------
         times : ndarray, shape (n,), s
         values : ndarray, shape (n, number of recorded variables)
+        text_of : callable, optional
+            Gives the text of a number in a column of texts.
         """
         self._pass_on()
         self._gather()
+        if text_of is not None:
+            for column in self._texts:
+                numbers = values[:, column].tolist()
+                found = {number: self._text_numbers.of(text_of(number)) for number in dict.fromkeys(numbers)}
+                values[:, column] = [found[number] for number in numbers]
         self._count += times.size
         self._pending += times.size
         self._tables.append((times, values))

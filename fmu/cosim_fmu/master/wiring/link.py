@@ -62,7 +62,8 @@ class Link:
             return f"{self.output} is {value}: not passed on to {self.target}.{self.input}"
         if self.widens is bool and not isinstance(value, bool):
             end = f"{self.target}.{self.input}"
-            return f"{self.output} becomes {value}, but {end} is boolean: map it to false or true"
+            number = int(value) if value == int(value) else value
+            return f"{self.output} becomes {number}, but {end} is boolean: map it to false or true"
         return ""
 
     def __str__(self) -> str:

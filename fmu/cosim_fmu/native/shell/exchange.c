@@ -96,14 +96,14 @@ static Status handle_events(Instance *instance, const char *function, Progress *
 {
     const Model *model = instance->model;
     Life *life = &instance->life;
-    Status status = announce(instance, function, progress);
+    Status status = find_next_event(instance, function, progress);
     if (status != OK) return status;
     if (progress->waits || *clock_of(instance, model->clock_jumped) != 0.0) {
         int64_t code = call(instance, model->advance, life->time);
         if (is_failure(model, code)) return lost(instance, function, code);
         progress->event = *clock_of(instance, model->clock_changed) != 0.0;
         progress->stopped = life->ending = code == model->terminated;
-        status = announce(instance, function, progress);
+        status = find_next_event(instance, function, progress);
     }
     progress->needs_more = progress->waits && !progress->stopped;
     return status;

@@ -333,7 +333,7 @@ FMI3_EXPORT fmi3Status fmi3DoStep(fmi3Instance given, fmi3Float64 time, fmi3Floa
         status = step_to(instance, function, end, in_pieces, &progress);
         is_inside = !(progress.reached && end == target);
         if (status != OK || !in_pieces) break;
-        if (host->event_mode_used) status = announce(instance, function, &progress);
+        if (host->event_mode_used) status = find_next_event(instance, function, &progress);
         if (status != OK) break;
         waits_for_host = progress.waits && (host->early_return_allowed || !is_inside);
         returned = wants_return(instance, is_inside, &end);

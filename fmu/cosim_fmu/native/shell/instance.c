@@ -353,7 +353,7 @@ Status exit_initialization(Instance *instance, const char *function)
     int64_t code;
     if (need_mode(instance, function, INITIALIZING) != OK) return ERROR;
     forget_computed(instance);
-    if (judge(instance, function) != OK) return ERROR;
+    if (check_parameters(instance, function) != OK) return ERROR;
     code = begin(instance);
     if (is_failure(model, code)) return lost(instance, function, code);
     life->ending = code == model->terminated;
@@ -457,10 +457,10 @@ void note_next_event(Instance *instance, Progress *progress)
 }
 
 /* What waits at this instant, and when the next event comes. */
-Status announce(Instance *instance, const char *function, Progress *progress)
+Status find_next_event(Instance *instance, const char *function, Progress *progress)
 {
     const Model *model = instance->model;
-    int64_t code = call(instance, model->announce, 0.0);
+    int64_t code = call(instance, model->find_next_event, 0.0);
     if (is_failure(model, code)) return lost(instance, function, code);
     progress->waits = code == model->event_happened;
     note_next_event(instance, progress);
@@ -477,7 +477,7 @@ Status clock_ticks(Instance *instance, const char *function, uint32_t reference,
     *ticks = 0;
     if (instance->life.mode != EVENT || instance->life.ending) return OK;
     places[model->places_entry] = model->clocks[clock];
-    code = call(instance, model->due, instance->life.kind == MODEL_EXCHANGE ? 1.0 : 0.0);
+    code = call(instance, model->is_due, instance->life.kind == MODEL_EXCHANGE ? 1.0 : 0.0);
     if (is_failure(model, code)) return failure(instance, function, code);
     *ticks = code == model->event_happened;
     return OK;

@@ -93,7 +93,7 @@ Status set_up(Instance *instance, const char *function, double start, int64_t ha
 Status exit_initialization(Instance *instance, const char *function);
 Status check_step(Instance *instance, const char *function, double time, double size);
 Status step_to(Instance *instance, const char *function, double target, int one, Progress *progress);
-Status announce(Instance *instance, const char *function, Progress *progress);
+Status find_next_event(Instance *instance, const char *function, Progress *progress);
 Status clock_ticks(Instance *instance, const char *function, uint32_t reference, int *ticks);
 void halt_at_jumps(Instance *instance, int halts);
 Status terminate(Instance *instance, const char *function);
@@ -109,7 +109,7 @@ Status get_whole(Instance *instance, const char *function, int64_t type, const u
                  void *values, size_t width);
 Status set_whole(Instance *instance, const char *function, int64_t type, const uint32_t *references, size_t count,
                  const void *values, size_t width);
-Status judge(Instance *instance, const char *function);
+Status check_parameters(Instance *instance, const char *function);
 Status directional_derivative(Instance *instance, const char *function, const uint32_t *unknowns,
                               size_t unknown_count, const uint32_t *knowns, size_t known_count, const double *seed,
                               double *sensitivity);

@@ -145,9 +145,9 @@ typedef struct {
     EntryPoint *finish;
     EntryPoint *accuracy_given;
     EntryPoint *check;
-    EntryPoint *judge;
-    EntryPoint *announce;
-    EntryPoint *due;
+    EntryPoint *check_parameters;
+    EntryPoint *find_next_event;
+    EntryPoint *is_due;
     EntryPoint *frame_angles; /* of two arrays, a frame's twelve numbers and its three angles; the time does not count */
     EntryPoint *turned_frame;
 } Model;

@@ -198,10 +198,10 @@ static int64_t judged(Instance *instance)
     double *cache = numbers(instance, model->cache);
     for (int64_t i = 0; i < model->check_count; i++)
         for (int64_t j = 0; j < model->checks[i].answers; j++) cache[model->checks[i].index + j] = 0.0;
-    return call(instance, model->judge, 0.0);
+    return call(instance, model->check_parameters, 0.0);
 }
 
-Status judge(Instance *instance, const char *function)
+Status check_parameters(Instance *instance, const char *function)
 {
     int64_t code = judged(instance);
     return is_failure(instance->model, code) ? failure(instance, function, code) : OK;

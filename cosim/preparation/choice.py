@@ -1,0 +1,41 @@
+"""What is recorded, as the table that `recording` goes by."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.stage import Stage
+from cosim.step.records import Choice
+from cosim.system.schedule import Slot
+from cosim.system.system import System
+from cosim_compiler.record import words_of
+
+
+def choice_of(system: System, paths: Sequence[str]) -> tuple[NDArray[np.int64], int]:
+    """The table for these variables, and how many numbers they have."""
+    return choice_of_slots(system, [system.signal(path).slot for path in paths])
+
+
+def choice_of_slots(system: System, slots: Sequence[Slot]) -> tuple[NDArray[np.int64], int]:
+    """The same, of where they lie; what was chosen last of a system is at hand."""
+    key = tuple(slots)
+    known = system.__dict__.get("_choice")
+    if known is None or known[0] != key:
+        known = system.__dict__["_choice"] = key, _choice_of(system, key)
+    found: tuple[NDArray[np.int64], int] = known[1]
+    return found
+
+
+def _choice_of(system: System, slots: Sequence[Slot]) -> tuple[NDArray[np.int64], int]:
+    places = np.array([("ypdkc".index(array), offset, size) for array, offset, size in slots], dtype=np.int64)
+    arrays, offsets, sizes = places.reshape(-1, 3).T
+    values = np.column_stack([arrays, offsets - np.cumsum(sizes) + sizes]).repeat(sizes, axis=0)
+    values[:, 1] += np.arange(len(values))
+    inner = system.needed_blocks(values[values[:, 0] == "ypdkc".index("c"), 1].tolist())
+    last = system.block_range(Stage.TIME, Stage.ACCELERATION)[1]
+    outside = [i for i in inner if i >= last]
+    header = Choice(values=len(values), inside=len(inner), outside=len(outside))
+    return np.concatenate([words_of(header), values.ravel(), inner, outside]).astype(np.int64), len(values)

@@ -1,0 +1,320 @@
+"""The Step of a system and an integrator in this process: arrays, and functions that work on them."""
+
+from __future__ import annotations
+
+import functools
+import itertools
+import operator
+import weakref
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+
+from cosim.contracts.integrator import Integrator
+from cosim.errors import StateError
+from cosim.preparation.entries import CALLED, enter
+from cosim.preparation.method import prepared
+from cosim.preparation.python_method import PythonMethod, held_weakly
+from cosim.preparation.restored import check_state
+from cosim.preparation.tables import tables_of
+from cosim.stage import Stage
+from cosim.step.evaluation import UNTOUCHED
+from cosim.step.failures import GROW, ForeignState
+from cosim.step.records import DERIVATIVES, INSTANCE, MOTION, NOTHING, REPORT, RESTORED, Plan
+from cosim.step.run import (
+    ADDRESS,
+    ARRAY_WIDTH,
+    CHOICE_WIDTH,
+    ENTRY_SIGNATURE,
+    GRID_WIDTH,
+    LENGTH,
+    WHOLE_HEAD,
+    Run,
+)
+from cosim.step.sliding_field import sliding_field
+from cosim.system.block_address import block_address
+from cosim.system.state import COMPUTED, State
+from cosim.system.system import System
+from cosim.walker import DENSE_SIGNATURE, PYTHON_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
+from cosim_compiler.ahead import compile_ahead
+from cosim_compiler.convention import address_of
+from cosim_compiler.native import (
+    compile_function,
+    function_address,
+    function_addresses,
+    is_plain,
+    python_address,
+    release_address,
+)
+from cosim_compiler.record import place_in
+
+ENTER_SIGNATURE = "iif>i"
+STAGES = {
+    RESTORED: Stage.MODEL,
+    NOTHING: Stage.MODEL,
+    INSTANCE: Stage.INSTANCE,
+    DERIVATIVES: Stage.INSTANCE,  # where plain Python was interrupted
+    MOTION: Stage.ACCELERATION,
+    REPORT: Stage.REPORT,
+}
+
+
+@functools.cache
+def _enter() -> Any:
+    """The function that calls the Step with all arrays."""
+    return compile_function(enter, ENTER_SIGNATURE)
+
+
+@functools.cache
+def _address(name: str) -> int:
+    """Where a function of the Step begins."""
+    return function_address(CALLED[name], ENTRY_SIGNATURE)
+
+
+class CompiledStep:
+    """All arrays of a run, and its entry points: functions of arrays and numbers, without options and words.
+
+    The arrays of the State are shared with it, so whoever reads the State sees what the Step has done. A
+    `Simulator` calls it from Python; ensembles and the compiled loop of a co-simulation call it by `head`.
+
+    Parameters
+    ----------
+    system : System
+    integrator : Integrator
+    policy : str
+        About witnesses whose events do not end: "hold", "report" or "stop".
+    accuracy : float or None
+        Of the State.
+    run_handler, empty_buffer : method
+        Called from inside a step, and held weakly: ``run_handler(number)`` runs a Python handler and answers
+        its severity, ``empty_buffer(which)`` takes what is in a buffer.
+
+    Attributes
+    ----------
+    tables : Tables
+    arrays : Arrays
+        Those of the State that is bound.
+    head : ndarray of int64
+        Their addresses and lengths, and room for who calls the Step by addresses.
+    meeting : float
+        How far from a scheduled time a boundary may be that means it, s.
+    method : PythonMethod or None
+        Where the steps of the integrator are Python.
+    """
+
+    def __init__(
+        self,
+        system: System,
+        integrator: Integrator,
+        policy: str,
+        accuracy: float | None,
+        run_handler: Callable[[int], int],
+        empty_buffer: Callable[[int], int],
+    ) -> None:
+        self.system, self.integrator = system, integrator
+        method = prepared(integrator, system)
+        self.tables = tables = tables_of(system, method, accuracy, policy)
+        held = tables.held
+        self._held = 0 if held is None or policy != "hold" else held.numbers
+        self._state: State | None = None
+        self.method = None if method.functions else PythonMethod(integrator, self)
+        program = tables.program.copy()
+        listed = method.functions if self.method is None else self.method.functions
+        compile_ahead(
+            [
+                *(item[1:] for item in method.functions),
+                *((function, ENTRY_SIGNATURE) for function in CALLED.values()),
+            ]
+        )
+        in_python = () if self.method is None else (STEP_SIGNATURE, REDO_SIGNATURE, DENSE_SIGNATURE)
+        kernels: dict[int, Any] = {}
+        for place, function, signature in listed:
+            if signature in in_python:
+                program[place] = self._python_address(function, signature)
+            else:
+                kernels[place] = function, signature
+        if kernels:
+            program[list(kernels)] = function_addresses(tuple(kernels.values()))
+        program[place_in(Plan, "call_handler")] = self._python_address(
+            held_weakly(run_handler), PYTHON_SIGNATURE
+        )
+        program[place_in(Plan, "call_drain")] = self._python_address(
+            held_weakly(empty_buffer), PYTHON_SIGNATURE
+        )
+        held_table, held_ints = np.zeros((1, 3), dtype=np.int64), np.zeros(1, dtype=np.int64)
+        if self._held and held is not None:
+            held_table, held_ints = held.table.copy(), held.ints.copy()
+            held_table[-1, 0] = block_address(sliding_field)
+        places = tables.places
+        self._fixed = {
+            "table": system.table,
+            "ints": system.ints,
+            "watched": tables.watched,
+            "program": program,
+            "numbers": tables.numbers,
+            "coefficients": tables.coefficients,
+            "settings": method.settings,
+            "slots": tables.slots,
+            "work": np.zeros(tables.work),
+            "scratch": np.zeros(tables.scratch.size),
+            "held_table": held_table,
+            "held_ints": held_ints,
+            "probe": tables.probe,
+            "places": places,
+            "reach": tables.reach,
+            "choice": np.zeros(CHOICE_WIDTH, dtype=np.int64),
+            "rows": np.zeros(GRID_WIDTH),
+            "log": np.zeros(tables.log_length),
+        }
+        if self.method is None:
+            integrator.use_work(self._fixed["work"])
+        self.arrays: Any = Run(
+            *(self._fixed.get(name, np.zeros(1)) for name in Run._fields)
+        )  # without a State, until one is bound
+        self._in_head: Any = (None,) * len(Run._fields)
+        self.arrays.located.start = np.nan
+        self.arrays.course.most_steps, self.arrays.evaluation.lowered = 1, UNTOUCHED
+        self.head = np.zeros(WHOLE_HEAD, dtype=np.int64)
+        self._head_address = address_of(self.head)
+        self.places: Any = places
+        self.meeting = 0.0
+
+    def _python_address(self, function: Any, signature: str) -> int:
+        """The address of a function, as long as this Step lives; it must not keep the Step alive."""
+        address = python_address(function, signature)
+        weakref.finalize(self, release_address, address)
+        return address
+
+    def set_reported(self, path: str) -> bool:
+        """Count a notice as reported until it is 0 again; whether it was not."""
+        number = [noticed for noticed, _ in self.tables.notices].index(path)
+        reported = self.arrays.reported_notices
+        was_reported, reported[number] = reported[number], 1
+        return not was_reported
+
+    # arrays
+
+    def bind(self, state: State) -> None:
+        """Work on a State from here on.
+
+        Raises
+        ------
+        StateError
+            It was saved with another integrator or other options, or its bytes are damaged.
+        """
+        tables, mine = self.tables, state._arrays
+        started = bool(state.agenda.initialized)
+        for name, size in (
+            ("memory", tables.memory),
+            ("indices", tables.indices.size),
+            ("times", tables.times.size),
+            ("c", self.system.assembly.layout.sizes["c"] + self._held),
+        ):
+            array = mine[name]
+            if array.size == size or (name == "c" and array.size > size):
+                continue
+            if started and name != "c":
+                raise StateError(
+                    f"this State was initialized with another integrator or other options: its section "
+                    f"{name} has {array.size} numbers, needs {size}; call initialize() after replacing it"
+                )
+            grown = np.zeros(size, dtype=array.dtype)
+            kept = min(size, array.size)
+            grown[:kept] = array[:kept]
+            mine[name] = grown
+        self._state = state
+        self.gather()
+        if started and not state.is_checked:
+            self._check_state()
+        state.is_checked = True
+        run = self.arrays
+        run.evaluation.stage = RESTORED if state.stage < Stage.ACCELERATION else NOTHING
+        run.evaluation.touched = 0
+        run.located.start = np.nan
+
+    def _check_state(self) -> None:
+        try:
+            check_state(self.arrays)
+        except ForeignState as error:
+            raise StateError(
+                "the bytes of this State are damaged (its agenda, its histories or its holds are of no run)"
+            ) from error
+
+    def gather(self) -> None:
+        assert self._state is not None
+        made, before = {**self._fixed, **self._state._arrays}, self._in_head
+        self.arrays = self._in_head = Run(*map(made.__getitem__, Run._fields))
+        changed = map(operator.is_not, self.arrays, before)
+        for i in itertools.compress(range(len(before)), changed):
+            array = self.arrays[i]
+            self.head[ARRAY_WIDTH * i + ADDRESS] = address_of(array)
+            self.head[ARRAY_WIDTH * i + LENGTH] = array.shape[0]
+        self.integrator.attach(self.system, self._state)
+
+    def record(self, choice: Any, rows: Any, mode: int) -> None:
+        """Record these values from here on; see `recording`."""
+        self._fixed["choice"], self._fixed["rows"] = choice, rows
+        output = self.arrays.output
+        output.recording, output.rows_used = mode, 0
+        if self._state is not None:
+            self.gather()
+
+    # calls
+
+    def call(self, name: str, t: float = 0.0) -> int:
+        """Call an entry point; histories grow as they need. The answer is one of `failures`."""
+        state = self._state
+        assert state is not None
+        own = state._arrays
+        arrays = self.arrays
+        if (
+            own["h"] is not arrays.h
+            or own["c"] is not arrays.c
+            or own["y"] is not arrays.y
+            or own["memory"] is not arrays.memory
+        ):
+            self.bind(state)
+        self.stage_in(state)
+        arrays.options.accuracy = np.nan if state.accuracy is None else state.accuracy
+        arrays.options.meeting = self.meeting
+        function, address = _enter(), _address(name)
+        while True:
+            if is_plain():
+                with np.errstate(all="ignore"):
+                    code = int(CALLED[name](self.arrays, t))
+            else:
+                code = function(address, self._head_address, t)
+            if code != GROW:
+                break
+            longer = np.zeros(self.arrays.failure.needed)
+            longer[: own["h"].size] = own["h"]
+            own["h"] = longer
+            self.gather()
+        self.stage_out(state)
+        return int(code)
+
+    def stage_in(self, state: State) -> None:
+        """How far the State is realized, for the functions of the Step."""
+        stage, evaluation = state.stage, self.arrays.evaluation
+        if STAGES[evaluation.stage] is stage:
+            return
+        evaluation.touched = 0
+        if stage >= Stage.REPORT:
+            evaluation.stage = REPORT
+        elif stage >= Stage.ACCELERATION:
+            evaluation.stage = MOTION
+        else:
+            evaluation.stage = INSTANCE if stage >= Stage.INSTANCE else NOTHING
+
+    def stage_out(self, state: State) -> None:
+        """How far the Step has left the State realized."""
+        evaluation, versions = self.arrays.evaluation, state.versions
+        for stage in range(min(evaluation.lowered, COMPUTED.start), COMPUTED.stop):
+            versions[stage] += 1
+        evaluation.lowered = UNTOUCHED
+        stage = STAGES[evaluation.stage]
+        if state.stage is not stage:
+            state.stage = stage
+        if state._invalidated_by != "a step":
+            state._invalidated_by = "a step"

@@ -1,0 +1,93 @@
+"""What a system declares about events: handlers, witnesses, signals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from cosim.cause import EventCause
+from cosim.component.kernel_function import Handler
+from cosim.preparation.witness import list_witnesses
+from cosim.system.system import System
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One handler of one part.
+
+    Attributes
+    ----------
+    number : int
+        Its place among all.
+    part : str
+    handler : Handler
+    block : int
+        Of a kernel function: its place in the table, else -1.
+    flag : int
+        Where in k its signal, where in d its timer lies; index of its witness; else -1.
+    """
+
+    number: int
+    part: str
+    handler: Handler
+    block: int
+    flag: int
+
+    @property
+    def path(self) -> str:
+        return f"{self.part}.{self.handler.name}"
+
+    @property
+    def is_private(self) -> bool:
+        """Whether it is the component's own book-keeping, which is not reported."""
+        return self.handler.name.startswith("_")
+
+
+class EventEntries:
+    """What a system declares about events.
+
+    Parameters
+    ----------
+    system : System
+
+    Attributes
+    ----------
+    entries : list of Entry
+        In order of parts, then of declaration.
+    in_steps : list of Entry
+        Those that a step may have to serve.
+    witnesses : list of Witness
+    signals : list of int
+        Offsets in k.
+    scheduled : list of Entry
+        Those of cause Scheduled.
+    """
+
+    def __init__(self, system: System) -> None:
+        self.system = system
+        self.witnesses = list_witnesses(system)
+        self.entries = self._list_entries()
+        slots = system.assembly.layout.slots
+        self.signals = [
+            slots[name][d.name].offset
+            for name, part in system.parts.items()
+            for d in part.declarations.values()
+            if d.kind == "signal"
+        ]
+        self.scheduled = [e for e in self.entries if e.handler.cause is EventCause.SCHEDULED]
+        outside_steps = (EventCause.INITIALIZATION, EventCause.TERMINATION)
+        self.in_steps = [e for e in self.entries if e.handler.cause not in outside_steps]
+
+    def _list_entries(self) -> list[Entry]:
+        slots = self.system.assembly.layout.slots
+        places = {witness.path: i for i, witness in enumerate(self.witnesses)}
+        entries: list[Entry] = []
+        for name, part in self.system.parts.items():
+            for handler in part.handlers.values():
+                flag = -1
+                if handler.witness is not None:
+                    flag = places.get(f"{name}.{handler.witness.name}", -1)
+                elif handler.signal or handler.timer:
+                    flag = slots[name][handler.signal or handler.timer].offset
+                block = self.system.handler_blocks.get((name, handler.name), -1)
+                entries.append(Entry(len(entries), name, handler, block, flag))
+        return entries

@@ -1,0 +1,104 @@
+"""Where a run keeps the witnesses that it holds, and what the integrator then walks."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.preparation.held_system import HeldSystem
+from cosim.preparation.method import Method
+from cosim.preparation.witness import Witness
+from cosim.step.constraints import DISPLACED, ESTIMATES
+from cosim.step.holds import HOLD_WIDTH, SWITCH_WIDTH
+from cosim.step.sliding_field import BLOCK_WIDTH, HELD_WIDTH, SWITCHED_WIDTH, SlidingRow
+from cosim.system.system import System
+from cosim_compiler.record import width_of, words_of
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class HeldTables:
+    """Rooms for as many holds as there are witnesses; `cosim.step.holds` fills them.
+
+    Parameters
+    ----------
+    system : System
+    integrator : Method
+    witnesses : list of Witness
+    switchable : int
+        How many variables the handlers of one witness may switch at most.
+
+    Attributes
+    ----------
+    method : Method
+        The same method, prepared for a system in which witnesses are held.
+    row : int
+        Where in `ints` the row of `sliding_field` starts.
+    ints, table : ndarray
+        Those of the system, with what follows them.
+    copies : list of (str, int, int)
+        Where in "held_ints" and "held_table" (flat) the address of a row of the system's table stands again.
+    width : int
+        Of a hold in `clock`.
+    """
+
+    system: System
+    integrator: Method
+    witnesses: list[Witness]
+    switchable: int
+    method: Method = field(init=False)
+    row: int = field(init=False)
+    ints: Integers = field(init=False)
+    table: Integers = field(init=False)
+    copies: list[tuple[str, int, int]] = field(init=False)
+
+    def __post_init__(self) -> None:
+        system, count = self.system, len(self.witnesses)
+        first, last = system.derivative_range
+        corrections = range(*(int(system.projection[i]) for i in (ESTIMATES, DISPLACED)))
+        row, blocks = system.ints.size, list(range(first, last))
+        table_at = row + width_of(SlidingRow)
+        corrections_at = table_at + BLOCK_WIDTH * len(blocks)
+        witness_at = corrections_at + BLOCK_WIDTH * len(corrections)
+        switch_at = witness_at + HELD_WIDTH * count
+        cache = system.new_cache().size
+        head = SlidingRow(
+            states=system.ny,
+            blocks=len(blocks),
+            corrections=len(corrections),
+            witnesses_at=witness_at,
+            switches_at=switch_at,
+            corrections_at=corrections_at,
+            numbers_at=cache,
+            cache_size=cache,
+        )
+        rows = system.table[[*blocks, *corrections]].reshape(-1)
+        rest = [0] * (HELD_WIDTH * count + count * (1 + SWITCHED_WIDTH * self.switchable))
+        given: dict[str, Any] = {
+            "row": row,
+            "ints": np.array([*system.ints, *words_of(head), *rows, *rest], dtype=np.int64),
+            "table": np.vstack([system.table, system.table[blocks], [[0, row, 1]]]),
+            "copies": [
+                *(("held_ints", table_at + 3 * i, block) for i, block in enumerate([*blocks, *corrections])),
+                *(("held_table", 3 * (len(system.table) + i), block) for i, block in enumerate(blocks)),
+            ],
+        }
+        for name, value in given.items():
+            object.__setattr__(self, name, value)
+        held = HeldSystem(system, self.table, self.ints)
+        object.__setattr__(self, "method", self.integrator.while_held(held))
+
+    @property
+    def width(self) -> int:
+        return HOLD_WIDTH + max(self.system.ny, SWITCH_WIDTH * self.switchable)
+
+    @property
+    def numbers(self) -> int:
+        """How many numbers follow the cache."""
+        n, count = self.system.ny, len(self.witnesses)
+        vectors = 2 * count * n + count * count + 3 * count + 4 * n
+        return vectors + self.system.new_cache().size + 2 * count * self.switchable

@@ -1,0 +1,97 @@
+"""An integrator as the Step calls it: numbers and functions."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.contracts import method_layout as method_layout
+from cosim.contracts.integrator import Integrator
+from cosim.contracts.method_kernels import method_settings, slot_numbers
+from cosim.contracts.method_layout import TUNE_SIGNATURE
+from cosim.step.records import MethodFunctions, Plan
+from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
+from cosim_compiler.record import place_in
+
+Reals = NDArray[np.float64]
+Integers = NDArray[np.int64]
+Function = tuple[int, Callable[..., Any], str]
+SIGNATURES = {
+    **{"step": STEP_SIGNATURE, "redo": REDO_SIGNATURE, "dense": DENSE_SIGNATURE, "begin": REDO_SIGNATURE},
+    **{"restart": REDO_SIGNATURE, "complete": REDO_SIGNATURE, "tune": TUNE_SIGNATURE},
+}
+
+
+def place_of(name: str) -> int:
+    """Where in `program` the address of a function of the method stands."""
+    return place_in(Plan, "method") + place_in(MethodFunctions, name)
+
+
+@dataclass(frozen=True)
+class Method:
+    """An integrator that is prepared for a system.
+
+    Attributes
+    ----------
+    integrator : Integrator
+    coefficients, settings, slots : ndarray
+        As `cosim.contracts.method_layout` explains them.
+    memory : int
+        Length of the array of this name.
+    work : ndarray
+        As it begins.
+    functions : list of (int, function, str)
+        Places in `program`, kernel functions and their signatures; empty where the steps are Python.
+    """
+
+    integrator: Integrator
+    coefficients: Reals
+    settings: Reals
+    slots: Integers
+    memory: int
+    work: Reals
+    functions: list[Function]
+
+    @property
+    def order(self) -> int:
+        """Of the solution."""
+        return self.integrator.order
+
+    @property
+    def capabilities(self) -> Any:
+        """What the method can do."""
+        return self.integrator.capabilities
+
+    def while_held(self, system: Any) -> Method:
+        """The same method for a system in which witnesses are held."""
+        if not self.functions:
+            return self
+        return prepared(self.integrator.with_accuracy(self.integrator.accuracy), system)
+
+
+def prepared(integrator: Integrator, system: Any) -> Method:
+    """An integrator, made ready for a system."""
+    kernels = integrator.kernels(system)
+    memory = integrator.memory_size(system.ny)
+    if kernels is None:
+        settings = method_settings(integrator, system, integrator.order)
+        slots = slot_numbers(system, [], [], [], False)
+        work = np.zeros(method_layout.WORK_HEADER + 3 * system.ny)
+        return Method(integrator, np.zeros(1), settings, slots, memory, work, [])
+    return Method(
+        integrator,
+        kernels.coefficients,
+        kernels.settings,
+        kernels.slots,
+        memory,
+        kernels.work,
+        [
+            (place_of(name), function, SIGNATURES[name])
+            for name, function in kernels.functions.items()
+            if function is not None
+        ],
+    )

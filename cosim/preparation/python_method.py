@@ -1,0 +1,135 @@
+"""Integrators whose steps are Python, called back at their place in the Step."""
+
+from __future__ import annotations
+
+import math
+import weakref
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any
+
+from cosim.contracts.integrator import Integrator
+from cosim.contracts.method_entries import by_address, redo_entry, step_entry
+from cosim.contracts.method_layout import MethodArrays, OdeSystem, StepWork
+from cosim.contracts.step_code import StepCode
+from cosim.preparation.held_system import HeldSystem
+from cosim.preparation.method import Function, place_of
+from cosim.step.integration import step_without_states
+from cosim.walker import DENSE_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
+from cosim_compiler.native import compile_function
+from cosim_compiler.record import rows_of
+
+if TYPE_CHECKING:
+    from cosim.system.state import State
+
+    CompiledStep = Any
+
+CODES = list(StepCode)
+RAISED = len(CODES)
+"""What is answered where a method has raised; the exception is kept."""
+
+
+def held_weakly(method: Callable[..., Any]) -> Callable[..., Any]:
+    """A function that calls a method and does not keep its object alive, as its address would."""
+    reference = weakref.WeakMethod(method)
+
+    def call(*arguments: Any) -> Any:
+        alive = reference()
+        assert alive is not None
+        return alive(*arguments)
+
+    return call
+
+
+class PythonMethod:
+    """Functions with the signatures of compiled ones that call an `Integrator` on the State that is bound.
+
+    Parameters
+    ----------
+    integrator : Integrator
+    step : CompiledStep
+        Which it works for.
+
+    Attributes
+    ----------
+    raised : BaseException or None
+        What the integrator has raised in the last call.
+    functions : list of (int, function, str)
+        As `Method.functions`.
+    """
+
+    def __init__(self, integrator: Integrator, step: CompiledStep) -> None:
+        self.integrator, self._owner = integrator, step
+        self.raised: BaseException | None = None
+        self._held: HeldSystem | None = None
+        self.functions: list[Function] = [
+            (place_of("step"), step_entry(MethodArrays, held_weakly(self._step)), STEP_SIGNATURE),
+            (place_of("redo"), redo_entry(MethodArrays, held_weakly(self._redo)), REDO_SIGNATURE),
+            (place_of("dense"), held_weakly(self._dense), DENSE_SIGNATURE),
+            (place_of("begin"), redo_entry(MethodArrays, held_weakly(self._begin)), REDO_SIGNATURE),
+            (place_of("restart"), redo_entry(MethodArrays, held_weakly(self._restart)), REDO_SIGNATURE),
+        ]
+
+    @property
+    def _state(self) -> State:
+        state = self._owner._state
+        assert state is not None
+        return state
+
+    def _system(self, evaluated: OdeSystem) -> Any:
+        """The system, or the one with what holds witnesses; the first row that is evaluated tells."""
+        owner = self._owner
+        if evaluated.first == owner.system.derivative_range[0]:
+            return owner.system
+        if self._held is None:
+            self._held = HeldSystem(owner.system, owner.arrays.held_table, owner.arrays.held_ints)
+        return self._held
+
+    def _guarded(self, work: StepWork, call: Any) -> int:
+        """Call the integrator; a code of a step."""
+        self.raised = None
+        try:
+            code = call()
+        except BaseException as error:
+            self.raised = error
+            return RAISED
+        work.start, work.end = self.integrator.previous_time, self._state.time
+        work.accepted_end = max(work.accepted_end, work.end)
+        return 0 if code is None else CODES.index(code)
+
+    def _step(self, evaluated: OdeSystem, method: MethodArrays, t: float, t_stop: float, limit: float) -> int:
+        system, state = self._system(evaluated), self._state
+        state.arrive_at(t)
+
+        def take() -> StepCode:
+            code = self.integrator.step(system, state, t_stop, limit)
+            if code is StepCode.NOT_INITIALIZED:
+                self.integrator.initialize(system, state)
+                code = self.integrator.step(system, state, t_stop, limit)
+            return code
+
+        method.work.accepted_end = -math.inf
+        return self._guarded(method.work, take)
+
+    def _redo(self, evaluated: OdeSystem, method: MethodArrays, t_event: float) -> int:
+        system, state = self._system(evaluated), self._state
+        if evaluated.size == 0:  # its step was the Step's own: there is nothing to integrate
+            step = compile_function(step_without_states, STEP_SIGNATURE)
+            here = evaluated._replace(table=system.table, ints=system.ints)  # tables do not come to Python
+            return int(step(*by_address(here, method, method.work.start), t_event, math.inf))
+        return self._guarded(method.work, lambda: self.integrator.redo(system, state, t_event))
+
+    def _begin(self, evaluated: OdeSystem, method: MethodArrays, t: float) -> int:
+        system, state = self._system(evaluated), self._state
+        state.arrive_at(t)
+        return self._guarded(method.work, lambda: self.integrator.initialize(system, state))
+
+    def _restart(self, evaluated: OdeSystem, method: MethodArrays, t: float) -> int:
+        system, state = self._system(evaluated), self._state
+        state.arrive_at(t)
+        return self._guarded(method.work, lambda: self.integrator.restart(system, state))
+
+    def _dense(self, t: float, coefficients: Any, work: Any, y: Any, out: Any) -> None:
+        if out.size == 0:
+            return
+        step = rows_of(StepWork, work, 0, 1)[0]
+        self.integrator.interpolate(min(max(t, step.start), step.end), out)

@@ -1,0 +1,129 @@
+"""The table that `cosim.step.evaluation` goes by: which rows of the schedule follow which variables."""
+
+from __future__ import annotations
+
+import weakref
+from array import array
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.stage import Stage
+from cosim.step.records import Node
+from cosim.system.graph import Graph
+from cosim.system.short_lists import ShortLists
+from cosim.system.system import System
+from cosim_compiler.record import place_in, width_of
+
+Integers = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Reach:
+    """Lists of lists as starts, one more than there are lists, and contents.
+
+    Attributes
+    ----------
+    nodes : ndarray of int64, shape (nodes, fields of a `Node`)
+    reader_starts, readers : ndarray of int64
+        For each variable of [y | p | d | k] the nodes that read it.
+    follower_starts, followers : ndarray of int64
+        For each node those that are called again when it is.
+    """
+
+    nodes: Integers
+    reader_starts: Integers
+    readers: Integers
+    follower_starts: Integers
+    followers: Integers
+
+
+NONE: Integers = np.zeros(0, dtype=np.int64)
+NO_REACH = Reach(np.zeros((0, width_of(Node)), dtype=np.int64), NONE, NONE, NONE, NONE)
+"""A table without nodes: behind an event everything is computed again."""
+
+
+_known: weakref.WeakKeyDictionary[System, Reach] = weakref.WeakKeyDictionary()
+
+
+def reach_of(system: System) -> Reach:
+    """Readers of variables, nodes, and followers of nodes.
+
+    A row is called again when it reads a variable that was written, or something that a row writes which is
+    called again; of an accumulator, all that add to it are. Blocks of a solver and functions in plain
+    Python are called whatever they say that they read.
+
+    """
+    if system not in _known:
+        _known[system] = _made(system)
+    return _known[system]
+
+
+def _made(system: System) -> Reach:
+    graph = system.assembly.graph
+    number_of = np.full(len(graph.blocks), -1)
+    rows = np.zeros((len(graph.blocks), width_of(Node)), dtype=np.int64)
+    end = 0
+    for number in range(*system.block_range(Stage.INSTANCE, Stage.ACCELERATION)):
+        block = system.blocks[number]
+        width = block.rows.shape[1] if block.rows.ndim == 2 else 0
+        first, end = end, end + len(block.members)
+        number_of[list(block.members)] = range(first, end)
+        counts = np.array([len(graph.blocks[member].rows) for member in block.members])
+        for field, column in (
+            ("block", number),
+            ("first", system.table[number, 1] + width * (np.cumsum(counts) - counts)),
+            ("rows", counts),
+            ("width", width),
+            ("stage", block.stage),
+            ("is_always_called", block.is_python or not block.mergeable),
+        ):
+            rows[first:end, place_in(Node, field)] = column
+    readers, followers = _readers(system, number_of), _followers(graph, number_of)
+    return Reach(rows[:end], *_starts_and_contents(readers), *_starts_and_contents(followers))
+
+
+def _starts_and_contents(lists: ShortLists) -> tuple[Integers, Integers]:
+    starts = np.cumsum(np.concatenate([[0], lists.counts]), dtype=np.int64)
+    return starts, lists.numbers.astype(np.int64)
+
+
+def _readers(system: System, number_of: Integers) -> ShortLists:
+    """For each variable of [y | p | d | k] the nodes that read it."""
+    arrays, start, room = system.start_arrays(), {}, 0
+    for name in "ypdk":
+        start[name], room = room, room + arrays[name].size
+
+    read = array("q")
+    for number, node in zip(number_of.tolist(), system.assembly.graph.blocks, strict=True):
+        for slot in (*node.reads, *node.adds) if number >= 0 else ():
+            if slot.array in start:
+                read.extend((start[slot.array] + slot.offset, slot.size, number))
+    first, size, reader = np.asarray(read).reshape(-1, 3).T
+    behind = np.arange(size.sum()) - np.repeat(np.cumsum(size) - size, size)
+    return ShortLists.of_sets(np.repeat(first, size) + behind, np.repeat(reader, size), room)
+
+
+def _followers(graph: Graph, number_of: Integers) -> ShortLists:
+    """For each node others that are called again when it is: through these all that have to be are found.
+
+    Of the nodes that make one region each is followed by the next one, and the first by those that read it.
+    """
+
+    def nodes_by_region(*effects: ShortLists) -> ShortLists:
+        nodes = np.concatenate([number_of[effect.owners] for effect in effects])
+        regions = np.concatenate([effect.numbers for effect in effects])
+        return ShortLists.of_sets(regions[nodes >= 0], nodes[nodes >= 0], len(graph.layout.regions))
+
+    readers = nodes_by_region(graph.reads, graph.adds)
+    makers = nodes_by_region(graph.writes, graph.adds)
+    made = np.flatnonzero(makers.counts)
+    last = np.cumsum(makers.counts[made]) - 1
+    first = makers.numbers[last + 1 - makers.counts[made]]
+    following = np.roll(makers.numbers, -1)
+    following[last] = first
+    before = np.concatenate([makers.numbers, np.repeat(first, readers.counts[made])])
+    after = np.concatenate([following, readers.of(made)])
+    others = before != after
+    return ShortLists.of_sets(before[others], after[others], int(number_of.max(initial=-1)) + 1)

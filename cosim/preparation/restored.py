@@ -1,0 +1,91 @@
+"""Whether a state that came from outside can be one of a program."""
+
+from __future__ import annotations
+
+from cosim.contracts.restored_memory import are_of_a_run
+from cosim.rational import LONGEST
+from cosim.step.agenda import time_of
+from cosim.step.failures import ForeignState
+from cosim.step.holds import HOLD_WIDTH, can_hold, held_at, held_count, hold_of, switches_of
+from cosim.step.records import LISTED, PERIODIC, RESTORED, Handler, Switch
+from cosim.step.run import Run
+from cosim.step.sliding_field import IN_SWITCH_D, IN_SWITCH_K, IN_SWITCH_P, PUSHED, SWITCHED
+from cosim.system.history_buffer import BEGIN, CAPACITY, COUNT, END, FIRST, START, WIDTH
+
+
+def check_state(run: Run) -> None:
+    """Refuse numbers that no run has, such as places outside of the arrays."""
+    run.evaluation.stage = RESTORED
+    bad = run.clock.time - run.clock.time != 0.0 or not are_of_a_run(run.y, run.memory)
+    for handler in run.handlers:
+        bad = bad or run.next_index[handler.number] < 0
+        bad = bad or (run.agenda.initialized != 0 and not is_agenda(run, handler))
+    size = run.h.shape[0]
+    for i in range(len(run.rings)):
+        ring = run.rings[i]
+        start = run.k[ring + START]
+        capacity = run.k[ring + CAPACITY]
+        count = run.k[ring + COUNT]
+        bad = bad or start < 0 or start > size or capacity < 1 or capacity > size
+        bad = bad or start + WIDTH * capacity > size
+        bad = bad or run.k[ring + FIRST] < 0 or run.k[ring + FIRST] >= capacity
+        bad = bad or count < 0 or count > capacity
+        bad = bad or run.k[ring + BEGIN] < -1 or run.k[ring + BEGIN] >= max(count, 1)
+        bad = bad or run.k[ring + END] < -1 or run.k[ring + END] >= max(count, 1)
+        for j in range(len(run.rings)):
+            other = run.rings[j]
+            first = run.k[other + START]
+            apart = first >= start + WIDTH * capacity or start >= first + WIDTH * run.k[other + CAPACITY]
+            bad = bad or (other != ring and not apart)
+    if can_hold(run):
+        bad = bad or not are_holds(run)
+    if bad:
+        raise ForeignState()
+
+
+def is_agenda(run: Run, handler: Handler) -> bool:
+    """Whether a scheduled event comes at a time of its grid, and this can be counted."""
+    if handler.schedule not in (PERIODIC, LISTED):
+        return True
+    index = run.next_index[handler.number]
+    if handler.schedule == PERIODIC:
+        grid = run.grids[handler.number]
+        good = grid.resolution > 0 and grid.period_whole >= 0
+        good = good and abs(float(grid.offset_whole)) <= LONGEST
+        good = good and (float(index) + 1.0) * (float(grid.period_whole) + 1.0) <= 2.0 * LONGEST
+        good = good and 0 <= grid.offset_rest < grid.resolution
+        if not (good and 0 <= grid.period_rest < grid.resolution):
+            return False
+    comes = run.timings[handler.number].comes
+    return comes != comes or comes == time_of(run, handler, index)
+
+
+def are_holds(run: Run) -> bool:
+    """Whether what is held are witnesses, each by numbers that fit."""
+    count = len(run.witnesses)
+    if not 0.0 <= run.holds.count <= count:
+        return False
+    good = True
+    for j in range(held_count(run)):
+        if not 0.0 <= run.held_order[j] < count:
+            return False
+        for other in range(j):
+            good = good and held_at(run, other) != held_at(run, j)
+        hold = hold_of(run, held_at(run, j))
+        if hold.kind == PUSHED:
+            good = good and hold.size == run.y.shape[0]
+            continue
+        if hold.kind != SWITCHED or not 0.0 <= hold.size <= run.plan.hold_width - HOLD_WIDTH:
+            return False
+        for switch in switches_of(run, held_at(run, j)):
+            good = good and is_switch(run, switch)
+    return good
+
+
+def is_switch(run: Run, switch: Switch) -> bool:
+    """Whether a variable that a witness switches is one of this program."""
+    if switch.array == IN_SWITCH_P:
+        return 0.0 <= switch.offset < run.p.shape[0]
+    if switch.array == IN_SWITCH_K:
+        return 0.0 <= switch.offset < run.k.shape[0]
+    return switch.array == IN_SWITCH_D and 0.0 <= switch.offset < run.d.shape[0]

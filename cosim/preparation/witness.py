@@ -1,0 +1,70 @@
+"""A witness: a number whose change of sign is an event."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+from cosim.component.kernel_function import DIRECTIONS
+from cosim.step.records import FALLING, RISING
+from cosim.system.dependencies import places
+from cosim.system.system import System
+
+
+@dataclass(frozen=True)
+class Witness:
+    """A witness of one part.
+
+    Attributes
+    ----------
+    path : str
+        ``"ball.floor"``.
+    offset : int
+        Where in the cache its value lies.
+    direction : int
+        Which way it has to cross zero: `FALLING`, `RISING` or `BOTH`.
+    rate : int
+        Where in the cache its rate lies, where the component declares one; else -1.
+    is_condition : bool
+        Whether it is true or false (1 and -1 in the cache) instead of a number that varies.
+    shortest_pulse : float
+        How long it stays on the other side of zero at least, s; infinite where nothing is said.
+    sources : frozenset of (str, int)
+        What it is computed from at the same instant: arrays and places in them, the time is ("t", 0).
+    """
+
+    path: str
+    offset: int
+    direction: int
+    rate: int = -1
+    is_condition: bool = False
+    shortest_pulse: float = math.inf
+    sources: frozenset[tuple[str, int]] = frozenset()
+
+    @property
+    def is_moved(self) -> bool:
+        """Whether it changes with the states, their past, or the time; else it jumps where variables do."""
+        return any(array in "yht" for array, _ in self.sources)
+
+    @property
+    def is_timed(self) -> bool:
+        """Whether it is computed from the time."""
+        return ("t", 0) in self.sources
+
+
+def list_witnesses(system: System) -> list[Witness]:
+    """The witnesses of all parts, in order of parts, then of declaration."""
+    found, graph = [], system.assembly.graph
+    for name, part in system.parts.items():
+        slots = system.assembly.layout.slots[name]
+        rates = {id(k.rate_of): slots[k.name].offset for k in part.kernels.values() if k.rate_of}
+        for kernel in part.kernels.values():
+            if kernel.role == "witness" and kernel.name in slots:
+                falling, rising = DIRECTIONS[kernel.direction]
+                rate, path = rates.get(id(kernel), -1), f"{name}.{kernel.name}"
+                place = slots[kernel.name].offset
+                direction = FALLING * falling + RISING * rising
+                more = kernel.is_condition, kernel.shortest_pulse
+                sources = frozenset(places(graph.sources(slots[kernel.name])))
+                found.append(Witness(path, place, direction, rate, *more, sources))
+    return found

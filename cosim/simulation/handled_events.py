@@ -1,0 +1,174 @@
+"""The events that a run has handled: stored as numbers, and read one by one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, NamedTuple, overload
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.cause import EventCause
+from cosim.simulation.event_record import EventRecord, Finding
+from cosim.step.event_log import ANSWER, HANDLER, LENGTH, TIME
+
+if TYPE_CHECKING:
+    from cosim.preparation.compiled_step import CompiledStep
+    from cosim.simulation.recorded_events import RecordReader
+    from cosim.simulation.status import EventStatus
+
+
+class Piece(NamedTuple):
+    """Records that were taken at once, and where in them each begins."""
+
+    records: NDArray[np.float64]
+    starts: NDArray[np.int64]
+    answers: dict[int, EventStatus]
+
+
+def log_starts(records: NDArray[np.float64]) -> NDArray[np.int64]:
+    """Where the records begin that lie one behind the other in `records`."""
+    length = int(records[LENGTH])
+    if records.size % length == 0 and np.all(records[LENGTH::length] == length):  # of one handler, mostly
+        return np.arange(0, records.size, length)
+    lengths, starts, at = records.tolist(), [], 0
+    while at < len(lengths):
+        starts.append(at)
+        at += int(lengths[at + LENGTH])
+    return np.array(starts, dtype=np.int64)
+
+
+class EventLog(Sequence[EventRecord]):
+    """A sequence of `EventRecord`.
+
+    Parameters
+    ----------
+    reader : RecordReader
+    limit : int
+        How many are kept at least; beyond that the oldest are forgotten, some thousand at a time.
+
+    Attributes
+    ----------
+    forgotten : int
+        How many events have been forgotten.
+    """
+
+    def __init__(self, reader: RecordReader, limit: int) -> None:
+        self._reader, self.limit, self.forgotten = reader, limit, 0
+        self._pieces: list[Piece] = []
+        self._size = 0
+
+    def empty_buffer(self, step: CompiledStep, answers: Mapping[int, EventStatus]) -> list[Finding]:
+        """Add the events that the Step has written into its buffer; the findings that it has written.
+
+        Parameters
+        ----------
+        step : CompiledStep
+        answers : mapping of int to EventStatus
+            By number of the handler, what it answered last besides a severity.
+        """
+        run = step.arrays
+        if not self.limit:  # none is recorded
+            self.forgotten = int(run.counts.events)
+        used = int(run.output.log_used)
+        if used == 0:
+            return []
+        run.output.log_used = 0
+        records = step.arrays.log[:used].copy()
+        starts = log_starts(records)
+        who = records[starts + HANDLER]
+        findings = [self._reader.finding(records[at:]) for at in starts[who < 0].tolist()]
+        starts, who = starts[who >= 0], who[who >= 0]
+        if starts.size:
+            answered: dict[int, EventStatus] = {}
+            for handler, answer in answers.items():
+                same = (who == handler) & (records[starts + ANSWER] == answer.severity)
+                answered.update(dict.fromkeys(np.flatnonzero(same).tolist(), answer))
+            self._add(Piece(records, starts, answered))
+        return findings
+
+    def _add(self, piece: Piece) -> None:
+        """Add records; where there are more than the limit, forget the oldest."""
+        self._pieces.append(piece)
+        self._size += len(piece.starts)
+        while self._size - (count := len(self._pieces[0].starts)) >= self.limit:
+            del self._pieces[0]
+            self._size -= count
+            self.forgotten += count
+
+    def clear(self) -> None:
+        """Forget all."""
+        self.forgotten += self._size
+        self._pieces, self._size = [], 0
+
+    def truncate(self, total: int) -> None:
+        """Go back to when there had been `total` events."""
+        surplus = min(self.total - total, self._size)
+        while surplus > 0:
+            records, starts, answers = self._pieces.pop()
+            kept = max(0, len(starts) - surplus)
+            self._size -= len(starts) - kept
+            surplus -= len(starts) - kept
+            if kept:
+                self._pieces.append(Piece(records, starts[:kept], answers))
+
+    def copy(self) -> EventLog:
+        """The same events; what is added to one is not in the other."""
+        twin = EventLog(self._reader, self.limit)
+        twin.forgotten, twin._pieces, twin._size = self.forgotten, list(self._pieces), self._size
+        return twin
+
+    @property
+    def total(self) -> int:
+        """How many there were, those that are forgotten included."""
+        return self.forgotten + self._size
+
+    def timeline(self) -> dict[tuple[str, EventCause], tuple[NDArray[np.int64], NDArray[np.float64]]]:
+        """For each handler where its events stand in this sequence, and their times, s: nothing is read."""
+        if not self._pieces:
+            return {}
+        handlers = [piece.records[piece.starts + HANDLER] for piece in self._pieces]
+        who = np.concatenate(handlers).astype(np.int64)
+        when = np.concatenate([piece.records[piece.starts + TIME] for piece in self._pieces])
+        timeline = {}
+        for number in dict.fromkeys(who.tolist()):
+            places = np.flatnonzero(who == number)
+            timeline[self._reader.handler(number)] = places, when[places]
+        return timeline
+
+    def __len__(self) -> int:
+        return self._size
+
+    @overload
+    def __getitem__(self, index: int) -> EventRecord: ...
+
+    @overload
+    def __getitem__(self, index: slice) -> list[EventRecord]: ...
+
+    def __getitem__(self, index: Any) -> Any:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        number = range(self._size)[index]
+        for piece in self._pieces:
+            if number < len(piece.starts):
+                return self._read(piece, number)
+            number -= len(piece.starts)
+        raise IndexError(index)
+
+    def __iter__(self) -> Iterator[EventRecord]:
+        return (self._read(piece, i) for piece in self._pieces for i in range(len(piece.starts)))
+
+    def _read(self, piece: Piece, number: int) -> EventRecord:
+        at = int(piece.starts[number])
+        record = piece.records[at : at + int(piece.records[at + LENGTH])]
+        return self._reader.event(record, piece.answers.get(number))
+
+    def __reduce__(self) -> tuple[type, tuple[list[EventRecord]]]:
+        """Pickles are lists of records: the system with which they are read stays here."""
+        return list, (list(self),)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Sequence) and len(self) == len(other) and list(self) == list(other)
+
+    def __repr__(self) -> str:
+        return repr(list(self))

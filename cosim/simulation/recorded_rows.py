@@ -1,0 +1,81 @@
+"""Values over time that the Step records, until they are taken."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.preparation.choice import choice_of_slots
+from cosim.preparation.compiled_step import CompiledStep
+from cosim.simulation.event_record import Finding
+from cosim.simulation.missing_values import MissingValues
+from cosim.step.records import AT_EVENTS, AT_STEPS, NO_ROWS, ON_GRID, ON_GRID_ALONE, OutputGrid
+from cosim.step.run import GRID_WIDTH
+from cosim.system.system import System
+
+MODES = {
+    **{"events": AT_EVENTS, "steps": AT_STEPS, "grid": ON_GRID},
+    "grid alone": ON_GRID_ALONE,
+}
+BUFFERED_VALUES = 4096  # at least
+
+
+class RecordedRows:
+    """Rows of values that the Step of a run writes into a buffer.
+
+    Parameters
+    ----------
+    system : System
+    paths, where, grid
+        As for `Simulator.record`, with the first point of a grid.
+    """
+
+    def __init__(self, system: System, paths: Sequence[str], where: str, grid: Mapping[str, float]) -> None:
+        signals = [system.signal(path) for path in paths]
+        self._choice, count = choice_of_slots(system, [signal.slot for signal in signals])
+        self._width, self._missing = 1 + count, MissingValues(paths, signals)
+        room = max(BUFFERED_VALUES, 64 * self._width)
+        if where == "grid alone":  # the last row may be replaced: none is taken before the end
+            points = (grid["until"] - grid["origin"]) / grid["interval"] - grid["point"]
+            room = max(room, (int(points) + 4) * self._width)
+        self._buffer = np.zeros(GRID_WIDTH + room)
+        given = {"origin": 0.0, "interval": math.inf, "point": 0.0, "until": math.inf, **grid}
+        self._buffer[:GRID_WIDTH] = [given[name] for name in OutputGrid.declared]
+        self._mode = MODES[where]
+        self._pieces: list[NDArray[np.float64]] = []
+
+    def begin_run(self) -> None:
+        """A run begins: notice signals that are NaN anew."""
+        self._missing.clear()
+
+    def attach(self, step: CompiledStep) -> None:
+        """Have this Step record from here on."""
+        step.record(self._choice, self._buffer, self._mode)
+
+    def stop(self, step: CompiledStep) -> None:
+        """Have the Step record no more."""
+        self._mode = step.arrays.output.recording = NO_ROWS
+
+    def count_values(self, step: CompiledStep) -> int:
+        """How many numbers wait to be taken."""
+        return sum(piece.size for piece in self._pieces) + int(step.arrays.output.rows_used)
+
+    def empty_buffer(self, step: CompiledStep) -> list[Finding]:
+        """Copy what the Step has written; a finding for each signal that is NaN for the first time."""
+        used = int(step.arrays.output.rows_used)
+        if used == 0:
+            return []
+        step.arrays.output.rows_used = 0
+        piece: Any = self._buffer[GRID_WIDTH:][:used].copy()
+        self._pieces.append(piece)
+        return self._missing.findings(piece)
+
+    def take(self) -> NDArray[np.float64]:
+        """What was recorded since the last call and is out of the buffer, shape (rows, 1 + values)."""
+        pieces, self._pieces = self._pieces, []
+        values = pieces[0] if len(pieces) == 1 else np.concatenate([*pieces, np.zeros(0)])
+        return values.reshape(-1, self._width)

@@ -1,0 +1,307 @@
+"""A run: its beginning, its steps, its end, and when it would practically never end.
+
+For that steps are counted, not seconds.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cosim.step.agenda import check_timers, next_event_time, schedule_periods, start_agenda
+from cosim.step.evaluation import lower_stage
+from cosim.step.failures import (
+    REACHED,
+    STEPPED,
+    TERMINATED,
+    HandlerFailed,
+    PeriodLost,
+    Stalled,
+    StepFailure,
+    TimeInPast,
+)
+from cosim.step.histories import make_room, next_kink, remember
+from cosim.step.holds import forget_holds
+from cosim.step.integration import assemble, begin_integration, method_arrays, restart_integration, take_step
+from cosim.step.realize import realize
+from cosim.step.recording import record_step
+from cosim.step.records import DERIVATIVES, INSTANCE, MOTION, NO_ROWS, NOTHING, REPORT
+from cosim.step.run import Run
+from cosim.step.step import BOTH_KINDS, SLIVER, asks_to_stop, end_step, is_near, one_step, report_notices
+from cosim.step.updates import (
+    FAILED_STATUS,
+    FIRST_PUBLISHES,
+    INITIALIZATION_CAUSE,
+    TERMINATION_CAUSE,
+    TRIGGERED,
+    run_publishes,
+    run_updates,
+    take_signals,
+)
+from cosim.step.witnesses import forget_located, start_witnesses
+from cosim.system.history_buffer import BEFORE, margin
+
+
+def forget_answers(run: Run) -> None:
+    """Handlers have answered nothing yet."""
+    run.answers.severity = 0
+    run.answers.source = -1
+
+
+def initialize(run: Run, t: float) -> int:
+    """The 0th step, at `t`. What was pending when the integrator was replaced stays so."""
+    goes_on = run.agenda.initialized == 0 and run.clock.stamp == t
+    forget_run(run, t, goes_on)
+    make_room(run)
+    start_agenda(run)
+    assemble(run)
+    if run.course.suppressed == 0:
+        run_updates(run, 1 << INITIALIZATION_CAUSE)
+    take_signals(run)
+    schedule_periods(run, True)
+    check_timers(run)
+    assemble(run)
+    # Twice: a derivative that depends on a delayed value is known once there is a past.
+    remember(run, BEFORE, math.inf)
+    remember(run, BEFORE, math.inf)
+    begin_integration(run)
+    run.clock.jumped = 0.0
+    report_notices(run)
+    start_witnesses(run, goes_on)
+    run.agenda.initialized = 1
+    run.agenda.time_advanced = BOTH_KINDS
+    run.clock.stamp = t
+    if not asks_to_stop(run):
+        first = 0 if run.course.suppressed != 0 else 1 << INITIALIZATION_CAUSE
+        end_step(run, first + FIRST_PUBLISHES)
+    run.clock.completed = t
+    find_next_event(run)
+    return TERMINATED if asks_to_stop(run) else REACHED
+
+
+def forget_run(run: Run, t: float, goes_on: bool) -> None:
+    """As before any run, at `t`."""
+    run.clock.time = t
+    run.evaluation.stage = NOTHING
+    run.evaluation.touched = 0
+    forget_answers(run)
+    run.agenda.initialized = 0
+    run.agenda.updates_done = 0
+    run.agenda.time_advanced = 0
+    run.agenda.finished = 0
+    for handler in run.handlers:
+        if not goes_on or handler.cause != TRIGGERED:
+            run.next_index[handler.number] = 0
+    forget_holds(run)
+    forget_located(run)
+    forget_pace(run)
+    for i in range(len(run.notices)):
+        run.reported_notices[i] = 0
+    for i in range(len(run.rings)):
+        run.reported_histories[i] = 0
+    for i in range(len(run.witnesses)):
+        run.reported_witnesses[i] = 0
+    for i in range(len(run.handlers)):
+        run.reported_writers[i] = 0
+
+
+def find_next_event(run: Run) -> None:
+    """When the next scheduled event or kink comes, into `clock`."""
+    time = next_event_time(run) if run.plan.has_schedule != 0 else math.inf
+    if time != time:
+        raise PeriodLost()
+    kink = next_kink(run)
+    if run.clock.time + margin(run.clock.time) < kink < time:
+        time = kink
+    run.clock.next_event = time
+
+
+def advance(run: Run, t: float) -> int:
+    """Steps until `t`, at most ``course.most_steps`` of them: REACHED, STEPPED or TERMINATED."""
+    if not t >= run.clock.time:
+        raise TimeInPast()
+    if run.plan.integrates_only != 0 and run.output.recording == NO_ROWS:
+        run.clock.jumped = 0.0  # nothing here remembers, watches or is corrected
+        return advance_smoothly(run, t)
+    run.course.goes_on = 1
+    answer = STEPPED
+    try:
+        for _ in range(max(1, run.course.most_steps)):
+            answer = advance_once(run, t)
+            if answer != STEPPED:
+                break
+            if is_stalled(run, t):
+                raise Stalled()
+    except StepFailure:
+        try:
+            evaluate_waiting(run)
+        except StepFailure:
+            pass  # the first failure counts
+        raise
+    evaluate_waiting(run)
+    return answer
+
+
+def evaluate_waiting(run: Run) -> None:
+    """No other step follows at once: evaluate what has waited for it."""
+    run.course.goes_on = 0
+    if run.evaluation.stage == DERIVATIVES:
+        realize(run, MOTION)
+
+
+def advance_smoothly(run: Run, t: float) -> int:
+    """As `advance`, where nothing but integration happens in a step: without what is not there."""
+    if not t > run.clock.time:
+        return advance_once(run, t)
+    realize(run, MOTION)
+    forget_answers(run)
+    for _ in range(run.course.most_steps):
+        stop = t
+        fixed = run.method_settings.fixed_step
+        if fixed != 0.0 and run.clock.time + fixed < t - SLIVER * fixed:
+            stop = run.clock.time + fixed
+        take_step(run, stop)
+        run.counts.steps += 1
+        if is_stalled(run, t):
+            raise Stalled()
+        if run.clock.time >= t:
+            break
+    run.agenda.updates_done = 0
+    run.agenda.time_advanced = BOTH_KINDS
+    run.agenda.finished = 0
+    run.clock.stamp = run.clock.time
+    run.clock.states_changed = 0.0
+    return REACHED if run.clock.time >= t else STEPPED
+
+
+def advance_once(run: Run, t: float) -> int:
+    """One step toward `t`: STEPPED, REACHED when it ended there, TERMINATED when a handler asked to stop."""
+    if not t >= run.clock.time:
+        raise TimeInPast()
+    make_room(run)
+    forget_answers(run)
+    before = run.clock.time
+    try:
+        one_step(run, t)
+    except StepFailure:
+        try:
+            note_end(run, before)
+        except StepFailure:
+            pass  # the first failure counts
+        raise
+    note_end(run, before)
+    if run.course.arrived != 0 and run.plan.restarts_cheaply == 0:
+        # after recording, which needs the dense output of the step
+        realize(run, MOTION)
+        restart_integration(run)
+    if asks_to_stop(run):
+        return TERMINATED
+    return REACHED if has_arrived(run, t) else STEPPED
+
+
+def note_end(run: Run, before: float) -> None:
+    """A step that began at `before` has ended: record it."""
+    run.clock.stamp = run.clock.time
+    run.clock.states_changed = float(run.answers.changed)
+    if run.output.recording != NO_ROWS and run.clock.time > before:
+        record_step(run)
+
+
+def has_arrived(run: Run, boundary: float) -> bool:
+    """Whether a step has ended at a boundary, or at a scheduled update that is there for the host."""
+    if run.clock.time >= boundary:
+        return True
+    if run.plan.has_schedule == 0 or not is_near(run, run.clock.time, boundary):
+        return False
+    return next_event_time(run) <= run.clock.time
+
+
+def evaluate(run: Run, t: float) -> int:
+    """Everything that follows from the present state, at `t`, outputs included."""
+    if t != run.clock.time:
+        run.clock.time = t
+        lower_stage(run, INSTANCE)
+    realize(run, REPORT)
+    return REACHED
+
+
+def finish(run: Run) -> int:
+    """Termination, once for each end of a run; signals that its handlers raise stay set."""
+    if run.agenda.finished != 0:
+        return REACHED
+    run.agenda.finished = 1
+    forget_answers(run)
+    realize(run, MOTION)
+    run_updates(run, 1 << TERMINATION_CAUSE)
+    realize(run, MOTION)
+    run_publishes(run, 1 << TERMINATION_CAUSE)
+    if run.answers.severity == FAILED_STATUS:
+        raise HandlerFailed()
+    return REACHED
+
+
+STRETCH = 2_000  # steps; then it is asked whether they get shorter without end
+STRETCHES = 50  # after so many it is asked whether it would take too long at the pace of all of them
+MOST_STEPS = 1e10  # that is, more than so many to the end
+MOST_WHEN_SLOWER = 1e9  # the same where one stretch after the other got less far
+SLOWER = 0.5  # less than that part of the one before
+SLOWER_IN_A_ROW = 3  # one is what begins with a contact
+
+
+def forget_pace(run: Run) -> None:
+    """A run begins, or goes on from another time."""
+    pace = run.pace
+    pace.begin_of_all = pace.begin = run.clock.time
+    pace.finished_stretches = pace.slower_stretches = 0.0
+    pace.last_progress = 0.0
+    run.course.counted_steps = 0
+
+
+def is_stalled(run: Run, t: float) -> bool:
+    """After a step: whether it would take far too many to reach `t`."""
+    run.course.counted_steps += 1
+    if run.course.counted_steps < STRETCH:
+        return False
+    return is_too_far(run, t)
+
+
+def is_too_far(run: Run, t: float) -> bool:
+    """At the end of a stretch of steps: whether `t` is too many steps away, or they get ever shorter."""
+    pace = run.pace
+    now = run.clock.time
+    if not pace.begin <= now:
+        forget_pace(run)
+        return False
+    run.course.counted_steps = 0
+    if not t < math.inf:
+        return False
+    progress = now - pace.begin
+    slower = progress < SLOWER * pace.last_progress
+    pace.slower_stretches = pace.slower_stretches + 1.0 if slower else 0.0
+    pace.last_progress = progress
+    pace.begin = now
+    pace.finished_stretches += 1.0
+    too_far = False
+    if pace.slower_stretches >= SLOWER_IN_A_ROW:
+        too_far = progress * MOST_WHEN_SLOWER < (t - now) * STRETCH
+    if pace.finished_stretches >= STRETCHES:
+        begin = pace.begin_of_all
+        if (now - begin) * MOST_STEPS < (t - begin) * STRETCH * STRETCHES:
+            too_far = True
+        pace.begin_of_all = now
+        pace.finished_stretches = 0.0
+    if too_far:
+        run.failure.fastest = fastest_state(run)
+    return too_far
+
+
+def fastest_state(run: Run) -> int:
+    """Index of the state whose rate is the largest for its size, in absolute tolerances at least."""
+    tolerances = method_arrays(run).absolute_tolerances
+    found = -1
+    largest = 0.0
+    for m in range(run.y.shape[0]):
+        rate = abs(run.c[m]) / max(abs(run.y[m]), tolerances[m])
+        if rate > largest:
+            largest = rate
+            found = m
+    return found

@@ -1,0 +1,190 @@
+"""Why a run cannot go on: each failure is a class with its sentence.
+
+Functions of the Step raise them, in plain Python and in machine code alike. The entry points (`entries`)
+answer their numbers; what failed stands in ``run.failure``.
+"""
+
+from __future__ import annotations
+
+from typing import ClassVar
+
+from cosim_compiler.errors import NumberedError
+
+REACHED, TERMINATED, GROW, STEPPED, EVENT = range(5)
+"""What entry points answer where nothing has failed."""
+FAILED = 10
+"""This and more: the run cannot go on; the state is the last good one."""
+
+
+class StepFailure(NumberedError):  # noqa: N818
+    """A step cannot go on.
+
+    Attributes
+    ----------
+    about : str
+        The field of ``run.failure`` that says what it concerns; empty where there is none.
+    """
+
+    about: ClassVar[str] = ""
+
+
+class HistoryFull(StepFailure):
+    """A history is full.
+
+    Give `h` the length ``failure.needed``, keep what is in it, and call again.
+    """
+
+    number = GROW
+
+
+class BlockFailed(StepFailure):
+    """A component could not be evaluated."""
+
+    number = 10
+    about = "block"
+
+
+class IntegrationFailed(StepFailure):
+    """The integration cannot go on."""
+
+    number = 11
+    about = "step_code"
+
+
+class ConstraintsNotMet(StepFailure):
+    """No state near this one meets the constraints."""
+
+    number = 12
+
+
+class HandlerFailed(StepFailure):
+    """An event handler failed."""
+
+    number = 13
+    about = "handler"
+
+
+class NoAnswer(StepFailure):
+    """An event handler answered no status."""
+
+    number = 14
+    about = "handler"
+
+
+class EndlessSignals(StepFailure):
+    """Signals raise each other without end."""
+
+    number = 15
+
+
+class TimerInPast(StepFailure):
+    """A timer was set to the past."""
+
+    number = 16
+    about = "handler"
+
+
+class PeriodLost(StepFailure):
+    """A period is not more than 0, or lost beside the time."""
+
+    number = 17
+    about = "handler"
+
+
+class HistoryOverrun(StepFailure):
+    """A step filled a history."""
+
+    number = 18
+
+
+class EndlessEvents(StepFailure):
+    """The events of a witness do not end."""
+
+    number = 19
+    about = "witness"
+
+
+class WrongSide(StepFailure):
+    """A witness is on the wrong side at the start."""
+
+    number = 20
+    about = "witness"
+
+
+class NothingTakesTime(StepFailure):
+    """Nothing here takes time: no states and no scheduled event; a finite time is needed."""
+
+    number = 21
+
+
+class TimeInPast(StepFailure):
+    """The time that is asked for is in the past."""
+
+    number = 22
+
+
+class ForeignState(StepFailure):
+    """The state that was put back is none of this program."""
+
+    number = 23
+
+
+class NothingToHoldBy(StepFailure):
+    """The events of a witness do not end, and its handlers change nothing to hold it by."""
+
+    number = 24
+    about = "witness"
+
+
+class Stalled(StepFailure):
+    """It would take more than a thousand million steps.
+
+    The system is extremely stiff, runs toward a singularity, or its events do not end.
+    """
+
+    number = 25
+    about = "fastest"
+
+
+class NoInteger(StepFailure):
+    """An event handler wrote a fraction, NaN or infinity to an integer."""
+
+    number = 26
+    about = "handler"
+
+
+class InfiniteState(StepFailure):
+    """An event handler wrote NaN or infinity to a state."""
+
+    number = 27
+    about = "handler"
+
+
+class ForbiddenChange(StepFailure):
+    """An event handler changed what its kind may not change."""
+
+    number = 28
+    about = "handler"
+
+
+class NoAccuracy(StepFailure):
+    """Events cannot be located without an accuracy."""
+
+    number = 29
+
+
+class ResolutionLost(StepFailure):
+    """A period or an offset cannot be counted in 64 bits."""
+
+    number = 30
+    about = "handler"
+
+
+SENTENCES = {
+    REACHED: "The time was reached.",
+    TERMINATED: "An event handler asked to stop.",
+    STEPPED: "A step was taken, and the time is not reached yet.",
+    EVENT: "An event has to be handled before the integration goes on.",
+    **{cls.number: " ".join((cls.__doc__ or "").split()) for cls in StepFailure.__subclasses__()},
+}
+"""What each answer of an entry point means."""

@@ -1,0 +1,302 @@
+"""One step, and what it is made of.
+
+    one_step
+        handle_jump          what was written since the last step may make witnesses cross
+        start_step           the updates that are due, and those that their signals cause
+        follow_arrivals      witnesses that came to zero and stay there
+        integrate            toward the next event; a witness that crosses ends the step
+        remember_step        histories and auto-update variables
+        end_step             publishes
+
+Simbody's and Drake's documents say what a step does; "How a step runs" in the docs follows an event through
+these functions.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cosim.step.agenda import follow_clocks, next_event_time
+from cosim.step.copies import different, save_variables
+from cosim.step.crossing import MOST_PARTS
+from cosim.step.event_log import NOTICE, report_finding
+from cosim.step.failures import HandlerFailed, NothingTakesTime, PeriodLost, StepFailure
+from cosim.step.histories import (
+    arrived_break,
+    next_kink,
+    note_swapped,
+    refine_step,
+    remember,
+    remember_step,
+    stop_before_jump,
+)
+from cosim.step.holds import (
+    begin_candidates,
+    can_hold,
+    held_count,
+    realize_held,
+    release_reset,
+    release_unpressed,
+)
+from cosim.step.integration import assemble, restart_integration, take_step
+from cosim.step.realize import realize
+from cosim.step.recording import record_update
+from cosim.step.records import DERIVATIVES, HALTED, MOTION, NO_ROWS, ON_GRID, PUBLISH
+from cosim.step.run import Run
+from cosim.step.triggered import (
+    follow_handlers,
+    leave_out_pending,
+    list_pending,
+    stay_on_guard,
+    trigger_arrivals,
+    trigger_jumps,
+)
+from cosim.step.updates import (
+    FAILED_STATUS,
+    PUBLISH_CAUSES,
+    REACHED_TERMINATION,
+    TRIGGERED,
+    UPDATE_CAUSES,
+    has_kind,
+    run_publishes,
+    run_updates,
+    take_signals,
+)
+from cosim.step.witnesses import begin_watch, isolate_witness, next_predicted_crossing
+from cosim.step.zeros import has_arrivals, note_written
+from cosim.system.history_buffer import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
+
+WITHIN_REACH = 0.999 * MOST_PARTS  # shortest pulses: in a step that long each of them is looked at
+SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, not a step
+BOTH_KINDS = 3  # of updates that wait for time to advance
+
+
+def one_step(run: Run, boundary: float) -> None:
+    """Updates at the start, integration no further than `boundary`, publishes at the end."""
+    run.answers.changed = 0
+    run.course.arrived = 0
+    follow_clocks(run)
+    realize(run, DERIVATIVES)
+    has_halted = run.agenda.updates_done == HALTED
+    if has_halted:
+        go_past_arrival(run)
+    run_start_updates(run)
+    if asks_to_stop(run):
+        run.agenda.updates_done = 1
+        return
+    run.answers.changed = 1 if has_halted else run.answers.changed
+    run.agenda.updates_done = 0
+    start = run.clock.time
+    follow_clocks(run)
+    integrate_toward(run, boundary)
+    arrived = math.inf
+    if run.clock.time > start:
+        arrived = note_advance(run)
+        if arrived <= 0.0 and run.course.halts != 0:
+            run.agenda.updates_done = HALTED
+            run.counts.steps += 1
+            stop_before_jump(run)
+            return
+        remember_step(run)
+    run.counts.steps += 1
+    report_notices(run)
+    end_step(run, PUBLISH_CAUSES)
+    run.course.arrived = 1 if arrived < float(run.plan.order) else 0
+
+
+def asks_to_stop(run: Run) -> bool:
+    """Whether a handler has asked to stop."""
+    return run.answers.severity >= REACHED_TERMINATION
+
+
+# ---- the start of a step
+
+
+def go_past_arrival(run: Run) -> None:
+    """Do what the end of the last step has left to be done, where it stopped before a delayed jump."""
+    run.agenda.updates_done = 0
+    arrived = arrived_break(run)
+    remember(run, BEFORE, math.inf)
+    if arrived < math.inf:
+        remember(run, AFTER_ARRIVAL, arrived)
+    report_notices(run)
+    end_step(run, PUBLISH_CAUSES)
+    if arrived < float(run.plan.order) and run.plan.restarts_cheaply == 0:
+        realize(run, MOTION)
+        restart_integration(run)
+
+
+def run_start_updates(run: Run) -> None:
+    """Run the updates that wait: of jumps, of the agenda, of witnesses that stay at zero."""
+    if run.clock.jumped != 0.0 or run.agenda.updates_done == 0:
+        if run.clock.jumped != 0.0:
+            handle_jump(run)
+        if run.plan.handled_in_steps != 0:
+            start_step(run)
+            if asks_to_stop(run):
+                return
+    if has_arrivals(run):
+        changed = run.answers.changed
+        follow_arrivals(run)
+        run.answers.changed = max(changed, run.answers.changed)
+
+
+def handle_jump(run: Run) -> None:
+    """What was written since the last step is a jump at this instant; it may make witnesses cross."""
+    assemble(run)
+    remember(run, AFTER_EVENT, 2.0)
+    run.clock.jumped = 0.0
+    if trigger_jumps(run):
+        end_step(run, 1 << TRIGGERED)
+
+
+def start_step(run: Run) -> None:
+    """The updates that are due, and those that their signals cause.
+
+    Where one fails, what others have done before stays.
+    """
+    for m in range(run.y.shape[0]):
+        run.start_derivatives[m] = run.c[m]
+    if can_hold(run):
+        release_unpressed(run)
+    if len(run.witnesses) > 0:
+        save_variables(run, run.starting)
+    list_pending(run)
+    if run.plan.candidate_width > 0:
+        begin_candidates(run)
+    run.answers.changed = 0
+    calls = run.answers.calls
+    try:
+        run_updates(run, UPDATE_CAUSES)
+        if len(run.signals) > 0:
+            take_signals(run)
+    except StepFailure:
+        try:
+            follow_calls(run, calls)
+        except StepFailure:
+            pass  # the first failure counts
+        raise
+    follow_calls(run, calls)
+
+
+def follow_calls(run: Run, calls: int) -> None:
+    """Handlers may have been called, beyond so many calls before: realize what they have changed."""
+    realize(run, MOTION)
+    has_called = run.answers.calls != calls
+    if run.answers.changed != 0:
+        follow_updates(run)
+    elif has_called:
+        stay_on_guard(run)
+    if has_called:
+        note_written(run)
+
+
+def follow_updates(run: Run) -> None:
+    """Updates have changed the State, which is realized again."""
+    moves_on = True  # as before
+    for m in range(run.y.shape[0]):
+        if different(run.start_derivatives[m], run.c[m]):
+            moves_on = False
+    remember(run, AFTER_EVENT, math.inf if moves_on else 2.0)
+    restart_integration(run)
+    if run.output.recording != NO_ROWS:
+        record_update(run)
+    leave_out_pending(run)
+    if can_hold(run):
+        release_reset(run)
+    follow_handlers(run, moves_on)
+
+
+def follow_arrivals(run: Run) -> None:
+    """Witnesses that came to zero, and whose passage nothing says, may stay there: an event."""
+    if trigger_arrivals(run):
+        end_step(run, 1 << TRIGGERED)
+        if run.plan.handled_in_steps != 0:
+            start_step(run)
+
+
+# ---- the continuous part
+
+
+def integrate_toward(run: Run, boundary: float) -> None:
+    """Integrate toward the next scheduled event, kink or boundary, where that is not now."""
+    event_time = next_event_time(run) if run.plan.has_schedule != 0 else boundary
+    if event_time != event_time:
+        raise PeriodLost()
+    if is_near(run, event_time, boundary):
+        boundary = event_time
+    start = run.clock.time
+    kink = next_kink(run)
+    if start < kink < min(event_time, boundary) - margin(start):
+        event_time = kink
+    if start < min(event_time, boundary):
+        if run.output.recording >= ON_GRID:  # rows between the ends of the step show them
+            note_swapped(run)
+        integrate(run, event_time, boundary)
+
+
+def is_near(run: Run, time: float, boundary: float) -> bool:
+    """Whether a scheduled time is the boundary that a host means: its own time may be off by rounding."""
+    return abs(time - boundary) <= run.options.meeting
+
+
+def integrate(run: Run, event_time: float, boundary: float) -> None:
+    """One step of the integrator toward an event or a boundary, ended by a witness that crosses."""
+    begin_watch(run)
+    start = run.clock.time
+    stop = end_of_step(run, event_time, boundary)
+    if held_count(run) > 0:
+        realize_held(run)
+    take_step(run, stop)
+    if run.plan.between_updates.is_empty():
+        isolate_witness(run, start)
+    else:
+        run.passing.refined_until = math.nan
+        refine_step(run, True)
+        isolate_witness(run, start)
+        realize(run, MOTION)
+        refine_step(run, False)  # where an event has made the step shorter
+
+
+def end_of_step(run: Run, event_time: float, boundary: float) -> float:
+    """Where a step has to end at the latest, s."""
+    start = run.clock.time
+    fixed = run.method_settings.fixed_step
+    stop = min(event_time, boundary)
+    if fixed != 0.0 and run.y.shape[0] > 0 and start + fixed < boundary - SLIVER * fixed:
+        stop = start + fixed if boundary < event_time else event_time
+    if run.y.shape[0] == 0 and min(stop, run.method_settings.largest_step) == math.inf:
+        raise NothingTakesTime()
+    if len(run.witnesses) > 0:
+        stop = min(stop, next_predicted_crossing(run))
+        if fixed == 0.0:
+            stop = min(stop, start + WITHIN_REACH * run.options.shortest_pulse)
+    return stop
+
+
+def note_advance(run: Run) -> float:
+    """Time has advanced; the order of a delayed break that has arrived there, infinite when none has."""
+    run.agenda.time_advanced = BOTH_KINDS
+    run.agenda.finished = 0
+    realize(run, MOTION)
+    return arrived_break(run)
+
+
+# ---- the end of a step
+
+
+def end_step(run: Run, causes: int) -> None:
+    """Publishes."""
+    if has_kind(run, PUBLISH):
+        run_publishes(run, causes)
+    if run.answers.severity == FAILED_STATUS:
+        raise HandlerFailed()
+
+
+def report_notices(run: Run) -> None:
+    """Report that a slot which has a notice is no longer 0, once until it is 0 again."""
+    for i in range(len(run.notices)):
+        now = 1 if run.c[run.notices[i]] != 0.0 else 0
+        if now > run.reported_notices[i]:
+            report_finding(run, NOTICE, i, 0.0)
+        run.reported_notices[i] = now

@@ -1,0 +1,123 @@
+"""The equations of constraints over the speeds: Jacobian, right side and errors, in kernel functions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from cosim_dynamics.cached_vectors import position_at, spatial_at, vector_at
+from cosim_dynamics.mechanism import terms_of
+from cosim_dynamics.spatial_vectors import dot6, joined
+from cosim_mechanics.spatial import angular, cross, linear, minus, plus
+
+#: Less than this part of what was added up is left by rounding: the equation does not see this speed. Taken
+#: for a number, it would give an equation between bodies that do not move against each other a multiplier.
+ROUNDING = 1e-13
+
+
+def set_up_equations(y: Any, p: Any, c: Any, mechanism: Any, arrays: Any) -> None:
+    """G, the values G u_dot + b without constraints, and the errors, from coefficients and constants."""
+    errors = arrays.errors
+    errors.positions = 0.0
+    errors.velocities = 0.0
+    errors.angle = 0.0
+    for r, equation in enumerate(mechanism.equations):
+        row = arrays.jacobian[r]
+        added = arrays.eliminated[r]  # the sizes of what is added up: Z comes later
+        for i in range(len(row)):
+            row[i] = 0.0
+            added[i] = 0.0
+        if p[equation.enabled] == 0.0:
+            arrays.values[r] = 0.0
+            c[equation.velocity_error] = 0.0
+            arrays.cholesky.sizes[r] = 0.0
+            continue
+        value, speed, size = add_terms(y, p, c, mechanism, equation, row, added)
+        for i in range(len(row)):
+            if abs(row[i]) <= ROUNDING * added[i]:
+                row[i] = 0.0
+        arrays.cholesky.sizes[r] = size
+        if equation.finds_velocity_error != 0:
+            c[equation.velocity_error] = speed
+        note_errors(c, mechanism, equation, errors, row)
+        rate = p[equation.stabilization]
+        value += 2.0 * rate * c[equation.velocity_error] + rate * rate * c[equation.position_error]
+        arrays.values[r] = value
+
+
+def add_terms(
+    y: Any, p: Any, c: Any, mechanism: Any, equation: Any, row: Any, added: Any
+) -> tuple[float, float, float]:
+    """Add what an equation acts on to its row of G, and the sizes of that to `added`.
+
+    Returns
+    -------
+    value, speed : float
+        The equation for the accelerations without constraints, and its linear part for the speeds.
+    size : float
+        How much the softest of what it acts on gives way to it.
+    """
+    value = c[equation.constant]
+    speed = 0.0
+    size = 0.0
+    for term in terms_of(mechanism, equation):
+        if term.size == 1:
+            coefficient = c[term.coefficients]
+            value += coefficient * c[term.acceleration]
+            speed += coefficient * y[term.velocity]
+            row[term.dof] += coefficient
+            added[term.dof] += abs(coefficient)
+            size = max(size, coefficient * coefficient / c[mechanism.dofs[term.dof].D])
+        else:
+            force = spatial_at(c, term.coefficients)
+            value += dot6(force, spatial_at(c, term.acceleration))
+            speed += dot6(force, spatial_at(c, term.velocity))
+            if term.dof >= 0:
+                size = max(size, compliance(force, p, term))
+                arm = minus(position_at(c, term.pose), vector_at(c, term.reference))
+                wrench = joined(plus(angular(force), cross(arm, linear(force))), linear(force))
+                i = term.dof
+                while i >= 0:
+                    dof = mechanism.dofs[i]
+                    S = spatial_at(c, dof.S)
+                    row[i] += dot6(S, wrench)
+                    added[i] += size6(S, wrench)
+                    i = dof.parent
+    return value, speed, size
+
+
+def note_errors(c: Any, mechanism: Any, equation: Any, errors: Any, row: Any) -> None:
+    """Keep the largest errors of the equations that are corrected, and by which angle positions are off."""
+    if equation.level > 0 and not abs(c[equation.velocity_error]) <= errors.velocities:
+        errors.velocities = abs(c[equation.velocity_error])
+    if equation.level > 1:
+        if not abs(c[equation.position_error]) <= errors.positions:
+            errors.positions = abs(c[equation.position_error])
+        steepest = 0.0
+        for i, dof in enumerate(mechanism.dofs):
+            w = vector_at(c, dof.S)
+            if w[0] * w[0] + w[1] * w[1] + w[2] * w[2] > 0.0:
+                steepest = max(steepest, abs(row[i]))
+        if steepest > 0.0:
+            angle = abs(c[equation.position_error]) / steepest
+            if angle > errors.angle:
+                errors.angle = angle
+
+
+def compliance(force: Any, p: Any, term: Any) -> float:
+    """How much a free body of the term's mass and inertia would give way to a force, or else to a moment."""
+    force2 = force[3] * force[3] + force[4] * force[4] + force[5] * force[5]
+    moment2 = force[0] * force[0] + force[1] * force[1] + force[2] * force[2]
+    if force2 > 0.0:
+        mass = p[term.mass]
+        return force2 / mass if mass > 0.0 else 0.0
+    inertia = vector_at(p, term.inertia)
+    mean = (inertia[0] + inertia[1] + inertia[2]) / 3.0
+    return moment2 / mean if mean > 0.0 else 0.0
+
+
+def size6(a: Any, b: Any) -> float:
+    """How large the products are that a scalar product adds up."""
+    return (
+        abs(a[0] * b[0]) + abs(a[1] * b[1]) + abs(a[2] * b[2])
+        + abs(a[3] * b[3]) + abs(a[4] * b[4]) + abs(a[5] * b[5])
+    )  # fmt: skip

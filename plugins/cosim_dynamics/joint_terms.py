@@ -1,0 +1,74 @@
+"""The terms that joints with equations of their own add to the equations of motion."""
+
+from __future__ import annotations
+
+import traceback
+from typing import TYPE_CHECKING
+
+import cosim
+from cosim.kit import Block
+from cosim_dynamics.connectivity import Report
+from cosim_dynamics.joint_equations import trace
+from cosim_dynamics.solver_blocks import traced_block
+from cosim_dynamics.symbol import HERE
+from cosim_dynamics.tree import Tree
+from cosim_mechanics import contracts
+
+if TYPE_CHECKING:
+    from cosim.kit import Assembly, Slot
+
+
+class JointTerms:
+    """Kernels for the joints that bring equations of their own.
+
+    Attributes
+    ----------
+    blocks : list of Block
+    slots : dict of str to Slot
+        Their results by the joint's name: nu by nu coefficients, then nu constants.
+    couples : list of str
+        Names of those with several speeds.
+
+    Parameters
+    ----------
+    assembly : Assembly
+    tree : Tree
+    problem : callable
+        Takes the name of a joint and what is wrong with its equations.
+    """
+
+    def __init__(self, assembly: Assembly, tree: Tree, problem: Report) -> None:
+        self.blocks: list[Block] = []
+        self.slots: dict[str, Slot] = {}
+        self.couples: list[str] = []
+        for link in tree.links:
+            joint = link.joint
+            if joint.nu and type(joint).create_equations is not contracts.Joint.create_equations:
+                try:
+                    self._add(assembly, joint)
+                except Exception as error:  # the author's code: whatever it raises is a fault of the model
+                    problem(joint.name, with_line(error))
+
+    def of(self, joint: contracts.Joint, speed: int) -> tuple[int, int] | None:
+        """Where coefficients and constant of one speed lie, or None for a joint without such terms."""
+        slot = self.slots.get(joint.name)
+        if slot is None:
+            return None
+        return slot.part(joint.nu * speed).offset, slot.part(joint.nu * joint.nu + speed).offset
+
+    def _add(self, assembly: Assembly, joint: contracts.Joint) -> None:
+        graph, equations = trace(joint)
+        block, self.slots[joint.name] = traced_block(
+            assembly, joint, graph, equations.results, assembly.slot, "own equations"
+        )
+        self.blocks.append(block)
+        self.couples += [joint.name] if joint.nu > 1 else []
+
+
+def with_line(error: Exception) -> str:
+    """The text of an error, with the author's line where the error itself does not name it."""
+    if isinstance(error, cosim.CosimError):
+        return str(error)
+    frames = [f for f in traceback.extract_tb(error.__traceback__) if not f.filename.startswith(HERE)]
+    text = str(error) if isinstance(error, TypeError) else f"{type(error).__name__}: {error}"
+    return f"{frames[-1].filename}:{frames[-1].lineno}: {frames[-1].line}\n  {text}" if frames else text

@@ -1,0 +1,83 @@
+"""The table that the blocks of a solver share, while it is filled."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from itertools import accumulate
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+import cosim
+from cosim.kit import Block, Record, rows_of, width_of
+from cosim_dynamics.mechanism import (
+    NOWHERE,
+    DofSlots,
+    EquationSlots,
+    LinkSlots,
+    MechanismSlots,
+    TermSlots,
+    mechanism_at,
+)
+from cosim_dynamics.solver_blocks import solver_block
+from cosim_dynamics.tree import Tree
+
+if TYPE_CHECKING:
+    from cosim.kit import Slot
+
+
+class MechanismTable:
+    """Memory for the records of a mechanism. The files that allocate slots set the fields.
+
+    Parameters
+    ----------
+    tree : Tree
+    equations, terms : int
+        Of constraints.
+
+    Attributes
+    ----------
+    rows : ndarray, shape (1, integers)
+        The memory: one row of the blocks that `block` makes. What is not set is `NOWHERE`.
+    mechanism : Mechanism
+        The records in it.
+    """
+
+    def __init__(self, tree: Tree, equations: int, terms: int) -> None:
+        counts = len(tree.links), tree.size, equations, terms
+        kinds: Sequence[type[Record]] = LinkSlots, DofSlots, EquationSlots, TermSlots
+        widths = [width_of(kind) * count for kind, count in zip(kinds, counts, strict=True)]
+        *places, end = accumulate(widths, initial=width_of(MechanismSlots))
+        self.rows = np.full((1, end), NOWHERE, dtype=np.int64)
+        whole = rows_of(MechanismSlots, self.rows, 0, 1)[0]
+        whole.links, whole.dofs, whole.equations, whole.terms = counts
+        whole.links_at, whole.dofs_at, whole.equations_at, whole.terms_at = places
+        self.mechanism = mechanism_at(self.rows, 0)
+        for i, (link, slots) in enumerate(zip(tree.links, self.mechanism.links, strict=True)):
+            slots.has_parent = link.parent >= 0
+            slots.is_behind_parent = link.parent == i - 1 >= 0
+            slots.dofs = link.joint.nu
+            slots.dofs_at = whole.dofs_at + width_of(DofSlots) * link.first_dof
+            slots.carries = tree.carries(i)
+            slots.is_last_child = tree.is_last_child(i)
+        for i, dof in enumerate(self.mechanism.dofs):
+            dof.number = i
+            dof.parent = tree.before[i]
+            dof.run = tree.run[i]
+
+    def copy_parents(self, tree: Tree) -> None:
+        """Copy the slots of each link's parent into the link, once all are set."""
+        for link, slots in zip(tree.links, self.mechanism.links, strict=True):
+            if link.parent >= 0:
+                slots.parent = self.mechanism.links[link.parent].body
+
+    def block(
+        self,
+        function: object,
+        stage: cosim.Stage,
+        reads: Sequence[Slot],
+        writes: Sequence[Slot],
+        label: str,
+    ) -> Block:
+        """A block that works on the mechanism."""
+        return solver_block(function, self.rows, stage, reads, writes, label)

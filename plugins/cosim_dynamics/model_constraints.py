@@ -1,0 +1,73 @@
+"""The constraints of a model, their equations traced."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from cosim.kit import Block
+from cosim_dynamics.connectivity import Report
+from cosim_dynamics.equations_of_constraints import TracedConstraintEquations, trace_constraint
+from cosim_dynamics.joint_terms import with_line
+from cosim_dynamics.solver_blocks import traced_block
+from cosim_mechanics import contracts
+
+if TYPE_CHECKING:
+    from cosim.kit import Assembly, Slot
+
+
+@dataclass(frozen=True)
+class PlacedConstraint:
+    """A constraint, its equations and where their coefficients and constants lie."""
+
+    constraint: contracts.Constraint
+    equations: TracedConstraintEquations
+    numbers: Slot
+
+    @property
+    def terms(self) -> int:
+        """How many terms its equations have together."""
+        return self.constraint.equations * len(self.equations.attachments)
+
+
+class ModelConstraints:
+    """The constraints of a model.
+
+    Attributes
+    ----------
+    all : list of PlacedConstraint
+    blocks : list of Block
+        They compute coefficients and constants.
+    """
+
+    def __init__(self, assembly: Assembly, problem: Report) -> None:
+        self.all: list[PlacedConstraint] = []
+        self.blocks: list[Block] = []
+        for constraint in assembly.parts(contracts.Constraint):
+            try:
+                self._add(assembly, constraint)
+            except Exception as error:  # the author's code: whatever it raises is a fault of the model
+                problem(constraint.name, with_line(error))
+
+    @property
+    def equations(self) -> int:
+        """How many equations there are."""
+        return sum(traced.constraint.equations for traced in self.all)
+
+    @property
+    def terms(self) -> int:
+        """How many terms these have."""
+        return sum(traced.terms for traced in self.all)
+
+    def _add(self, assembly: Assembly, constraint: contracts.Constraint) -> None:
+        equations = trace_constraint(constraint)
+        block, numbers = traced_block(
+            assembly,
+            constraint,
+            equations.graph,
+            equations.results,
+            assembly.asked,
+            "coefficients and constants",
+        )
+        self.all.append(PlacedConstraint(constraint, equations, numbers))
+        self.blocks.append(block)

@@ -1,0 +1,277 @@
+"""What implicit methods find in the arrays of a method, beyond what all methods do."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.kit import OWN, WORK_HEADER, MethodArrays, Record, StepMemory, rows_of, width_of
+from cosim_integrators.kit.size_memory import StateSizes
+
+
+class NewtonNumbers(Record):
+    """How the equations of a step are solved; at the beginning of ``coefficients``."""
+
+    vectors: float  # of the family of methods, in `work`
+    history: float  # vectors of its past, in `memory`
+    tolerance_factor: float  # of what Newton's method and the estimate are held to, over the solution's
+    left_error: float  # what may be left of an iteration's error when it stops
+    refresh_rate: float  # of convergence, beyond which the Jacobian is made anew
+    rounding: float  # size of a correction that may be all rounding when it no longer shrinks
+    more_iterations: float  # how many more there are where the step cannot be shortened
+
+
+class ImplicitMemory(StepMemory):
+    """What an implicit method keeps from step to step.
+
+    Its history, the sizes of the states and the entries of the Jacobian follow.
+    """
+
+    last_step: float  # length, s; 0: nothing is known of the past
+    factored_step: float  # for which the matrices are made, s; 0: none
+    jacobian_age: float  # `NO_JACOBIAN`, `OLD`, `NEW`
+    convergence: float  # what Newton's method expects of its first iteration
+    order: float  # of a method of variable order
+    equal_steps: float  # of equal length and order so far
+
+
+class ImplicitWork(Record):
+    """What an implicit method knows of the attempt at a step."""
+
+    degree: float  # of the dense output
+    estimate: float  # error relative to the tolerance
+    factor: float  # by which the attempt wants the step to change
+    rate: float  # of convergence, the slowest one of the step
+    iterations: float
+    rejected: float  # whether this step was rejected before
+
+
+class Pattern(Record):
+    """The structure of the Jacobian, behind the slots of all methods.
+
+    The colour of each column, where the entries of each column start, and the row of each entry follow.
+    """
+
+    size: int
+    entries: int
+    colours: int
+    sparse_solver: int  # its address; 0: matrices are dense
+    is_complex: int  # whether there is a complex matrix
+
+
+class MadeMatrices(Record):
+    """What the matrices were made for."""
+
+    step: float  # s; 0: there are none
+
+
+NO_JACOBIAN, OLD, NEW = range(3)  # none, from an earlier step, from the start of this one
+NUMBERS_AT, HISTORY_AT, PATTERN_HEADER = width_of(NewtonNumbers), width_of(ImplicitMemory), width_of(Pattern)
+
+# vectors in work, behind the three of all methods
+SLOPE, WEIGHT, ERROR, RIGHT, IMAGINARY, BASE = range(3, 9)
+DENSE = 9
+MOST_DENSE = 5
+SHIFT, LOOSE = 14, 15
+FAMILY = 16
+COMMON_VECTORS = 3
+
+# how an attempt ended; more than 0: 1 + the index of a block that failed
+OK, BAD_NUMBER, SLOW, SINGULAR = 0, -1, -2, -3
+
+EPSILON = 2.220446049250313e-16
+
+
+def matrices_size(pattern):
+    """Numbers in the matrices of a `Pattern`."""
+    n = pattern.size
+    if pattern.sparse_solver != 0:
+        return 1 + pattern.entries
+    return 1 + n * (n + 1) + pattern.is_complex * n * (2 * n + 1) + pattern.entries
+
+
+class NewtonMatrices(NamedTuple):
+    """The matrices of Newton's method: real, complex, and the Jacobian that they were made from."""
+
+    n: int
+    entries: int
+    numbers: NDArray[np.float64]
+
+    @property
+    def made_for(matrices):
+        """The step."""
+        return rows_of(MadeMatrices, matrices.numbers, 0, 1)[0]
+
+    @property
+    def real(matrices):
+        """Row after row."""
+        return matrices.numbers[1 : 1 + matrices.n * matrices.n]
+
+    @property
+    def real_pivots(matrices):
+        """The row that was exchanged with each row."""
+        first = 1 + matrices.n * matrices.n
+        return matrices.numbers[first : first + matrices.n]
+
+    @property
+    def complex(matrices):
+        """Row after row; a complex number is two reals."""
+        n = matrices.n
+        first = 1 + n * n + n
+        return matrices.numbers[first : first + 2 * n * n]
+
+    @property
+    def complex_pivots(matrices):
+        """As `real_pivots`."""
+        n = matrices.n
+        first = 1 + n * n + n + 2 * n * n
+        return matrices.numbers[first : first + n]
+
+    @property
+    def jacobian(matrices):
+        """The entries of the Jacobian that they were made from."""
+        return matrices.numbers[matrices.numbers.shape[0] - matrices.entries :]
+
+
+class ImplicitMethod(MethodArrays):
+    """The arrays of an implicit method.
+
+    In ``work`` lie vectors that all implicit methods have, those of the family, the matrices, and what the
+    memory was at the start of the step and (for a step that is taken again) at its end.
+    """
+
+    @property
+    def newton(method):
+        """How equations are solved."""
+        return rows_of(NewtonNumbers, method.coefficients, 0, 1)[0]
+
+    @property
+    def memory(method):
+        """What is kept from step to step."""
+        return rows_of(ImplicitMemory, method.memory_numbers, 0, 1)[0]
+
+    def past(method, index):
+        """A vector of the history."""
+        first = HISTORY_AT + index * method.n
+        return method.memory_numbers[first : first + method.n]
+
+    @property
+    def history_end(method):
+        """Where in ``memory`` the sizes of the states begin."""
+        return HISTORY_AT + int(method.newton.history) * method.n
+
+    @property
+    def history(method):
+        """What the family keeps of the past."""
+        return method.memory_numbers[HISTORY_AT : method.history_end]
+
+    @property
+    def sizes(method):
+        """The sizes of the states; what follows them, too."""
+        return StateSizes(method.n, method.memory_numbers[method.history_end :])
+
+    @property
+    def floors(method):
+        """The absolute tolerances of the step."""
+        return method.sizes.floors
+
+    @property
+    def jacobian(method):
+        """The entries of the Jacobian."""
+        return method.memory_numbers[method.memory_numbers.shape[0] - method.pattern.entries :]
+
+    @property
+    def attempt(method):
+        """What is known of the attempt at a step."""
+        return rows_of(ImplicitWork, method.work_numbers, OWN, 1)[0]
+
+    @property
+    def slope(method):
+        """The derivative at the start of the step."""
+        return method.work_vector(SLOPE)
+
+    @property
+    def weight(method):
+        """1 / tolerance of each state."""
+        return method.work_vector(WEIGHT)
+
+    @property
+    def loose_weight(method):
+        """1 / tolerance as if each state were of size 1."""
+        return method.work_vector(LOOSE)
+
+    @property
+    def error(method):
+        """The estimate of the error."""
+        return method.work_vector(ERROR)
+
+    @property
+    def right(method):
+        """The right side of an equation, and the correction that solves it."""
+        return method.work_vector(RIGHT)
+
+    @property
+    def imaginary(method):
+        """A vector for what is needed beside it."""
+        return method.work_vector(IMAGINARY)
+
+    @property
+    def base(method):
+        """What a stage begins from."""
+        return method.work_vector(BASE)
+
+    @property
+    def shift(method):
+        """The diagonal of Newton's matrix, over that of the method: 1 unless groups of states differ."""
+        return method.work_vector(SHIFT)
+
+    def dense(method, power):
+        """A coefficient of the polynomial of dense output; there are `MOST_DENSE`."""
+        return method.work_vector(DENSE + power)
+
+    def family(method, index, count):
+        """`count` vectors of the family of methods, one after the other."""
+        first = WORK_HEADER + (FAMILY + index) * method.n
+        return method.work_numbers[first : first + count * method.n]
+
+    @property
+    def matrices_at(method):
+        """Where in ``work`` the matrices begin."""
+        return WORK_HEADER + (FAMILY + int(method.newton.vectors)) * method.n
+
+    @property
+    def matrices(method):
+        """Those of Newton's method."""
+        first = method.matrices_at
+        pattern = method.pattern
+        numbers = method.work_numbers[first : first + matrices_size(pattern)]
+        return NewtonMatrices(method.n, pattern.entries, numbers)
+
+    def saved_memory(method, index):
+        """What the memory was at the start (0) and at the end (1) of the step."""
+        size = method.memory_numbers.shape[0]
+        first = method.matrices_at + matrices_size(method.pattern) + index * size
+        return method.work_numbers[first : first + size]
+
+    @property
+    def pattern(method):
+        """The structure of the Jacobian."""
+        return rows_of(Pattern, method.own_slots, 0, 1)[0]
+
+    @property
+    def colours(method):
+        """Of each column: columns of one colour have no row in common."""
+        return method.own_slots[PATTERN_HEADER : PATTERN_HEADER + method.n]
+
+    @property
+    def column_starts(method):
+        """Where the entries of each column start, and where those of the last one end."""
+        first = PATTERN_HEADER + method.n
+        return method.own_slots[first : first + method.n + 1]
+
+    @property
+    def entry_rows(method):
+        """The row of each entry."""
+        return method.own_slots[PATTERN_HEADER + 2 * method.n + 1 :]

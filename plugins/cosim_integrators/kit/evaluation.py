@@ -1,0 +1,17 @@
+"""Evaluations that are counted."""
+
+from __future__ import annotations
+
+
+def evaluate(system, method, t):
+    """Evaluate the system at a time; 0, or 1 + the index of the block that raised."""
+    method.work.evaluations += 1.0
+    return system.evaluate(t)
+
+
+def evaluate_stage(system, method, t):
+    """As `evaluate`; the time where a block raises is remembered."""
+    status = evaluate(system, method, t)
+    if status != 0:
+        method.work.failed_time = t
+    return status

@@ -1,0 +1,146 @@
+"""What explicit Runge–Kutta methods find in the arrays of a method.
+
+The tableau is data, a flat array: `Tableau`, the nodes of stages and extra stages, where each row begins, and
+the rows: stages, solution, error, second error, way and slope for stiffness, extra stages. Each row is its
+count, and then pairs *(stage, coefficient)*. Last come the coefficients of dense output.
+"""
+
+from __future__ import annotations
+
+from cosim.kit import OWN, WORK_HEADER, MethodArrays, Record, StepMemory, rows_of, width_of
+from cosim_integrators.kit.size_memory import StateSizes
+
+
+class Tableau(Record):
+    """The shape of a tableau."""
+
+    stages: float
+    first_same_as_last: float
+    has_error: float
+    has_second_error: float
+    degree: float  # coefficients of each stage in dense output; 0: a cubic, which an extra stage lifts
+    dense_at: float  # where they begin
+    rows_at: float  # where the table of rows begins
+    extra_stages: float  # of dense output
+    order: float
+    notices_stiffness: float
+    stability_limit: float  # where the stability region ends on the negative real axis
+
+
+class ExplicitWork(Record):
+    """What explicit methods know of the last step."""
+
+    line_ready: float  # whether what dense output needs at each call is there
+
+
+class PastSlots(Record):
+    """What steps that look into themselves need (`own_past`); behind it lie the offsets that it counts."""
+
+    overlaps: int  # slots in the cache that say how far a step looks into itself
+    rings: int  # histories, in `k`
+    side: int  # the slot that says to updates on which side of a jump they are
+    inside_first: int  # blocks of the updates inside steps
+    inside_last: int
+    ahead_first: int  # and of those at their ends
+    ahead_last: int
+    points: int  # inside a step that are remembered
+
+
+NODES_AT = width_of(Tableau)
+MEMORY_HEADER = width_of(StepMemory)
+PAST_HEADER = width_of(PastSlots)
+STAGES_AT = 3
+"""The first stage, among the vectors of ``work``."""
+
+
+class ExplicitMethod(MethodArrays):
+    """The arrays of an explicit method.
+
+    In ``work`` lie, as vectors, a derivative for each stage, for the end of the step and for each extra
+    stage; then what dense output keeps, three vectors, or one where it is no cubic; then the sizes of the
+    states as they were at the start of the step.
+    """
+
+    @property
+    def tableau(method):
+        """The shape of the tableau."""
+        return rows_of(Tableau, method.coefficients, 0, 1)[0]
+
+    @property
+    def stages(method):
+        """How many there are."""
+        return int(method.tableau.stages)
+
+    @property
+    def extra_stages(method):
+        """How many more dense output has."""
+        return int(method.tableau.extra_stages)
+
+    def node(method, i):
+        """Of a stage, or behind those of an extra stage."""
+        return method.coefficients[NODES_AT + i]
+
+    @property
+    def progress(method):
+        """What is known of the last step."""
+        return rows_of(ExplicitWork, method.work_numbers, OWN, 1)[0]
+
+    @property
+    def derivatives(method):
+        """Those of all stages, one behind the other."""
+        return method.work_numbers[WORK_HEADER + STAGES_AT * method.n :]
+
+    def stage(method, i):
+        """The derivative of a stage; behind them that at the end of the step, and those of extra stages."""
+        return method.work_vector(STAGES_AT + i)
+
+    @property
+    def slope(method):
+        """The derivative at the start of the step."""
+        return method.stage(0)
+
+    @property
+    def last_slope(method):
+        """The derivative at the end of the step."""
+        return method.stage(method.stages)
+
+    def line(method, i):
+        """One of the vectors that dense output keeps."""
+        return method.stage(method.stages + 1 + method.extra_stages + i)
+
+    @property
+    def sizes(method):
+        """The sizes of the states; with error control alone."""
+        return StateSizes(method.n, method.memory_numbers[MEMORY_HEADER:])
+
+    @property
+    def sizes_at_start(method):
+        """What they were at the start of the step."""
+        of_dense_output = 3 if method.tableau.degree == 0.0 else 1
+        vectors = STAGES_AT + method.stages + 1 + method.extra_stages + of_dense_output
+        return StateSizes(method.n, method.work_numbers[WORK_HEADER + vectors * method.n :])
+
+    @property
+    def floors(method):
+        """The absolute tolerances of the step."""
+        return method.sizes.floors if method.is_controlled else method.absolute_tolerances
+
+    @property
+    def may_look_into_itself(method):
+        """Whether a step may need its own values as the past."""
+        return method.own_slots.shape[0] > 0
+
+    @property
+    def past(method):
+        """What it needs then."""
+        return rows_of(PastSlots, method.own_slots, 0, 1)[0]
+
+    @property
+    def overlaps(method):
+        """Where in the cache it stands how far a step looks into itself, s."""
+        return method.own_slots[PAST_HEADER : PAST_HEADER + method.past.overlaps]
+
+    @property
+    def rings(method):
+        """Where in `k` histories begin."""
+        return method.own_slots[PAST_HEADER + method.past.overlaps :]

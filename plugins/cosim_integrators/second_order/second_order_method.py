@@ -1,0 +1,65 @@
+"""What methods for second-order form find in the arrays of a method."""
+
+from __future__ import annotations
+
+from cosim.kit import MethodArrays, Record, StepMemory, rows_of, width_of
+
+
+class FormNumbers(Record):
+    """The lengths of q and u; behind them the numbers of the method."""
+
+    size_q: float
+    size_u: float
+
+
+class FormMemory(StepMemory):
+    """What is kept from step to step."""
+
+    rates_differ: float  # 0 while q' = u has held at every point: the rates at new speeds are known then
+
+
+NUMBERS_AT = width_of(FormNumbers)
+
+
+class SecondOrderMethod(MethodArrays):
+    """The arrays of a method for q' = N(q) u."""
+
+    @property
+    def form(method):
+        """The lengths of q and u."""
+        return rows_of(FormNumbers, method.coefficients, 0, 1)[0]
+
+    @property
+    def nq(method):
+        """How many coordinates there are."""
+        return int(method.form.size_q)
+
+    @property
+    def lengths(method):
+        """Of the substeps, as parts of the step."""
+        return method.coefficients[NUMBERS_AT:]
+
+    @property
+    def memory(method):
+        """What is kept from step to step."""
+        return rows_of(FormMemory, method.memory_numbers, 0, 1)[0]
+
+    @property
+    def slope(method):
+        """The derivative at the start of the step."""
+        return method.work_vector(3)
+
+    @property
+    def last_slope(method):
+        """The derivative at the end of the step."""
+        return method.work_vector(4)
+
+    @property
+    def base(method):
+        """What a substep begins from."""
+        return method.work_vector(5)
+
+    @property
+    def origin(method):
+        """The state at the start of a substep."""
+        return method.work_vector(6)

@@ -1,0 +1,150 @@
+"""The loop over the communication steps in Python, call by call: what the interpreter is compared with."""
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pytest
+
+from cosim_fmu.master.algorithms.joint import Joint
+from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
+from cosim_fmu.master.loop.simulation_run import SimulationRun
+
+
+class PythonExchange:
+    """`Exchange` on the methods of the participants, and what it shows of the coupling."""
+
+    def __init__(self, coupled: CoupledParticipants) -> None:
+        self.coupled = coupled
+        self._of: dict[str, list[tuple[int, int]]] = {}
+        for i, each in enumerate(coupled.samples.inputs):
+            self._of.setdefault(each.target, []).append((i, each.place))
+        self._since = coupled.samples.since
+        self._steps: dict[str, tuple[float, float]] = {}
+        self._means = [np.zeros(len(coupled.samples.inputs)) for _ in range(2)]
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self.coupled, name)
+
+    def interface(self) -> Any:
+        return np.array(self.coupled.values())
+
+    def put(self, values: Any) -> None:
+        for (name, place), value in zip(self.coupled.places, values.tolist(), strict=True):
+            self.coupled.board[name][place] = value
+
+    def save(self, names: Any = None) -> Any:
+        coupled = self.coupled
+        coupled.collect()
+        units = coupled.order if names is None else names
+        members = [member for unit in units for member in coupled.units[unit]]
+        states = {n: coupled.guarded(n, p.save) for n, p in coupled.participants.items() if n in members}
+        return states, {name: list(coupled.board[name]) for name in states}, coupled.marks()
+
+    def restore(self, token: Any) -> None:
+        states, board, marks = token
+        self.coupled.collect()
+        for name, state in states.items():
+            self.coupled.guarded(name, self.coupled.participants[name].restore, state)
+        self.coupled.board.update({name: list(values) for name, values in board.items()})
+        self.coupled.go_back_to(marks)
+
+    def advance(self, name: str, time: float, size: float) -> None:
+        coupled = self.coupled
+        if not coupled.rests(name):
+            self._begin(time)
+            self._tell(name, coupled.take_step(name, time, coupled.length(name, time, size)))
+
+    def advance_all(self, time: float, size: float) -> None:
+        coupled = self.coupled
+        going = [name for name in coupled.order if not coupled.rests(name)]
+        free = [name for name in going if coupled.descriptions[name].steps_in_threads]
+        if coupled.threads.count == 1 or not free or len(going) < 2:
+            for name in going:
+                self.advance(name, time, size)
+            return
+        self._begin(time)
+        steps: dict[str, Any] = {}
+
+        def take(name: str) -> None:
+            steps[name] = coupled.take_step(name, time, coupled.length(name, time, size))
+
+        tasks = {name: partial(take, name) for name in going}
+        coupled.threads.call([tasks[n] for n in free], [tasks[n] for n in going if n not in free])
+        for name in going:
+            self._tell(name, steps[name])
+
+    def _tell(self, name: str, step: Any) -> None:
+        try:
+            self.coupled.tell_step(name, step)
+        finally:
+            for member in self.coupled.units[name]:
+                self._drove(member, step.size)
+
+    def _begin(self, time: float) -> None:
+        if time > self._since:
+            small = 1e-9 * (time - self._since)
+            if all(end >= time - small for _, end in self._steps.values()):
+                self._close(time)
+
+    def _drove(self, name: str, size: float) -> None:
+        drive = self.coupled.drives[name]
+        start, before = drive.time, self._steps.get(name)
+        goes_on = (
+            before is not None and start > before[0] and start >= self._since and before[0] >= self._since
+        )
+        since = before[0] if goes_on and before is not None else start
+        self._steps[name] = since, start + size
+        part = size / (start + size - since) if goes_on else 1.0
+        means, slopes = self._means
+        for i, place in self._of.get(name, ()):
+            slope = 0.0 if drive.slopes is None else float(drive.slopes[place])
+            mean = float(drive.values[place]) + 0.5 * size * slope
+            means[i] = mean if part == 1.0 else (1.0 - part) * means[i] + part * mean
+            slopes[i] = slope if part == 1.0 else 0.0
+
+    def _close(self, time: float) -> None:
+        rows = [np.array([row]) for row in (self.coupled.values(), *self._means)]
+        self.coupled.samples.extend(np.array([time]), *rows)
+        self._since = time
+
+    def finish_step(self, time: float) -> None:
+        if time > self._since:
+            self._close(time)
+
+
+def steps_in_python(run: SimulationRun, check: Callable[[], None]) -> Callable[[int], int]:
+    """In place of `SimulationRun._steps`."""
+    coupled, recorder, points = run.coupled, run.recorder, run._points
+    exchange, algorithm = PythonExchange(coupled), run.algorithm
+    if isinstance(algorithm, Joint):
+        algorithm = algorithm.others
+    run.statistics.loop = "Python"
+
+    def take(i: int) -> int:
+        time, following = points.time(i), points.time(i + 1)
+        coupled.begin_step(i)
+        while time < following:
+            end = coupled.next_tick(time, following)
+            coupled.guarded_algorithm(algorithm, algorithm.step, exchange, time, end - time)
+            coupled.time = time = end
+            coupled.collect()
+            if coupled.inside:
+                recorder.inside(coupled.take_inside())
+            if end == following or recorder.keeps_inside:
+                recorder.record(end, coupled.board, coupled.held, coupled.drives)
+        exchange.finish_step(following)
+        run.statistics.steps += 1
+        return i + 1
+
+    return take
+
+
+@contextmanager
+def loop_in_python() -> Iterator[None]:
+    """Runs inside take their steps in Python."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(SimulationRun, "_steps", steps_in_python)
+        yield

@@ -1,0 +1,148 @@
+"""The interpreter of exchanges, in machine code and plain, gives what the loop in Python gives."""
+
+from collections.abc import Callable
+from contextlib import nullcontext
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from clocks3_fmu import make_clocks3
+from loop_in_python import loop_in_python
+from part_fmu import make_part
+from test_compiled_loop import in_python, same
+from test_joint import mixed
+from test_master_coupling import Block
+from test_recorded_types import TYPES, talker
+
+import cosim
+from cosim_fmu import CoSimulation
+from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
+from cosim_fmu.master.algorithms.jacobi import Jacobi
+from cosim_fmu.master.loop import compiled_loop
+from cosim_fmu.testing.linear_participant import LinearParticipant
+
+Compiled = Callable[..., Path]
+FEW = {"compiled": 0, "plain": 10**9}
+
+
+def agree(
+    make: Callable[[], CoSimulation], until: float, monkeypatch: pytest.MonkeyPatch, **more: Any
+) -> cosim.Result:
+    """In machine code, in plain Python, and by the loop in Python."""
+    found = []
+    for few in FEW.values():
+        monkeypatch.setattr(compiled_loop, "FEW", few)
+        found.append(make().simulate(until, **more))
+    with loop_in_python():
+        oracle = make().simulate(until, **more)
+    for each in found:
+        assert each.statistics["loop"].startswith("compiled")
+        same(each, oracle)
+    return found[0]
+
+
+def through(gain: float, start: float) -> LinearParticipant:
+    """A lag whose output depends on its input at once."""
+    return LinearParticipant([[[-1.0]], [[1.0]], [[1.0]], [[gain]]], ["u"], ["y"], [start])
+
+
+@pytest.mark.parametrize("gains", [(0.5, 0.5), (-3.0, 2.0), (0.0, 4.0)])
+def test_a_closed_loop_under_gauss_seidel(
+    gains: tuple[float, float], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def make() -> CoSimulation:
+        parts = {"a": through(gains[0], 1.0), "b": through(gains[1], -0.5), "c": through(0.0, 0.0)}
+        links = [("a.y", "b.u"), ("b.y", "a.u"), ("b.y", "c.u")]
+        return CoSimulation(parts, links, "gauss_seidel", 0.05)
+
+    result = agree(make, 1.0, monkeypatch)
+    assert np.ptp(result["a.y"]) > 0.1
+    assert (result.statistics["algorithm"].get("iterations", 0) > 20) == (gains[0] != 0.0)
+
+
+class Switches(LinearParticipant):
+    """Its output becomes that of a relay on the way."""
+
+    relay = False
+
+    def step(self, time: float, size: float) -> float:
+        self.relay = self.relay or time > 0.29
+        return super().step(time, size)
+
+    def get(self, names: Any) -> list[float]:
+        relay = -1.0 if self.u[0] > 0.0 else 1.0
+        return [
+            relay if self.relay and n == "y" else v for n, v in zip(names, super().get(names), strict=True)
+        ]
+
+
+def test_a_closed_loop_that_loses_its_solution(monkeypatch: pytest.MonkeyPatch) -> None:
+    said = []
+    for everything in (False, True):
+        turning = Switches([[[-1.0]], [[1.0]], [[1.0]], [[0.5]]], ["u"], ["y"], [1.0])
+        loop = CoSimulation(
+            {"a": turning, "b": through(1.0, -0.5)}, [("a.y", "b.u"), ("b.y", "a.u")], "gauss_seidel", 0.05
+        )
+        monkeypatch.setattr(compiled_loop, "FEW", 0)
+        with (
+            loop_in_python() if everything else nullcontext(),
+            pytest.raises(cosim.SimulationError) as caught,
+        ):
+            loop.simulate(1.0)
+        assert loop.result is not None
+        said.append((str(caught.value), loop.result.time.tolist()))
+    assert said[0] == said[1]
+    assert "did not settle" in said[0][0]
+    assert said[0][1][-1] == pytest.approx(0.3)
+
+
+@pytest.mark.parametrize("kind", ["jacobi", "gauss_seidel"])
+def test_slow_participants(kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    def make() -> CoSimulation:
+        parts = {name: through(0.0, start) for name, start in (("a", 1.0), ("b", -0.5), ("c", 0.0))}
+        links = [("a.y", "b.u"), ("b.y", "c.u"), ("c.y", "a.u")]
+        return CoSimulation(parts, links, kind, 0.05, steps={"b": 0.15})
+
+    agree(make, 1.0, monkeypatch)
+
+
+@pytest.mark.parametrize("others", ["jacobi", "gauss_seidel", "waveform_iteration"])
+def test_a_joint_system_beside_others(
+    tmp_path: Path, compiled: Compiled, others: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    part = make_part(tmp_path, compiled)
+    result = agree(lambda: mixed(part, others=others), 0.5, monkeypatch)
+    assert len(result) > 3
+
+
+@pytest.mark.parametrize("decides", ["compiled", "python"])
+@pytest.mark.parametrize("inside", ["events", "nothing"])
+def test_clocks_that_cut_the_steps(
+    tmp_path: Path, compiled: Compiled, decides: str, inside: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fmu = make_clocks3(tmp_path, compiled)
+
+    def make() -> CoSimulation:
+        algorithm = Jacobi() if decides == "compiled" else in_python(Jacobi)
+        return CoSimulation(
+            {"a": fmu, "b": fmu}, [("a.x", "b.u"), ("b.x", "a.u")], algorithm, 0.2, starts={"a.u": 0.5}
+        )
+
+    agree(make, 1.2, monkeypatch, inside=inside)
+
+
+@pytest.mark.parametrize("kind", [Jacobi, GaussSeidel])
+def test_text_and_large_numbers(kind: type, monkeypatch: pytest.MonkeyPatch) -> None:
+    def make() -> CoSimulation:
+        listener = Block({"echo": lambda t, heard, on, gear: f"{heard} {on} {gear}"}, ["heard", "on", "gear"],
+                         types={**TYPES, "heard": "string", "echo": "string"})  # fmt: skip
+        big = {"big": lambda time: 2**60 + round(10 * time)}
+        part = talker(**big)
+        part.types = {**TYPES, "big": "integer"}
+        links = ["a.said -> b.heard", "a.on -> b.on", "a.gear -> b.gear"]
+        return CoSimulation({"a": part, "b": listener}, links, kind(), 0.1)
+
+    result = agree(make, 2.0, monkeypatch)
+    assert len(set(result["b.echo"])) > 5
+    assert result["a.big"][0] == 2.0**60
