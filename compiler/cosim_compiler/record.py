@@ -116,6 +116,7 @@ def _rows_property(field: str, rows: Rows) -> property:
 
 
 _Structure: Any = ctypes.Structure
+_set_field = ctypes.Structure.__setattr__
 
 
 class Record(_Structure, metaclass=_RecordType):
@@ -131,7 +132,7 @@ class Record(_Structure, metaclass=_RecordType):
 
     def __setattr__(self, name: str, value: Any) -> None:
         try:
-            super().__setattr__(name, value)
+            _set_field(self, name, value)
         except AttributeError as error:
             near = nearest(name, self.declared)
             more = f"; nearest: '{near}'" if near else ""

@@ -6,7 +6,7 @@ import functools
 import itertools
 import operator
 import weakref
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
@@ -33,6 +33,7 @@ from cosim.step.run import (
     Run,
 )
 from cosim.step.sliding_field import sliding_field
+from cosim.step.views import Part
 from cosim.system.block_address import block_address
 from cosim.system.state import COMPUTED, State
 from cosim.system.system import System
@@ -169,14 +170,13 @@ class CompiledStep:
         }
         if self.method is None:
             integrator.use_work(self._fixed["work"])
-        self.arrays: Any = Run(
-            *(self._fixed.get(name, np.zeros(1)) for name in Run._fields)
-        )  # without a State, until one is bound
-        self._in_head: Any = (None,) * len(Run._fields)
-        self.arrays.located.start = np.nan
-        self.arrays.course.most_steps, self.arrays.evaluation.lowered = 1, UNTOUCHED
         self.head = np.zeros(WHOLE_HEAD, dtype=np.int64)
         self._head_address = address_of(self.head)
+        nothing: Any = (None,) * len(Run._fields)
+        self.arrays: Any = Run(*nothing)
+        self._show({**dict.fromkeys(Run._fields), **self._fixed})  # without a State, until one is bound
+        self.arrays.located.start = np.nan
+        self.arrays.course.most_steps, self.arrays.evaluation.lowered = 1, UNTOUCHED
         self.places: Any = places
         self.meeting = 0.0
 
@@ -243,14 +243,24 @@ class CompiledStep:
 
     def gather(self) -> None:
         assert self._state is not None
-        made, before = {**self._fixed, **self._state._arrays}, self._in_head
-        self.arrays = self._in_head = Run(*map(made.__getitem__, Run._fields))
-        changed = map(operator.is_not, self.arrays, before)
-        for i in itertools.compress(range(len(before)), changed):
-            array = self.arrays[i]
-            self.head[ARRAY_WIDTH * i + ADDRESS] = address_of(array)
-            self.head[ARRAY_WIDTH * i + LENGTH] = array.shape[0]
+        self._show({**self._fixed, **self._state._arrays})
         self.integrator.attach(self.system, self._state)
+
+    def _show(self, arrays: Mapping[str, Any]) -> None:
+        """Work on these arrays; what was shown of those that are the same stays."""
+        before, run = self.arrays, Run(*map(arrays.__getitem__, Run._fields))
+        changed = [*itertools.compress(range(len(run)), map(operator.is_not, run, before))]
+        if not changed:
+            return
+        for i in changed:
+            self.head[ARRAY_WIDTH * i + ADDRESS] = address_of(run[i])
+            self.head[ARRAY_WIDTH * i + LENGTH] = run[i].shape[0]
+        names = {Run._fields[i] for i in changed}
+        for name, shown in vars(before).items():
+            part = vars(Run).get(name)
+            if isinstance(part, Part) and part.array not in names:
+                vars(run)[name] = shown
+        self.arrays = run
 
     def record(self, choice: Any, rows: Any, mode: int) -> None:
         """Record these values from here on; see `recording`."""
@@ -276,8 +286,9 @@ class CompiledStep:
         ):
             self.bind(state)
         self.stage_in(state)
-        arrays.options.accuracy = np.nan if state.accuracy is None else state.accuracy
-        arrays.options.meeting = self.meeting
+        options, accuracy = arrays.options, state.accuracy
+        options.accuracy = np.nan if accuracy is None else accuracy
+        options.meeting = self.meeting
         function, address = _enter(), _address(name)
         while True:
             if is_plain():

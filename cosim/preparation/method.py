@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -26,6 +27,7 @@ SIGNATURES = {
 }
 
 
+@functools.cache
 def place_of(name: str) -> int:
     """Where in `program` the address of a function of the method stands."""
     return place_in(Plan, "method") + place_in(MethodFunctions, name)

@@ -176,7 +176,7 @@ def drop_phase(run: Run) -> None:
     What it read is kept for whoever looks for the reason.
     """
     save_variables(run, run.failed_from)
-    for m in range(run.c.shape[0]):
+    for m in range(run.failed_cache.shape[0]):
         run.failed_cache[m] = run.c[m]
     changed = run.answers.changed
     block = run.failure.block

@@ -17,7 +17,7 @@ from cosim.stage import Stage
 from cosim.step.records import Agenda, Clock
 from cosim.step.run import AGENDA_WIDTH, CLOCK_WIDTH, ROLES, STATE
 from cosim.system import state_bytes
-from cosim_compiler.record import rows_of
+from cosim_compiler.record import place_in, rows_of
 
 if TYPE_CHECKING:
     System = Any
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
 
+TIME = place_in(Clock, "time")
 SAVED = tuple(name for name, role in ROLES.items() if role == STATE)
 COMPUTED = slice(int(Stage.TIME), int(Stage.REPORT) + 1)  # stages that follow time and continuous state
 
@@ -71,7 +72,7 @@ class State(ClosedAttributes):
     @property
     def time(self) -> float:
         """Time, s."""
-        return self.clock.time
+        return float(self._arrays["times"][TIME])
 
     @property
     def accuracy(self) -> float | None:
