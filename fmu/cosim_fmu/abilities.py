@@ -131,10 +131,10 @@ class KeepsInstance(Protocol):
 
 
 @runtime_checkable
-class TellsFailedEnd(Protocol):
+class ReportsCloseError(Protocol):
     """A participant whose `close`, which never raises, can say what went wrong in it."""
 
-    def failed_end(self) -> str:
+    def close_error(self) -> str:
         """Why the last `close` did not end it as it should; "" when it did. A result has it as a warning."""
 
 

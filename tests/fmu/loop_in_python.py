@@ -132,8 +132,8 @@ def steps_in_python(run: SimulationRun, check: Callable[[], None]) -> Callable[[
             coupled.time = time = end
             coupled.collect()
             if coupled.inside:
-                recorder.inside(coupled.take_inside())
-            if end == following or recorder.keeps_inside:
+                recorder.inside(coupled.take_inner_values())
+            if end == following or recorder.records_between_points:
                 recorder.record(end, coupled.board, coupled.held, coupled.drives)
         exchange.finish_step(following)
         run.statistics.steps += 1

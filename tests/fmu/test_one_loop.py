@@ -1,5 +1,8 @@
 """The interpreter of exchanges, in machine code and plain, gives what the loop in Python gives."""
 
+import os
+import subprocess
+import sys
 from collections.abc import Callable
 from contextlib import nullcontext
 from pathlib import Path
@@ -146,3 +149,70 @@ def test_text_and_large_numbers(kind: type, monkeypatch: pytest.MonkeyPatch) -> 
     result = agree(make, 2.0, monkeypatch)
     assert len(set(result["b.echo"])) > 5
     assert result["a.big"][0] == 2.0**60
+
+
+class Keeps(cosim.MasterAlgorithm):
+    """Keeps the exchange that it is initialized with, reads and sets there."""
+
+    def initialize(self, exchange: Any, time: float) -> None:
+        self.exchange, self.first = exchange, exchange.interface()
+        exchange.restore(exchange.save())
+        exchange.put(self.first)
+        for name in exchange.order:
+            exchange.set_inputs(name)
+            exchange.read_outputs(name)
+
+    def step(self, exchange: Any, time: float, size: float) -> None:
+        assert exchange is self.exchange
+        for name in exchange.order:
+            self.exchange.set_inputs(name)
+            self.exchange.advance(name, time, size)
+            self.exchange.read_outputs(name)
+
+
+def test_an_algorithm_may_keep_its_exchange() -> None:
+    found = []
+    for algorithm in (Keeps(), "gauss_seidel"):
+        parts = {"a": through(0.0, 1.0), "b": through(0.0, -0.5)}
+        loop = CoSimulation(parts, [("a.y", "b.u"), ("b.y", "a.u")], algorithm, 0.05)
+        found.append(loop.simulate(1.0)["b.y"])
+    assert found[0].tolist() == found[1].tolist()
+
+
+def test_an_algorithm_steps_nothing_in_initialize() -> None:
+    class Early(Keeps):
+        def initialize(self, exchange: Any, time: float) -> None:
+            exchange.advance("a", time, 0.1)
+
+    loop = CoSimulation({"a": through(0.0, 1.0)}, [], Early(), 0.05)
+    with pytest.raises(cosim.SimulationError, match="steps participants in `step`, not in `initialize`"):
+        loop.simulate(1.0)
+
+
+WITHOUT_COMPILER = """
+import sys
+from cosim_fmu import CoSimulation
+wires = ["one.integer_out -> two.integer_in", "two.boolean_out -> one.boolean_in"]
+loop = CoSimulation({"one": sys.argv[1], "two": sys.argv[1]}, wires, "jacobi", 0.01,
+                    starts={"one.integer_in": -7, "two.boolean_in": True})
+result = loop.simulate(0.05, record=["*.integer_*", "*.boolean_*", "*.string_out"])
+print(result.statistics["loop"], sorted(result.statistics["in_python"]),
+      {name: result[name].tolist() for name in result.names})
+"""
+
+
+def test_integers_and_text_of_fmus_where_nothing_is_compiled(make_fmu: Callable[..., Path]) -> None:
+    """Functions of C that need compiled code beside them are not called then."""
+    fmu, found = make_fmu("types"), []
+    for plain in ("0", "1"):
+        done = subprocess.run(
+            [sys.executable, "-c", WITHOUT_COMPILER, str(fmu)],
+            env={**os.environ, "COSIM_PLAIN": plain},
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        found.append(done.stdout)
+    assert found[0].startswith("compiled []")
+    assert found[1].startswith("compiled ['one', 'two']")
+    assert found[0].split("{")[1] == found[1].split("{")[1]

@@ -316,7 +316,7 @@ def test_steps_of_vendors(gain_ssp: Callable[..., Path]) -> None:
         "</ssc:Annotation></ssd:Annotations>"
     )
     loop = CoSimulation.from_ssp(gain_ssp(ssd(system(component("a", inner=hint)), OSP)))
-    assert (loop.step, loop.every, loop.until) == (0.02, {"a": 3}, 1.0)
+    assert (loop.step, loop.step_multiple, loop.until) == (0.02, {"a": 3}, 1.0)
     assert str(loop.findings[0]).startswith(
         "SystemStructure.ssd:4: the prefix osp: is not declared; taken for"
     )

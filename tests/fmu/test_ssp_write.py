@@ -117,7 +117,7 @@ def test_arrays_and_the_types_of_fmi_3(tmp_path: Path, compiled: Callable[..., P
     root = etree.fromstring(check_valid(path)["SystemStructure.ssd"])
     assert root.get("version") == "2.0"
     again = CoSimulation.from_ssp(path)
-    assert again.every == {"b": 2}
+    assert again.step_multiple == {"b": 2}
     assert again.start_values["a"] == loop.start_values["a"]
     assert again.start_values["b"]["matrix[2,1]"] == 7.0
     same(loop, again, 0.6)
@@ -306,7 +306,7 @@ def test_systems_are_exported(tmp_path: Path, make_fmu: MakeFmu, export: dict[st
     check_valid(path)
     assert sorted(contents(path)) == ["SystemStructure.ssd", "resources/gain.fmu", "resources/osc.fmu"]
     again = CoSimulation.from_ssp(path)
-    assert (again.step, again.every, again.findings) == (loop.step, loop.every, [])
+    assert (again.step, again.step_multiple, again.findings) == (loop.step, loop.step_multiple, [])
     same_names = {"osc.osc.places[2]": "osc.osc.places[3]", "osc.osc.turn[1]": "osc.osc.turn[1,2]"}
     for old, new in {"osc.osc.x": "osc.osc.x", **same_names}.items():
         name, _, variable = new.partition(".")

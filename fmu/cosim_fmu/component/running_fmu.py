@@ -252,5 +252,5 @@ class RunningFmu(InstanceParticipant):
         self._kept_states.clear()
         self.model = None
         super().close()
-        if why := self.failed_end():
+        if why := self.close_error():
             log.warning("it did not end as it should: %s", why)

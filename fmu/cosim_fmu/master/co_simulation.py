@@ -30,7 +30,7 @@ from cosim_fmu.master.joint.joined import joined
 from cosim_fmu.master.joint.joint_system import JointSystem
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.explain import explain
-from cosim_fmu.master.loop.look_into_participants import look_into_participants
+from cosim_fmu.master.loop.probe_participants import probe_participants
 from cosim_fmu.master.loop.simulation_run import SimulationRun
 from cosim_fmu.master.loop.time_limit import TimeLimit
 from cosim_fmu.master.participants.given_participants import configure, described, made_participants
@@ -44,7 +44,7 @@ from cosim_fmu.master.wiring.default_experiment import only_experiment, step_of
 from cosim_fmu.master.wiring.feedthrough import feedthrough_loops, stepping_order
 from cosim_fmu.master.wiring.link import Link
 from cosim_fmu.master.wiring.power_bonds import check_bonds
-from cosim_fmu.master.wiring.said_feedthrough import with_said_feedthrough
+from cosim_fmu.master.wiring.said_feedthrough import override_feedthrough
 from cosim_fmu.master.wiring.wiring import (
     check_abilities,
     check_clocks,
@@ -116,7 +116,7 @@ class CoSimulation(ClosedAttributes):
     bonds : list of (Link, Link)
     joint : JointSystem or None
         The participants that are solved as one system.
-    refusing : frozenset of str
+    unreadable_before_step : frozenset of str
         Participants that refuse to be read between setting and stepping.
     loops : list of FeedthroughLoop
         Closed loops of direct feedthrough, which the algorithm iterates.
@@ -184,7 +184,7 @@ class CoSimulation(ClosedAttributes):
         problems += faults
         unknown = [name for name in participants if name not in self.descriptions]
         self.feedthrough = dict(feedthrough or {})
-        problems += self._take_feedthrough()
+        problems += self._override_feedthrough()
         links, faults = check_connections(self.descriptions, unknown, connections)
         self.parameter_links = [link for link in links if _is_passed_once(link, self.descriptions)]
         self.links = [link for link in links if not _is_passed_once(link, self.descriptions)]
@@ -193,7 +193,7 @@ class CoSimulation(ClosedAttributes):
         self.start_values, more = check_starts(self.descriptions, unknown, starts or {})
         problems += [*faults, *more, *check_copies(self.descriptions), *check_clocks(self.descriptions)]
         problems += check_abilities(self.descriptions, self._exchanging)
-        self.every, faults = check_steps(self.participants, steps or {}, self.step, self._exchanging)
+        self.step_multiple, faults = check_steps(self.participants, steps or {}, self.step, self._exchanging)
         problems += faults
         problems += self._check_joint()
         self.bonds, faults = check_bonds(bonds, [*self.links, *self._inner_links], self.descriptions)
@@ -202,9 +202,9 @@ class CoSimulation(ClosedAttributes):
         self.order, self.loops = list(self.descriptions), list[FeedthroughLoop]()
         self.remarks: list[str] = []
         self._failures: list[str] = []
-        self._is_settled, self.refusing = False, frozenset[str]()
+        self._is_settled, self.unreadable_before_step = False, frozenset[str]()
         if self.algorithm is not None:
-            problems += self._put_in_order(looked_into=False)
+            problems += self._put_in_order(is_probed=False)
         if problems:
             if len(problems) == 1 and problems[0].cause is not None:
                 raise problems[0].cause
@@ -405,7 +405,7 @@ class CoSimulation(ClosedAttributes):
         if until is None:
             raise cosim.ModelError.of("master.until", "is missing: give the end of the run, in seconds")
         points = CommunicationPoints(self.start, seconds(until, "until"), self.step)
-        problems = check_last_step(self.descriptions, self.every, points)
+        problems = check_last_step(self.descriptions, self.step_multiple, points)
         if inside not in INSIDE:
             problems.append(problem(("output", "inside"), f"is {inside!r}, needs {either(INSIDE)}"))
         if problems:
@@ -445,10 +445,10 @@ class CoSimulation(ClosedAttributes):
                 ("participants", name, "step"), "is solved jointly with others: it has no step of its own"
             )
             for name in ([] if self.joint is None else self.joint.names)
-            if self.every.get(name, 1) > 1
+            if self.step_multiple.get(name, 1) > 1
         ]
 
-    def _take_feedthrough(self) -> list[WiringProblem]:
+    def _override_feedthrough(self) -> list[WiringProblem]:
         """What the user says about feedthrough, into the descriptions."""
         problems = []
         for name, said in self.feedthrough.items():
@@ -457,7 +457,7 @@ class CoSimulation(ClosedAttributes):
                 problems.append(problem(("participants", name), text))
             elif name in self.descriptions:
                 try:
-                    self.descriptions[name] = with_said_feedthrough(self.descriptions[name], said)
+                    self.descriptions[name] = override_feedthrough(self.descriptions[name], said)
                 except ValueError as error:
                     problems.append(problem(("participants", name, "feedthrough"), str(error)))
         return problems
@@ -546,7 +546,7 @@ class CoSimulation(ClosedAttributes):
 
         Where the algorithm exchanges within a step, and a loop is closed by what a participant does not
         declare, or may declare too much; and who may be read where an algorithm needs it
-        (`look_into_participants`). The participants are initialized for it and closed again, once. `simulate`
+        (`probe_participants`). The participants are initialized for it and closed again, once. `simulate`
         and `explain` begin with it.
 
         Raises
@@ -558,13 +558,13 @@ class CoSimulation(ClosedAttributes):
         """
         if self._is_settled or self.algorithm is None:
             return
-        found = look_into_participants(
+        found = probe_participants(
             *(self.participants, self.descriptions, self.links, self.parameter_links, self.start_values),
             *(self.tolerances, self.start, self.step, self.algorithm, self.joint),
         )
-        descriptions, refusing, remarks, self._failures = found
-        self._set(descriptions=descriptions, refusing=refusing, remarks=remarks)
-        problems = self._put_in_order(looked_into=True)
+        descriptions, unreadable_before_step, remarks, self._failures = found
+        self._set(descriptions=descriptions, unreadable_before_step=unreadable_before_step, remarks=remarks)
+        problems = self._put_in_order(is_probed=True)
         if problems:
             raise cosim.ModelError(problems)
         self._is_settled = True
@@ -586,7 +586,7 @@ class CoSimulation(ClosedAttributes):
             f'feedthrough, write feedthrough = "none" in [participants.{unknown[0][0]}]',
         ]
 
-    def _put_in_order(self, *, looked_into: bool) -> list[WiringProblem]:
+    def _put_in_order(self, *, is_probed: bool) -> list[WiringProblem]:
         """Order the participants by what is known of their feedthrough; what is wrong with loops."""
         algorithm = self._exchanging
         if algorithm is None or not algorithm.exchanges_within_step:
@@ -599,7 +599,7 @@ class CoSimulation(ClosedAttributes):
         ]  # fmt: skip
         self._set(order=stepping_order(list(self.descriptions), self.descriptions, links, together))
         return check_loops(
-            self.descriptions, links, self.every, algorithm, looked_into=looked_into, joint=joint
+            self.descriptions, links, self.step_multiple, algorithm, is_probed=is_probed, joint=joint
         )
 
     def explain(self) -> str:
@@ -610,7 +610,15 @@ class CoSimulation(ClosedAttributes):
         """
         self.settle_order()
         assert self._exchanging is not None
-        told = self._exchanging, self.order, self.links, self.every, self.step, self.descriptions, self.loops
+        told = (
+            self._exchanging,
+            self.order,
+            self.links,
+            self.step_multiple,
+            self.step,
+            self.descriptions,
+            self.loops,
+        )
         inside = [] if self.joint is None else ["", *self.joint.told()]
         once = [f"  {link}: once, in initialization" for link in self.parameter_links]
         found = (

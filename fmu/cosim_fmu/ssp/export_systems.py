@@ -63,7 +63,7 @@ def with_exported_systems(loop: CoSimulation, folder: Path, options: Mapping[str
         tolerance=loop.tolerance,
         tolerances={name: own for name, own in loop.tolerances.items() if own is not None},
         feedthrough={name: said for name, said in loop.feedthrough.items() if name not in systems},
-        steps={name: every * loop.step for name, every in loop.every.items()},
+        steps={name: every * loop.step for name, every in loop.step_multiple.items()},
         threads=loop.threads,
     )
     exchanged.until = loop.until

@@ -145,7 +145,7 @@ class _Writer:
         values = self.loop.start_values[name]
         if values:
             add_values(made, values, "start values", self.version, description)
-        every = self.loop.every.get(name, 1)
+        every = self.loop.step_multiple.get(name, 1)
         if every > 1:
             step = number_text(every * self.loop.step)
             annotate(made, OSP, "osp:StepSizeHint", OTHERS["osp"], value=step)

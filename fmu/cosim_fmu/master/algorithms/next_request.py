@@ -53,9 +53,9 @@ from cosim_fmu.master.algorithms.exchange_layout import (
     WANTED,
 )
 from cosim_fmu.master.algorithms.extrapolate import extrapolate, follow_polynomial, remember
+from cosim_fmu.master.algorithms.hold_error import forget_changes, hold_error, learn_rates
 from cosim_fmu.master.algorithms.iteration import copy_row, follow_guess, iterate
 from cosim_fmu.master.algorithms.newton import find_root
-from cosim_fmu.master.algorithms.stairs import forget_changes, judge_stairs, learn_rates
 from cosim_fmu.master.algorithms.step_control import adapt, judge, judge_energy, next_length, stop_of
 
 SIGNATURE = "IFFIff>i"
@@ -173,7 +173,7 @@ def error_of_exchange(counts, numbers, table, bonds, size):
     else:
         error = judge(counts, numbers, table, EXPECTED, NOW)
         if counts[POINTS] > 1 and error < math.inf:
-            return judge_stairs(counts, numbers, table, error)
+            return hold_error(counts, numbers, table, error)
     if counts[POINTS] > 1:
         return error
     # Held inputs err by what the interface moves, or jumps: what counts is for how long.

@@ -163,7 +163,7 @@ class Snapshot:
                 participant = coupled.participants[name]
                 token = coupled.guarded(name, participant.deserialize, data)
                 coupled.guarded(name, participant.restore, token)
-            coupled.forget_inside()
+            coupled.clear_inner_values()
             coupled.board.update(tree["board"])
             coupled.held.update(tree["held"])
             coupled.drives.update({name: Drive(*drive) for name, drive in tree["drives"].items()})
@@ -195,7 +195,7 @@ def identity(run: SimulationRun) -> dict[str, Any]:
         "tolerances": repr(dict(loop.tolerances)),
         "algorithms": [type(run.algorithm).__name__, repr(loop.options)],
         "layouts of what algorithms remember": exchange_layout.digest(),
-        "communication steps": [loop.start, loop.step, repr(dict(loop.every))],
+        "communication steps": [loop.start, loop.step, repr(dict(loop.step_multiple))],
         "orders": list(loop.order),
         "recorded signals": run.recorder.told,
     }

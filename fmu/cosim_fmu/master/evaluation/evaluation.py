@@ -136,10 +136,10 @@ class Evaluation:
 
     @property
     def lost_at(self) -> float | None:
-        """At which time (s) inputs were not found last; None: they always were, since `find_all`."""
+        """At which time (s) inputs were not found last; None: they always were, since `clear_lost`."""
         return float(self._reals[words.LOST_TIME]) if self._head[words.LOST] else None
 
-    def find_all(self) -> None:
+    def clear_lost(self) -> None:
         """Forget why inputs were not found."""
         self._head[words.LOST] = words.NOT_LOST
 

@@ -85,13 +85,13 @@ class JointModel:
 
     @property
     def lost(self) -> str:
-        """Where and why inputs were not found last, since `find_all`."""
+        """Where and why inputs were not found last, since `clear_lost`."""
         time = self.evaluation.lost_at
         return "" if time is None else f"at t = {time:.9g} s {self.evaluation.why()}"
 
-    def find_all(self) -> None:
+    def clear_lost(self) -> None:
         """A step begins: forget why inputs were not found."""
-        self.evaluation.find_all()
+        self.evaluation.clear_lost()
 
     def settle(self, time: float, states: Any, inputs: Any) -> None:
         """Make this the present point, at which variables are read."""

@@ -240,7 +240,7 @@ class JointSystem:
         self._pass_sampled()
         solver = self.solver
         self._settled = False
-        self._model.find_all()
+        self._model.clear_lost()
         self._guarded(lambda: solver.advance(time + size))
         solver.hold_inputs()
         self._slopes = {}

@@ -70,6 +70,8 @@ class CalledInPython:
         self._connected = {link.output for link in links}
         # it steps for those, too, that are solved jointly with it
         self._members = {each: types_of(coupled, each)[0] for each in coupled.units.get(name, [name])}
+        native = self._participant
+        self._native = native if isinstance(native, StepsNatively) else None
         self._state = ctypes.c_void_p()
         self.raised: BaseException | None = None
         self.waits, self._taken = False, None
@@ -143,8 +145,8 @@ class CalledInPython:
         numbers[:] = self._numbers.all_of(self._read_types, found)
         if self._is_tabled:
             self._limit_table()
-        if isinstance(self._participant, StepsNatively):
-            self._participant.resume_native()
+        if self._native is not None:
+            self._native.resume_native()
 
     def _step(self, handle: int, time: float, size: float, *more: int) -> None:
         if self.waits:

@@ -19,6 +19,7 @@ from cosim_fmu.master.loop.algorithm_arrays import AlgorithmArrays
 from cosim_fmu.master.loop.called_in_python import CalledInPython
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
+from cosim_fmu.master.loop.exchange_arrays import ANSWERED
 from cosim_fmu.master.loop.exchange_face import ExchangeFace
 from cosim_fmu.master.loop.exchange_machine import ExchangeMachine, words_of
 from cosim_fmu.master.loop.exchange_programs import ExchangePrograms
@@ -55,6 +56,8 @@ class CompiledLoop:
     points : CommunicationPoints
     algorithm : MasterAlgorithm
         Initialized.
+    face : ExchangeFace
+        What an algorithm is told that decides in Python, the same as when it was initialized.
     recorder : Recorder
     one_by_one : bool
         Whether there is an observer of every communication point.
@@ -74,6 +77,7 @@ class CompiledLoop:
         coupled: CoupledParticipants,
         points: CommunicationPoints,
         algorithm: cosim.MasterAlgorithm,
+        face: ExchangeFace,
         recorder: Recorder,
         one_by_one: bool,
         check: Callable[[], None],
@@ -88,13 +92,13 @@ class CompiledLoop:
         self._names, self._numbers = machine.names, ValueNumbers()
         goes_back = programs.goes_back
         flags = words_of(machine.answers, np.float64).reshape(len(self._names), -1)
-        found = native_participants(coupled, points, flags, self._along, goes_back)
+        found = native_participants(coupled, points, flags[:, :ANSWERED], self._along, goes_back)
         self.in_python = {name: calls for name, calls in found.items() if isinstance(calls, str)}
         self._called: dict[str, CalledInPython] = {}
         self._calls = {name: self._functions(name, calls) for name, calls in found.items()}
         machine.call(self._calls)
-        self.face = ExchangeFace(coupled, self)
-        self._algorithms = programs.arrays(machine, self.face)
+        self._face = face
+        self._algorithms = programs.arrays(machine, face)
         machine.follow(self._algorithms)
         for each in self._algorithms:
             each.progress.always_watched = any(self._calls[n].always_remembered for n in each.members)
@@ -112,6 +116,7 @@ class CompiledLoop:
         self._threaded = self._threads_program()
         self._uses_threads = False
         operations = sum(len(each.operations) for each in self._algorithms)
+        face.bind(self)
         self._choose_code(points.count * (3 * len(self._names) if self._asked else operations))
 
     def _choose_program(self) -> None:
@@ -243,7 +248,7 @@ class CompiledLoop:
                 clock.end = coupled.next_tick(clock.begin, following)
                 size = clock.end - clock.begin
                 assert self._asked is not None
-                coupled.guarded_algorithm(self._asked, self._asked.step, self.face, clock.begin, size)
+                coupled.guarded_algorithm(self._asked, self._asked.step, self._face, clock.begin, size)
                 if not clock.end < following:
                     break
                 self._end_part(index)
@@ -395,7 +400,7 @@ class CompiledLoop:
         """All have come to a tick inside a communication step."""
         self._rows.take()
         self.coupled.time = self.machine.clock.end
-        self._rows.take_inside()
-        if self._rows.keeps_inside:
+        self._rows.take_inner_values()
+        if self._rows.records_between_points:
             self._rows.record_with_courses()
         self._rows.watched_step = index

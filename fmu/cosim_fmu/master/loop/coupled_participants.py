@@ -18,7 +18,7 @@ from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.drive import Drive
-from cosim_fmu.master.loop.inside import Inside
+from cosim_fmu.master.loop.inner_values import InnerValues
 from cosim_fmu.master.loop.interface_derivatives import interface_derivatives
 from cosim_fmu.master.loop.marks import Marks
 from cosim_fmu.master.loop.step_threads import StepThreads
@@ -65,7 +65,7 @@ class CoupledParticipants:
     statistics : CoSimulationStatistics
     descriptions : mapping of str to ParticipantDescription
     points : CommunicationPoints
-    every : mapping of str to int
+    step_multiple : mapping of str to int
         Participants that step once in so many communication steps.
     threads : StepThreads
         In which participants step that may step beside others.
@@ -83,11 +83,11 @@ class CoupledParticipants:
     events : list of EventRecord
         Early returns (cause Triggered) and requests to stop (cause Termination); the handler is the
         participant.
-    inside : list of Inside
+    inside : list of InnerValues
         Values between the communication points, of participants that tell them.
     drives : dict of str to Drive
         What the connected inputs did in the last step.
-    refreshes : dict of str to bool
+    rereads_inputs : dict of str to bool
         Participants whose inputs are set once more at the end of a step before their outputs are read, since
         these depend directly on them.
     can_restore : bool
@@ -124,7 +124,7 @@ class CoupledParticipants:
         statistics: CoSimulationStatistics,
         descriptions: Mapping[str, ParticipantDescription],
         points: CommunicationPoints,
-        every: Mapping[str, int],
+        step_multiple: Mapping[str, int],
         threads: StepThreads,
         bonds: Sequence[tuple[Link, Link]] = (),
         joint: JointSystem | None = None,
@@ -147,13 +147,13 @@ class CoupledParticipants:
         self.board: dict[str, Any] = {name: [] for name in participants}
         self.held: dict[str, Any] = {name: [] for name in participants}
         self.events: list[cosim.EventRecord] = []
-        self.inside: list[Inside] = []
+        self.inside: list[InnerValues] = []
         self.drives: dict[str, Drive] = {}
         self._slopes: dict[str, Sequence[float] | None] = dict.fromkeys(participants)
         self.stop_reason = ""
         self.stops: dict[str, float] = {}
         self.time = math.nan
-        self.every = {name: every.get(name, 1) for name in participants}
+        self.step_multiple = {name: step_multiple.get(name, 1) for name in participants}
         self._points = points
         self._index: int | None = None  # before the first step all take part
         feeding: dict[str, list[Link]] = {name: [] for name in participants}
@@ -182,15 +182,15 @@ class CoupledParticipants:
             (self._interface[one.start], self._interface[other.start]) for one, other in bonds
         ]
         jumping = [i for (name, y), i in self._interface.items() if y in descriptions[name].discrete]
-        group = math.lcm(*self.every.values())
+        group = math.lcm(*self.step_multiple.values())
         self.samples = CouplingSamples(sampled, len(self._interface), group, pairs, jumping)
         self._tell_inside = {name: p.inside for name, p in participants.items() if isinstance(p, TellsInside)}
         together = all(d.variable_step for d in descriptions.values())
-        together = together and all(every == 1 for every in self.every.values())
+        together = together and all(multiple == 1 for multiple in self.step_multiple.values())
         self.ticking: list[Ticks] = [
             p for p in participants.values() if together and isinstance(p, Ticks) and p.ticks_by_time
         ]
-        self.refreshes = {name: passes_through(descriptions[name], name, links) for name in participants}
+        self.rereads_inputs = {name: passes_through(descriptions[name], name, links) for name in participants}
         self._followers = {name: descriptions[name].follows_slopes for name in participants}
         held = {
             link.start for name in participants if not self._followers[name] for *_, link in self._feeds[name]
@@ -204,14 +204,14 @@ class CoupledParticipants:
 
     def length(self, name: str, time: float, size: float) -> float:
         """How far a participant goes in this communication step, s."""
-        every = self.every[name]
-        if every == 1 or self._index is None:
+        multiple = self.step_multiple[name]
+        if multiple == 1 or self._index is None:
             return size
-        return self._points.time(min(self._index + every, self._points.count)) - time
+        return self._points.time(min(self._index + multiple, self._points.count)) - time
 
     def rests(self, name: str) -> bool:
         """Whether a participant is in the middle of a longer step than the others'."""
-        return self._index is not None and self._index % self.every[name] != 0
+        return self._index is not None and self._index % self.step_multiple[name] != 0
 
     def set_inputs(self, name: str, course: Course | None = None) -> None:
         """Write the connected inputs from the board, or from a course; only finite values are passed on."""
@@ -278,9 +278,9 @@ class CoupledParticipants:
         for point in self.guarded(name, _checked, tell) if tell is not None else ():
             drive = self.drives.get(name)
             inputs = self.held[name] if drive is None else drive.at(point.time)
-            self.inside.append(Inside(name, point, list(inputs)))
+            self.inside.append(InnerValues(name, point, list(inputs)))
 
-    def forget_inside(self) -> None:
+    def clear_inner_values(self) -> None:
         """What has happened until now was initialization."""
         self.collect()
         self.inside = []
@@ -296,7 +296,7 @@ class CoupledParticipants:
         ticks = (p.next_tick for p in self.ticking)
         return min((tick for tick in ticks if time + small < tick < end - small), default=end)
 
-    def take_inside(self) -> list[Inside]:
+    def take_inner_values(self) -> list[InnerValues]:
         """What has been collected; it is forgotten here."""
         found, self.inside = self.inside, []
         return found
@@ -390,12 +390,12 @@ class CoupledParticipants:
         """The same for a participant that may be solved jointly with others."""
         names = self.reads[name]
         reached = 0 if self._index is None else self._index + 1
-        if reached % self.every[name] != 0 and reached != self._points.count:
+        if reached % self.step_multiple[name] != 0 and reached != self._points.count:
             return
         if end is not None and self._feeds[name]:
             values = self._converted(name, end)
             self.held[name], self._slopes[name] = values, None
-            if self.refreshes[name]:
+            if self.rereads_inputs[name]:
                 self.guarded(name, self.participants[name].set, self.input_names[name], values)
         if names:
             self.board[name] = self.get(name, names)

@@ -147,6 +147,8 @@ class Algorithm(NamedTuple):
 
 
 PART, LINK, ANSWER, DRIVE = (width_of(cls) for cls in (Part, Link, Answer, Drive))
+ANSWERED = 5
+"""Of the numbers of an `Answer`: so many are a participant's."""
 LETTERS = "IIFFIIFFFFFIFII"
 ALGORITHM_LETTERS = "IIIFIFFII"
 ADDRESS_AND_LENGTH = 2

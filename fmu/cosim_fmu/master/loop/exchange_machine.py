@@ -146,8 +146,8 @@ class ExchangeMachine:
             part.set_slopes_at, part.slope_orders = of.set_slopes * follows, self._orders.ctypes.data
             part.save_at, part.restore_at, part.free_at = of.save, of.restore, of.free
             part.state_at, part.same_size = of.state, int(of.same_size)
-            part.step_multiple = coupled.every[name]
-            part.rereads_inputs = int(coupled.refreshes[name])
+            part.step_multiple = coupled.step_multiple[name]
+            part.rereads_inputs = int(coupled.rereads_inputs[name])
             part.first_input, part.first_output = self.first_input[i], self.first_output[i]
             part.inputs = self.first_input[i + 1] - self.first_input[i]
             part.outputs = self.first_output[i + 1] - self.first_output[i]

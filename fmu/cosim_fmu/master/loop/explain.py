@@ -19,7 +19,7 @@ def explain(
     algorithm: cosim.MasterAlgorithm,
     order: Sequence[str],
     links: Sequence[Link],
-    every: Mapping[str, int],
+    step_multiple: Mapping[str, int],
     step: float,
     descriptions: Mapping[str, ParticipantDescription],
     loops: Sequence[FeedthroughLoop] = (),
@@ -33,7 +33,7 @@ def explain(
     order : sequence of str
         Of the participants.
     links : sequence of Link
-    every : mapping of str to int
+    step_multiple : mapping of str to int
         Participants that step once in so many communication steps.
     step : float
         Communication step, s.
@@ -65,7 +65,11 @@ def explain(
                     f"the inputs are what {', '.join(loop.values)} gives at t + {step:g} s"
                 )
             continue
-        slow = f" (every {every[name]} steps, {every[name] * step:g} s far)" if every.get(name, 1) > 1 else ""
+        slow = (
+            f" (every {step_multiple[name]} steps, {step_multiple[name] * step:g} s far)"
+            if step_multiple.get(name, 1) > 1
+            else ""
+        )
         words = {SET: "inputs of {} are set", ADVANCE: "{} steps", READ: "outputs of {} are read"}
         lines.append(
             f"  {words[kind_of_call].format(titles.get(name, name))}{slow if kind_of_call == ADVANCE else ''}"
@@ -75,7 +79,7 @@ def explain(
         iterated = any(f"{link.source}.{link.output}" in loop.values for loop in loops) and (
             together.get(link.source) is together.get(link.target)
         )
-        late = "not late: iterated" if iterated else _lateness(link, operations, every, step, units)
+        late = "not late: iterated" if iterated else _lateness(link, operations, step_multiple, step, units)
         lines.append(f"  {link}: {late}")
     return "\n".join(lines)
 
@@ -99,14 +103,14 @@ def _course(
 def _lateness(
     link: Link,
     operations: Sequence[tuple[int, str]],
-    every: Mapping[str, int],
+    step_multiple: Mapping[str, int],
     step: float,
     units: Mapping[str, str],
 ) -> str:
     places = {operation: place for place, operation in enumerate(operations)}
     fresh = places[READ, units[link.source]] < places[SET, units[link.target]]
-    slow = every.get(link.source, 1)
-    held = every.get(link.target, 1)
+    slow = step_multiple.get(link.source, 1)
+    held = step_multiple.get(link.target, 1)
     if fresh:
         text = f"not late: {link.source} has stepped to t + {step:g} s before {link.target} takes its value"
     else:

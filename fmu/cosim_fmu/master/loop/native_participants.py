@@ -28,7 +28,7 @@ def native_participants(
     ----------
     coupled : CoupledParticipants
     points : CommunicationPoints
-    flags : ndarray, shape (participants, k)
+    flags : ndarray, shape (participants, 5)
         A row for each, which its functions write.
     along : bool
         Whether inputs run along lines.
@@ -85,6 +85,8 @@ def _native_calls(
         calls = participant.native_calls(inputs, numbers, flags)
     except cosim.FmuError as error:
         raise CoSimulationError(coupled.time, str(error), name) from error
+    except cosim.ContractError as error:  # nothing is compiled here
+        raise _NoFunctionsError(str(error)) from error
     except cosim.ModelError as error:
         first = error.problems[0]
         raise _NoFunctionsError(f"{first.where}: {first.text}") from error

@@ -430,13 +430,13 @@ def rests(a, number):
 
 def step_length(a, d, part):
     """How far a participant goes, s."""
-    every = part.step_multiple
+    multiple = part.step_multiple
     length = d.numbers[LENGTH]
-    if every > 1:
-        length = point_time(a, min(report_of(a).step + every, a.grid[5])) - d.numbers[TIME]
+    if multiple > 1:
+        length = point_time(a, min(report_of(a).step + multiple, a.grid[5])) - d.numbers[TIME]
     # Who cannot vary the step gets the very same number each time, not one an ulp away.
-    if part.same_size != 0 and abs(length - every * clock_of(a).step) <= 1e-9 * length:
-        length = every * clock_of(a).step
+    if part.same_size != 0 and abs(length - multiple * clock_of(a).step) <= 1e-9 * length:
+        length = multiple * clock_of(a).step
     return length
 
 

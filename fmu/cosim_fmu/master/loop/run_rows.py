@@ -61,9 +61,9 @@ class RunRows:
         self.watched_step, self.needs_course = None, False
 
     @property
-    def keeps_inside(self) -> bool:
+    def records_between_points(self) -> bool:
         """Whether anything is recorded between the communication points."""
-        return self._recorder.keeps_inside
+        return self._recorder.records_between_points
 
     @property
     def are_crowded(self) -> bool:
@@ -102,7 +102,7 @@ class RunRows:
             coupled.time = last
             if watched:
                 self.watched_step = None
-                self.take_inside()
+                self.take_inner_values()
             if special:
                 self.record_with_courses()
                 self.needs_course = watched and self._along
@@ -111,11 +111,11 @@ class RunRows:
         outputs, means, slopes = (values[:, places] for places in self._machine.sampled)
         coupled.samples.extend(times, outputs, means, slopes if self._along else None)
 
-    def take_inside(self) -> None:
+    def take_inner_values(self) -> None:
         """What participants tell about the inside of their last steps."""
         self._coupled.collect()
         if self._coupled.inside:
-            self._recorder.inside(self._coupled.take_inside())
+            self._recorder.inside(self._coupled.take_inner_values())
 
     def record_with_courses(self) -> None:
         """Record the present values, and how the inputs came there: an event was in this step, or before."""

@@ -13,11 +13,12 @@ import cosim
 from cosim.kit import ResultStream, interrupt_between_steps
 from cosim_fmu.binding.exit_guard import last_words
 from cosim_fmu.master.checkpoint.snapshot import Snapshot, check_serializes, identity
-from cosim_fmu.master.loop.begin import begin
 from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.compiled_loop import CompiledLoop
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
+from cosim_fmu.master.loop.exchange_face import ExchangeFace
+from cosim_fmu.master.loop.initialize_participants import initialize_participants
 from cosim_fmu.master.loop.pace import Pace
 from cosim_fmu.master.loop.participant_events import events_inside, in_order, without_returns
 from cosim_fmu.master.loop.printed_in_calls import printed_in_calls
@@ -86,7 +87,7 @@ class SimulationRun:
         recorder = Recorder(
             *(loop.descriptions, loop.links, record),
             inner=() if loop.joint is None else loop.joint.links,
-            keeps_inside=inside != "nothing",
+            records_between_points=inside != "nothing",
             stream=stream,
             derived=loop.derived,
         )
@@ -94,14 +95,14 @@ class SimulationRun:
         self.statistics = CoSimulationStatistics(warnings=[*loop.warnings, *recorder.remarks])
         self.coupled = CoupledParticipants(
             *(loop.participants, loop.links, loop.order, reads, self.statistics, loop.descriptions),
-            *(points, loop.every, StepThreads(min(loop.threads, len(loop.participants))), loop.bonds),
+            *(points, loop.step_multiple, StepThreads(min(loop.threads, len(loop.participants))), loop.bonds),
             loop.joint,
         )
         self.coupled.loops = [
             each._replace(participants=tuple(n for n in each.participants if n in self.coupled.units))
             for each in loop.loops
         ]
-        self.coupled.refreshes.update(dict.fromkeys(loop.refusing, False))
+        self.coupled.rereads_inputs.update(dict.fromkeys(loop.unreadable_before_step, False))
         recorder.bind(reads, self.coupled.input_names)
         self.recorder = recorder
         self.happened: list[cosim.EventRecord] = []
@@ -186,7 +187,7 @@ class SimulationRun:
         """The result of what has been."""
         coupled, statistics = self.coupled, self.statistics
         if coupled.inside:
-            self.recorder.inside(coupled.take_inside())
+            self.recorder.inside(coupled.take_inner_values())
         statistics.wall_time = statistics.wall_time or perf_counter() - begun
         statistics.overruns, statistics.largest_lag = self._pace.overruns, self._pace.largest_lag
         statistics.algorithm.update(self.algorithm.figures)
@@ -205,12 +206,14 @@ class SimulationRun:
         loop, coupled = self.loop, self.coupled
         coupled.watch(self._inside)
         times = loop.start, self._points.until
-        begin(coupled, loop.start_values, loop.tolerances, times, loop.parameter_links, stack)
+        initialize_participants(
+            coupled, loop.start_values, loop.tolerances, times, loop.parameter_links, stack
+        )
         for name in coupled.order:
             coupled.read_outputs(name)
         for name in coupled.order:
             coupled.set_inputs(name)
-        coupled.forget_inside()
+        coupled.clear_inner_values()
         coupled.samples.start(loop.start, coupled.values())
         if self._going_on is None:
             self.recorder.record(loop.start, coupled.board, coupled.held)
@@ -220,7 +223,8 @@ class SimulationRun:
         coupled, points = self.coupled, self._points
         if coupled.stop_reason and self._going_on is None:
             return coupled.stop_reason
-        coupled.guarded_algorithm(self.algorithm, self.algorithm.initialize, coupled, self.loop.start)
+        self._face = ExchangeFace(coupled)
+        coupled.guarded_algorithm(self.algorithm, self.algorithm.initialize, self._face, self.loop.start)
         if self._going_on is not None:
             self._done = self._going_on.restore(self)
             self._going_on = None
@@ -298,7 +302,7 @@ class SimulationRun:
         """What takes one or several steps from a communication point on, and gives the point reached."""
         one_by_one = self._observe is not None or not self._pace.is_free
         self._compiled = CompiledLoop(
-            *(self.coupled, self._points, self.algorithm, self.recorder, one_by_one, check)
+            *(self.coupled, self._points, self.algorithm, self._face, self.recorder, one_by_one, check)
         )
         self.statistics.loop = "compiled"
         if name := self._compiled.decides_in_python:

@@ -59,7 +59,7 @@ class InstanceParticipant(cosim.Participant):
         self._interface: FmuInterface | None = None
         self._slot: FmuInstance | None = None
         self._is_closed = False
-        self._failed_end = ""
+        self._close_error = ""
         self._log = fmu_log.FmuLog()
         self._log_file: tuple[Path | None, str] = None, "warning"
         self._accesses: dict[tuple[str, ...], VariableAccess] = {}
@@ -293,7 +293,7 @@ class InstanceParticipant(cosim.Participant):
     def close(self) -> None:
         """Terminate, free, unload, remove the folder; whatever fails of it, the rest is done."""
         instance, self._slot, self._is_closed = self._slot, None, True
-        self._failed_end = ""
+        self._close_error = ""
         self._accesses.clear()
         try:
             if instance is not None:
@@ -304,9 +304,9 @@ class InstanceParticipant(cosim.Participant):
                 self._unpacked = None
             self._log.close()
 
-    def failed_end(self) -> str:
+    def close_error(self) -> str:
         """That the FMU has refused to be terminated, "" when it has not."""
-        return self._failed_end
+        return self._close_error
 
     def _end(self, instance: FmuInstance) -> None:
         if instance.mode != modes.FATAL or instance.untold is not None:
@@ -326,9 +326,9 @@ class InstanceParticipant(cosim.Participant):
             try:
                 instance.terminate()
             except FmiError as error:
-                self._failed_end = str(self._error(str(error), error.function))
+                self._close_error = str(self._error(str(error), error.function))
         elif instance.untold is not None:
-            self._failed_end = str(self._error(str(instance.untold), instance.untold.function))
+            self._close_error = str(self._error(str(instance.untold), instance.untold.function))
         if not (self._keeps and instance.mode == modes.TERMINATED):
             with suppress(Exception):
                 instance.free()

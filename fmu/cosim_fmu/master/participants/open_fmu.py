@@ -8,7 +8,6 @@ from typing import Any
 import cosim
 from cosim_fmu.master.participants.fmu_participant import FmuParticipant
 from cosim_fmu.master.participants.instance_participant import InstanceParticipant
-from cosim_fmu.master.participants.model_exchange_participant import ModelExchangeParticipant
 from cosim_fmu.master.participants.unpacked_fmu import read_fmu
 
 
@@ -39,6 +38,9 @@ def open_fmu(
             raise cosim.ModelError.of(
                 "options.inner_step", "is for Co-Simulation: this FMU is solved from outside"
             )
+        # its solver is loaded where it is needed: a process for an FMU with its own begins sooner
+        from cosim_fmu.master.participants.model_exchange_participant import ModelExchangeParticipant
+
         return ModelExchangeParticipant(path, name, **options)
     if options:
         raise cosim.ModelError.of("options", "an FMU that offers Co-Simulation only takes inner_step alone")

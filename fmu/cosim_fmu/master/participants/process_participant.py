@@ -112,7 +112,7 @@ class ProcessParticipant(cosim.Participant):
         self._released: list[int] = []
         self._waits = False
         self._given_up, self._folder = "", ""
-        self._failed_end = self._failed_before = ""
+        self._close_error = self._failed_before = ""
         self._end: weakref.finalize[..., Any] | None = None
         self._wanted: tuple[list[str], str] = [], "nothing"
         self._points: list[InnerPoint] = []
@@ -239,20 +239,20 @@ class ProcessParticipant(cosim.Participant):
         """Close the participant and end the process; one that does not answer is killed."""
         if self._process is None:
             return
-        self._failed_end = self._failed_before
+        self._close_error = self._failed_before
         if not self._waits:
             try:
-                self._failed_end = self._ask("close", timeout=SECONDS_TO_END) or self._failed_end
+                self._close_error = self._ask("close", timeout=SECONDS_TO_END) or self._close_error
                 self._process.wait(SECONDS_TO_END)
             except Exception as error:
-                self._failed_end = str(error)
+                self._close_error = str(error)
         if self._end is not None:
             self._end()
         self._process, self._pipe = None, None
 
-    def failed_end(self) -> str:
+    def close_error(self) -> str:
         """That the participant, or its process, has not ended as it should; "" when it has."""
-        return self._failed_end
+        return self._close_error
 
     def _begin(self) -> None:
         ours, theirs = Pipe()

@@ -107,8 +107,8 @@ def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, .
     from cosim_fmu.abilities import (
         InitializationMode,
         RecordsEvents,
+        ReportsCloseError,
         Resizes,
-        TellsFailedEnd,
         TellsInside,
         TellsWarnings,
         Watches,
@@ -129,7 +129,7 @@ def _do(participant: Any, tokens: dict[int, Any], name: str, given: tuple[Any, .
         return reached, [(point.time, list(point.names), list(point.values)) for point in points]
     if name == "close":
         participant.close()
-        return participant.failed_end() if isinstance(participant, TellsFailedEnd) else ""
+        return participant.close_error() if isinstance(participant, ReportsCloseError) else ""
     if name in ("events", "warnings"):
         return list(getattr(participant, name))
     if name in ("get", "directional_derivative"):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import Finding, ParticipantDescription, ResultStream, matches, missing_value
 from cosim_fmu.master.loop.drive import Drive
-from cosim_fmu.master.loop.inside import Inside
+from cosim_fmu.master.loop.inner_values import InnerValues
 from cosim_fmu.master.recording.derived_signal import DerivedSignal
 from cosim_fmu.master.recording.inner_rows import InnerRow, InputCourse, row_before, with_inner_rows
 from cosim_fmu.master.recording.text_numbers import TextNumbers
@@ -42,7 +42,7 @@ class Recorder:
         never recorded.
     inner : sequence of Link
         Connections that the participants themselves keep up to date: both ends are read of them.
-    keeps_inside : bool
+    records_between_points : bool
         Whether anything is recorded between the communication points.
     stream : ResultStream, optional
         Takes the rows while the run goes on; the result has the first and the last one alone.
@@ -67,11 +67,11 @@ class Recorder:
         patterns: Sequence[str] | None,
         *,
         inner: Sequence[Link] = (),
-        keeps_inside: bool = True,
+        records_between_points: bool = True,
         stream: ResultStream | None = None,
         derived: Mapping[str, DerivedSignal] | None = None,
     ) -> None:
-        self.keeps_inside = keeps_inside
+        self.records_between_points = records_between_points
         self._stream, self._base, self._pending = stream, 0, 0
         self._has_begun = False
         self.unfinished: Callable[[], None] | None = None
@@ -156,7 +156,7 @@ class Recorder:
                 self._columns[name][variable] = len(self.sources)
             self.sources.append((name, place, held))
 
-    def inside(self, found: Sequence[Inside]) -> None:
+    def inside(self, found: Sequence[InnerValues]) -> None:
         """Keep what happened since the last communication point; before the next one is recorded."""
         for name, point, inputs in found:
             columns = self._columns[name]

@@ -143,6 +143,7 @@ class CouplingSamples:
     def start(self, time: float, outputs: Sequence[float]) -> None:
         """The first exchange: outputs at the start (s)."""
         self.since = time
+        self._waiting, self._count = list[Vector](), 0
         n, m, b = self._size, len(self.inputs), len(self.bonds)
         self._parts = np.cumsum([1, n, m, m, b, m])
         width = int(self._parts[-1]) + m
@@ -183,10 +184,20 @@ class CouplingSamples:
         """
         given = np.zeros_like(inputs) if slopes is None else slopes
         rows = np.hstack([times[:, None], outputs, inputs, given])
-        self._collected, _ = self._add(self._collected, rows)
+        self._waiting.append(rows)
+        self._count += len(rows)
+        if self._count >= ROWS:
+            self._add_waiting()
+
+    def _add_waiting(self) -> None:
+        """Add what has come: one by one it would cost more to hand over than to add."""
+        if self._waiting:
+            rows, self._waiting, self._count = np.concatenate(self._waiting), [], 0
+            self._collected, _ = self._add(self._collected, rows)
 
     def samples(self) -> Samples:
         """All samples until now; collecting may go on."""
+        self._add_waiting()
         until_now = Collected(*(array.copy() for array in self._collected))
         until_now, count = self._add(until_now, np.zeros((0, 0)), ends=True)
         width = until_now.present.size
@@ -197,10 +208,12 @@ class CouplingSamples:
     @property
     def is_thinned(self) -> bool:
         """Whether samples were dropped."""
+        self._add_waiting()
         return int(self._collected.counts[STRIDE]) > 1
 
     def memory(self) -> dict[str, Any]:
         """Everything collected so far, for `put_back`."""
+        self._add_waiting()
         return {
             "collected": tuple(array.copy() for array in self._collected),
             **{name: getattr(self, name) for name in REMEMBERED},
@@ -211,6 +224,7 @@ class CouplingSamples:
         for name in REMEMBERED:
             setattr(self, name, memory[name])
         self._collected = Collected(*(array.copy() for array in memory["collected"]))
+        self._waiting, self._count = [], 0
 
     def _add(self, collected: Collected, rows: Vector, *, ends: bool = False) -> tuple[Collected, int]:
         """Add exchanges; what is known then, and how many samples are kept."""

@@ -24,10 +24,10 @@ Descriptions = Mapping[str, ParticipantDescription]
 def check_loops(
     descriptions: Descriptions,
     links: Sequence[Link],
-    every: Mapping[str, int],
+    step_multiple: Mapping[str, int],
     algorithm: cosim.MasterAlgorithm,
     *,
-    looked_into: bool,
+    is_probed: bool,
     joint: Sequence[str] = (),
 ) -> list[WiringProblem]:
     """A problem for each loop that the algorithm can neither order nor iterate.
@@ -36,11 +36,11 @@ def check_loops(
     ----------
     descriptions : mapping of str to ParticipantDescription
     links : sequence of Link
-    every : mapping of str to int
+    step_multiple : mapping of str to int
         Participants that step once in so many communication steps.
     algorithm : MasterAlgorithm
         That exchanges within a step.
-    looked_into : bool
+    is_probed : bool
         Whether it is known that these loops are real; else those that can be looked into are let pass.
     joint : sequence of str
         Participants that step as one.
@@ -51,9 +51,9 @@ def check_loops(
         inside = [port for port in graph if ".".join(port) in loop.values or port[0] in loop.participants]
         paths = (closed_path(graph, [port, *graph]) for port in inside)
         path = next((p for p in paths if any(name not in joint for name, _ in p)), [])
-        if not looked_into and doubtful_outputs(descriptions, links).keys() & set(path):
+        if not is_probed and doubtful_outputs(descriptions, links).keys() & set(path):
             continue
-        reason = _refusal(loop, descriptions, every, algorithm)
+        reason = _refusal(loop, descriptions, step_multiple, algorithm)
         if reason:
             name, output = next(
                 port for port in path if descriptions[port[0]].variables[port[1]].causality != "input"
@@ -103,7 +103,7 @@ def _shows(description: ParticipantDescription) -> bool:
 def _refusal(
     loop: FeedthroughLoop,
     descriptions: Descriptions,
-    every: Mapping[str, int],
+    step_multiple: Mapping[str, int],
     algorithm: cosim.MasterAlgorithm,
 ) -> str:
     if not algorithm.solves_loops:
@@ -111,7 +111,7 @@ def _refusal(
     fixed = [name for name in loop.participants if not descriptions[name].can_restore]
     if fixed:
         return f"{', '.join(fixed)} cannot save and restore {'its' if len(fixed) == 1 else 'their'} state"
-    slow = [name for name in loop.participants if every.get(name, 1) > 1]
+    slow = [name for name in loop.participants if step_multiple.get(name, 1) > 1]
     if slow:
         return f"{', '.join(slow)} has a longer communication step than the others"
     return "" if loop.values else "none of its values is a real number"

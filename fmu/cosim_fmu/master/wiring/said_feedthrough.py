@@ -12,7 +12,7 @@ from cosim_fmu.master.wiring.feedthrough import with_causality, with_feedthrough
 NONE = "none"
 
 
-def with_said_feedthrough(description: ParticipantDescription, said: Any) -> ParticipantDescription:
+def override_feedthrough(description: ParticipantDescription, said: Any) -> ParticipantDescription:
     """The description with what the user says instead of what the participant declares.
 
     Parameters

@@ -164,7 +164,7 @@ def check_steps(
     algorithm: cosim.MasterAlgorithm | None,
 ) -> tuple[dict[str, int], list[WiringProblem]]:
     """For each participant with a step of its own the multiple of the common one, and what is wrong."""
-    every: dict[str, int] = {}
+    step_multiple: dict[str, int] = {}
     problems = []
     for name, given in steps.items():
         key = ("participants", name, "step")
@@ -182,14 +182,14 @@ def check_steps(
             text = f"is {own:g} s, needs a multiple of the communication step, {step:g} s"
             problems.append(problem(key, text))
             continue
-        every[name] = round(multiple)
-        if every[name] > 1 and algorithm is not None and not algorithm.fixed_sequence:
+        step_multiple[name] = round(multiple)
+        if step_multiple[name] > 1 and algorithm is not None and not algorithm.fixed_sequence:
             text = (
                 f"is longer than the communication step, which {type(algorithm).__name__} here cannot deal "
                 "with: take jacobi or gauss_seidel without extrapolation"
             )
             problems.append(problem(key, text))
-    return every, problems
+    return step_multiple, problems
 
 
 def check_copies(descriptions: Descriptions) -> list[WiringProblem]:
@@ -257,15 +257,15 @@ def _algorithms() -> list[tuple[str, Any]]:
 
 
 def check_last_step(
-    descriptions: Descriptions, every: Mapping[str, int], points: CommunicationPoints
+    descriptions: Descriptions, step_multiple: Mapping[str, int], points: CommunicationPoints
 ) -> list[WiringProblem]:
     """A problem for each participant whose last step would be a shorter one, which it cannot take."""
     last = points.time(points.count) - points.time(points.count - 1) if points.count else points.step
     found = []
     for name, description in descriptions.items():
-        cut = abs(last - points.step) > 1e-9 * points.step or points.count % every.get(name, 1) != 0
+        cut = abs(last - points.step) > 1e-9 * points.step or points.count % step_multiple.get(name, 1) != 0
         if cut and not description.variable_step:
-            own = every.get(name, 1) * points.step
+            own = step_multiple.get(name, 1) * points.step
             text = (
                 f"{name} cannot vary its communication step, and the end, {points.until:g} s, is not a "
                 f"multiple of {own:g} s away from the start: choose the end or the step so"

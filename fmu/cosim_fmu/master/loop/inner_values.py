@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 from cosim_fmu.abilities import InnerPoint
 
 
-class Inside(NamedTuple):
+class InnerValues(NamedTuple):
     """What is known of a participant at an instant between two communication points.
 
     Attributes

@@ -32,8 +32,8 @@ EVEN = 4.0 / 3.0
 """Lengths in a row differ by this factor at most: where values lag by half of one, slopes change with it."""
 
 
-def judge_stairs(counts, numbers, table, largest):
-    """The error of the stairs in the exchange under way, over its tolerance, where it is the largest."""
+def hold_error(counts, numbers, table, largest):
+    """The error of held inputs in the exchange under way, over its tolerance, where it is the largest."""
     n = counts[SIZE]
     for k in range(n):
         if table[HELD * n + k] != 0.0 and table[STEEPEST * n + k] > 0.0:

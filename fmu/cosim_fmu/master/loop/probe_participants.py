@@ -10,10 +10,10 @@ import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmu.binding.fmi_error import is_fatal
 from cosim_fmu.master.co_simulation_error import CoSimulationError
-from cosim_fmu.master.loop.begin import begin
 from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
+from cosim_fmu.master.loop.initialize_participants import initialize_participants
 from cosim_fmu.master.loop.printed_in_calls import printed_in_calls
 from cosim_fmu.master.loop.probe_feedthrough import NotFoundOutError, probe_feedthrough
 from cosim_fmu.master.loop.step_threads import StepThreads
@@ -35,7 +35,7 @@ class Findings(NamedTuple):
     ----------
     descriptions : dict of str to ParticipantDescription
         With the feedthrough that was found.
-    refusing : frozenset of str
+    unreadable_before_step : frozenset of str
         Participants that refuse to be read after their inputs were set, before the next step: FMI 2.0.4 lets
         an FMU do so (section 4.2.1).
     remarks : list of str
@@ -45,12 +45,12 @@ class Findings(NamedTuple):
     """
 
     descriptions: dict[str, ParticipantDescription]
-    refusing: frozenset[str]
+    unreadable_before_step: frozenset[str]
     remarks: list[str]
     warnings: list[str]
 
 
-def look_into_participants(
+def probe_participants(
     participants: Mapping[str, cosim.Participant],
     descriptions: Descriptions,
     links: Sequence[Link],
@@ -101,13 +101,13 @@ def look_into_participants(
         *(participants, links, list(participants), reads, CoSimulationStatistics(), descriptions),
         *(CommunicationPoints(start, start + step, step), {}, StepThreads(1), (), joint),
     )
-    refusing = set()
+    unreadable_before_step = set()
     with same_folder(), printed_in_calls(participants), ExitStack() as stack:
-        given = begin(coupled, values, tolerances, (start, None), parameter_links, stack)
+        given = initialize_participants(coupled, values, tolerances, (start, None), parameter_links, stack)
         for name in dict.fromkeys([*unsure, *(name for name, _ in doubtful)]):
             present = {variable: value for (n, variable), value in given.items() if n == name}
             if name in unsure and _refuses(participants[name], present, reads[name]):
-                refusing.add(name)
+                unreadable_before_step.add(name)
                 remarks.append(
                     f"{name} refuses to be read between setting and stepping: what depends directly on its "
                     "inputs is what it was for the inputs of the step"
@@ -139,7 +139,7 @@ def look_into_participants(
             )
             how = "changed inputs" if descriptions[name].can_restore else "directional derivatives"
             remarks += [_sentence(name, output, wanted[output], needs[output], how) for output in wanted]
-    return Findings(found, frozenset(refusing), remarks, warnings)
+    return Findings(found, frozenset(unreadable_before_step), remarks, warnings)
 
 
 def _may_refuse(description: ParticipantDescription, name: str, links: Sequence[Link]) -> bool:

@@ -7,7 +7,7 @@ from contextlib import ExitStack, suppress
 from typing import Any
 
 import cosim
-from cosim_fmu.abilities import InitializationMode, TellsFailedEnd, TellsWarnings
+from cosim_fmu.abilities import InitializationMode, ReportsCloseError, TellsWarnings
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
 from cosim_fmu.master.loop.initial_exchange import make_consistent
 from cosim_fmu.master.participants.same_folder import same_folder
@@ -16,7 +16,7 @@ from cosim_fmu.master.wiring.feedthrough import Port
 from cosim_fmu.master.wiring.link import Link
 
 
-def begin(
+def initialize_participants(
     coupled: CoupledParticipants,
     values: Mapping[str, Mapping[str, Any]],
     tolerances: Mapping[str, float | None],
@@ -71,5 +71,5 @@ def _close(name: str, participant: cosim.Participant, warnings: list[str]) -> No
             warnings += [f"{name}: {text}" for text in participant.warnings]
     with suppress(Exception):  # a close that fails hides neither the results nor what failed before
         participant.close()
-        if isinstance(participant, TellsFailedEnd) and (why := participant.failed_end()):
+        if isinstance(participant, ReportsCloseError) and (why := participant.close_error()):
             warnings.append(f"{name}: it did not end as it should: {why}")
