@@ -35,7 +35,7 @@ CORRECTIONS = width_of(Corrections)
 TOLERANCE = 1e-10
 CONSTRAINT_TOLERANCE = TOLERANCE  # its name in `cosim.kit`
 LOOSE = 1e-7  # accepted where rounding or constraints that contradict each other allow no less
-MOST = 30
+MOST_CORRECTIONS = 30
 NOT_MET = -4  # among the answers of steps' helpers: 0, 1 + the index of a block, -1 not finite, …
 
 
@@ -75,7 +75,7 @@ def project(system, corrections, t):
     if not has_constraints(corrections):
         return 0
     before = 1e300
-    for _ in range(MOST):
+    for _ in range(MOST_CORRECTIONS):
         if errors.position <= TOLERANCE * errors.allowed:
             break
         if not errors.position < 0.9 * before:
@@ -91,7 +91,7 @@ def project(system, corrections, t):
     if not errors.position <= LOOSE:
         return NOT_MET
     before = 1e300
-    for _ in range(MOST):
+    for _ in range(MOST_CORRECTIONS):
         if errors.speed <= TOLERANCE * errors.allowed:
             break
         if not errors.speed < 0.9 * before:
@@ -198,7 +198,7 @@ def failure_code(status, work, otherwise):
 
 
 MEET_SIGNATURE = "TIiifFFFIFFIiiF>i"
-MOST = 100
+MOST_ATTEMPTS = 100
 LONGEST = 0.5  # largest change of a coordinate in one step, rad or m
 NEAR = 1e-3  # a position error from which the corrections of steps go on
 
@@ -229,7 +229,7 @@ def assemble_system(system, corrections, t, nq, nu, spare):
     for m in range(n):
         y[m] = given[m]
     error = position_error(system, corrections, t)
-    for _ in range(MOST):
+    for _ in range(MOST_ATTEMPTS):
         if error <= LOOSE or error == math.inf:
             break
         for m in range(n):

@@ -54,7 +54,7 @@ from cosim.system.history_buffer import (
 )
 from cosim.walker import walk
 
-ROOM = 12  # entries: more than one step can bring
+STEP_ROOM = 12  # entries: more than one step can bring
 
 
 def earliest(run: Run, slots: Integers) -> float:
@@ -274,8 +274,8 @@ def double(run: Run, number: int, used: int) -> int:
     return used + added
 
 
-MOST = 100  # points that a step may add to a history; then it is taken again, shorter
-ROOM = MOST + 180  # entries that a step can bring
+MOST_POINTS = 100  # points that a step may add to a history; then it is taken again, shorter
+INNER_ROOM = MOST_POINTS + 180  # entries that a step can bring with points inside it
 SHORTENED = 60  # how often, at most
 SHORTEST = 1e-9  # of a step: what is off in an interval that short jumps there
 CLOSE = 0.25  # of the accuracy
@@ -324,12 +324,12 @@ def refine(run: Run, shorter: bool) -> float:
             needs_point = look_between(run, middle)
         added += 1 if needs_point else 0
         is_shortest = high - low <= shortest
-        is_full = added > ROOM - 4
+        is_full = added > INNER_ROOM - 4
         if needs_point and (is_full or (is_shortest and start < low and high < now)):
             report_once(run, ADDED, NOT_SMOOTH)  # at its ends dense output may not quite meet the states
         if not needs_point or is_shortest or is_full:
             low = high
-        elif shorter and added >= MOST and low > start:
+        elif shorter and added >= MOST_POINTS and low > start:
             break
         else:
             low = max(start, changed_from(run, middle))
