@@ -244,6 +244,8 @@ class NativeCalls:
         end or an early return that is asked for stops the compiled loop, too.
     input_references, output_references : int
         Addresses of the arrays `references` for the variables that were asked for.
+    input_count, output_count : int, optional
+        How many references these are; one for each variable unless given (a whole array has one).
     same_size : bool
         Whether every step but the last has to have the very same length.
     keep : object
@@ -280,6 +282,8 @@ class NativeCalls:
     same_size: bool
     keep: object
     access: int = 0
+    input_count: int | None = None
+    output_count: int | None = None
     set_slopes: int = 0
     save: int = 0
     restore: int = 0

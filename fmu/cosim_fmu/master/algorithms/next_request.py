@@ -26,7 +26,6 @@ from cosim_fmu.master.algorithms.exchange_layout import (
     GUESS,
     IN_A_ROW,
     ITERATED,
-    KEPT,
     KIND,
     LAST_MIDDLE,
     LAST_START,
@@ -121,7 +120,6 @@ def give_back(counts, table):
 
 def adapt_exchanges(counts, numbers, table, bonds, time, size):
     """As many exchanges along lines as the tolerance needs."""
-    counts[KEPT] = 0
     if counts[PHASE] == BEGIN:
         if numbers[NEXT] == math.inf:
             # held inputs err by the first power of its length: once, so that the run's error is of the second
@@ -142,7 +140,6 @@ def adapt_exchanges(counts, numbers, table, bonds, time, size):
         if learn_from(counts, numbers, table, error):
             counts[PHASE] = AFTER_RESTORE
             return RESTORE
-        counts[KEPT] = 1
     if counts[PHASE] != BEGIN and numbers[NEXT] < SMALLEST_PART * size:
         return FAILED
     if numbers[REACHED] >= numbers[STEP_END]:

@@ -33,6 +33,10 @@ class Access:
     ----------
     count : int
         Of the variables.
+    is_direct : bool
+        Whether the FMU's own function takes them one by one: scalar reals.
+    function, references, reference_count : int
+        Its address, and its second and third argument.
     """
 
     def __init__(
@@ -44,6 +48,10 @@ class Access:
         chosen = [elements[name] for name in names]
         references = _whole(chosen, instance.real)
         function = instance.library.address(verb + instance.real)
+        self.is_direct = bool(references) and bool(function) and len(references) == len(names)
+        if not names:
+            self._words = [0, instance.component, 0, 0]
+            return
         if references and function:
             self._references = (ctypes.c_uint32 * len(references))(*references)
             at = ctypes.addressof(self._references)
@@ -69,6 +77,28 @@ class Access:
 
         self._python = CalledPython(call)
         self._words = [self._python.address, 0, 0, 0]
+
+    @property
+    def function(self) -> int:
+        """Address of what is called."""
+        return self._words[0]
+
+    @property
+    def references(self) -> int:
+        """Address of the value references, or of what stands for them."""
+        return self._words[2]
+
+    @property
+    def reference_count(self) -> int:
+        """How many there are."""
+        return self._words[3]
+
+    def forget_misfit(self) -> bool:
+        """Whether a value did not fit its type in the last call, so that the FMU was not called."""
+        if self._python is not None and isinstance(self._python.raised, ValueError):
+            self._python.raised = None
+            return True
+        return self._typed is not None and self._typed.misfits
 
     def words(self, values: int) -> list[int]:
         """The arguments of `call_with_array`, with the values at that address."""

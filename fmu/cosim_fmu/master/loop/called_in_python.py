@@ -107,7 +107,9 @@ class CalledInPython:
         """The same, but what is read of the participant goes through Python."""
         read = ARRAY_CALL(self._safely(self._get))
         address = ctypes.cast(read, ctypes.c_void_p).value or 0
-        return replace(calls, get=address, output_references=0, keep=(calls.keep, self, read))
+        return replace(
+            calls, get=address, output_references=0, output_count=None, keep=(calls.keep, self, read)
+        )
 
     def taken(self) -> BaseException:
         """What was raised; it is forgotten here."""

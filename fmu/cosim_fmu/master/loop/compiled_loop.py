@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from time import perf_counter
 from typing import Any
 
@@ -19,7 +19,7 @@ from cosim_fmu.master.loop.algorithm_arrays import AlgorithmArrays
 from cosim_fmu.master.loop.called_in_python import CalledInPython
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
-from cosim_fmu.master.loop.exchange_arrays import ANSWERED
+from cosim_fmu.master.loop.exchange_arrays import ANSWER, ANSWERED
 from cosim_fmu.master.loop.exchange_face import ExchangeFace
 from cosim_fmu.master.loop.exchange_machine import ExchangeMachine, words_of
 from cosim_fmu.master.loop.exchange_programs import ExchangePrograms
@@ -70,6 +70,7 @@ class CompiledLoop:
         Participants that are called in Python, and why.
     decides_in_python : str
         The class of an algorithm that does; else "".
+    values : RunValues
     """
 
     def __init__(
@@ -91,7 +92,7 @@ class CompiledLoop:
         self.machine = machine = ExchangeMachine(coupled, points, recorder.sources, self._along)
         self._names, self._numbers = machine.names, ValueNumbers()
         goes_back = programs.goes_back
-        flags = words_of(machine.answers, np.float64).reshape(len(self._names), -1)
+        flags = words_of(machine.answers, np.float64).reshape(len(self._names), ANSWER)
         found = native_participants(coupled, points, flags[:, :ANSWERED], self._along, goes_back)
         self.in_python = {name: calls for name, calls in found.items() if isinstance(calls, str)}
         self._called: dict[str, CalledInPython] = {}
@@ -105,10 +106,10 @@ class CompiledLoop:
             each.progress.watched = each.progress.always_watched
         self._main = self._algorithms[0]
         self.memory: ExchangeMemory = self._main.memory
-        self._values = RunValues(coupled, machine, self._numbers, self.in_python)
-        self._rows = RunRows(coupled, points, machine, self._values, self._numbers, recorder, self._along)
+        self.values = RunValues(coupled, machine, self._numbers, self.in_python)
+        self._rows = RunRows(coupled, points, machine, self.values, self._numbers, recorder, self._along)
         self._python = OperationsInPython(
-            *(coupled, machine, self._values, self._calls, self._called, self.in_python)
+            *(coupled, machine, self.values, self._calls, self._called, self.in_python)
         )
         machine.report.ticks = bool(coupled.ticking)
         self._at_once, self._is_limited = 1, False
@@ -168,16 +169,12 @@ class CompiledLoop:
 
     def show(self) -> None:
         """Let others see the values as Python has them; `take_over_all` goes on after that."""
-        self._values.show()
+        self.values.show()
 
     def take_over_all(self) -> None:
         """Go on after participants were used from Python, and values shown."""
-        self._values.take_over()
-        self._values.resume(self._names)
-
-    def resume(self, names: Iterable[str]) -> None:
-        """Participants were used from Python."""
-        self._values.resume(names)
+        self.values.take_over()
+        self.values.resume(self._names)
 
     def _enter(self) -> None:
         """A participant is called in Python in the step under way."""

@@ -228,10 +228,6 @@ class CoupledParticipants:
             if course is not None and self._followers[name]:
                 self._set_slopes(name, course)
 
-    def interface(self) -> Vector:
-        """Values of the interface on the board."""
-        return np.array(self.values(), dtype=np.float64)
-
     def line_of(self, link: Link) -> int:
         """Place of what a connection passes on in the interface; -1 when it follows no line."""
         return self._interface.get(link.start, -1)

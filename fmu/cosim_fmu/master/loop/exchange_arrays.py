@@ -23,6 +23,8 @@ class Part(Record):
     access: int
     input_references: int
     output_references: int
+    input_count: int  # of these
+    output_count: int
     set_slopes_at: int  # 0 where its inputs do not run along lines
     slope_orders: int
     save_at: int

@@ -124,8 +124,12 @@ class ExchangeFace:
         members = {m for name in (self.order if names is None else names) for m in coupled.units[name]}
         wanted = [name for name in coupled.participants if name in members]
         states = {name: coupled.guarded(name, coupled.participants[name].save) for name in wanted}
-        self._resume(wanted)
-        return _Saved(states, {name: list(coupled.board[name]) for name in wanted}, coupled.marks())
+        if self._loop is None:
+            outputs = {name: list(coupled.board[name]) for name in wanted}
+        else:
+            self._loop.values.resume(wanted)
+            outputs = {name: self._loop.values.read(name) for name in wanted}
+        return _Saved(states, outputs, coupled.marks())
 
     def restore(self, token: _Saved) -> None:
         """Go back; events since then have not happened."""
@@ -133,10 +137,10 @@ class ExchangeFace:
         coupled.collect()
         for name, state in token.states.items():
             coupled.guarded(name, coupled.participants[name].restore, state)
-            coupled.board[name][:] = token.outputs[name]
-        self._resume(list(token.states))
-        coupled.go_back_to(token.marks)
-
-    def _resume(self, names: Sequence[str]) -> None:
+            if self._loop is None:
+                coupled.board[name] = list(token.outputs[name])
+            else:
+                self._loop.values.put(name, token.outputs[name])
         if self._loop is not None:
-            self._loop.resume(names)
+            self._loop.values.resume(token.states)
+        coupled.go_back_to(token.marks)

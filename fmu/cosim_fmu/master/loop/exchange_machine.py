@@ -151,6 +151,8 @@ class ExchangeMachine:
             part.first_input, part.first_output = self.first_input[i], self.first_output[i]
             part.inputs = self.first_input[i + 1] - self.first_input[i]
             part.outputs = self.first_output[i + 1] - self.first_output[i]
+            part.input_count = part.inputs if of.input_count is None else of.input_count
+            part.output_count = part.outputs if of.output_count is None else of.output_count
 
     def follow(self, algorithms: Sequence[AlgorithmArrays]) -> None:
         """Have these algorithms decide: the one of the master, then those of its loops."""

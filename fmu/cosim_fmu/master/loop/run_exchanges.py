@@ -322,7 +322,9 @@ def write_inputs(a, part):
     if part.inputs == 0:
         return DONE
     at = report_of(a).inputs_at + 8 * part.first_input
-    status = call_with_array(part.set_at, part.access, part.input_references, part.inputs, at, part.inputs)
+    status = call_with_array(
+        part.set_at, part.access, part.input_references, part.input_count, at, part.inputs
+    )
     report_of(a).status = status
     return SET_FAILED if status > 1 else DONE  # 0 is OK and 1 a warning, in every version of FMI
 
@@ -495,7 +497,9 @@ def read(a, part):
     if part.outputs == 0:
         return DONE
     at = report_of(a).outputs_at + 8 * part.first_output
-    status = call_with_array(part.get_at, part.access, part.output_references, part.outputs, at, part.outputs)
+    status = call_with_array(
+        part.get_at, part.access, part.output_references, part.output_count, at, part.outputs
+    )
     report_of(a).status = status
     return READ_FAILED if status > 1 else DONE
 

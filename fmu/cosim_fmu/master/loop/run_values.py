@@ -47,6 +47,10 @@ class RunValues:
         """What was read of a participant, as Python has it."""
         return self._numbers.values(self._types[name][1], self._machine.outputs_of(name))
 
+    def put(self, name: str, values: Iterable[Any]) -> None:
+        """Write what was read of a participant, as Python has it."""
+        self._machine.outputs_of(name)[:] = self._numbers.all_of(self._types[name][1], values)
+
     def held(self, name: str, region: int = HELD) -> list[Any]:
         """The inputs of a participant, as Python has them."""
         return self._numbers.values(self._types[name][0], self._machine.inputs_of(name, region))
@@ -115,9 +119,13 @@ class RunValues:
     def forget_texts(self) -> None:
         """Of the table of texts and binary data what no variable has any more."""
         kept: list[float] = []
-        for name, types in self._types.items():
-            values = self._machine.inputs_of(name), self._machine.outputs_of(name)
-            for kinds, numbers in zip(types, values, strict=True):
+        machine = self._machine
+        for name, (inputs, outputs) in self._types.items():
+            for kinds, numbers in (
+                (inputs, machine.inputs_of(name)),
+                (inputs, machine.inputs_of(name, BEGAN)),
+                (outputs, machine.outputs_of(name)),
+            ):
                 kept += [n for kind, n in zip(kinds, numbers.tolist(), strict=True) if kind in TABLED]
         for algorithm in self._machine.algorithms:
             kept += algorithm.arrays.saved.tolist()

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping, Sequence
-from ctypes import addressof, c_uint, c_void_p
+from ctypes import addressof, c_void_p
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -17,15 +17,17 @@ from cosim_fmu.abilities import InnerPoint, NativeCalls
 from cosim_fmu.binding import modes
 from cosim_fmu.binding.fmi_error import FmiError
 from cosim_fmu.binding.fmu_instance import FmuInstance, SavedState, StepAnswer
+from cosim_fmu.master.evaluation.access import Access
 from cosim_fmu.master.participants.fmu_interface import FmuInterface
 from cosim_fmu.master.participants.inner_clock import InnerClock
 from cosim_fmu.master.participants.instance_participant import InstanceParticipant
-from cosim_fmu.master.participants.typed_variables import TypedVariables
 from cosim_fmu.master.step_discarded import StepDiscarded
 from cosim_fmu.master.stop_requested import StopRequested
 
 MOST_EVENT_ITERATIONS = 100
 TIMES = struct.Struct("<2d")
+WIDE = ("Int64", "UInt64")
+"""Types whose values are not exact among reals."""
 SLOPE_ABILITIES = {
     "3.0": "providesIntermediateUpdate with inputs that have intermediateUpdate",
     "2.0": "canInterpolateInputs",
@@ -80,7 +82,7 @@ class FmuParticipant(InstanceParticipant):
         self._passages: list[cosim.EventRecord] = []
         self._usual_size = 0.0
         self._flags = np.zeros(5)
-        self._typed: dict[str, TypedVariables] = {}
+        self._native: dict[str, Access] = {}
         self._warnings: list[str] = []
 
     @property
@@ -285,8 +287,8 @@ class FmuParticipant(InstanceParticipant):
     ) -> NativeCalls | None:
         """Where compiled code finds the functions that write, advance and read.
 
-        None when the library does not export one of them, and for arrays, aliases of other sign, clocks
-        (inner ones, too) and what is written in event mode: these are left to Python.
+        None when the library does not export the one that advances, for integers of 64 bits, clocks (inner
+        ones, too) and what is written in event mode: these are left to Python.
 
         Parameters
         ----------
@@ -294,47 +296,36 @@ class FmuParticipant(InstanceParticipant):
         flags : ndarray, shape (5,)
             Where FMI 3.0 tells after a step what it asks for; last a time (s) beyond which `step` is called.
         """
-        interface = self._read_interface()
-        chosen = [interface.elements[name] for name in (*inputs, *reads)]
-        real, library = self._instance.real, self._instance.library
-        if any(e.size > 1 or e.sign < 0 for e in chosen):
-            return None
+        interface, library = self._read_interface(), self._instance.library
         self.exit_initialization()
         if self._special(tuple(inputs)) or self.ticks_by_time:
             return None
         if self._inner_clock is not None and (inputs or self._is_given):
             return None
-        step, *functions = (library.address(name) for name in ("DoStep", f"Set{real}", f"Get{real}"))
-        if not (step and all(functions)):
+        step = library.address("DoStep")
+        listed = {"Set": inputs, "Get": reads}
+        if not step or any(interface.elements[name].type in WIDE for name in (*inputs, *reads)):
             return None
         self._flags = flags
         self.resume_native()
-        self._typed = {}
-        listed = [chosen[: len(inputs)], chosen[len(inputs) :]]
-        slopes = 0 if interface.intermediate else library.address("SetRealInputDerivatives")
-        if all(e.type == real for e in chosen):
-            kept: Any = [(c_uint * max(1, len(own)))(*(e.reference for e in own)) for own in listed]
-            addresses = [addressof(references) for references in kept]
-        else:
-            try:
-                kept = [
-                    TypedVariables(self._instance, *own) for own in zip(listed, ("Set", "Get"), strict=True)
-                ]
-            except ValueError:
-                return None
-            self._typed, slopes = dict(zip(("Set", "Get"), kept, strict=True)), 0
-            functions, addresses = [each.function for each in kept], [each.address for each in kept]
+        self._native = {
+            verb: Access(self._instance, names, interface.elements, verb) for verb, names in listed.items()
+        }
+        written, read = self._native.values()
+        takes_slopes = written.is_direct and not interface.intermediate
         self._log.begin()
         return NativeCalls(
             instance=self._instance.component,
-            set=functions[0],
+            set=written.function,
             step=step,
-            get=functions[1],
-            input_references=addresses[0],
-            output_references=addresses[1],
+            get=read.function,
+            input_references=written.references,
+            output_references=read.references,
+            input_count=written.reference_count,
+            output_count=read.reference_count,
             same_size=not interface.description.variable_step,
-            keep=kept,
-            set_slopes=slopes,
+            keep=self._native,
+            set_slopes=library.address("SetRealInputDerivatives") if takes_slopes else 0,
             **self._state_calls(),
         )
 
@@ -381,12 +372,9 @@ class FmuParticipant(InstanceParticipant):
         return reached if reached > time or not self._events else self._do_steps(time, size)
 
     def after_native_access(self, verb: str, status: int) -> None:
-        """Raise what `set` or `get` would have raised."""
-        typed = self._typed.get(verb)
-        if typed is not None:
-            self._guard(typed.check, status)
-        else:
-            self._guard(self._instance.check, verb + self._instance.real, status)
+        """Raise what `set` or `get` would have raised; where a value does not fit its type, `set` says it."""
+        if not self._native[verb].forget_misfit():
+            self._guard(self._native[verb].check, status)
 
     def _after_state(self, verb: str, status: int) -> None:
         """Raise what `save` or `restore` would have raised."""

@@ -75,6 +75,11 @@ class TypedVariables:
     def _named(self, kind: str) -> str:
         return self._verb + self._instance.same_functions.get(kind, kind)
 
+    @property
+    def misfits(self) -> bool:
+        """Whether a value did not fit its type in the last call, so that the FMU was not called."""
+        return int(self._block[layout.FAULT]) > 0
+
     def check(self, status: int) -> None:
         """Raise what the FMU's status means; nothing where a value does not fit its type."""
         fault = int(self._block[layout.FAULT])
