@@ -29,7 +29,6 @@ import numpy as np
 
 from cosim_compiler.convention import address_of
 from cosim_compiler.errors import ContractError
-from cosim_compiler.nearest import nearest
 
 NUMBERS: dict[Any, Any] = {float: ctypes.c_double, int: ctypes.c_int64}
 C_NUMBERS = {float: "double", int: "int64_t"}
@@ -116,7 +115,6 @@ def _rows_property(field: str, rows: Rows) -> property:
 
 
 _Structure: Any = ctypes.Structure
-_set_field = ctypes.Structure.__setattr__
 
 
 class Record(_Structure, metaclass=_RecordType):
@@ -129,14 +127,6 @@ class Record(_Structure, metaclass=_RecordType):
     """
 
     declared: ClassVar[dict[str, Any]]
-
-    def __setattr__(self, name: str, value: Any) -> None:
-        try:
-            _set_field(self, name, value)
-        except AttributeError as error:
-            near = nearest(name, self.declared)
-            more = f"; nearest: '{near}'" if near else ""
-            raise AttributeError(f"{type(self).__name__} has no field '{name}'{more}") from error
 
     def hold(self, field: str, elements: Any) -> None:
         """Let the rows of a field be an array of ctypes or of NumPy, which its owner keeps.

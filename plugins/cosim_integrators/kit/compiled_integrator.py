@@ -57,7 +57,9 @@ CALLS = {
 CODES = tuple(StepCode)  # by number; an enumeration is slow to call
 NOTHING_LIMITS = "this system has no states that limit the step: give a finite t_stop or maximum_step"
 COUNTED = ("steps", "rejections", "evaluations", "jacobians", "factorizations", "newton_failures")
-STEPS = place_in(StepWork, "steps")
+COUNTED_PLACES = [place_in(StepWork, name) for name in COUNTED]
+STEPS = COUNTED_PLACES[0]
+ENDS = [place_in(StepWork, "start"), place_in(StepWork, "end")]
 SLOTS_HEADER = width_of(MethodSlots)
 
 
@@ -308,14 +310,12 @@ class CompiledIntegrator(Integrator):
     def _new_work(more: int) -> Vector:
         """An array `work` before the first step, with so many numbers behind the header."""
         work = np.zeros(WORK_HEADER + more)
-        last = rows_of(StepWork, work, 0, 1)[0]
-        last.start = last.end = math.nan
+        work[ENDS] = math.nan
         return work
 
     def _new_counts(self) -> Vector:
         """What was counted since the system was prepared."""
-        last = self._last
-        return np.array([getattr(last, name) for name in COUNTED])
+        return self._work[COUNTED_PLACES]
 
     def _stepped(self, system: System, state: State) -> None:
         """After a step: what a method does in Python; the State is at the end."""
