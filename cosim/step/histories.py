@@ -44,7 +44,7 @@ from cosim.step.records import (
 from cosim.step.run import Integers, Reals, Run
 from cosim.walker import walk
 
-ROOM = 12  # entries: more than one step can bring
+ROOM_FOR_STEP = 12  # entries: more than the ends of a step and the points inside it can bring
 
 
 def earliest(run: Run, slots: Integers) -> float:
@@ -265,7 +265,7 @@ def double(run: Run, number: int, used: int) -> int:
 
 
 MOST = 100  # points that a step may add to a history; then it is taken again, shorter
-ROOM = MOST + 180  # entries that a step can bring
+ROOM_FOR_REFINEMENT = MOST + 180  # entries that are added between the ends of a step, at most
 SHORTENED = 60  # how often, at most
 SHORTEST = 1e-9  # of a step: what is off in an interval that short jumps there
 CLOSE = 0.25  # of the accuracy
@@ -314,7 +314,7 @@ def refine(run: Run, shorter: bool) -> float:
             needs_point = look_between(run, middle)
         added += 1 if needs_point else 0
         is_shortest = high - low <= shortest
-        is_full = added > ROOM - 4
+        is_full = added > ROOM_FOR_REFINEMENT - 4
         if needs_point and (is_full or (is_shortest and start < low and high < now)):
             report_once(run, ADDED, NOT_SMOOTH)  # at its ends dense output may not quite meet the states
         if not needs_point or is_shortest or is_full:
