@@ -18,8 +18,8 @@ records           `Record`, `rows_of`, `width_of`, `place_in`: memory with named
                   columns
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
 records           `Record`, `rows_of`, `width_of`, `place_in`, `as_table`: what blocks know, declared by names
-histories         `History`: what ``s.past`` of a view is; `flattened`: helpers of it that also take its
-                  arrays, as `append_to_history` … do; `history_buffer`: what it looks like inside
+histories         `History`: what ``s.past`` of a view is; `history_at`: that of a place in `k`; `flattened`:
+                  helpers of it that also take its arrays, as `append_to_history` … of `history_buffer` do
 the Step          its arrays, tables and entry points, for hosts without Python: `Run`, `records`, `Tables` …
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts
 helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
@@ -60,6 +60,10 @@ if TYPE_CHECKING:
     from cosim.component.declarations import attachment as attachment
     from cosim.component.declarations import data_file as data_file
     from cosim.component.declarations import text as text
+    from cosim.component.history import LOOKED as LOOKED
+    from cosim.component.history import History as History
+    from cosim.component.history import history_at as history_at
+    from cosim.component.history import margin as margin
     from cosim.component.kinks import missed_kinks as missed_kinks
     from cosim.component.values import NUMERIC as NUMERIC
     from cosim.component.values import words_of as words_of
@@ -216,9 +220,6 @@ if TYPE_CHECKING:
     from cosim.system import history_buffer as history_buffer
     from cosim.system.assembly import Assembly as Assembly
     from cosim.system.block_address import python_block_address as python_block_address
-    from cosim.system.history_buffer import FULL as FULL
-    from cosim.system.history_buffer import RING as RING
-    from cosim.system.history_buffer import History as History
     from cosim.system.history_buffer import append_to_history as append_to_history
     from cosim.system.history_buffer import break_time as break_time
     from cosim.system.history_buffer import enter_piece as enter_piece
@@ -228,7 +229,6 @@ if TYPE_CHECKING:
     from cosim.system.history_buffer import forget_after as forget_after
     from cosim.system.history_buffer import is_open as is_open
     from cosim.system.history_buffer import leave_piece as leave_piece
-    from cosim.system.history_buffer import margin as margin
     from cosim.system.history_buffer import mark_start as mark_start
     from cosim.system.history_buffer import newest_time as newest_time
     from cosim.system.history_buffer import next_break_order as next_break_order

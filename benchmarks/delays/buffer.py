@@ -51,12 +51,13 @@ def simulator(entries: int) -> cosim.Simulator:
 
 def fill(system: cosim.System, state: cosim.State, entries: int) -> None:
     """Remember the past of the solution, cos t, as the steps would have."""
-    ring, first = system.rings[0], np.arange(entries + 8) * STEP - 8 * STEP
+    first = np.arange(entries + 8) * STEP - 8 * STEP
     past = np.zeros((2 * entries, 4))
     past[: len(first)] = np.stack([first, 0.0 * first, np.cos(first), -np.sin(first)], axis=1)
     state._arrays["h"] = np.ascontiguousarray(past.ravel())
-    state._arrays["k"][ring.offset : ring.offset + 4] = (0, len(past), 0, len(first))
-    state._arrays["k"][ring.offset + 5 : ring.offset + 8] = (0, -1, -1)
+    ring = kit.history_at(state._arrays["h"], state._arrays["k"], system.rings[0].offset).ring
+    ring.start, ring.capacity, ring.oldest, ring.count = 0, len(past), 0, len(first)
+    ring.piece_begin, ring.piece_end, ring.start_order = 0, -1, -1
 
 
 def step_time(run: cosim.Simulator, repeats: int = 400) -> float:

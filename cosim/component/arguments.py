@@ -12,7 +12,7 @@ from cosim.component.argument import Argument as Argument
 from cosim.component.argument_types import types_of
 from cosim.component.attachment import Offer
 from cosim.component.declaration import Declaration
-from cosim.component.declarations import RING
+from cosim.component.history import RING
 from cosim.component.kernel_function import KernelFunction
 from cosim.errors import ContractError, nearest
 from cosim_compiler.language.verdict import verdict_on

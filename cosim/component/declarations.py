@@ -20,8 +20,6 @@ from cosim.shown import shown
 from cosim.stage import Stage
 from cosim.units import parse_quantity, parse_unit
 
-RING = 8  # integers that say where a history lies, see `cosim.system.history_buffer`
-
 Shape = int | str | tuple[int | str, ...]
 
 
@@ -454,7 +452,7 @@ def history(of: str, keep: str, description: str = "") -> Any:
     """The past of a source, kept for as long as the parameter `keep` says.
 
     The kernel functions see ``<name>``, the array of all histories, and ``<name>_ring``, the integers
-    that say where this one lies in it. What lies there `cosim.kit.history_buffer` says.
+    that say where this one lies in it. What lies there `cosim.kit.History` says.
     """
     return Declaration("history", description=description, options={"of": of, "keep": keep})
 

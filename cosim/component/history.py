@@ -1,11 +1,8 @@
 """The past of a signal, kept in the State: entries, pieces, and growing.
 
-An entry is four doubles: time, kind, value, derivative (NaN when unknown). The kind is 0 for a value at the
-end of a step, before the events of that instant; -1 for a value inside a step, taken from the dense output of
-the integrator, -1/2 for one that was added because the others do not say where the signal is there
-(`cosim.step.histories`); and 1 + the order of the lowest derivative that jumps for the value after the
-events, a *break*. A break is two entries at one time, and nothing is ever interpolated across it: the past
-consists of smooth *pieces*.
+A *break* is two entries at one time, and nothing is ever interpolated across it: the past consists of smooth
+*pieces*. The entries of a history lie in a stretch of numbers, which is a ring: where it is full, the next
+entry takes the place of the oldest, which has been forgotten.
 """
 
 from __future__ import annotations
@@ -13,13 +10,10 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
-from cosim.component.declarations import RING as RING
+from cosim_compiler.record import Record, rows_of, width_of, words_of
 from cosim_compiler.sources.views import bundle
 
-WIDTH = 4
 ENTRIES = 16  # room that a new history has
-START, CAPACITY, FIRST, COUNT, FULL, BEGIN, END, START_ORDER = 0, 1, 2, 3, 4, 5, 6, 7
-TIME, KIND, VALUE, DERIVATIVE = 0, 1, 2, 3  # of an entry
 KEPT = 6  # what is never forgotten: a cubic through values needs four
 KEPT_BEFORE = 4  # entries up to the delayed time: the points of one step
 JUMP = 1.0  # kind of an entry at which the value itself jumps
@@ -27,12 +21,58 @@ SAME_TIME = 1e-14  # times closer than this, relative to the present, are one in
 BEFORE, AFTER_EVENT, AFTER_ARRIVAL = 0.0, 1.0, 2.0  # sides of an instant
 INSIDE, REFINED = -1.0, -0.5  # kinds of entries inside a step
 LOOKED = -0.25  # a side: whether an entry is needed there is all that is asked
-ADDED, NO_VALUE = 2, 4  # what a check inside a step leaves in ``ring[FULL]``
+FULL, ADDED, NO_VALUE = 1, 2, 4  # flags of a ring
+
+
+class Entry(Record):
+    """What a history knows of one time."""
+
+    time: float
+    """In s."""
+    kind: float
+    """0 for a value at the end of a step, before the events of that instant; `INSIDE` for a value inside a
+    step, taken from the dense output of the integrator; `REFINED` for one that was added because the others
+    do not say where the signal is there (`cosim.step.histories`); and 1 + the order of the lowest derivative
+    that jumps for the value after the events, a break."""
+    value: float
+    """Of the signal."""
+    derivative: float
+    """Of the signal by time, NaN when unknown."""
+
+
+class Ring(Record):
+    """Where the entries of a history lie, and the piece that the delayed time lies in."""
+
+    start: int
+    """Where its stretch begins among the numbers of all histories."""
+    capacity: int
+    """How many entries the stretch has room for."""
+    oldest: int
+    """The place in the stretch of the oldest entry."""
+    count: int
+    """How many entries there are."""
+    flags: int
+    """`FULL`: an entry was refused, since there was no room; `ADDED`, `NO_VALUE`: what a check inside a step
+    has found."""
+    piece_begin: int
+    """The first entry of the piece; -1: the time lies before the first entry of all."""
+    piece_end: int
+    """The last entry of the piece; -1: the newest one, however many come."""
+    start_order: int
+    """Order of the break at the start of the history; -1 when that has been forgotten."""
+
+    @property
+    def stop(ring):
+        """Where its stretch ends."""
+        return ring.start + ENTRY_WIDTH * ring.capacity
+
+
+ENTRY_WIDTH, RING = width_of(Entry), width_of(Ring)
 
 
 def empty_ring(start: int) -> list[int]:
     """The integers of a history without entries whose stretch starts at `start`."""
-    return [start, ENTRIES, 0, 0, 0, -1, -1, -1]
+    return words_of(Ring(start=start, capacity=ENTRIES, piece_begin=-1, piece_end=-1, start_order=-1))
 
 
 def margin(t):
@@ -44,58 +84,60 @@ def margin(t):
 class History(NamedTuple):
     """The past of a signal, as kernel functions see it: ``s.past`` of a view, where `past` is declared.
 
-    Where the entries lie is said by `ring`, eight integers: where the stretch starts in `entries`, its
-    capacity, which entry is the oldest, how many there are, and a flag that an entry was refused because the
-    stretch is full; then the piece that the delayed time lies in: its first entry (-1: before the first entry
-    of all) and its last (-1: the newest one, however many come); and the order of the break at the start of
-    the history (-1 when that has been forgotten).
-
     The piece is chosen between steps, so that a step sees one smooth function even where it looks a little
     beyond a break. Methods allocate nothing: `cosim.step.histories` makes room before a step. Entries are
     counted from 0, the oldest.
+
+    Attributes
+    ----------
+    numbers : view of reals
+        Where the entries of all histories lie.
+    integers : view of whole numbers
+        Those of the `ring` of this one.
     """
 
-    entries: Any
-    ring: Any
+    numbers: Any
+    integers: Any
+
+    @property
+    def ring(self):
+        """Where the entries lie, and the present piece."""
+        return rows_of(Ring, self.integers, 0, 1)[0]
 
     # entries
 
     @property
     def count(self):
         """How many entries there are."""
-        return self.ring[COUNT]
-
-    def place(self, index):
-        """Where an entry starts in `entries`; the index is no more than the capacity."""
-        place = self.ring[FIRST] + index
-        if place >= self.ring[CAPACITY]:  # a remainder would take longer than all else here
-            place -= self.ring[CAPACITY]
-        return self.ring[START] + WIDTH * place
+        return self.ring.count
 
     def entry(self, index):
-        """Time, value and derivative of an entry."""
-        at = self.place(index)
-        return self.entries[at + TIME], self.entries[at + VALUE], self.entries[at + DERIVATIVE]
+        """An entry; the index is no more than the capacity."""
+        ring = self.ring
+        place = ring.oldest + index
+        if place >= ring.capacity:  # a remainder would take longer than all else here
+            place -= ring.capacity
+        return rows_of(Entry, self.numbers, ring.start + ENTRY_WIDTH * place, 1)[0]
 
     def time(self, index):
         """Time of an entry, s."""
-        return self.entries[self.place(index) + TIME]
+        return self.entry(index).time
 
     def kind(self, index):
         """Kind of an entry: -1 inside a step, 0 at its end, more after a break."""
-        return self.entries[self.place(index) + KIND]
+        return self.entry(index).kind
 
     def value(self, index):
         """Value of an entry."""
-        return self.entries[self.place(index) + VALUE]
+        return self.entry(index).value
 
     def derivative(self, index):
         """Derivative of an entry, NaN where none is known."""
-        return self.entries[self.place(index) + DERIVATIVE]
+        return self.entry(index).derivative
 
     def is_inside(self, index):
         """Whether an entry is a point inside a step, from dense output."""
-        return self.entries[self.place(index) + KIND] == INSIDE
+        return self.kind(index) == INSIDE
 
     @property
     def newest_time(self):
@@ -149,17 +191,17 @@ class History(NamedTuple):
     @property
     def piece_begin(self):
         """Its first entry; -1 before the first entry of all."""
-        return self.ring[BEGIN]
+        return self.ring.piece_begin
 
     @property
     def piece_end(self):
         """Its last entry; the newest one where it is open."""
-        return self.ring[END] if self.ring[END] >= 0 else self.count - 1
+        return self.ring.piece_end if self.ring.piece_end >= 0 else self.count - 1
 
     @property
     def start_order(self):
         """Order of the break at the start of the history; -1 when that has been forgotten."""
-        return self.ring[START_ORDER]
+        return self.ring.start_order
 
     # appending and forgetting
 
@@ -168,7 +210,7 @@ class History(NamedTuple):
 
         Entries that are later (of a run that was taken back) are dropped; a point inside a step (side -1)
         that is there already is replaced and leaves them. A value on the other side of an instant is kept
-        only if something jumps there. When there is no room, ``ring[FULL]`` is set and nothing else changes.
+        only if something jumps there. When there is no room, the flag `FULL` is set and nothing else changes.
 
         Parameters
         ----------
@@ -179,85 +221,83 @@ class History(NamedTuple):
             For side 1: the order of the derivative that may jump although value and derivative do not;
             for side 2: that of the lowest derivative that does jump. Infinite when none does.
         """
-        count = self.count
+        ring = self.ring
+        count = ring.count
         if side < 0.0:
             index = count - 1
             while index >= 0 and self.time(index) > t:
                 index -= 1
             if index >= 0 and self.time(index) == t and self.kind(index) < 0.0:
-                self.write(self.place(index), t, -1.0, value, derivative)
+                self.write(index, t, INSIDE, value, derivative)
                 return
         known = math.inf
         while count > 0:
-            at = self.place(count - 1)
-            if self.entries[at + TIME] < t or (
-                self.entries[at + TIME] == t and self.entries[at + KIND] <= 0.0 < side
-            ):
+            newest = self.entry(count - 1)
+            if newest.time < t or (newest.time == t and newest.kind <= 0.0 < side):
                 break
-            if self.entries[at + TIME] == t and side > 0.0:
-                known = self.entries[at + KIND] - 1.0
+            if newest.time == t and side > 0.0:
+                known = newest.kind - 1.0
             count -= 1
         kind = min(side, 0.0)
         if side > 0.0 and count > 0 and self.time(count - 1) == t:
-            at = self.place(count - 1)
-            order = min(known, self.break_order(at, side, smoothness, value, derivative))
+            order = min(known, self.break_order(count - 1, side, smoothness, value, derivative))
             if order == math.inf:
                 self.keep_oldest(count)
                 return
             kind = 1.0 + order
-        if count == self.ring[CAPACITY]:
-            self.ring[FULL] = 1
+        if count == ring.capacity:
+            ring.flags = FULL
             return
         self.keep_oldest(count)
-        self.write(self.place(count), t, kind, value, derivative)
-        self.ring[COUNT] = count + 1
+        self.write(count, t, kind, value, derivative)
+        ring.count = count + 1
         if kind > 0.0 and self.is_open:
-            self.ring[END] = count - 1
+            ring.piece_end = count - 1
         if count == 0:
-            self.ring[START_ORDER] = 2 if derivative == 0.0 else 1
+            ring.start_order = 2 if derivative == 0.0 else 1
 
     def insert(self, index, t, value, derivative):
         """Store a value inside a step before the entry with this index; there has to be room."""
-        for i in range(self.count, index, -1):
-            source = self.place(i - 1)
-            target = self.place(i)
-            for m in range(WIDTH):
-                self.entries[target + m] = self.entries[source + m]
-        self.write(self.place(index), t, REFINED, value, derivative)
-        self.ring[COUNT] += 1
-        if self.ring[BEGIN] >= index:
-            self.ring[BEGIN] += 1
-        if self.ring[END] >= index:
-            self.ring[END] += 1
+        ring = self.ring
+        for i in range(ring.count, index, -1):
+            moved = self.entry(i - 1)
+            self.write(i, moved.time, moved.kind, moved.value, moved.derivative)
+        self.write(index, t, REFINED, value, derivative)
+        ring.count += 1
+        if ring.piece_begin >= index:
+            ring.piece_begin += 1
+        if ring.piece_end >= index:
+            ring.piece_end += 1
 
     @property
     def is_full(self):
         """Whether there is no room for another entry."""
-        return self.count == self.ring[CAPACITY]
+        return self.count == self.ring.capacity
 
     def report_added(self):
         """Tell the Step that an entry was added inside a step, or is needed there."""
-        self.ring[FULL] |= ADDED
+        self.ring.flags |= ADDED
 
     def report_no_value(self):
         """Tell the Step that the signal is no number inside a step."""
-        self.ring[FULL] |= NO_VALUE
+        self.ring.flags |= NO_VALUE
 
-    def write(self, at, t, kind, value, derivative):
-        """Store the four numbers of the entry that starts there."""
-        self.entries[at + TIME] = t
-        self.entries[at + KIND] = kind
-        self.entries[at + VALUE] = value
-        self.entries[at + DERIVATIVE] = derivative
+    def write(self, index, t, kind, value, derivative):
+        """Store the four numbers of an entry."""
+        entry = self.entry(index)
+        entry.time = t
+        entry.kind = kind
+        entry.value = value
+        entry.derivative = derivative
 
     def mark_start(self, value, derivative):
         """Note how smoothly the history goes on from a function with these values (NaN: from none)."""
         if self.count == 1 and value == value:
-            self.ring[START_ORDER] = 2
+            self.ring.start_order = 2
             if self.value(0) != value:
-                self.ring[START_ORDER] = 0
+                self.ring.start_order = 0
             elif self.derivative(0) != derivative:
-                self.ring[START_ORDER] = 1
+                self.ring.start_order = 1
 
     def forget_after(self, t):
         """Drop the entries later than `t`."""
@@ -269,11 +309,12 @@ class History(NamedTuple):
 
     def keep_oldest(self, count):
         """Keep the oldest `count` entries; a piece that ended behind them is open again."""
-        self.ring[COUNT] = count
-        if self.ring[END] >= count - 1:
-            self.ring[END] = -1
-        if self.ring[BEGIN] >= count:
-            self.ring[BEGIN] = -1
+        ring = self.ring
+        ring.count = count
+        if ring.piece_end >= count - 1:
+            ring.piece_end = -1
+        if ring.piece_begin >= count:
+            ring.piece_begin = -1
 
     def trim(self, t, t_delayed):
         """Forget what is not needed for times from `t_delayed` on, seen from the present `t`.
@@ -284,7 +325,7 @@ class History(NamedTuple):
         now = t_delayed + margin(t)
         jump = 0
         index = 1
-        before = self.entries[self.ring[START] + WIDTH * self.ring[FIRST]]
+        before = self.time(0)
         while index < self.count:
             time = self.time(index)
             if not time <= now:
@@ -295,38 +336,40 @@ class History(NamedTuple):
             index += 1
         drop = max(jump, min(index - KEPT_BEFORE, self.count - KEPT))
         if drop > 0:
-            first = self.ring[FIRST] + drop
-            self.ring[FIRST] = first if first < self.ring[CAPACITY] else first - self.ring[CAPACITY]
-            self.ring[COUNT] -= drop
-            self.ring[START_ORDER] = -1
-            if self.ring[BEGIN] >= 0:
-                self.ring[BEGIN] = max(self.ring[BEGIN] - drop, 0)
-            if self.ring[END] >= 0:
-                self.ring[END] -= drop
+            ring = self.ring
+            oldest = ring.oldest + drop
+            ring.oldest = oldest if oldest < ring.capacity else oldest - ring.capacity
+            ring.count -= drop
+            ring.start_order = -1
+            if ring.piece_begin >= 0:
+                ring.piece_begin = max(ring.piece_begin - drop, 0)
+            if ring.piece_end >= 0:
+                ring.piece_end -= drop
 
     # pieces and breaks
 
     @property
     def is_open(self):
         """Whether the present piece reaches to the newest entry."""
-        return self.ring[BEGIN] >= 0 and self.ring[END] < 0
+        return self.ring.piece_begin >= 0 and self.ring.piece_end < 0
 
     def enter_piece(self, t, t_delayed):
         """Move on to the piece that begins at `t_delayed` or before; never back."""
         now = t_delayed + margin(t)
-        if self.ring[BEGIN] < 0:
-            if self.count == 0 or (self.ring[START_ORDER] >= 0 and self.time(0) > now):
+        ring = self.ring
+        if ring.piece_begin < 0:
+            if ring.count == 0 or (ring.start_order >= 0 and self.time(0) > now):
                 return
-            self.ring[BEGIN] = 0
-            self.ring[END] = self.last_of_piece(0)
-        while self.ring[END] >= 0 and self.time(self.ring[END] + 1) <= now:
-            self.ring[BEGIN] = self.ring[END] + 1
-            self.ring[END] = self.last_of_piece(self.ring[BEGIN])
+            ring.piece_begin = 0
+            ring.piece_end = self.last_of_piece(0)
+        while ring.piece_end >= 0 and self.time(ring.piece_end + 1) <= now:
+            ring.piece_begin = ring.piece_end + 1
+            ring.piece_end = self.last_of_piece(ring.piece_begin)
 
     def leave_piece(self):
         """Let `enter_piece` begin at the oldest entry again: the delay itself has changed."""
-        self.ring[BEGIN] = -1
-        self.ring[END] = -1
+        self.ring.piece_begin = -1
+        self.ring.piece_end = -1
 
     def last_of_piece(self, begin):
         """Index of the last entry of the piece that begins there; -1 when it is the newest of all."""
@@ -347,9 +390,9 @@ class History(NamedTuple):
         """When the present piece ends, s: the time of the next break; infinite when none is remembered."""
         if self.count == 0:
             return math.inf
-        if self.ring[BEGIN] < 0:
+        if self.ring.piece_begin < 0:
             return self.time(0)
-        return self.time(self.ring[END] + 1) if self.ring[END] >= 0 else math.inf
+        return self.time(self.ring.piece_end + 1) if self.ring.piece_end >= 0 else math.inf
 
     @property
     def next_break_order(self):
@@ -357,9 +400,9 @@ class History(NamedTuple):
         if self.count == 0 or self.is_open:
             return math.inf
         order = math.inf
-        index = self.ring[END] + 1
-        if self.ring[BEGIN] < 0:
-            order = float(self.ring[START_ORDER])
+        index = self.ring.piece_end + 1
+        if self.ring.piece_begin < 0:
+            order = float(self.ring.start_order)
             index = 1
         # several at one instant, with nothing between them
         while index < self.count and self.time(index) == self.break_time:
@@ -373,27 +416,33 @@ class History(NamedTuple):
         if self.count == 0 or self.is_open:
             return False
         jumps = False
-        first = self.ring[END] + 1
-        if self.ring[BEGIN] < 0:
-            jumps = self.ring[START_ORDER] == 0
+        first = self.ring.piece_end + 1
+        if self.ring.piece_begin < 0:
+            jumps = self.ring.start_order == 0
             first = 1
         for index in range(first, self.count):
             jumps = jumps or self.kind(index) == JUMP
         return jumps
 
-    def break_order(self, at, side, smoothness, value, derivative):
-        """Order of the lowest derivative that jumps from the entry there to these numbers; infinite for none.
+    def break_order(self, index, side, smoothness, value, derivative):
+        """Order of the lowest derivative that jumps from an entry to these numbers; infinite for none.
 
         What an event changes is seen in the numbers themselves; of a delayed break that arrives the order
         is known, and differences are rounding.
         """
         if side == AFTER_ARRIVAL:
             return smoothness
-        if self.entries[at + VALUE] != value:
+        entry = self.entry(index)
+        if entry.value != value:
             return 0.0
-        unknown = derivative != derivative or self.entries[at + DERIVATIVE] != self.entries[at + DERIVATIVE]
-        if not unknown and self.entries[at + DERIVATIVE] != derivative:
+        unknown = derivative != derivative or entry.derivative != entry.derivative
+        if not unknown and entry.derivative != derivative:
             return 1.0
         if unknown and smoothness < math.inf:
             return 1.0
         return smoothness
+
+
+def history_at(h, k, place):
+    """The history among those of a system whose ring begins at a place in `k`."""
+    return History(h, rows_of(int, k, place, RING))

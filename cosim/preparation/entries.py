@@ -16,7 +16,6 @@ from cosim.step.evaluation import walk_here
 from cosim.step.failures import EVENT, REACHED, StepFailure
 from cosim.step.records import HALTED
 from cosim.step.run import ENTRY_SIGNATURE, Run
-from cosim.system.history_buffer import has_jump_ahead
 from cosim_compiler.calls import compiled_together, indirect_call
 from cosim_compiler.sources.run_source import run_source
 
@@ -58,7 +57,7 @@ def awaits_jump(run: Run) -> bool:
     """Whether a jump is under way in what a component remembers."""
     found = False
     for number in range(len(run.rings)):
-        found = found or has_jump_ahead(run.h, run.ring(number))
+        found = found or run.history(number).has_jump_ahead
     return found
 
 

@@ -10,7 +10,6 @@ from cosim.step.holds import HOLD_WIDTH, can_hold, held_at, held_count, hold_of,
 from cosim.step.records import LISTED, PERIODIC, RESTORED, Handler, Switch
 from cosim.step.run import Run
 from cosim.step.sliding_field import IN_SWITCH_D, IN_SWITCH_K, IN_SWITCH_P, PUSHED, SWITCHED
-from cosim.system.history_buffer import BEGIN, CAPACITY, COUNT, END, FIRST, START, WIDTH
 
 
 def check_state(run: Run) -> None:
@@ -22,21 +21,16 @@ def check_state(run: Run) -> None:
         bad = bad or (run.agenda.initialized != 0 and not is_agenda(run, handler))
     size = run.h.shape[0]
     for i in range(len(run.rings)):
-        ring = run.rings[i]
-        start = run.k[ring + START]
-        capacity = run.k[ring + CAPACITY]
-        count = run.k[ring + COUNT]
-        bad = bad or start < 0 or start > size or capacity < 1 or capacity > size
-        bad = bad or start + WIDTH * capacity > size
-        bad = bad or run.k[ring + FIRST] < 0 or run.k[ring + FIRST] >= capacity
-        bad = bad or count < 0 or count > capacity
-        bad = bad or run.k[ring + BEGIN] < -1 or run.k[ring + BEGIN] >= max(count, 1)
-        bad = bad or run.k[ring + END] < -1 or run.k[ring + END] >= max(count, 1)
+        ring = run.history(i).ring
+        bad = bad or ring.start < 0 or ring.start > size or ring.capacity < 1 or ring.capacity > size
+        bad = bad or ring.stop > size
+        bad = bad or ring.oldest < 0 or ring.oldest >= ring.capacity
+        bad = bad or ring.count < 0 or ring.count > ring.capacity
+        bad = bad or ring.piece_begin < -1 or ring.piece_begin >= max(ring.count, 1)
+        bad = bad or ring.piece_end < -1 or ring.piece_end >= max(ring.count, 1)
         for j in range(len(run.rings)):
-            other = run.rings[j]
-            first = run.k[other + START]
-            apart = first >= start + WIDTH * capacity or start >= first + WIDTH * run.k[other + CAPACITY]
-            bad = bad or (other != ring and not apart)
+            other = run.history(j).ring
+            bad = bad or (j != i and other.start < ring.stop and ring.start < other.stop)
     if can_hold(run):
         bad = bad or not are_holds(run)
     if bad:

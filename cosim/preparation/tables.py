@@ -24,7 +24,7 @@ from cosim.preparation.reach import NO_REACH, reach_of
 from cosim.stage import Stage
 from cosim.step import event_log
 from cosim.step.constraints import END_OF_CORRECTIONS, NORMALIZE
-from cosim.step.histories import INNER_ROOM, STEP_ROOM
+from cosim.step.histories import ROOM_FOR_REFINEMENT, ROOM_FOR_STEP
 from cosim.step.records import (
     IN_NUMBERS,
     IN_Y,
@@ -399,7 +399,7 @@ class Tables:
             plan.first_looked, plan.looked_rows = len(self.watched_rows), len(looked)
             self._table("looks", [*looked, *refined])
             self.watched_rows += [*looked, *refined]
-        plan.room = STEP_ROOM + (INNER_ROOM if first < last else 0)
+        plan.room = ROOM_FOR_STEP + (ROOM_FOR_REFINEMENT if first < last else 0)
         sources = [Smoothness(offset, int(once)) for offset, once in system._smoothness]
         self._table("smoothness", [words_of(source) for source in sources])
         swaps = [

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import math
 
+from cosim.component.history import BEFORE, margin
 from cosim.step.agenda import check_timers, next_event_time, schedule_periods, start_agenda
 from cosim.step.evaluation import lower_stage
 from cosim.step.failures import (
@@ -38,7 +39,6 @@ from cosim.step.updates import (
     take_signals,
 )
 from cosim.step.witnesses import forget_located, start_witnesses
-from cosim.system.history_buffer import BEFORE, margin
 
 
 def forget_answers(run: Run) -> None:

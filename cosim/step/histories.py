@@ -12,6 +12,17 @@ from __future__ import annotations
 
 import math
 
+from cosim.component.history import (
+    ADDED,
+    AFTER_ARRIVAL,
+    BEFORE,
+    ENTRY_WIDTH,
+    INSIDE,
+    LOOKED,
+    NO_VALUE,
+    REFINED,
+    margin,
+)
 from cosim.step.copies import different
 from cosim.step.evaluation import copy_cache, probed, walk_here, walk_rows
 from cosim.step.event_log import NOT_KNOWN_INSIDE, NOT_SMOOTH, report_finding
@@ -31,30 +42,9 @@ from cosim.step.records import (
     Swap,
 )
 from cosim.step.run import Integers, Reals, Run
-from cosim.system.history_buffer import (
-    ADDED,
-    AFTER_ARRIVAL,
-    BEFORE,
-    CAPACITY,
-    COUNT,
-    FULL,
-    INSIDE,
-    LOOKED,
-    NO_VALUE,
-    REFINED,
-    START,
-    WIDTH,
-    entry_after,
-    forget_after,
-    margin,
-    piece_start,
-)
-from cosim.system.history_buffer import (
-    FIRST as OLDEST,
-)
 from cosim.walker import walk
 
-STEP_ROOM = 12  # entries: more than one step can bring
+ROOM_FOR_STEP = 12  # entries: more than the ends of a step and the points inside it can bring
 
 
 def earliest(run: Run, slots: Integers) -> float:
@@ -130,7 +120,7 @@ def update_memory(
         c[swap.update] = present_value(run, swap)
     walk_rows(run, rows.first, rows.last, t, y, c)
     for number in range(len(run.rings)):
-        if run.ring(number)[FULL] != 0:
+        if run.history(number).ring.flags != 0:
             raise HistoryOverrun()
     for swap in run.swaps:
         value = c[swap.update]
@@ -221,7 +211,7 @@ def remember_inside(run: Run) -> None:
         interpolate(run, time, run.work)
         walk_rows(run, run.plan.derivatives.first, run.plan.derivatives.last, time, y, c)
     for number in range(len(run.rings)):
-        forget_after(run.h, run.ring(number), start)
+        run.history(number).forget_after(start)
     stage = run.evaluation.stage
     for i in range(count):
         c = run.inner_caches[i * size : i * size + size]
@@ -233,49 +223,49 @@ def make_room(run: Run) -> None:
     """Have room in every history for what a step can bring; `HistoryFull` where `h` has to be longer."""
     has_room = True
     for number in range(len(run.rings)):
-        ring = run.ring(number)
-        has_room = has_room and ring[CAPACITY] - ring[COUNT] >= run.plan.room
+        ring = run.history(number).ring
+        has_room = has_room and ring.capacity - ring.count >= run.plan.room
     if has_room:
         return
     wanted = 0
     used = 0
     for number in range(len(run.rings)):
-        ring = run.ring(number)
-        used = max(used, ring[START] + WIDTH * ring[CAPACITY])
-        capacity = ring[CAPACITY]
-        while capacity - ring[COUNT] < run.plan.room:
+        ring = run.history(number).ring
+        used = max(used, ring.stop)
+        capacity = ring.capacity
+        while capacity - ring.count < run.plan.room:
             capacity *= 2
-        wanted += WIDTH * (capacity - ring[CAPACITY])
+        wanted += ENTRY_WIDTH * (capacity - ring.capacity)
     if run.h.shape[0] < used + wanted:
         run.failure.needed = used + wanted
         raise HistoryFull()
     for number in range(len(run.rings)):
-        ring = run.ring(number)
-        while ring[CAPACITY] - ring[COUNT] < run.plan.room:
+        ring = run.history(number).ring
+        while ring.capacity - ring.count < run.plan.room:
             used = double(run, number, used)
 
 
 def double(run: Run, number: int, used: int) -> int:
     """Double the capacity of one history; the stretches behind it move up. The length that is used then."""
-    ring = run.ring(number)
-    capacity = ring[CAPACITY]
-    stop = ring[START] + WIDTH * capacity
-    added = WIDTH * capacity
+    ring = run.history(number).ring
+    capacity = ring.capacity
+    stop = ring.stop
+    added = ENTRY_WIDTH * capacity
     for m in range(used - 1, stop - 1, -1):
         run.h[m + added] = run.h[m]
     for other in range(len(run.rings)):
-        if other != number and run.ring(other)[START] >= stop:
-            run.ring(other)[START] += added
+        if other != number and run.history(other).ring.start >= stop:
+            run.history(other).ring.start += added
     # what had gone round to the front now follows the rest
-    round_it = max(0, ring[OLDEST] + ring[COUNT] - capacity)
-    for m in range(WIDTH * round_it):
-        run.h[stop + m] = run.h[ring[START] + m]
-    ring[CAPACITY] = 2 * capacity
+    round_it = max(0, ring.oldest + ring.count - capacity)
+    for m in range(ENTRY_WIDTH * round_it):
+        run.h[stop + m] = run.h[ring.start + m]
+    ring.capacity = 2 * capacity
     return used + added
 
 
 MOST_POINTS = 100  # points that a step may add to a history; then it is taken again, shorter
-INNER_ROOM = MOST_POINTS + 180  # entries that a step can bring with points inside it
+ROOM_FOR_REFINEMENT = MOST_POINTS + 180  # entries that are added between the ends of a step, at most
 SHORTENED = 60  # how often, at most
 SHORTEST = 1e-9  # of a step: what is off in an interval that short jumps there
 CLOSE = 0.25  # of the accuracy
@@ -324,7 +314,7 @@ def refine(run: Run, shorter: bool) -> float:
             needs_point = look_between(run, middle)
         added += 1 if needs_point else 0
         is_shortest = high - low <= shortest
-        is_full = added > INNER_ROOM - 4
+        is_full = added > ROOM_FOR_REFINEMENT - 4
         if needs_point and (is_full or (is_shortest and start < low and high < now)):
             report_once(run, ADDED, NOT_SMOOTH)  # at its ends dense output may not quite meet the states
         if not needs_point or is_shortest or is_full:
@@ -356,10 +346,10 @@ def compare(run: Run, t: float, side: float, y: Reals, c: Reals) -> bool:
         raise BlockFailed()
     is_off = False
     for number in range(len(run.rings)):
-        ring = run.ring(number)
-        run.history_flags[number] = ring[FULL]
-        is_off = is_off or ring[FULL] & ADDED != 0
-        ring[FULL] = 0
+        ring = run.history(number).ring
+        run.history_flags[number] = ring.flags
+        is_off = is_off or ring.flags & ADDED != 0
+        ring.flags = 0
     report_once(run, NO_VALUE, NOT_KNOWN_INSIDE)
     return is_off
 
@@ -368,7 +358,7 @@ def next_entry(run: Run, t: float, now: float) -> float:
     """The first time after `t` of which a history knows something: `now` at the latest."""
     time = now
     for i in range(len(run.rings)):
-        time = min(time, entry_after(run.h, run.ring(i), t))
+        time = min(time, run.history(i).time_after(t))
     return time
 
 
@@ -381,7 +371,7 @@ def changed_from(run: Run, t: float) -> float:
     since = t
     for i in range(len(run.rings)):
         if run.history_flags[i] & ADDED != 0:
-            since = min(since, piece_start(run.h, run.ring(i), t))
+            since = min(since, run.history(i).piece_start(t))
     return since
 
 

@@ -12,6 +12,7 @@ from __future__ import annotations
 import math
 
 from cosim.cause import EventCause
+from cosim.component.history import RING
 from cosim.step.evaluation import copy_cache, walk_here
 from cosim.step.event_log import HELD as FOUND_HELD
 from cosim.step.event_log import RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, report_finding
@@ -39,7 +40,6 @@ from cosim.step.watched import (
     rates_along,
     value,
 )
-from cosim.system.history_buffer import RING
 from cosim.walker import walk
 from cosim_compiler.record import Rows, rows_of, width_of
 
@@ -261,9 +261,9 @@ def evaluate_before_updates(run: Run) -> None:
     They are left in `window_values` and `present_values`.
     """
     for number in range(len(run.rings)):
-        ring = run.rings[number]
+        place = run.rings[number]
         for m in range(RING):  # what histories hold has grown since
-            run.starting.k[ring + m] = run.k[ring + m]
+            run.starting.k[place + m] = run.k[place + m]
     before = run.starting
     twin = run.twin_cache
     copy_cache(run, run.c, twin)

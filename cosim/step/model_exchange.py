@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from cosim.component.history import AFTER_ARRIVAL, BEFORE
 from cosim.step.advance import find_next_event, forget_answers
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
 from cosim.step.copies import different
@@ -29,7 +30,6 @@ from cosim.step.updates import PUBLISH_CAUSES, TIME_CAUSE
 from cosim.step.watched import RATE_SPACING, above, compute_rates, value
 from cosim.step.witnesses import begin_watch, store_witness_values
 from cosim.step.zeros import has_arrivals, note_zeros
-from cosim.system.history_buffer import AFTER_ARRIVAL, BEFORE
 
 
 def arrive(run: Run, t: float) -> None:

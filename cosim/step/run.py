@@ -11,7 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.component.declarations import RING
+from cosim.component.history import history_at
 from cosim.contracts.method_layout import Settings, StepMemory, StepWork
 from cosim.step.records import (
     Agenda,
@@ -287,10 +287,9 @@ class Run(Arrays):
         at = CHOICE_WIDTH + VALUE_WIDTH * run.chosen.values + run.chosen.inside
         return rows_of(int, run.choice, at, run.chosen.outside)
 
-    def ring(run, number):
-        """The ring of a history."""
-        at = run.rings[number]
-        return rows_of(int, run.k, at, RING)
+    def history(run, number):
+        """What a component remembers of a signal."""
+        return history_at(run.h, run.k, run.rings[number])
 
     @property
     def searched_step(run) -> StepWork:

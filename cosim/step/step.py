@@ -16,6 +16,7 @@ from __future__ import annotations
 
 import math
 
+from cosim.component.history import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
 from cosim.step.agenda import follow_clocks, next_event_time
 from cosim.step.copies import different, save_variables
 from cosim.step.crossing import MOST_PARTS
@@ -65,7 +66,6 @@ from cosim.step.updates import (
 from cosim.step.watched import shortest_pulse
 from cosim.step.witnesses import begin_watch, isolate_witness, next_predicted_crossing
 from cosim.step.zeros import has_arrivals, note_written
-from cosim.system.history_buffer import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
 
 WITHIN_REACH = 0.999 * MOST_PARTS  # shortest pulses: in a step that long each of them is looked at
 SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, not a step

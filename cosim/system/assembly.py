@@ -14,6 +14,7 @@ from cosim.component.arguments import Argument, known_names
 from cosim.component.attachment import Attachment
 from cosim.component.component import OF_STATE, Component
 from cosim.component.declaration import Declaration
+from cosim.component.history import ENTRIES, ENTRY_WIDTH, empty_ring
 from cosim.component.kernel_function import UPDATES_AT, KernelFunction
 from cosim.component.set_attribute import BUILT
 from cosim.contracts.solver import Solver
@@ -24,8 +25,7 @@ from cosim.system import adapter, copies
 from cosim.system.connection import Connection
 from cosim.system.elements import resize
 from cosim.system.graph import Graph
-from cosim.system.history_buffer import empty_ring
-from cosim.system.layout import HISTORY_ENTRIES, HISTORY_WIDTH, Layout
+from cosim.system.layout import Layout
 from cosim.system.projection import Projection
 from cosim.system.row_plan import OWN_ROLES, RowPlan, of_names
 from cosim.system.schedule import Block, Slot
@@ -192,7 +192,7 @@ class Assembly:
             for i in range(size):
                 self.discrete_stage[slot.array, slot.offset + i] = _invalidated(part, declaration)
         elif kind == "history":
-            count, room = self.elements.get(name, 1), HISTORY_ENTRIES * HISTORY_WIDTH
+            count, room = self.elements.get(name, 1), ENTRIES * ENTRY_WIDTH
             first = layout.allocate("h", count * room)
             starts = [first.offset + i * room for i in range(count)]
             ring = self.constant("k", [n for start in starts for n in empty_ring(start)])

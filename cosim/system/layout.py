@@ -10,8 +10,6 @@ from cosim.component.declaration import Declaration
 from cosim.system.schedule import Slot
 
 STATE_KINDS = ("position", "speed", "auxiliary")
-HISTORY_ENTRIES = 16
-HISTORY_WIDTH = 4
 
 
 @dataclass

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from cosim.component.arguments import Argument
 from cosim.component.component import Component
-from cosim.component.declarations import RING
+from cosim.component.history import RING
 from cosim.component.kernel_function import KernelFunction
 from cosim.stage import Stage
 from cosim.system import adapter

@@ -8,10 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from cosim.component.history import FULL, Ring
 from cosim.contracts.restored_memory import are_of_a_run
 from cosim.errors import StateError
 from cosim.stage import Stage
 from cosim.step.run import AGENDA_WIDTH, ARRAYS, CLOCK_WIDTH, STATE
+from cosim_compiler.record import rows_of
 
 if TYPE_CHECKING:
     State = Any
@@ -98,15 +100,14 @@ def unpack(system: System, data: bytes) -> State:
 
 def _check_rings(system: System, state: State) -> None:
     """Histories index into h: compiled code believes their descriptors, so they are checked here."""
-    for ring in system.rings:
-        start, capacity, first, count, full, begin, end, order = (
-            int(i) for i in state._arrays["k"][ring.offset : ring.offset + ring.size]
-        )
-        inside = (
-            start >= 0 and capacity > 0 and start + capacity * system.history_width <= state._arrays["h"].size
-        )
-        piece = -1 <= begin < max(count, 1) and -1 <= end < max(count, 1) - 1 + (end < 0) and -1 <= order <= 2
-        if not (inside and 0 <= first < capacity and 0 <= count <= capacity and full in (0, 1) and piece):
+    for slot in system.rings:
+        ring = rows_of(Ring, state._arrays["k"], slot.offset, 1)[0]
+        is_inside = ring.start >= 0 and ring.capacity > 0 and ring.stop <= state._arrays["h"].size
+        is_ring = 0 <= ring.oldest < ring.capacity and 0 <= ring.count <= ring.capacity
+        last = max(ring.count, 1) - 1
+        is_piece = -1 <= ring.piece_begin <= last and (ring.piece_end == -1 or 0 <= ring.piece_end < last)
+        is_known = ring.flags in (0, FULL) and -1 <= ring.start_order <= 2
+        if not (is_inside and is_ring and is_piece and is_known):
             raise StateError("the bytes of this State are damaged (history)")
 
 

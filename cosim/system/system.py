@@ -18,6 +18,7 @@ from cosim import walker
 from cosim.attributes import FixedAttributes
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
+from cosim.component.history import RING
 from cosim.component.kinks import SIDE_OF_KINK
 from cosim.component.values import read_numbers
 from cosim.errors import LookUpError, ModelError, SimulationError, StageError, StateError
@@ -30,9 +31,7 @@ from cosim.system.block_address import block_address, python_block_address
 from cosim.system.block_failure import block_failure
 from cosim.system.dependencies import Dependencies, places
 from cosim.system.derivative_structure import derivative_structure
-from cosim.system.history_buffer import RING
 from cosim.system.input_lines import InputLines
-from cosim.system.layout import HISTORY_WIDTH
 from cosim.system.list_variables import list_variables
 from cosim.system.needed_blocks import NeededBlocks
 from cosim.system.parameter_check import ParameterCheck
@@ -108,7 +107,6 @@ class System(FixedAttributes):
         layout = assembly.layout
         self.nq, self.nu, self.nz = layout.nq, layout.nu, layout.nz
         self.ny = self.nq + self.nu + self.nz
-        self.history_width = HISTORY_WIDTH
         rings = [
             (part, s.part(i, RING))
             for part, slots in layout.slots.items()

@@ -8,7 +8,9 @@ import pytest
 import cosim
 import cosim.kit
 import cosim_mechanics
+from cosim_compiler.record import Record, rows_of
 from cosim_compiler.sources.kernel_effects import effects_of
+from cosim_compiler.sources.kernel_flows import flows_of
 from cosim_compiler.sources.kernel_rules import check_rules, rule_faults
 
 HELPERS = math  # a module that is not called math by its name
@@ -538,6 +540,55 @@ def test_effects_are_found_through_helpers():
     effects = effects_of(kernel)
     assert (effects.writes, effects.adds) == ({"out", "other"}, {"total"})
     assert set(effects.rebinds) == {"x"}
+
+
+class Pair(Record):
+    """Two numbers."""
+
+    first: float
+    second: float
+
+
+def pair_of(x, i):
+    return rows_of(Pair, x, 2 * i, 1)[0]
+
+
+def test_effects_on_records_are_those_on_the_arguments_that_they_lie_in():
+    def kernel(x, i, total, out, read):
+        pair_of(x, i).first = 2.0
+        rows_of(Pair, total, 0, 1)[0].second += pair_of(read, i).first
+        pair = pair_of(out, i)
+        pair.second = 1.0
+
+    effects = effects_of(kernel)
+    assert (effects.writes, effects.adds) == ({"x", "out"}, {"total"})
+    assert effects.records == {"pair"}
+    assert effects_of(pair_of).lies_in == {"x"}
+
+
+def test_what_is_stored_in_a_record_flows_into_the_argument_that_it_lies_in():
+    def kernel(x, out, i, value):
+        pair_of(x, i).first = value
+        pair = pair_of(out, 0)
+        pair.second = i
+
+    flows = flows_of(kernel)
+    assert {("value", -1), ("i", -1)} <= flows["x", -1]
+    assert ("i", -1) in flows["out", -1]
+    assert {name for name, _ in flows} == {"x", "out"}
+
+
+def test_only_records_have_fields():
+    def good(x, y):
+        pair = pair_of(x, 0)
+        y[0] = pair.first
+
+    def bad(x, y):
+        pair = x[0]
+        y[0] = pair.first
+
+    assert not rule_faults(good)
+    assert "pair.first cannot be compiled" in "".join(rule_faults(bad))
 
 
 @pytest.mark.parametrize("name", ["t", "name", "values", "side", "state", "switch", "signals", "kernels"])

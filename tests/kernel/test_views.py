@@ -11,6 +11,7 @@ import pytest
 import view_parts as parts
 
 import cosim
+from cosim.component.history import ENTRIES, ENTRY_WIDTH, empty_ring
 from cosim.kit import History, history_buffer, kernel_code, run_source
 from cosim.testing import ComponentContract, MeasureContract
 from cosim.testing.other_mode import results_in_mode
@@ -129,8 +130,7 @@ def test_the_methods_of_a_history_are_its_functions() -> None:
     """On arrays, as Python calls them, and flat."""
     pairs = []
     for _ in range(2):
-        ring = np.array(history_buffer.empty_ring(0))
-        pairs.append((np.zeros(history_buffer.WIDTH * history_buffer.ENTRIES), ring))
+        pairs.append((np.zeros(ENTRY_WIDTH * ENTRIES), np.array(empty_ring(0))))
     history = History(*pairs[0])
     for t, side, value, slope in ((0.0, 0.0, 1.0, 2.0), (1.0, 0.0, 3.0, 2.0), (1.0, 1.0, 5.0, 2.0)):
         history.append(t, side, math.inf, value, slope)
@@ -144,7 +144,7 @@ def test_the_methods_of_a_history_are_its_functions() -> None:
     history.insert(1, 0.5, 2.0, 2.0)
     assert [history.time(i) for i in range(4)] == [0.0, 0.5, 1.0, 1.0]
     assert (history.piece_begin, history.piece_end) == (0, 2)
-    assert all(np.array_equal(*arrays) for arrays in ((history.entries[:4], pairs[1][0][:4]),))
+    assert np.array_equal(history.numbers[:ENTRY_WIDTH], pairs[1][0][:ENTRY_WIDTH])
 
 
 def test_parts_of_a_history_are_handed_on_one_by_one() -> None:
@@ -198,7 +198,7 @@ MISTAKES = {
     "s.torque = getattr(s, 'angle')": "s stands for all that the function may ask for",
     "helper(s)": "'s.torqe' is neither declared nor offered by an attachment; nearest: 's.torque'",
     "further(s)": "'further' is defined further down; move it above the class",
-    "s.torque = s.past": "s.past is a history: call what it has: count, place(), ",
+    "s.torque = s.past": "s.past is a history: call what it has: ring, count, entry(), ",
     "s.torque = s.past.brek_time": "s.past.brek_time: a history has no 'brek_time'; nearest: 'break_time'",
     "s.past.append(s.t, 0.0, 0.0, s.angle, s.rate)": "s.past may be read only",
     "s.torque = 1.0; del s.torque": "a kernel function cannot use del",

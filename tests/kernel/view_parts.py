@@ -5,7 +5,7 @@ import math
 import cosim
 from cosim.kit import append_to_history, break_time, enter_piece, history_buffer, trim_history
 
-entry_offset, find, VALUE = history_buffer.entry_offset, history_buffer.find, history_buffer.VALUE
+entry, find = history_buffer.entry, history_buffer.find
 
 
 def pull(s, share):
@@ -131,7 +131,10 @@ class Echo(Remembering):
     def value(s):
         past = s.past
         i = past.find(s.t - s.delay)
-        s.value = abs(past.value(i)) if i >= 0 else 0.0
+        s.value = 0.0
+        if i >= 0:
+            newest = past.entry(i)
+            s.value = abs(newest.value)
         s.next_break = past.break_time
 
     @cosim.update
@@ -150,7 +153,7 @@ class EchoByNames(Remembering):
         i = find(past, past_ring, t - delay)
         value[0] = 0.0
         if i >= 0:
-            value[0] = abs(past[entry_offset(past_ring, i) + VALUE])
+            value[0] = abs(entry(past, past_ring, i).value)
         next_break[0] = break_time(past, past_ring)
 
     @cosim.update

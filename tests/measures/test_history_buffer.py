@@ -8,25 +8,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from cosim.component.history import ENTRY_WIDTH, FULL, RING, Ring, empty_ring, history_at
 from cosim.step.histories import double
-from cosim.system.history_buffer import (
-    WIDTH,
-    append_to_history,
-    empty_ring,
-    enter_piece,
-    entry_offset,
-    find,
-    trim_history,
-)
+from cosim.system.history_buffer import append_to_history, enter_piece, entry, find, trim_history
+from cosim_compiler.record import rows_of, words_of
 from cosim_measures.histories import extrapolation_error, interpolate_history
 
 NAN = math.nan
 
 
 def empty(capacity=16, start=0):
-    ring = empty_ring(start)
-    ring[1] = capacity
-    return np.zeros(start + WIDTH * capacity), np.array(ring)
+    ring = np.array(empty_ring(start))
+    of(ring).capacity = capacity
+    return np.zeros(start + ENTRY_WIDTH * capacity), ring
+
+
+def of(ring):
+    """The record that these integers are."""
+    return rows_of(Ring, ring, 0, 1)[0]
 
 
 def filled(rows, capacity=16):
@@ -42,7 +41,8 @@ def remember(past, ring, t, side, value, derivative):
 
 
 def entries(past, ring):
-    return [tuple(past[entry_offset(ring, i) : entry_offset(ring, i) + WIDTH]) for i in range(ring[3])]
+    known = [entry(past, ring, i) for i in range(of(ring).count)]
+    return [(one.time, one.kind, one.value, one.derivative) for one in known]
 
 
 def at(past, ring, t, now=None, linear_only=False):
@@ -52,7 +52,7 @@ def at(past, ring, t, now=None, linear_only=False):
 
 
 def ring_newest(past, ring):
-    return past[entry_offset(ring, ring[3] - 1)]
+    return entry(past, ring, of(ring).count - 1).time
 
 
 def test_the_same_instant_and_side_replaces() -> None:
@@ -77,9 +77,9 @@ def test_both_sides_of_a_jump_are_kept_and_repeated_without_effect() -> None:
 @pytest.mark.parametrize("derivative", [2.0, NAN])
 def test_two_equal_sides_are_no_jump(derivative) -> None:
     past, ring = filled([(0.0, 0.0, 1.0, derivative), (0.0, 1.0, 1.0, derivative)])
-    assert ring[3] == 1
+    assert of(ring).count == 1
     remember(past, ring, 0.0, 1.0, 1.0, 7.0)
-    assert ring[3] == (2 if derivative == 2.0 else 1)
+    assert of(ring).count == (2 if derivative == 2.0 else 1)
 
 
 def test_a_run_that_was_taken_back_is_forgotten() -> None:
@@ -92,33 +92,33 @@ def test_a_full_history_writes_nothing() -> None:
     past, ring = filled([(float(i), 0.0, float(i), 1.0) for i in range(4)], capacity=4)
     before = past.copy()
     remember(past, ring, 9.0, 0.0, 9.0, 1.0)
-    assert ring.tolist()[:5] == [0, 4, 0, 4, 1]
+    assert words_of(of(ring))[:5] == [0, 4, 0, 4, FULL]
     assert np.array_equal(past, before)
 
 
 def test_growing_moves_the_others_and_keeps_the_order() -> None:
     # two histories one behind the other; the first one has wrapped around
-    h = np.zeros(2 * 4 * WIDTH)
-    k = np.array([99, *empty_ring(0), *empty_ring(4 * WIDTH)])
-    first, second = k[1:9], k[9:17]
-    first[1] = second[1] = 4
+    h = np.zeros(2 * 4 * ENTRY_WIDTH)
+    k = np.array([99, *empty_ring(0), *empty_ring(4 * ENTRY_WIDTH)])
+    places = 1, 1 + RING
+    first, second = (k[place : place + RING] for place in places)
+    of(first).capacity = of(second).capacity = 4
     for i in range(4):
         remember(h, first, float(i), 0.0, 10.0 + i, 1.0)
         remember(h, second, float(i), 0.0, 20.0 + i, NAN)
     trim_history(h, first, 3.0, 2.0)
-    first[2], first[3] = 2, 2
+    of(first).oldest, of(first).count = 2, 2
     remember(h, first, 4.0, 0.0, 14.0, 1.0)
     remember(h, first, 5.0, 0.0, 15.0, 1.0)
     remember(h, first, 6.0, 0.0, 16.0, 1.0)
-    assert first[4] == 1
+    assert of(first).flags == FULL
     theirs = entries(h, second)
-    h = np.concatenate([h, np.zeros(4 * WIDTH)])
-    used = double(
-        SimpleNamespace(rings=[1, 9], k=k, h=h, ring=lambda number: (first, second)[number]), 0, 8 * WIDTH
-    )
-    first[4] = 0
-    assert (first[0], first[1], first[3], used) == (0, 8, 4, 12 * WIDTH)
-    assert second[0] == 8 * WIDTH
+    h = np.concatenate([h, np.zeros(4 * ENTRY_WIDTH)])
+    run = SimpleNamespace(rings=places, h=h, history=lambda number: history_at(h, k, places[number]))
+    used = double(run, 0, 8 * ENTRY_WIDTH)
+    of(first).flags = 0
+    assert (of(first).start, of(first).capacity, of(first).count, used) == (0, 8, 4, 12 * ENTRY_WIDTH)
+    assert of(second).start == 8 * ENTRY_WIDTH
     assert [e[2] for e in entries(h, first)] == [12.0, 13.0, 14.0, 15.0]
     assert np.array_equal(entries(h, second), theirs, equal_nan=True)
     remember(h, first, 6.0, 0.0, 16.0, 1.0)
@@ -138,7 +138,7 @@ def test_a_ring_is_a_list(moves, delay) -> None:
         t += forward
         trim_history(past, ring, t, t - delay)
         remember(past, ring, t, float(after), float(value), NAN)
-        assert not ring[4]
+        assert not of(ring).flags
         keys = [e[:2] for e in entries(past, ring)]
         assert keys == sorted(set(keys))
         assert keys[-1][0] == t
@@ -157,7 +157,7 @@ def test_what_is_needed_is_kept() -> None:
             remember(store, descriptor, t, 0.0, math.sin(t), NAN)
         for later in (t, t + 0.1, t + 0.3):
             assert at(past, ring, later - 1.0, later) == at(whole, all_of_it, later - 1.0, later)
-    assert ring[3] < 120
+    assert of(ring).count < 120
 
 
 def test_constant_before_the_start() -> None:

@@ -8,6 +8,7 @@ import types
 from dataclasses import dataclass, field
 
 from cosim_compiler.fingerprint import environment
+from cosim_compiler.record import rows_of
 from cosim_compiler.sources.kernel_source import definition_of, statements
 from cosim_compiler.sources.recursion import is_recursive
 
@@ -35,6 +36,10 @@ class Effects:
         Arguments that it hands to what is not known here.
     tables : frozenset of str
         Arguments that it, or a helper, indexes by row and column.
+    lies_in : frozenset of str
+        Arguments in which the record lies that it returns.
+    records : frozenset of str
+        Local names of records that lie in arguments.
     places : tuple of (str, (int or None, int or None), int)
         Rows and columns by which it indexes arguments itself, None where one is computed, with the line.
     """
@@ -49,6 +54,8 @@ class Effects:
     as_numbers: dict[str, int] = field(default_factory=dict)
     passed_on: frozenset[str] = frozenset()
     tables: frozenset[str] = frozenset()
+    lies_in: frozenset[str] = frozenset()
+    records: frozenset[str] = frozenset()
     places: tuple[tuple[str, tuple[int | None, int | None], int], ...] = ()
 
 
@@ -70,6 +77,7 @@ def effects_of(function: types.FunctionType) -> Effects:
     """Which arguments the function writes, adds to, assigns or takes elements of."""
     tree = definition_of(function)
     found = _Reading(tuple(a.arg for a in tree.args.args), environment(function))
+    found.find_records(tree)
     for node in ast.walk(ast.Module(tree.body, [])):
         if isinstance(node, READ):
             found.read(node)
@@ -84,6 +92,8 @@ def effects_of(function: types.FunctionType) -> Effects:
         {n: line for n, line in found.as_numbers.items() if n not in found.rebinds},
         frozenset(found.passed_on),
         frozenset(found.tables),
+        found.lies_in(tree),
+        frozenset(found.records),
         tuple(found.places),
     )
 
@@ -97,12 +107,49 @@ class _Reading:
         self.adds: set[str] = set()
         self.passed_on: set[str] = set()
         self.tables: set[str] = set()
+        self.records: dict[str, set[str]] = {}  # local names, and the arguments in which their records lie
         self.places: list[tuple[str, tuple[int | None, int | None], int]] = []
         self.rebinds: dict[str, int] = {}
         self.lines: dict[str, int] = {}
         self.indices: dict[str, tuple[int, int]] = {}
         self.subscripts: dict[str, int] = {}
         self.as_numbers: dict[str, int] = {}
+
+    def find_records(self, tree: ast.FunctionDef) -> None:
+        """Which names stand for a record that lies in an argument."""
+        known = -1
+        while known != (known := sum(map(len, self.records.values()))):  # a name may be given another one
+            for node in ast.walk(tree):
+                target, value = None, None
+                if isinstance(node, ast.Assign):
+                    target, value = node.targets[0], node.value
+                elif isinstance(node, ast.For):
+                    target, value = node.target, node.iter
+                if isinstance(target, ast.Name) and (behind := self.behind_record(value)):
+                    self.records.setdefault(target.id, set()).update(behind)
+
+    def behind_record(self, node: ast.AST | None) -> set[str]:
+        """The arguments in which a record, or rows of records, lie; none where it is something else."""
+        while isinstance(node, (ast.Subscript, ast.Attribute)):
+            node = node.value
+        if isinstance(node, ast.Name):
+            return self.records.get(node.id, set())
+        if not isinstance(node, ast.Call) or not isinstance(node.func, ast.Name):
+            return set()
+        called = self.helpers.get(node.func.id)
+        if not isinstance(called, types.FunctionType) or is_recursive(called):
+            return set()
+        if called is rows_of:
+            shown = {_name_behind(argument) for argument in node.args[1:2]}
+        else:
+            given = dict(zip(effects_of(called).arguments, node.args, strict=False))
+            shown = {_name_behind(given[name]) for name in effects_of(called).lies_in if name in given}
+        return shown & set(self.arguments)
+
+    def lies_in(self, tree: ast.FunctionDef) -> frozenset[str]:
+        """The arguments in which the record lies that is returned."""
+        returned = (node.value for node in ast.walk(tree) if isinstance(node, ast.Return))
+        return frozenset(name for value in returned for name in self.behind_record(value))
 
     def read(self, node: ast.AST) -> None:
         line = getattr(node, "lineno", 1)
@@ -145,6 +192,10 @@ class _Reading:
         if isinstance(target, ast.Subscript):
             owner = _name_behind(target.value)
             if owner in self.arguments:
+                names.add(owner)
+                self.lines.setdefault(owner, line)
+        elif isinstance(target, ast.Attribute):
+            for owner in self.behind_record(target.value):
                 names.add(owner)
                 self.lines.setdefault(owner, line)
         elif isinstance(target, ast.Name) and target.id in self.arguments:

@@ -117,11 +117,17 @@ class _Flows:
             self.local.setdefault(target.id, set()).update(what)
         elif isinstance(target, ast.Subscript):
             self.into(target.value, _constant(target.slice), what | self.read(target.slice))
+        elif isinstance(target, ast.Attribute):
+            self.into(target.value, WHOLE, what)
 
     def into(self, base: ast.expr, index: int, what: frozenset[Element]) -> None:
         """Something is written to an element of an argument, or of what a name is a view of."""
-        while isinstance(base, ast.Subscript):
+        while isinstance(base, (ast.Subscript, ast.Attribute)):
             base, index = base.value, WHOLE
+        if isinstance(base, ast.Call):  # a record that lies in one of them
+            given = {argument.id for argument in base.args if isinstance(argument, ast.Name)}
+            for name in given & self.results:
+                self.found.setdefault((name, WHOLE), set()).update(what | self.read(base))
         if not isinstance(base, ast.Name):
             return
         if base.id in self.arguments:

@@ -17,8 +17,10 @@ from cosim_compiler.debugging import is_debugging
 from cosim_compiler.errors import ContractError
 from cosim_compiler.fingerprint import environment, is_replaced
 from cosim_compiler.nearest import nearest
+from cosim_compiler.record import Record
 from cosim_compiler.sources.assigned_names import names_without_value
 from cosim_compiler.sources.clean_sources import is_known_clean, key_of, remember_clean
+from cosim_compiler.sources.kernel_effects import effects_of
 from cosim_compiler.sources.kernel_source import (
     assigned_in_class,
     authors_name,
@@ -223,7 +225,9 @@ class _Checked:
             return
         elif node.attr == "size":
             yield f"{text_of(self.function, node)} cannot be compiled; write len(…)"
-        elif not isinstance(base, ast.Call) and getattr(base, "id", "") not in _names_of_forbidden(self.tree):
+        elif isinstance(base, ast.Call) or getattr(base, "id", "") in effects_of(self.function).records:
+            return
+        elif getattr(base, "id", "") not in _names_of_forbidden(self.tree):
             remedy = METHODS.get(node.attr, NO_METHODS)
             yield f"{text_of(self.function, node)} cannot be compiled; {remedy}"
 
@@ -282,7 +286,7 @@ class _Checked:
         if isinstance(value, (int, float, np.generic, types.FunctionType, types.ModuleType)):
             return
         if isinstance(value, type):
-            if not (issubclass(value, enum.Enum) or (raised and issubclass(value, BaseException))):
+            if not (issubclass(value, (enum.Enum, Record)) or (raised and issubclass(value, BaseException))):
                 yield f"'{name}' is a class; a kernel function computes with numbers, tuples and views"
         elif isinstance(value, tuple):
             if not _is_of_numbers(value):

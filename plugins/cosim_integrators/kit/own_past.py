@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import FULL, RING, forget_after
+from cosim.kit import history_at
 from cosim_integrators.kit.dense_output import interpolate_explicit
 from cosim_integrators.kit.error_norm import weighted_error
 from cosim_integrators.kit.evaluation import evaluate
@@ -38,8 +38,8 @@ def forget_own_past(system, method, t):
     """Take out of the histories what an attempt has left after the start of the step."""
     if not method.may_look_into_itself:
         return
-    for ring in method.rings:
-        forget_after(system.h, system.k[ring : ring + RING], t)
+    for place in method.rings:
+        history_at(system.h, system.k, place).forget_after(t)
 
 
 def remember_own_past(system, method, t, t_end):
@@ -73,10 +73,10 @@ def remember_own_past(system, method, t, t_end):
 
 def has_full_history(system, method):
     """Whether an entry was refused for want of room."""
-    full = 0
-    for ring in method.rings:
-        full += system.k[ring + FULL]
-    return full > 0
+    flags = 0
+    for place in method.rings:
+        flags += history_at(system.h, system.k, place).ring.flags
+    return flags > 0
 
 
 def settle_step(system, method, t, t_end):

@@ -61,7 +61,8 @@ def point(past, index, t, value, derivative):
     """Time, value and derivative of an entry; of the present when the index is one past the newest."""
     if index == past.count:
         return t, value, derivative
-    return past.entry(index)
+    entry = past.entry(index)
+    return entry.time, entry.value, entry.derivative
 
 
 def hermite_through(past, first, last, at, t, value, derivative):

@@ -8,10 +8,8 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import history_buffer
+from cosim.kit import LOOKED
 from cosim_measures.histories.lookup import SMALL, interpolate_history
-
-LOOKED = history_buffer.LOOKED
 
 
 def refine_history(past, t, side, tolerance, value, derivative, kind):
