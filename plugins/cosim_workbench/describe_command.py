@@ -132,12 +132,12 @@ def _kinks(cls: type[Any]) -> str:
     if cls.announces_kinks:
         return "announced, as events or times"
     missed = cosim.kit.missed_kinks(cls.kernels, cls.arguments, cls.declarations)
-    found = []
+    remarks = []
     if cls.kink_functions or "side_of_kink" in cls.declarations:
-        found.append("steps with error control end at them")
+        remarks.append("steps with error control end at them")
     if missed:
-        found.append(f"stepped over at {', '.join(missed)} (function:line)")
-    return "; ".join(found)
+        remarks.append(f"stepped over at {', '.join(missed)} (function:line)")
+    return "; ".join(remarks)
 
 
 def _one_of(declaration: Any) -> str:

@@ -42,8 +42,13 @@ class EventDifference:
 
     def __str__(self) -> str:
         more, fewer = self.counts
-        there, here = f"{self.handler} happens {_times(more)} in '{self.present}'", f"in '{self.absent}'"
-        return f"{there} and {_times(fewer)} {here}; the first that differs is at t = {self.time:.9g} s"
+        more_often, absent = (
+            f"{self.handler} happens {_times(more)} in '{self.present}'",
+            f"in '{self.absent}'",
+        )
+        return (
+            f"{more_often} and {_times(fewer)} {absent}; the first that differs is at t = {self.time:.9g} s"
+        )
 
 
 class Events:
@@ -103,10 +108,10 @@ class MatchedEvents:
 
     def hidden(self, grid: Reals) -> NDArray[np.bool_]:
         """Which times of a grid lie where an event has happened in one of the runs alone."""
-        found = np.zeros(grid.shape, dtype=np.bool_)
+        is_hidden = np.zeros(grid.shape, dtype=np.bool_)
         for first, last in self.spans:
-            found[np.searchsorted(grid, first, "left") : np.searchsorted(grid, last, "right")] = True
-        return found
+            is_hidden[np.searchsorted(grid, first, "left") : np.searchsorted(grid, last, "right")] = True
+        return is_hidden
 
 
 def match_events(
@@ -192,8 +197,8 @@ def _common(
 def _timeline(events: Sequence[Any]) -> dict[tuple[str, EventCause], tuple[NDArray[np.int64], Reals]]:
     """Places and times of the events of each handler."""
     if hasattr(events, "timeline"):  # numbers, not yet read as records
-        found: dict[tuple[str, EventCause], tuple[NDArray[np.int64], Reals]] = events.timeline()
-        return found
+        timeline: dict[tuple[str, EventCause], tuple[NDArray[np.int64], Reals]] = events.timeline()
+        return timeline
     places: dict[tuple[str, EventCause], list[int]] = {}
     for i, event in enumerate(events):
         places.setdefault((event.handler, event.cause), []).append(i)
@@ -205,11 +210,11 @@ def _timeline(events: Sequence[Any]) -> dict[tuple[str, EventCause], tuple[NDArr
 
 def _nearly_at_once(scheduled: list[tuple[float, str]]) -> list[tuple[float, str, str]]:
     """Scheduled events whose times differ by rounding alone: time, which came first, which then."""
-    found = []
+    near_pairs = []
     for (before, earlier), (after, later) in pairwise(sorted(scheduled)):
         if before < after <= before + ULPS * math.ulp(max(abs(before), abs(after))) and earlier != later:
-            found.append((before, earlier, later))
-    return found
+            near_pairs.append((before, earlier, later))
+    return near_pairs
 
 
 def _times(count: int) -> str:

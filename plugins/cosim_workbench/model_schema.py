@@ -20,10 +20,12 @@ class ModelSchema(FileSchema):
         """One property for each registered table; parts are defined once and referred to."""
         parts, definitions = {}, {}
         for entry in cosim.registry().entries("component"):
-            found = component_schema(entry.cls)
-            shared = {name: {"$ref": f"#/$defs/{entry.id}/properties/{name}"} for name in found["properties"]}
-            definitions[entry.id] = {"properties": found["properties"]}
-            parts[entry.id] = {**found, "properties": shared}
+            described = component_schema(entry.cls)
+            shared = {
+                name: {"$ref": f"#/$defs/{entry.id}/properties/{name}"} for name in described["properties"]
+            }
+            definitions[entry.id] = {"properties": described["properties"]}
+            parts[entry.id] = {**described, "properties": shared}
         header: dict[str, Any] = {"name": {"type": "string"}}
         tables: dict[str, Any] = {}
         for entry in cosim.registry().entries("model_table"):

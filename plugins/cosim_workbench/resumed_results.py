@@ -71,8 +71,8 @@ class ResumedResults:
             for name, after in ((name, result[name]) for name in result.names)
         }
         times = np.concatenate([earlier.time[before], result.time[start:]])
-        rest = (result.units, result.events, result.statistics, result.message, result.findings)
-        return cosim.Result(times, signals, *rest)
+        attributes = (result.units, result.events, result.statistics, result.message, result.findings)
+        return cosim.Result(times, signals, *attributes)
 
 
 def _what_lacks(earlier: cosim.Result, state: cosim.State, names: Sequence[str]) -> str:

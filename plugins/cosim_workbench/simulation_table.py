@@ -49,9 +49,9 @@ class SimulationTable(cosim.ModelTable):
                 report(key, unknown("key", key, KEYS))
 
     def _integrator(self, value: Any) -> str:
-        found = self.full_id(str(value))
-        cosim.registry().get("integrator", found)
-        return found
+        integrator = self.full_id(str(value))
+        cosim.registry().get("integrator", integrator)
+        return integrator
 
     def _output(self, model: cosim.Model, value: Any, report: Any) -> None:
         if not isinstance(value, dict):
@@ -86,17 +86,21 @@ class SimulationTable(cosim.ModelTable):
             "integrator": {"enum": list(dict.fromkeys([*short, *ids]))},
             "output": output,
         }
-        own = {option: {"type": "number"} for id in ids for option in own_options(id)}
-        return {"type": "object", "properties": {**own, **properties}, "additionalProperties": False}
+        of_integrators = {option: {"type": "number"} for id in ids for option in own_options(id)}
+        return {
+            "type": "object",
+            "properties": {**of_integrators, **properties},
+            "additionalProperties": False,
+        }
 
 
 def own_options(integrator: str | None) -> list[str]:
     """Names of the options that an integrator has beside those of all."""
     if integrator is None:
         return []
-    found = inspect.signature(cosim.registry().get("integrator", integrator)).parameters.values()
+    parameters = inspect.signature(cosim.registry().get("integrator", integrator)).parameters.values()
     common = inspect.signature(cosim.Integrator).parameters
-    return [p.name for p in found if p.kind is p.KEYWORD_ONLY and p.name not in common]
+    return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in common]
 
 
 def number(value: Any, name: str) -> float:
@@ -120,13 +124,13 @@ def _tolerance(model: cosim.Model, key: str, value: Any, report: Any) -> None:
     if not isinstance(value, dict):
         _keep(model, key, partial(positive, value, "1", key), key, report)
         return
-    found = {}
+    tolerances = {}
     for path, number in value.items():
         try:
-            found[path] = positive(number, "1", path)
+            tolerances[path] = positive(number, "1", path)
         except cosim.CosimError as error:
             report(f"{key}.{path}", str(error))
-    model.simulation[key] = found
+    model.simulation[key] = tolerances
 
 
 def _keep(model: cosim.Model, setting: str, read: Callable[[], Any], path: str, report: Any) -> None:

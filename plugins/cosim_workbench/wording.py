@@ -17,8 +17,8 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     """
     names = sorted(known)
     near = nearest(name, names)
-    there = f"There are: {', '.join(names)}." if names else "There are none."
-    hint = f"Nearest: {near}." if near else there
+    listing = f"There are: {', '.join(names)}." if names else "There are none."
+    hint = f"Nearest: {near}." if near else listing
     return f"no {what} '{name}'. {hint}"
 
 
