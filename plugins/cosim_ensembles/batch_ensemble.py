@@ -131,11 +131,11 @@ class BatchEnsemble(cosim.Ensemble):
         """Do the runs wherever they can be done; why they were stopped, or done elsewhere."""
         message = ""
 
-        def take(first: int, last: int, found: dict[str, Any]) -> None:
-            block.take(first, last, found)
+        def take(first: int, last: int, rows: dict[str, Any]) -> None:
+            block.take(first, last, rows)
             if each is not None:
-                some = Block.of(found)
-                each(first, BatchResult(self.plan, changes.some(first, last).given, some, parts=parts))
+                done = Block.of(rows)
+                each(first, BatchResult(self.plan, changes.some(first, last).given, done, parts=parts))
 
         if executor is not None:
             stopped = run_in_executor(self, changes, block, executor, progress, chunk, parts, take)
@@ -219,9 +219,9 @@ class BatchEnsemble(cosim.Ensemble):
         changes.write_first(start)
         stop = np.zeros(1, dtype=np.int64)
         threads = 1 if self.in_python else min(self.threads, block.runs)
-        made = SimulatorRuns if self.in_python else CompiledRuns
+        kind = SimulatorRuns if self.in_python else CompiledRuns
         while len(self._runs) < threads:
-            runs = made(self.plan, self._integrator())
+            runs = kind(self.plan, self._integrator())
             if not self._runs:
                 self._check(start)
             self._runs.append(runs)
@@ -269,8 +269,8 @@ class BatchEnsemble(cosim.Ensemble):
 
 
 def _series_parts(folder: Path) -> Any:
-    made: Any = cosim.registry().get("result_sink", SERIES_PARTS)
-    return made(folder)
+    sink: Any = cosim.registry().get("result_sink", SERIES_PARTS)
+    return sink(folder)
 
 
 def _unpickled(system: System, settings: dict[str, Any], start: State) -> BatchEnsemble:

@@ -123,7 +123,7 @@ def do_in_chunks(
                 first, last = pending.pop(future)
                 times = again.pop(future, 0)
                 try:
-                    found, took = future.result()
+                    outcome, took = future.result()
                 except (Exception, CancelledError) as error:
                     if support.has_lost_all(error):
                         raise CosimError(CLUSTER_LOST.format(_in_words(error))) from error
@@ -138,7 +138,7 @@ def do_in_chunks(
                         fail(first, str(error) if isinstance(error, LostProcess) else LOST)
                 else:
                     sizes.measure(last - first, took)
-                    take(first, last, found)
+                    take(first, last, outcome)
             if not goes_on():
                 return False
     finally:
@@ -172,8 +172,8 @@ def run_chunk(key: str, data: bytes, arguments: tuple[Any, ...]) -> tuple[Any, f
     """Do some runs in this process: the runner's answer, and how long it took, s."""
     runner = _built(key, data)
     began = wall.perf_counter()
-    found = runner.run_chunk(*arguments)
-    return found, wall.perf_counter() - began
+    outcome = runner.run_chunk(*arguments)
+    return outcome, wall.perf_counter() - began
 
 
 def support_of(executor: Executor) -> ExecutorSupport:
@@ -193,15 +193,15 @@ def _built(key: str, data: bytes) -> Runner:
     """The runner, built once in each thread of this process."""
     if getattr(_known, "key", "") != key:
         try:
-            made = pickle.loads(data)  # what this program has sent itself
+            runner = pickle.loads(data)  # what this program has sent itself
         except CosimError:
             raise
         except Exception as error:
             text = f"a worker cannot build what it is to run: {type(error).__name__}: {error}"
             raise CosimError(text) from error
-        _known.runner, _known.key = made, key
-    found: Runner = _known.runner
-    return found
+        _known.runner, _known.key = runner, key
+    built: Runner = _known.runner
+    return built
 
 
 @contextmanager
