@@ -97,8 +97,8 @@ def point_parameter(description: str = "") -> Any:
 def _from_mapping(value: Mapping[str, Any]) -> NDArray[np.float64]:
     unknown = [key for key in value if key not in ("position", "angles")]
     if unknown or not value:
-        given = f"has '{unknown[0]}'" if unknown else "is empty"
-        raise ValueError(f"the pose {given}, needs position, angles or both: {VALID}")
+        fault = f"has '{unknown[0]}'" if unknown else "is empty"
+        raise ValueError(f"the pose {fault}, needs position, angles or both: {VALID}")
     zero = (0.0, 0.0, 0.0)
     return _from_parts(value.get("position", zero), value.get("angles", zero))
 
