@@ -61,8 +61,8 @@ def with_exported_systems(loop: CoSimulation, folder: Path, options: Mapping[str
         },
         start=loop.start,
         tolerance=loop.tolerance,
-        tolerances={name: own for name, own in loop.tolerances.items() if own is not None},
-        feedthrough={name: said for name, said in loop.feedthrough.items() if name not in systems},
+        tolerances={name: tolerance for name, tolerance in loop.tolerances.items() if tolerance is not None},
+        feedthrough={name: declared for name, declared in loop.feedthrough.items() if name not in systems},
         steps={name: every * loop.step for name, every in loop.step_multiple.items()},
         threads=loop.threads,
     )

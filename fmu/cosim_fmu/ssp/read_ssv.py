@@ -45,9 +45,9 @@ def _quantity(number: float, unit: Unit) -> Quantity:
     """The number in the unit of the document, or in base units where its name means something else to us."""
     exponents, factor, offset = unit.definition
     try:
-        known = parse_unit(unit.name)
-        same = known.exponents == tuple(exponents) and math.isclose(known.factor, factor, rel_tol=1e-12)
-        if same and math.isclose(known.offset, offset, rel_tol=1e-12):
+        parsed = parse_unit(unit.name)
+        same = parsed.exponents == tuple(exponents) and math.isclose(parsed.factor, factor, rel_tol=1e-12)
+        if same and math.isclose(parsed.offset, offset, rel_tol=1e-12):
             return Quantity(number, unit.name)
     except cosim.UnitError:
         pass
