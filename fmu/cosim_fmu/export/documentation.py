@@ -57,10 +57,10 @@ def documentation(
     parts = [f"<h1>{escape(interface.model_name)}</h1>"]
     if about.get("description"):
         parts.append(f"<p>{escape(about['description'])}</p>")
-    known = [
+    origin = [
         (name.capitalize(), about[name]) for name in ("author", "version", "copyright") if about.get(name)
     ]
-    parts += [_table(("", ""), known)] if known else []
+    parts += [_table(("", ""), origin)] if origin else []
     parts += ["<h2>Diagram</h2>", "<p>An arrow goes from a part to each that uses it.</p>", diagram(model)]
     for causality, title in TABLES.items():
         listed = interface.of(causality)

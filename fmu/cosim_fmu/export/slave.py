@@ -105,8 +105,8 @@ def source_files(source: Path) -> list[Path]:
     """The Python files of a package or module, sorted, without caches and what is for tests alone."""
     if source.is_file():
         return [source]
-    found = [path for path in source.rglob("*.py") if not is_left_out(path.relative_to(source.parent))]
-    return sorted(found, key=lambda path: path.relative_to(source).as_posix())
+    files = [path for path in source.rglob("*.py") if not is_left_out(path.relative_to(source.parent))]
+    return sorted(files, key=lambda path: path.relative_to(source).as_posix())
 
 
 def is_left_out(path: Path) -> bool:
@@ -194,9 +194,9 @@ def _conflict(row: dict[str, str]) -> list[str]:
     if same:
         return []
     made_with = row["version"] or f"a version with the digest {row['digest'][:12]}"
-    here = (version if row["version"] else version[:12]) or "unknown"
+    loaded = (version if row["version"] else version[:12]) or "unknown"
     return [
-        f"The FMU was made with {row['name']} {made_with}, but this process holds {row['name']} {here} "
+        f"The FMU was made with {row['name']} {made_with}, but this process holds {row['name']} {loaded} "
         f"already ({getattr(module, '__file__', None)}), and a process can hold only one. Run this FMU in a "
         "process of its own, or export the FMUs again with one version."
     ]
@@ -256,11 +256,11 @@ def _restore_path(name: str, resources: Path) -> None:
         if full != name and not full.startswith(name + "."):
             continue
         folders = getattr(module, "__path__", None)
-        here = resources.joinpath(*full.split("."))
+        carried = resources.joinpath(*full.split("."))
         if not isinstance(folders, list) or any(Path(folder).is_dir() for folder in folders):
             continue
-        if here.is_dir():
-            folders.append(str(here))
+        if carried.is_dir():
+            folders.append(str(carried))
 
 
 def _keep_sources(resources: Path) -> None:
@@ -287,14 +287,14 @@ def create_slave_class() -> type:
         the same call goes well.
         """
 
-        def __init__(self, **given: Any) -> None:
-            super().__init__(**given)
+        def __init__(self, **arguments: Any) -> None:
+            super().__init__(**arguments)
             self._faults: dict[str, str] = {}
             self._instance: Any = None
-            resources = given["resources"]
+            resources = arguments["resources"]
             # Pythonfmu puts the folder into the search path when it instantiates, not when it resets.
             is_reset = resources not in sys.path
-            if "logger" in given:  # the library, and not its builder, which takes the folder out again
+            if "logger" in arguments:  # the library, and not its builder, which takes the folder out again
                 sys.path[:] = [entry for entry in sys.path if entry != resources]
             self._can_raise = False
             try:
@@ -433,13 +433,13 @@ def create_slave_class() -> type:
 
 def _text(error: BaseException) -> str:
     """What happened in a sentence, then where, unless the sentence says all."""
-    said = str(error) or type(error).__name__
+    sentence = str(error) or type(error).__name__
     if isinstance(error, RefusalError) or (
         type(error).__name__ in SELF_EXPLAINING and error.__cause__ is None
     ):
-        return said
+        return sentence
     trace = "".join(traceback.format_exception(error)).rstrip()
-    return f"{said}\n{trace}"
+    return f"{sentence}\n{trace}"
 
 
 def _loggable(text: str) -> str:
