@@ -54,25 +54,27 @@ def machine_code(program: Program, entries: Sequence[str], raised: int) -> Machi
 def lowered_texts(program: Program) -> tuple[str, dict[str, str]]:
     """LLVM's text of the Step, whose functions share all that they call, and of every other function."""
     functions = program.functions
-    of_step = {name: one for name, one in functions.items() if one[1] == ENTRY_SIGNATURE}
+    of_step = {name: entry for name, entry in functions.items() if entry[1] == ENTRY_SIGNATURE}
     return lower(of_step), {name: lower({name: functions[name]}) for name in functions if name not in of_step}
 
 
 def _constants(program: Program) -> list[str]:
     """Arrays in which no entry point writes."""
-    found = [name for name, _, role in ARRAYS if role == CONSTANT]
+    names = [name for name, _, role in ARRAYS if role == CONSTANT]
     has_tune = plan_of(program).method.tune != 0
-    return found if has_tune else [*found, "coefficients"]
+    return names if has_tune else [*names, "coefficients"]
 
 
 def _calls(program: Program, apart: Mapping[str, str], texts: Sequence[str], constants: Sequence[str]) -> str:
     arrays, numbers, functions = program.arrays, program.numbers, program.functions
     parts = [constant(name, arrays[name]) for name in constants]
     signatures = set(called_signatures(texts))
-    called = [name for name in numbers if functions[name][1] in signatures]
+    called_functions = [name for name in numbers if functions[name][1] in signatures]
     for signature in sorted(signatures):
         parts.append(
-            call_by_number(signature, {n: numbers[n] for n in called if functions[n][1] == signature})
+            call_by_number(
+                signature, {n: numbers[n] for n in called_functions if functions[n][1] == signature}
+            )
         )
     table, plan = arrays["table"], plan_of(program)
     schedule = Schedule(
@@ -87,7 +89,7 @@ def _calls(program: Program, apart: Mapping[str, str], texts: Sequence[str], con
         {"watched": arrays["watched"]} if arrays["watched"].any() else {},
         (plan.report_end, reported_alone(program, apart)),
     )
-    declared = [declaration(name, functions[name][1]) for name in called]
+    declared = [declaration(name, functions[name][1]) for name in called_functions]
     return "\n".join([*parts, schedule.text(), *declared])
 
 

@@ -127,8 +127,8 @@ def _linked(
 
 
 def _externals(module: Any) -> set[str]:
-    found = [*module.functions, *module.global_variables]
-    return {v.name for v in found if v.is_declaration and not v.name.startswith(INTRINSIC)}
+    symbols = [*module.functions, *module.global_variables]
+    return {v.name for v in symbols if v.is_declaration and not v.name.startswith(INTRINSIC)}
 
 
 def _optimized(module: Any, optimizer: Optimizer | None) -> str:
@@ -138,11 +138,11 @@ def _optimized(module: Any, optimizer: Optimizer | None) -> str:
     machine = _machine()
     module.triple, module.data_layout = llvm.get_default_triple(), str(machine.target_data)
     if optimizer is None:
-        with Optimizer(plainest_processor()) as own:
-            done = own.optimized(module.as_bitcode())
+        with Optimizer(plainest_processor()) as new_optimizer:
+            optimized = new_optimizer.optimized(module.as_bitcode())
     else:
-        done = optimizer.optimized(module.as_bitcode())
-    text = str(llvm.parse_bitcode(done))
+        optimized = optimizer.optimized(module.as_bitcode())
+    text = str(llvm.parse_bitcode(optimized))
     return re.sub(r"^(target|source_filename|; ModuleID).*\n", "", text, flags=re.MULTILINE)
 
 

@@ -25,8 +25,8 @@ PARTS = ("", ".rows", ".columns")
 
 def called_signatures(texts: Iterable[str]) -> set[str]:
     """The signatures of what is called by numbers; blocks always are, by the walk."""
-    found = {match.groups() for text in texts for match in CALL.finditer(text)}
-    return {BLOCK_SIGNATURE, *(f"{letters}>{result}" for letters, result in found)}
+    calls = {match.groups() for text in texts for match in CALL.finditer(text)}
+    return {BLOCK_SIGNATURE, *(f"{letters}>{result}" for letters, result in calls)}
 
 
 def global_name(array: str) -> str:
