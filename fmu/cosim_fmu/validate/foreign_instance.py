@@ -43,9 +43,9 @@ class ForeignInstance:
         self.fmu, self.messages = fmu, list[str]()
         self.time, self.stopped, self._next = fmu.start, False, math.inf
         self.instance = new_instance(fmu.library, self._log)
-        made = name, fmu.job["guid"], Path(fmu.job["unpacked"])
+        identity = name, fmu.job["guid"], Path(fmu.job["unpacked"])
         options = {"event_mode": fmu.job["event_mode"], "early_return": False}
-        self._do(partial(self.instance.instantiate, *made, **options))
+        self._do(partial(self.instance.instantiate, *identity, **options))
 
     def begin(self) -> Self:
         """Up to the first step."""
@@ -159,8 +159,8 @@ class ForeignInstance:
 
     def to_bytes(self, state: tuple[SavedState, list[Any]]) -> bytes:
         """A saved state, serialized."""
-        found: bytes = self._do(self.instance.serialize, state[0])
-        return found
+        data: bytes = self._do(self.instance.serialize, state[0])
+        return data
 
     def from_bytes(self, data: bytes, known: Sequence[Any]) -> tuple[SavedState, list[Any]]:
         """A saved state of serialized bytes, and what was known beside the saved one."""

@@ -48,14 +48,14 @@ class ValidateCommand(cosim.Command):
             if not arguments.static:
                 self._tell(check_run(path, timeout), findings)
             counts = Counter(finding.severity for finding in findings)
-            told = ", ".join(f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in SEVERITIES if counts[s])
-            print(f"  {told or 'no findings'}")
+            totals = ", ".join(f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in SEVERITIES if counts[s])
+            print(f"  {totals or 'no findings'}")
             failed += bool(counts["error"])
         return int(failed > 0)
 
     @staticmethod
-    def _tell(findings: Iterable[Finding], found: list[Finding]) -> None:
+    def _tell(findings: Iterable[Finding], printed: list[Finding]) -> None:
         """Print each as it comes, and keep it."""
         for finding in findings:
             print(f"  {finding}", flush=True)
-            found.append(finding)
+            printed.append(finding)
