@@ -115,7 +115,7 @@ def _is_device(path: Path) -> bool:
 
 
 def _umask() -> int:
-    """Of this process; it can only be read by setting it."""
+    """The umask of this process; it can only be read by setting it."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

@@ -42,8 +42,7 @@ class CheckCommand(cosim.Command):
         kit: Any = importlib.import_module("cosim.testing.kit_run")  # nothing else in the product needs it
         values = dict(map(_value, arguments.values))
         runs = [
-            kit.KitRun(entry, kit_of_kind, values, arguments.only)
-            for entry, kit_of_kind in _entries(arguments.id)
+            kit.KitRun(entry, kit_name, values, arguments.only) for entry, kit_name in _entries(arguments.id)
         ]
         for run in runs:
             try:

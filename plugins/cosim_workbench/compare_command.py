@@ -124,12 +124,12 @@ def _draw(
     for panel, width in zip(panels, (math.inf, 0.02 * span), strict=True):
         for result, file, style in ((reference, arguments.reference, "-"), (other, arguments.other, "--")):
             near = abs(result.time - deviation.time) <= width
-            near |= _beside(near)
+            near |= _widen(near)
             values = converted(result[name], result.unit(name), unit)
             panel.plot(result.time[near], values[near], style, label=str(file), linewidth=1.2)
         values, times = reference[name], reference.time
         near = abs(times - deviation.time) <= width
-        near |= _beside(near)
+        near |= _widen(near)
         low, high = values[near] - deviation.allowed, values[near] + deviation.allowed
         panel.fill_between(times[near], low, high, alpha=0.2, label="band")
         panel.axvline(deviation.time, color="0.5", linewidth=0.8)
@@ -140,7 +140,7 @@ def _draw(
     save_figure(figure, path)
 
 
-def _beside(near: Any) -> Any:
+def _widen(near: Any) -> Any:
     """The points beside those that are near, so that lines reach the borders."""
     widened = near.copy()
     widened[1:] |= near[:-1]

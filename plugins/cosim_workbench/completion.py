@@ -67,27 +67,21 @@ def _arguments(name: str, before: Sequence[str], typed: str) -> list[tuple[str, 
     by_option = {word: action for action in parser.arguments for word in action.option_strings}
     positionals = [action for action in parser.arguments if not action.option_strings]
     waiting: argparse.Action | None = None  # an option whose value comes next
-    positional_count = 0
+    count = 0
     for word in before:
         if word.startswith("-") and word in by_option:
             waiting = by_option[word] if by_option[word].nargs != 0 else None
         elif waiting is not None:
             waiting = waiting if waiting.nargs in ("*", "+") else None
         elif not word.startswith("-"):
-            positional_count += 1
+            count += 1
     if typed.startswith("-"):
         return _options(parser)
     action = waiting
     if action is None and positionals:
         last = positionals[-1]
         repeats = last.nargs in ("*", "+")
-        action = (
-            positionals[positional_count]
-            if positional_count < len(positionals)
-            else last
-            if repeats
-            else None
-        )
+        action = positionals[count] if count < len(positionals) else last if repeats else None
     if action is None:
         return _options(parser) if not typed else []
     offers = completions(action, before)

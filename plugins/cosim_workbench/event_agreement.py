@@ -42,13 +42,9 @@ class EventDifference:
 
     def __str__(self) -> str:
         more, fewer = self.counts
-        more_often, absent = (
-            f"{self.handler} happens {_times(more)} in '{self.present}'",
-            f"in '{self.absent}'",
-        )
-        return (
-            f"{more_often} and {_times(fewer)} {absent}; the first that differs is at t = {self.time:.9g} s"
-        )
+        present = f"{self.handler} happens {_times(more)} in '{self.present}'"
+        absent = f"{_times(fewer)} in '{self.absent}'"
+        return f"{present} and {absent}; the first that differs is at t = {self.time:.9g} s"
 
 
 class Events:

@@ -162,7 +162,7 @@ def describe_results(path: Path) -> Description:
 
 
 def _short(text: str) -> str:
-    """Its beginning, in one line."""
+    """The beginning of a text, in one line."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 

@@ -134,7 +134,7 @@ class ModelFile:
         self._check_heads(missing | {label.rpartition(".")[2] for label in reported})
 
     def _label(self, where: str) -> str:
-        """What stands behind file and line of a place."""
+        """The part of a place behind file and line."""
         return where.removeprefix(str(self.file.path)).lstrip(":0123456789 ")
 
     def _check_heads(self, faulty: set[str]) -> None:
@@ -256,7 +256,7 @@ class ModelFile:
                 self._add(path, key, f"{name} = {entry!r} is no table: write {needs.replace('name', name)}")
 
     def _check_names(self, tables: dict[str, cosim.ModelTable]) -> None:
-        """What a part is attached to, and each end of a connection, begins with the name of a part."""
+        """Check that attachments and both ends of connections begin with the name of a part."""
         names = set(self.model.parts)
         for key, table in tables.items():
             if table.form == "entries" and isinstance(self.file.data.get(key), dict):
@@ -281,7 +281,7 @@ class ModelFile:
                     self._add(("connections", index, key), f"connections[{index}]", text)
 
     def _check_attached(self, table: cosim.ModelTable, names: set[str]) -> None:
-        """What parts that could not be made are attached to, as it is written."""
+        """Check the attachments of parts that could not be built, as they are written."""
         for name, entry in self.file.data[table.table].items():
             if name in self.model.parts or not isinstance(entry, dict):
                 continue

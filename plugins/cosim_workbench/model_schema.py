@@ -49,7 +49,7 @@ class ModelSchema(FileSchema):
 
 
 def _like(default: Any) -> dict[str, Any]:
-    """What a setting may be, by its default: a switch, a text, numbers (with units, as text)."""
+    """The schema of a setting, by its default: a switch, a text, numbers (with units, as text)."""
     if isinstance(default, bool):
         return {"type": "boolean"}
     if isinstance(default, str):

@@ -215,7 +215,7 @@ def _vectors(columns: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
 
 
 def _about(schema: Any) -> dict[str, Any]:
-    """What a part says of itself; nothing when that is damaged."""
+    """The metadata of a part; empty when they are damaged."""
     try:
         header = json.loads((schema.metadata or {}).get(KEY, b"{}"))
     except ValueError:
@@ -233,7 +233,7 @@ def _summary(path: Path) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can hold of the statistics."""
+    """The statistics that JSON can represent."""
     if isinstance(value, dict):
         return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):

@@ -141,7 +141,7 @@ def plot_plan(result: cosim.Result, signals: Sequence[str] = ()) -> PlotPlan:
 
 
 def _key(unit: str, values: Values, groups: Groups) -> tuple[str, float]:
-    """Of the panel that a signal belongs to: the unit, and without one the size of the first signal there."""
+    """The key of a signal's panel: the unit, and without one the size of the first signal there."""
     if unit != "1":
         return unit, 0.0
     size = _range(values)

@@ -263,7 +263,7 @@ def _columns(path: Path, names: list[str], rows: Iterator[_Row]) -> dict[str, An
 
 
 def _separator(header: str) -> str:
-    """What stands between the columns: the sign that is in the header beside its quotes."""
+    """The separator of the columns: the sign that is in the header outside quotes."""
     bare = re.sub(r'"[^"]*"', "", header)
     return next((sign for sign in (";", "\t") if sign in bare), ",")
 

@@ -116,7 +116,7 @@ class RunCommand(cosim.Command):
                 print(f"results up to t = {partial.time[-1]:.9g} s → {target}", file=sys.stderr)
             raise
         cosim.save_result(sink, result, target)
-        self._say(model, result, arguments, target)
+        self._print_summary(model, result, arguments, target)
         if arguments.plot is not None:
             result.plot(path=arguments.plot)
             self.report(picture=arguments.plot)
@@ -137,13 +137,13 @@ class RunCommand(cosim.Command):
                 self.report(model=model.name, results=target, **reported_result(partial))
                 print(f"results up to t = {partial.time[-1]:.9g} s → {target}", file=sys.stderr)
             raise
-        self._say(model, result, arguments, target)
+        self._print_summary(model, result, arguments, target)
         return 0
 
-    def _say(
+    def _print_summary(
         self, model: cosim.Model, result: cosim.Result, arguments: argparse.Namespace, target: Path
     ) -> None:
-        """What came of it, as far as it is asked for."""
+        """Print the outcome of the run, as far as it is asked for."""
         self.report(model=model.name, results=target, **reported_result(result))
         if arguments.trace:
             self.report(trace=list(result.events))
@@ -178,7 +178,7 @@ class RunCommand(cosim.Command):
 
 
 def _result_of(error: BaseException | None) -> cosim.Result | None:
-    """What was recorded before an error; a second Ctrl-C may have come while the first was answered."""
+    """The result recorded before an error; a second Ctrl-C may have come while the first was answered."""
     result = None
     while error is not None and result is None:
         result, error = getattr(error, "result", None), error.__context__

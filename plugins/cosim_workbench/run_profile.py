@@ -105,7 +105,7 @@ def _part_of(owner: str) -> str:
 
 
 def _list_python(system: cosim.System, integrator: cosim.Integrator, measured: RunProfile) -> None:
-    """What runs as plain Python, and why."""
+    """List the functions that run as plain Python, and why."""
     if kit.is_plain():
         measured.in_python["everything"] = "COSIM_PLAIN or COSIM_DEBUG is set, or llvmlite is not installed"
         return

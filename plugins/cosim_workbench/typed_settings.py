@@ -27,7 +27,7 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
 
 
 def typed_settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Those that were typed, checked."""
+    """The settings that were typed, checked."""
     typed = vars(arguments)
     settings = {
         key: typed_positive(typed[key], unit, f"--{key.replace('_', '-')}")

@@ -29,7 +29,7 @@ def outcome_of(comparison: RunComparison) -> str:
 
 
 def verdict_of(comparison: RunComparison) -> str:
-    """What the runs say about the first one."""
+    """The verdict of the other runs about the first one, in a sentence."""
     if comparison.failed:
         return f"Not confirmed: {', '.join(run.name for run in comparison.failed)} failed."
     if not comparison.agreements:
@@ -73,7 +73,7 @@ def _confirmed(agreements: Sequence[Agreement]) -> str:
 
 
 def _sensitive(comparison: RunComparison) -> list[str]:
-    """What moving the start has shown."""
+    """Sentences about signals and events that are sensitive to the start."""
     reasons = []
     if comparison.events_of_moved_starts:
         reasons.append(f"sensitive: {comparison.events_of_moved_starts[0]}")

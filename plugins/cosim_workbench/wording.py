@@ -8,7 +8,7 @@ from cosim.kit import nearest
 
 
 def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """What to say about a name that means nothing.
+    """The sentence about an unknown name, with the closest matches.
 
     >>> unknown("key", "acuracy", ["accuracy", "until"])
     "no key 'acuracy'. Nearest: accuracy."

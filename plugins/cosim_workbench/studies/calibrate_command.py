@@ -92,7 +92,7 @@ class CalibrateCommand(cosim.Command):
                 **settings,
             )
             fit = calibration.fit(arguments.starts, arguments.seed)
-        self._tell(fit)
+        self._report_fit(fit)
         if not arguments.quiet:
             print(fit)
         for path in (arguments.output, arguments.plot):
@@ -102,7 +102,7 @@ class CalibrateCommand(cosim.Command):
                     print(f"measured and simulated → {path}")
         return 0 if fit.is_converged else NOT_CONVERGED
 
-    def _tell(self, fit: Fit) -> None:
+    def _report_fit(self, fit: Fit) -> None:
         parameters = {
             path: {"value": value, "standard_error": fit.standard_errors[path], "unit": fit.units[path]}
             for path, value in fit.values.items()

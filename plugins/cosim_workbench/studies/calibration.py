@@ -95,7 +95,7 @@ class Calibration(FixedAttributes):
                 self.unknowns.append(self._unknown(path, value, start))
         for path, column in pairs.items():
             with _gathered(faults):
-                self._take_signal(path, column, data)
+                self._read_signal(path, column, data)
         with _gathered(faults):
             self.times = _times(data)
         if faults:
@@ -126,7 +126,7 @@ class Calibration(FixedAttributes):
         """How many simulations it has taken."""
         return self._runs
 
-    def _take_signal(self, path: str, column: str, data: cosim.Result) -> None:
+    def _read_signal(self, path: str, column: str, data: cosim.Result) -> None:
         unit = self.system.signal(path).units[0]
         if self.system.signal(path).slot.size != 1:
             raise cosim.ModelError.of(path, f"has several elements: name one, {path}[0]")
@@ -139,14 +139,14 @@ class Calibration(FixedAttributes):
         if not np.isfinite(self.measured[path]).all():
             raise cosim.ModelError.of(column, "has values that are no finite numbers")
 
-    def _unknown(self, path: str, range_given: Any, start: cosim.State) -> Unknown:
+    def _unknown(self, path: str, limits: Any, start: cosim.State) -> Unknown:
         slot, unit = self.system.written_slot(path), self.system.signal(path).units[0]
         if slot.size != 1:
             raise cosim.ModelError.of(path, f"has several elements: name one, {path}[0]")
-        text = range_given if isinstance(range_given, str) else "..".join(str(end) for end in range_given)
+        text = limits if isinstance(limits, str) else "..".join(str(end) for end in limits)
         variation = read_variation(path, text, unit)
         if variation.distribution is None:
-            raise cosim.ModelError.of(path, f'{range_given!r}: needs a range, such as "10 kN/m..40 kN/m"')
+            raise cosim.ModelError.of(path, f'{limits!r}: needs a range, such as "10 kN/m..40 kN/m"')
         low, high = (float(end) for end in variation.distribution.support())
         value = float(start[path])
         if not low < value < high:
@@ -292,7 +292,7 @@ class Calibration(FixedAttributes):
 
 @contextmanager
 def _gathered(faults: list[cosim.Problem]) -> Iterator[None]:
-    """Keep an error, so that all of them are told together."""
+    """Collect an error, so that all of them are reported together."""
     try:
         yield
     except cosim.ModelError as error:

@@ -132,7 +132,7 @@ class Fit(FixedAttributes):
 def _covariance(
     jacobian: NDArray[np.float64], off: NDArray[np.float64], scales: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Of the parameters, from the curvature and what remains; infinite along what is not seen."""
+    """The covariance of the parameters, from curvature and residuals; infinite along what data leave open."""
     count, parameters = jacobian.shape
     variance = float(off @ off) / max(count - parameters, 1)
     _, singular, right = np.linalg.svd(jacobian * scales, full_matrices=False)

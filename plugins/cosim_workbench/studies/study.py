@@ -180,7 +180,7 @@ class Study(FixedAttributes):
             self.seeds[:] = [int(row[1]) for row in points]
             names = ["point", "seed", *inputs, *self.objectives, *OUTCOMES, SECONDS, SERIES]
             done = folder.done(len(names))
-            ended = self._do(folder, names, done, executor, progress)
+            ended = self._run_remaining(folder, names, done, executor, progress)
             ordered = [done[point][:-1] for point in sorted(done)]
             units = {path: self._runs.unit(path) for path in inputs} | {
                 name: self._runs.units[name] for name in self.objectives if name in self._runs.units
@@ -192,7 +192,7 @@ class Study(FixedAttributes):
             raise ended
         return table
 
-    def _do(
+    def _run_remaining(
         self,
         folder: StudyFolder,
         names: Sequence[str],
@@ -255,7 +255,7 @@ class Study(FixedAttributes):
         files: dict[int, str],
         seconds: float,
     ) -> list[list[Any]]:
-        """Of points that have ended."""
+        """The rows of points that have ended."""
         rows = []
         begins = sorted(files)
         for i, number in enumerate(numbers.tolist()):
@@ -276,7 +276,7 @@ def _plain(value: Any) -> Any:
 
 
 def _text(variation: Any) -> Any:
-    """What is varied, for the description of a study."""
+    """A variation as text, for the description of a study."""
     if hasattr(variation, "ppf"):
         return (
             f"{variation.dist.name}{variation.args}{variation.kwds}"

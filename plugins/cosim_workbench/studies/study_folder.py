@@ -107,7 +107,7 @@ class StudyFolder:
         return rows
 
     def add(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-        """Keep rows, which begin with the number of their point."""
+        """Write rows, which begin with the number of their point."""
         if rows:
             self._write(self.path / PART.format(int(rows[0][0])), names, rows)
 
