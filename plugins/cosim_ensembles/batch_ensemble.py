@@ -108,7 +108,7 @@ class BatchEnsemble(cosim.Ensemble):
             raise ModelError.of("parts", "nothing is recorded over time: name signals beside the reductions")
         block = self.new_block(changes.runs, keeps_series=parts is None and each is None)
         try:
-            message = self._do(changes, block, progress, executor, chunk, parts, each)
+            message = self._run_all(changes, block, progress, executor, chunk, parts, each)
         except (KeyboardInterrupt, CosimError) as error:
             done = BatchResult(self.plan, changes.given, block, str(error) or "interrupted", parts)
             error.result = done  # type: ignore[union-attr]
@@ -118,7 +118,7 @@ class BatchEnsemble(cosim.Ensemble):
                 parts.remove_others(block.parts.values())
         return BatchResult(self.plan, changes.given, block, message, parts)
 
-    def _do(
+    def _run_all(
         self,
         changes: Changes,
         block: Block,

@@ -61,7 +61,7 @@ class Block:
         return block
 
     def take(self, first: int, last: int, fields: Mapping[str, Any]) -> None:
-        """Take over what rows `first` … `last` - 1 have left in a block of their own, given as `vars`."""
+        """Copy rows `first` … `last` - 1 from a block of their own, given as `vars`."""
         for name in ("series", "final", "reduced", "codes", "ends", "counts"):
             if getattr(self, name) is not None:
                 getattr(self, name)[first:last] = fields[name]

@@ -85,7 +85,7 @@ class Changes:
         )
 
     def some(self, first: int, last: int) -> Changes:
-        """Those of the runs `first` … `last` - 1."""
+        """The changes of the runs `first` … `last` - 1."""
         changes = copy(self)
         changes.given = {path: values[first:last] for path, values in self.given.items()}
         changes.numbers, changes.runs = self.numbers[first:last], last - first

@@ -29,7 +29,7 @@ Span = tuple[int, int]
 
 
 class Runner(Protocol):
-    """What does runs; it pickles."""
+    """An object that does runs and can be pickled."""
 
     def run_chunk(self, *arguments: Any) -> Any:
         """Do the runs of a chunk, in whatever process this is."""
@@ -49,12 +49,12 @@ class Job:
             ) from error
         self._key = hashlib.sha256(self._bytes).hexdigest()
         self.support = support_of(executor)
-        with _lost_is_told():
+        with _report_lost_executor():
             self._bytes = self.support.share(executor, self._bytes)
 
     def submit(self, arguments: tuple[Any, ...]) -> Future[Any]:
         """Send a chunk; the answer is what `run_chunk` gives, and how long it took (s)."""
-        with _lost_is_told():
+        with _report_lost_executor():
             return self.executor.submit(run_chunk, self._key, self._bytes, arguments)
 
 
@@ -103,10 +103,10 @@ def do_in_chunks(
     tells_who = getattr(job.executor, "tells_who", False)
     at = 0
     suspects: list[tuple[Span, int]] = []
-    """What was lost, and how often."""
+    """Spans that were lost, and how often."""
     pending: dict[Future[Any], Span] = {}
     again: dict[Future[Any], int] = {}
-    """Of `pending` what was lost before, and how often."""
+    """Pending spans that were lost before, and how often."""
     try:
         while at < runs or suspects or pending:
             while suspects and (tells_who or not pending):
@@ -155,7 +155,7 @@ class ChunkSize:
         self._fixed, self._most, self._seconds = fixed, most, 0.0
 
     def next(self, left: int, workers: int) -> int:
-        """Of the next chunk."""
+        """The number of runs in the next chunk."""
         size = FIRST_CHUNK
         if self._fixed is not None:
             size = self._fixed
@@ -164,7 +164,7 @@ class ChunkSize:
         return max(1, size if self._most is None else min(size, self._most))
 
     def measure(self, runs: int, took: float) -> None:
-        """Take into account what a chunk has taken, s."""
+        """Update the time per run by the duration of a chunk, s."""
         self._seconds = max(took / runs, 1e-7)
 
 
@@ -205,7 +205,7 @@ def _built(key: str, data: bytes) -> Runner:
 
 
 @contextmanager
-def _lost_is_told() -> Iterator[None]:
+def _report_lost_executor() -> Iterator[None]:
     """An executor that cannot be given work is an error in words."""
     try:
         yield

@@ -98,7 +98,7 @@ class Plan:
         return max(1, MOST_NUMBERS // (self.points * len(self.columns)))
 
     def units(self) -> dict[str, str]:
-        """Of the recorded paths, and of the reductions."""
+        """The units of the recorded paths and of the reductions."""
         units_of_elements = {path: self.system.signal(path).units for path in self.signals}
         recorded = {
             path: units[0] if len(set(units)) == 1 else "1" for path, units in units_of_elements.items()
