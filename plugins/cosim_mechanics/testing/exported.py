@@ -69,7 +69,7 @@ def differences_in_fmu(
             if _is_registered(cls):
                 return [f"it cannot be exported: {error}"]
             return [f"{SKIPPED}the class is not registered by a plugin, and no FMU can carry it: {error}"]
-        simulator, size = _begun(model.build())
+        simulator, size = _start_simulator(model.build())
         player = players[0].cls(path)
         differences = []
         try:
@@ -89,7 +89,7 @@ def differences_in_fmu(
     return differences
 
 
-def _begun(system: cosim.System) -> tuple[cosim.Simulator, float]:
+def _start_simulator(system: cosim.System) -> tuple[cosim.Simulator, float]:
     """A run that has begun, and how long a communication step is that its method gets through soon."""
     accuracy = float(str(SETTINGS["accuracy"]))
     trial, simulator = (cosim.Simulator(system, accuracy=accuracy) for _ in range(2))

@@ -54,7 +54,7 @@ class Placed:
 
     @property
     def quaternion(self) -> Vector:
-        """As (w, x, y, z)."""
+        """The quaternion (w, x, y, z)."""
         return np.roll(self.rotation.as_quat(), 1)
 
 

@@ -176,7 +176,7 @@ class ForceLaws(PartContract):
         self.check_scenes(check)
 
     def _rest_pose(self, values: Mapping[str, Any]) -> NDArray[np.float64]:
-        """Of an element with these values."""
+        """The rest pose of an element with these values."""
         element = self.make()
         parameters = {n: v for n, v in values.items() if type(element).declarations[n].kind == "parameter"}
         return np.array(type(element)(**{**element.values.given, **parameters}).rest_pose())
