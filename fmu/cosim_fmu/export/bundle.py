@@ -49,7 +49,7 @@ class Package:
     version: str
 
     def row(self) -> dict[str, str]:
-        """What the manifest says about it."""
+        """The row of the manifest that describes the package."""
         return {
             "name": self.name,
             "distribution": self.distribution,
@@ -63,7 +63,7 @@ class Package:
 
     @functools.cached_property
     def files(self) -> dict[str, bytes]:
-        """Its files, by their names in the folder ``resources``."""
+        """The files of the package, by their names in the folder ``resources``."""
         if self.source.is_file():
             return {self.source.name: self.source.read_bytes()}
         contents, place = {}, self.source.parent
@@ -210,7 +210,7 @@ class Bundle:
 
 
 def _shipped_by() -> dict[str, list[str]]:
-    """As `importlib.metadata.packages_distributions`, which makes an object of each of 40,000 files."""
+    """The distributions of each top-level name, without the 40,000 objects that `importlib.metadata` makes."""
     distributions: dict[str, list[str]] = {}
     for entry in dict.fromkeys(sys.path):
         for name, distribution in _shipped_in(entry, _changed(Path(entry))):

@@ -129,7 +129,7 @@ class PythonFmuExporter(cosim.Exporter):
             }
             files = {name: text.encode() for name, text in resources.items()}
             archive = {
-                name: _finished(data, libpython)
+                name: _finish_library(data, libpython)
                 if name.startswith("binaries/") and name.endswith(".so")
                 else data
                 for name, data in _build(files, bundle, interface).items()
@@ -213,7 +213,7 @@ def _build(files_of_model: Mapping[str, bytes], bundle: Bundle, interface: FmuIn
         return {**read_archive(built), **added}
 
 
-def _finished(library: bytes, libpython: str | None) -> bytes:
+def _finish_library(library: bytes, libpython: str | None) -> bytes:
     mended = mend_library(library)
     return mended if libpython is None else link_libpython(mended, libpython)
 

@@ -82,7 +82,7 @@ def select_variables(
                 if element.name not in chosen:
                     variable = _variable(system, start, element, causality)
                     if variable.array == "y" and variable.offset in states:
-                        variable = _seen_again(variable)
+                        variable = _as_alias(variable)
                     elif variable.array == "y":
                         states.add(variable.offset)
                     chosen[element.name] = variable
@@ -256,7 +256,7 @@ class _Chooser:
         ]
 
 
-def _seen_again(variable: FmuVariable) -> FmuVariable:
+def _as_alias(variable: FmuVariable) -> FmuVariable:
     """A state that is shown under another name already."""
     return replace(variable, initial="calculated", start=None)
 

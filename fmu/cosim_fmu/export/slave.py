@@ -181,7 +181,7 @@ def _can_import(name: str) -> bool:
 
 
 def _conflict(row: dict[str, str]) -> list[str]:
-    """What is wrong with the package of this name that the process holds already."""
+    """Why the package of this name that the process holds already does not fit."""
     module = sys.modules.get(row["name"])
     if module is None:
         return []

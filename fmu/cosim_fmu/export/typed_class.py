@@ -108,7 +108,7 @@ class TypedClass:
         self._written[name] = text
 
     def _add(self, name: str) -> None:
-        """What a name means in ``__main__``."""
+        """The object that a name stands for in ``__main__``."""
         if name in self._written or name in self._imports:
             return
         if name not in self._globals:

@@ -24,9 +24,9 @@ def frame_functions() -> dict[str, tuple[Callable[..., Any], str]]:
     angles_123, pose_from_angles = spatial.angles_123, spatial.pose_from_angles
 
     def frame_angles(pose, angles, t):
-        turned = angles_123(pose)
+        computed = angles_123(pose)
         for i in range(3):
-            angles[i] = turned[i]
+            angles[i] = computed[i]
         return 0
 
     def turned_frame(pose, angles, t):

@@ -57,7 +57,7 @@ class MachineCode:
         optimizer: Optimizer | None = None,
     ) -> None:
         made_of = [list(texts), sorted(visible), sorted(exported), sorted(allowed)]
-        digest = hashlib.sha256(json.dumps([made_of, _made_with()]).encode()).hexdigest()
+        digest = hashlib.sha256(json.dumps([made_of, _toolchain()]).encode()).hexdigest()
         text = kept(digest)
         if text is None:
             text = _optimized(_linked(*made_of), optimizer).encode()
@@ -79,7 +79,7 @@ class MachineCode:
         """An object file for this machine's operating system and for every processor of its family; kept."""
         import llvmlite.binding as llvm
 
-        made_of = ["object file", self._text, _made_with()]
+        made_of = ["object file", self._text, _toolchain()]
         digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
         code = kept(digest)
         if code is None:
@@ -91,8 +91,8 @@ class MachineCode:
         return code
 
 
-def _made_with() -> list[Any]:
-    """What counts besides the functions themselves."""
+def _toolchain() -> list[Any]:
+    """The versions of the compiler and of the machine, on which the code depends besides the functions."""
     import llvmlite.binding as llvm
 
     modules = [digest_of_module(module) for module in (sys.modules[__name__], optimizing)]

@@ -62,7 +62,7 @@ def constant(name: str, array: NDArray[np.generic]) -> str:
 
 
 def declaration(name: str, signature: str) -> str:
-    """Of a lowered function."""
+    """The declaration of a lowered function."""
     letters = signature.split(">")[0]
     typed = ["ptr %result", *parameters(letters, [f"a{i}" for i in range(len(letters))])]
     return f"declare i32 @{name}({kinds(typed)})\n"

@@ -40,7 +40,7 @@ INSTALL = "Install one for all platforms: pip install 'cosim-framework[native]'"
 
 
 class Library(NamedTuple):
-    """What a shared library is made of, and what for."""
+    """The parts of a shared library and its target."""
 
     sources: Sequence[Path]
     headers: Path
@@ -94,7 +94,7 @@ class ZigCompiler(Compiler):
         return list(PLATFORMS)
 
     def version(self) -> str:
-        """That of the package."""
+        """The version of the package."""
         return f"ziglang {importlib.metadata.version('ziglang')}"
 
     def build(self, parts: Library, folder: Path) -> Path:
@@ -119,13 +119,13 @@ class OwnCompiler(Compiler):
         self.command = command
 
     def platforms(self) -> list[str]:
-        """The one of this machine."""
+        """The platform of this machine."""
         platform = own_platform()
         return [] if platform is None or platform == "darwin64" else [platform]
 
     def version(self) -> str:
         """What it says of itself, and LLVM's, which makes machine code of the functions."""
-        return f"{_said_version(self.command)}\nllvmlite {importlib.metadata.version('llvmlite')}"
+        return f"{_read_version(self.command)}\nllvmlite {importlib.metadata.version('llvmlite')}"
 
     def build(self, parts: Library, folder: Path) -> Path:
         """LLVM writes the object file of the compiled functions, the compiler the rest."""
@@ -154,8 +154,8 @@ class OwnCompiler(Compiler):
 
 
 @cache
-def _said_version(command: str) -> str:
-    return _said([command, "--version"], None).stdout
+def _read_version(command: str) -> str:
+    return _capture([command, "--version"], None).stdout
 
 
 @cache
@@ -171,7 +171,7 @@ def _digest(*made_of: object) -> str:
 
 @cache
 def available_compilers() -> tuple[Compiler, ...]:
-    """Those of this machine, best first."""
+    """The compilers of this machine, best first."""
     compilers: list[Compiler] = []
     if importlib.util.find_spec("ziglang") is not None:
         compilers.append(ZigCompiler())
@@ -203,7 +203,7 @@ def compilers_for(platforms: Sequence[Platform], available: Sequence[Compiler]) 
 
 
 def default_platforms() -> list[str]:
-    """That of this machine; `ModelError` where no compiler here makes a library for it."""
+    """The platform of this machine; `ModelError` where no compiler here makes a library for it."""
     served = {name for compiler in available_compilers() for name in compiler.platforms()}
     platform = own_platform()
     if not served:
@@ -214,13 +214,13 @@ def default_platforms() -> list[str]:
 
 
 def _run(command: list[str], folder: Path) -> None:
-    done = _said(command, folder)
+    done = _capture(command, folder)
     if done.returncode != 0:
         output = "\n".join((done.stderr or done.stdout).splitlines()[:20])
         raise cosim.CosimError(f"the C compiler failed ({' '.join(command[:4])} …):\n{output}")
 
 
-def _said(command: list[str], folder: Path | None) -> subprocess.CompletedProcess[str]:
+def _capture(command: list[str], folder: Path | None) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     except OSError as error:

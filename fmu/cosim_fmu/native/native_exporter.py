@@ -128,7 +128,7 @@ class NativeFmuExporter(cosim.Exporter):
 def _choices(
     fmi: int | str, kind: str | Sequence[str] | None, platforms: str | Sequence[str] | None
 ) -> tuple[int, list[str] | None, list[Platform]]:
-    """What is to be written; all faults of the three together."""
+    """The version, kinds and platforms to write; raises all faults of the three together."""
     problems: list[cosim.Problem] = []
 
     def tried(choose: Callable[[], Any]) -> Any:
@@ -162,7 +162,7 @@ def _kinds(kinds: str | Sequence[str]) -> list[str]:
 
 
 def _names(text: str | Sequence[str]) -> list[str]:
-    """Of a list, which may be written as one text with commas."""
+    """The names in a list, which may be written as one text with commas."""
     return [name.strip() for name in text.split(",")] if isinstance(text, str) else list(text)
 
 

@@ -223,8 +223,8 @@ def _role(node: Node, connector: str, *, inside: bool) -> str:
     inside : bool
         The connector is that of the system itself: what it takes from outside it gives to the inside.
     """
-    found_connector = node.connectors.get(connector)
-    kind = "unspecified" if found_connector is None else found_connector.kind
+    port = node.connectors.get(connector)
+    kind = "unspecified" if port is None else port.kind
     if kind in SOURCES:
         return TAKES if inside else GIVES
     if kind in SINKS:

@@ -45,14 +45,14 @@ def derived_signals(
         for route in routes(network, point):
             if route.end[0] == ():
                 try:
-                    signals.update(_shown(network, descriptions, names, route))
+                    signals.update(_derive_signals(network, descriptions, names, route))
                 except ValueError as error:
                     fault = problem_of(str(error), route.hops[-1].place)
                     say(fault.where, f"'{route.end[1]}' is not recorded: {fault.text}")
     return signals
 
 
-def _shown(
+def _derive_signals(
     network: Network, descriptions: Descriptions, names: Mapping[Place, str], route: Route
 ) -> Iterator[tuple[str, DerivedSignal]]:
     """The scalars of a connector that a value arrives at.
@@ -199,7 +199,7 @@ class SystemInputs:
 
     @staticmethod
     def _type(ends: list[tuple[str, str, list[Leg]]]) -> str:
-        """Of a signal that feeds variables of these types."""
+        """The type of a signal that feeds variables of these types."""
         kinds = {kind for _, kind, _ in ends}
         return kinds.pop() if len(kinds) == 1 and kinds <= set(WHOLE) else "real"
 

@@ -29,10 +29,10 @@ def read_ssv(path: Path) -> dict[str, tuple[Any, str]]:
     except ValueError as error:
         fault = problem_of(str(error))
         raise cosim.ModelError.of(str(path.parent / fault.where), fault.text) from None
-    return {value.name: (_given(value), str(path.parent / value.place)) for value in values}
+    return {value.name: (_scenario_value(value), str(path.parent / value.place)) for value in values}
 
 
-def _given(value: Value) -> Any:
+def _scenario_value(value: Value) -> Any:
     """A value as a scenario may have it."""
     if isinstance(value.data, list):
         return value.data

@@ -39,7 +39,7 @@ class StartValues:
         self.findings: list[cosim.Problem] = []
 
     def apply(self, node: Node, place: Place = ()) -> None:
-        """Take the values of a node and of everything below it."""
+        """Apply the values of a node and of everything below it."""
         if isinstance(node, System):
             for name, element in node.elements.items():
                 self.apply(element, (*place, name))
@@ -50,12 +50,12 @@ class StartValues:
                 self.findings.append(cosim.Problem(value.place, text))
             for point in points:
                 try:
-                    self._give(point, value)
+                    self._assign(point, value)
                 except ValueError as error:
                     self.faults.append(problem_of(str(error), value.place))
 
-    def _give(self, point: Point, value: Value) -> None:
-        """Give a value to a variable of a component, or to all that a connector of a system leads to."""
+    def _assign(self, point: Point, value: Value) -> None:
+        """Assign a value to a variable of a component, or to all that a connector of a system leads to."""
         if point[0] in self.network.components:
             self._set(point, (), value, [self._leg(point, value)])
             return

@@ -114,7 +114,14 @@ def _mend(root: Element, say: Say) -> bool:
     for element in list(root.iter()):
         if not _is_of_ssp(element) or _is_foreign(element):
             continue
-        for mend in (_dialect, _strangers, _attributes, _merged, _empty, _order):
+        for mend in (
+            _translate_dialect,
+            _move_misplaced,
+            _move_unknown_attributes,
+            _merge_lists,
+            _remove_empty_lists,
+            _sort_children,
+        ):
             text = mend(element)
             if text:
                 say(element, text)
@@ -136,7 +143,7 @@ def _is_second(element: Element) -> bool:
     return name in SECOND_TYPES or name in ("Dimension", *META)
 
 
-def _dialect(element: Element) -> str:
+def _translate_dialect(element: Element) -> str:
     name, mended = local_name(element), ""
     if name == "MappingEntry" and element.get("target") is None and element.get("destination") is not None:
         element.set("target", element.attrib.pop("destination"))
@@ -149,7 +156,7 @@ def _dialect(element: Element) -> str:
         typed = any(local_name(c) in TYPES for c in element)
         mended = f"the type is in an element <{kind}>"
         if not typed and name == "Connector":
-            element.insert(0, _typed(element, kind))
+            element.insert(0, _add_type(element, kind))
     if name in ("SystemStructureDescription", "ParameterSet", "ParameterMapping", "SignalDictionary"):
         is_root = name != "SignalDictionary" or element.getparent() is None
         if is_root and element.get("source") is None and element.get("version") not in ("1.0", "2.0"):
@@ -160,14 +167,14 @@ def _dialect(element: Element) -> str:
     return mended
 
 
-def _typed(element: Element, kind: str) -> Element:
+def _add_type(element: Element, kind: str) -> Element:
     typed = add(element, f"ssc:{kind}")
     if kind in REALS and element.get("unit"):
         typed.set("unit", element.attrib.pop("unit"))
     return typed
 
 
-def _strangers(element: Element) -> str:
+def _move_misplaced(element: Element) -> str:
     """Elements of the standard in a place that it does not have for them."""
     name = local_name(element)
     allowed = LISTS.get(name) or ORDER.get(name)
@@ -186,7 +193,7 @@ def _strangers(element: Element) -> str:
     return f"what has no place here is in an annotation: {names}"
 
 
-def _attributes(element: Element) -> str:
+def _move_unknown_attributes(element: Element) -> str:
     name = local_name(element)
     allowed = BARE[name] if name in BARE else (*ATTRIBUTES.get(name, element.attrib), *BASE)
     odd = [name for name in element.attrib if name not in allowed]
@@ -199,7 +206,7 @@ def _attributes(element: Element) -> str:
     return f"attributes that the standard does not know are in an annotation: {', '.join(odd)}"
 
 
-def _merged(element: Element) -> str:
+def _merge_lists(element: Element) -> str:
     """One list of a kind."""
     first: dict[str, Element] = {}
     twice = []
@@ -213,7 +220,7 @@ def _merged(element: Element) -> str:
     return f"several lists in one: {', '.join(dict.fromkeys(twice))}" if twice else ""
 
 
-def _empty(element: Element) -> str:
+def _remove_empty_lists(element: Element) -> str:
     lists = [c for c in element if local_name(c) in NOT_EMPTY and _is_of_ssp(c)]
     empty = [listed for listed in lists if not len(listed) and not listed.attrib]
     for listed in empty:
@@ -221,7 +228,7 @@ def _empty(element: Element) -> str:
     return f"left out, as nothing is in it: {', '.join(map(local_name, empty))}" if empty else ""
 
 
-def _order(element: Element) -> str:
+def _sort_children(element: Element) -> str:
     """Children in order; comments stay before the element that they stand before."""
     order = ORDER.get(local_name(element))
     if order is None:

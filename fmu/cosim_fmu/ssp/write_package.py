@@ -161,7 +161,7 @@ def _settings(loop: Any) -> dict[str, str]:
 
 
 def _add_changes(root: Element, loop: Any, until: float | None, settings: Any) -> bool:
-    """What was given beside the SSP: start values, the end, step and algorithm."""
+    """Add the settings that override the SSP: start values, the end, step and algorithm."""
     changed = False
     if loop.ssp.given_starts:
         top = child(root, "System")

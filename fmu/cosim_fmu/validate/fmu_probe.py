@@ -86,7 +86,7 @@ class FmuProbe:
         return Finding("warning" if where in FORGIVABLE else severity, where, text)
 
     def _run(self, checks: list[str]) -> tuple[list[dict[str, Any]], str]:
-        """What the process wrote, and how it ended if not well."""
+        """The rows that the process wrote, and how it ended if not well."""
         job = self._folder / "job.json"
         job.write_text(json.dumps({**self._job, "checks": checks}), "utf-8")
         self._answers.write_text("")

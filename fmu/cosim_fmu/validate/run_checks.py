@@ -82,7 +82,7 @@ def _compared(fmu: ForeignFmu, expected: list[Row], rows: list[Row], what: str) 
 
 
 def functions(fmu: ForeignFmu) -> Found:
-    """What the standard asks a library to export, and what it says about itself."""
+    """Check the functions that a library exports, and the version and platform that it returns."""
     version = fmu.job["version"]
     prefix = fmu.library.table.prefix
     needed = {name for able, names in CAPABILITIES.items() if fmu.job[able] for name in names}
@@ -221,7 +221,7 @@ def serialization(fmu: ForeignFmu) -> Found:
 
 
 def new_process(fmu: ForeignFmu) -> Found:
-    """What `serialization` left behind is continued."""
+    """A new process continues from the bytes that `serialization` wrote."""
     folder = Path(fmu.job["folder"])
     if not (folder / "expected.json").exists():
         return
