@@ -210,7 +210,7 @@ class Bundle:
 
 
 def _shipped_by() -> dict[str, list[str]]:
-    """The distributions of each top-level name, without the 40,000 objects that `importlib.metadata` makes."""
+    """Distributions of each top-level name, without the 40,000 objects that `importlib.metadata` makes."""
     distributions: dict[str, list[str]] = {}
     for entry in dict.fromkeys(sys.path):
         for name, distribution in _shipped_in(entry, _changed(Path(entry))):
