@@ -61,7 +61,7 @@ class Job:
 def do_in_chunks(
     job: Job,
     runs: int,
-    given: Callable[[int, int], tuple[Any, ...]],
+    arguments_of: Callable[[int, int], tuple[Any, ...]],
     take: Callable[[int, int, Any], None],
     fail: Callable[[int, str], None],
     goes_on: Callable[[], bool],
@@ -78,8 +78,8 @@ def do_in_chunks(
     ----------
     job : Job
     runs : int
-    given : callable
-        Of a span: the arguments for `Runner.run_chunk`.
+    arguments_of : callable
+        Returns, for a span, the arguments for `Runner.run_chunk`.
     take : callable
         Gets a span, and what the runner has answered; each run once.
     fail : callable
@@ -111,12 +111,12 @@ def do_in_chunks(
         while at < runs or suspects or pending:
             while suspects and (tells_who or not pending):
                 span, times = suspects.pop()
-                future = job.submit(given(*span))
+                future = job.submit(arguments_of(*span))
                 pending[future], again[future] = span, times
             is_free = not suspects and (tells_who or not again)
             while is_free and at < runs and len(pending) < AHEAD * workers:
                 size = min(sizes.next(runs - at, workers), runs - at)
-                pending[job.submit(given(at, at + size))] = at, at + size
+                pending[job.submit(arguments_of(at, at + size))] = at, at + size
                 at += size
             done, _ = wait(pending, LOOK, FIRST_COMPLETED)
             for future in done:

@@ -77,23 +77,23 @@ def at_the_end(times: Reals) -> NDArray[np.bool_]:
 
 
 def difference_of(
-    times: Reals, one: Values, other: Values, counted: bool, hidden: NDArray[np.bool_] | None = None
+    times: Reals, values: Values, other_values: Values, counted: bool, hidden: NDArray[np.bool_] | None = None
 ) -> Difference:
     """How far two courses are apart.
 
     Parameters
     ----------
     times : ndarray, shape (n,), s
-    one, other : ndarray, shape (n,)
+    values, other_values : ndarray, shape (n,)
     counted : bool
         Whether they have to be equal, as `are_counted` says.
     hidden : ndarray of bool, shape (n,), optional
         Where they are not compared: between the times at which the same event happens in the two runs.
     """
-    if one.dtype == object or other.dtype == object:
-        apart = np.where(one == other, 0.0, math.inf)
+    if values.dtype == object or other_values.dtype == object:
+        apart = np.where(values == other_values, 0.0, math.inf)
     else:
-        a, b = one.astype(np.float64, copy=False), other.astype(np.float64, copy=False)
+        a, b = values.astype(np.float64, copy=False), other_values.astype(np.float64, copy=False)
         with np.errstate(invalid="ignore", over="ignore"):
             apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
         apart[np.isnan(apart)] = math.inf

@@ -122,14 +122,16 @@ def spans_differ(reference: cosim.Result, other: cosim.Result, time_tolerance: f
     return f"the first has {spans[0]}, the second {spans[1]}; {consequence}"
 
 
-def _of_texts(name: str, one: tuple[Vector, Any], two: tuple[Vector, Any], window: float) -> Deviation:
+def _of_texts(
+    name: str, reference: tuple[Vector, Any], other: tuple[Vector, Any], window: float
+) -> Deviation:
     """Where the texts of one are not among those that the other has around that time."""
-    kinds = ["text" if values.dtype == object else "numbers" for _, values in (one, two)]
+    kinds = ["text" if values.dtype == object else "numbers" for _, values in (reference, other)]
     if kinds[0] != kinds[1]:
         return Deviation(name, text=f"is {kinds[0]} in the first and {kinds[1]} in the second")
-    start, end = max(one[0][0], two[0][0]), min(one[0][-1], two[0][-1])
+    start, end = max(reference[0][0], other[0][0]), min(reference[0][-1], other[0][-1])
     deviation = Deviation(name)
-    for (times, texts), (points, others), is_swapped in ((one, two, False), (two, one, True)):
+    for (times, texts), (points, others), is_swapped in ((reference, other, False), (other, reference, True)):
         rounding = 1e-9 * max(abs(start), abs(end))
         first = np.searchsorted(times, points - window - rounding, "left")
         begins = times[np.minimum(first, times.size - 1)] <= points - window + rounding  # with a point there
@@ -150,11 +152,14 @@ def _of_texts(name: str, one: tuple[Vector, Any], two: tuple[Vector, Any], windo
 
 
 def _deviation(
-    name: str, one: tuple[Vector, Vector], two: tuple[Vector, Vector], allowed: float, window: float
+    name: str, reference: tuple[Vector, Vector], other: tuple[Vector, Vector], allowed: float, window: float
 ) -> Deviation:
     largest, first = 0.0, Deviation(name, allowed=allowed)
-    start, end = max(one[0][0], two[0][0]), min(one[0][-1], two[0][-1])
-    for (times, values), (points, numbers), is_swapped in ((one, two, False), (two, one, True)):
+    start, end = max(reference[0][0], other[0][0]), min(reference[0][-1], other[0][-1])
+    for (times, values), (points, numbers), is_swapped in (
+        (reference, other, False),
+        (other, reference, True),
+    ):
         inside = (points >= start) & (points <= end)
         at, compared = points[inside], numbers[inside]
         if not at.size:
@@ -222,9 +227,9 @@ def _on_line(times: Vector, values: Vector, at: Vector, upper: NDArray[np.intp])
     return np.where(part == 0.0, low, np.where(part == 1.0, high, line))
 
 
-def converted(values: Vector, given: str, wanted: str) -> Vector:
-    """Numbers in another unit; as they are when one of the units is not told."""
-    if "1" in (given, wanted) or given == wanted:
+def converted(values: Vector, unit: str, target: str) -> Vector:
+    """Numbers in another unit; unchanged when one of the units is unknown."""
+    if "1" in (unit, target) or unit == target:
         return values
-    factor, offset = conversion(given, wanted)
+    factor, offset = conversion(unit, target)
     return factor * values + offset

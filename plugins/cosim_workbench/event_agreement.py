@@ -111,7 +111,7 @@ class MatchedEvents:
 
 
 def match_events(
-    one: tuple[str, Events],
+    run: tuple[str, Events],
     other: tuple[str, Events],
     end: float,
     tolerance: float,
@@ -121,10 +121,10 @@ def match_events(
 
     Parameters
     ----------
-    one, other : (str, Events)
+    run, other : (str, Events)
         Name and events of each run.
     end : float
-        Of the run, s: an event closer to it than `tolerance` may fall behind it in the other run.
+        The end of the run, s: an event closer to it than `tolerance` may fall behind it in the other run.
     tolerance : float
         s
     is_negligible : callable
@@ -135,20 +135,20 @@ def match_events(
     spans: list[tuple[float, float]] = []
     differences: list[EventDifference] = []
     none = np.zeros(0)
-    for handler in dict.fromkeys([*one[1].times, *other[1].times]):
-        first, second = one[1].times.get(handler, none), other[1].times.get(handler, none)
+    for handler in dict.fromkeys([*run[1].times, *other[1].times]):
+        first, second = run[1].times.get(handler, none), other[1].times.get(handler, none)
         if first.size != second.size:
             is_first = first.size > second.size
-            more, fewer = (one, other) if is_first else (other, one)
+            more, fewer = (run, other) if is_first else (other, run)
             longer, shorter = (first, second) if is_first else (second, first)
             records = partial(more[1].event, handler)
-            kept, extra = _common(longer, shorter, records, is_negligible, end - tolerance)
+            matched, extra = _common(longer, shorter, records, is_negligible, end - tolerance)
             if extra is not None:
                 counts = longer.size, shorter.size
                 differences.append(EventDifference(float(longer[extra]), handler, more[0], fewer[0], counts))
-            alone = np.delete(longer, kept)
+            alone = np.delete(longer, matched)
             spans += [(time, math.inf) for time in alone[alone >= end - tolerance].tolist()]
-            longer, shorter = longer[kept], shorter[: kept.size]
+            longer, shorter = longer[matched], shorter[: matched.size]
             first, second = (longer, shorter) if is_first else (shorter, longer)
         times[handler] = first, second
         apart = np.flatnonzero(first != second)
@@ -173,21 +173,21 @@ def _common(
     (ndarray of int, int or None)
         Places of the former; the place of the latter.
     """
-    kept: list[int] = []
+    matched: list[int] = []
     times, others = more.tolist(), fewer.tolist()
     spare = len(times) - len(others)
     for k, time in enumerate(times):
-        i = len(kept)
+        i = len(matched)
         fits = i < len(others)
         if fits and spare > 0 and k + 1 < len(times):
             fits = abs(others[i] - time) <= abs(others[i] - times[k + 1])
         if fits:
-            kept.append(k)
+            matched.append(k)
             continue
         spare -= 1
         if time < last and not is_negligible(record(k)):
-            return np.array(kept, dtype=np.int64), k
-    return np.array(kept, dtype=np.int64), None
+            return np.array(matched, dtype=np.int64), k
+    return np.array(matched, dtype=np.int64), None
 
 
 def _timeline(events: Sequence[Any]) -> dict[tuple[str, EventCause], tuple[NDArray[np.int64], Reals]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 from cosim.kit import nearest
 
 
-def unknown(what: str, name: str, known: Iterable[str]) -> str:
+def unknown(what: str, name: str, candidates: Iterable[str]) -> str:
     """The sentence about an unknown name, with the closest matches.
 
     >>> unknown("key", "acuracy", ["accuracy", "until"])
@@ -15,7 +15,7 @@ def unknown(what: str, name: str, known: Iterable[str]) -> str:
     >>> unknown("part", "wheel", [])
     "no part 'wheel'. There are none."
     """
-    names = sorted(known)
+    names = sorted(candidates)
     near = nearest(name, names)
     listing = f"There are: {', '.join(names)}." if names else "There are none."
     hint = f"Nearest: {near}." if near else listing

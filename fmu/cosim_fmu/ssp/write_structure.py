@@ -83,10 +83,10 @@ def number_text(value: float) -> str:
     return repr(float(value))
 
 
-def free_place(path: PurePath, taken: Container[str]) -> str:
+def free_place(path: PurePath, places: Container[str]) -> str:
     """Where a file comes to lie in an archive: in ``resources``, under a name that no other has."""
     numbered = (f"resources/{path.stem}_{number}{path.suffix}" for number in itertools.count(2))
-    return next(p for p in itertools.chain([f"resources/{path.name}"], numbered) if p not in taken)
+    return next(p for p in itertools.chain([f"resources/{path.name}"], numbered) if p not in places)
 
 
 class _Writer:

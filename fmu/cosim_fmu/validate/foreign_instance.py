@@ -162,9 +162,9 @@ class ForeignInstance:
         data: bytes = self._call_checked(self.instance.serialize, state[0])
         return data
 
-    def from_bytes(self, data: bytes, known: Sequence[Any]) -> tuple[SavedState, list[Any]]:
+    def from_bytes(self, data: bytes, memory: Sequence[Any]) -> tuple[SavedState, list[Any]]:
         """A saved state of serialized bytes, and what was known beside the saved one."""
-        return self._call_checked(self.instance.deserialize, data, known[0]), list(known)
+        return self._call_checked(self.instance.deserialize, data, memory[0]), list(memory)
 
     def terminate(self) -> None:
         """End the simulation."""
