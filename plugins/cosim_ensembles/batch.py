@@ -124,15 +124,15 @@ def begin_run(handle, o):
 def make_longer(handle, o):
     """Make `h` as long as the run needs, where there is room; whether there was."""
     a = arrays_at(handle)
-    needed = a.failure.needed
-    if needed > o[ROOM]:
+    length = a.failure.needed
+    if length > o[ROOM]:
         return False
     head = integers_at(handle, ARRAY_WIDTH * len(ARRAYS))
     size = head[HISTORY + LENGTH]
-    h = reals_at(head[HISTORY + ADDRESS], needed)
-    for m in range(size, needed):
+    h = reals_at(head[HISTORY + ADDRESS], length)
+    for m in range(size, length):
         h[m] = 0.0
-    head[HISTORY + LENGTH] = needed
+    head[HISTORY + LENGTH] = length
     return True
 
 

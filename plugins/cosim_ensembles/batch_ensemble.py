@@ -205,10 +205,10 @@ class BatchEnsemble(cosim.Ensemble):
                 if parts is not None:
                     self._write_part(some, part, parts.some(first, last))
                 take(first, last, vars(part))
-            now = wall.perf_counter()
+            time = wall.perf_counter()
             rate, seconds = (
-                (last - first) / max(now - began, 1e-9),
-                max(PART_TIME, PART_SHARE * (now - start)),
+                (last - first) / max(time - began, 1e-9),
+                max(PART_TIME, PART_SHARE * (time - start)),
             )
             first, size = last, min(max(least, min(4 * size, int(seconds * rate))), most)
         return stopped

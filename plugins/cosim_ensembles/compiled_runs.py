@@ -151,10 +151,10 @@ class CompiledRuns:
         if self._batch[batch.PHASE] == batch.FRESH:
             self._step.head[batch.HISTORY + 1] = self._history
 
-    def _make_longer(self, needed: int) -> None:
+    def _make_longer(self, length: int) -> None:
         """Give `h` twice the length that is needed, so that later runs need not ask."""
         used = int(self._step.head[batch.HISTORY + 1])
-        longer = np.zeros(2 * needed)
+        longer = np.zeros(2 * length)
         longer[:used] = self._state.arrays["h"][:used]
         self._state.arrays["h"] = longer
         self._step.gather()

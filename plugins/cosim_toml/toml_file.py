@@ -110,9 +110,9 @@ class TomlFile:
 
 def _beyond_64_bits(data: Any) -> KeyPath | None:
     """Where an integer stands that TOML does not allow; however deep."""
-    left: list[tuple[Any, Any]] = [(data, ())]  # each value, and its path from the inside out
-    while left:
-        value, path = left.pop()
+    waiting: list[tuple[Any, Any]] = [(data, ())]  # each value, and its path from the inside out
+    while waiting:
+        value, path = waiting.pop()
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
             keys: list[Any] = []
             while path:
@@ -120,9 +120,9 @@ def _beyond_64_bits(data: Any) -> KeyPath | None:
                 keys.append(key)
             return tuple(reversed(keys))
         if isinstance(value, dict):
-            left += [(inner, (path, key)) for key, inner in value.items()]
+            waiting += [(inner, (path, key)) for key, inner in value.items()]
         elif isinstance(value, list):
-            left += [(inner, (path, i)) for i, inner in enumerate(value)]
+            waiting += [(inner, (path, i)) for i, inner in enumerate(value)]
     return None
 
 

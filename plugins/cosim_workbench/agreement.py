@@ -91,21 +91,21 @@ def difference_of(
         Where they are not compared: between the times at which the same event happens in the two runs.
     """
     if values.dtype == object or other_values.dtype == object:
-        apart = np.where(values == other_values, 0.0, math.inf)
+        distance = np.where(values == other_values, 0.0, math.inf)
     else:
         a, b = values.astype(np.float64, copy=False), other_values.astype(np.float64, copy=False)
         with np.errstate(invalid="ignore", over="ignore"):
-            apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
-        apart[np.isnan(apart)] = math.inf
+            distance = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
+        distance[np.isnan(distance)] = math.inf
         if counted:
-            apart[apart > 0.0] = math.inf
+            distance[distance > 0.0] = math.inf
     if hidden is not None:
-        apart[hidden] = 0.0
-    if not apart.any():
+        distance[hidden] = 0.0
+    if not distance.any():
         return Difference(0.0, math.nan, 0.0)
-    worst = int(np.argmax(apart))  # the first one of equals
+    worst = int(np.argmax(distance))  # the first one of equals
     return Difference(
-        float(apart[worst]), float(times[worst]), float(apart[at_the_end(times)].max(initial=0.0))
+        float(distance[worst]), float(times[worst]), float(distance[at_the_end(times)].max(initial=0.0))
     )
 
 
@@ -197,8 +197,8 @@ def standing_of(
         grows = agreement.growth > PROMISED and off <= PROMISED * explained
         return "sensitive" if grows else "differs"
     if agreement.digits_at_end < min(DIGITS_AT_END, promised):
-        left = agreement.size_at_end / (accuracy * agreement.size)
-        is_zero = left <= RESOLVED or (left <= PROMISED and agreement.digits_at_end < HARDLY)
+        ratio = agreement.size_at_end / (accuracy * agreement.size)
+        is_zero = ratio <= RESOLVED or (ratio <= PROMISED and agreement.digits_at_end < HARDLY)
         return "zero at the end" if is_zero else "differs at the end"
     return "agrees"
 

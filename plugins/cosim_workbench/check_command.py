@@ -95,9 +95,9 @@ def _with_kit() -> dict[str, list[tuple[Any, str]]]:
 
 def required_arguments(cls: type) -> list[str]:
     """Arguments without which a class cannot be made."""
-    needed = inspect.signature(cls).parameters.values()
+    parameters = inspect.signature(cls).parameters.values()
     return [
-        p.name for p in needed if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+        p.name for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     ]
 
 

@@ -151,8 +151,8 @@ def match_events(
             longer, shorter = longer[matched], shorter[: matched.size]
             first, second = (longer, shorter) if is_first else (shorter, longer)
         times[handler] = first, second
-        apart = np.flatnonzero(first != second)
-        low, high = np.minimum(first, second)[apart], np.maximum(first, second)[apart]
+        different = np.flatnonzero(first != second)
+        low, high = np.minimum(first, second)[different], np.maximum(first, second)[different]
         spans += list(zip(low.tolist(), high.tolist(), strict=True))
     return MatchedEvents(times, min(differences, key=lambda d: d.time, default=None), spans)
 

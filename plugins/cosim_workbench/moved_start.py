@@ -120,7 +120,7 @@ def growth_of_rounding(system: System, moved: Result, other: Result, sizes: Mapp
     for name, _ in states_of(system):
         if name not in first or name not in second:
             return math.inf
-        apart = np.abs(first[name][rows[0]] - second[name][rows[1]])
-        most = float(np.nan_to_num(apart, nan=math.inf).max(initial=0.0))
+        distance = np.abs(first[name][rows[0]] - second[name][rows[1]])
+        most = float(np.nan_to_num(distance, nan=math.inf).max(initial=0.0))
         growth = max(growth, most / sizes[name])
     return growth

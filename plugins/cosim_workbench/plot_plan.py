@@ -153,10 +153,10 @@ def _most_telling(groups: Groups) -> tuple[Groups, list[str]]:
     """The first panels; a balance is among them, the last. What is left out, in words."""
     others = [key for key in groups if key != BALANCE_KEY]
     most = MOST_PANELS - (BALANCE_KEY in groups)
-    left: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for key in others[most:]:
-        left[key[0]] = left.get(key[0], 0) + len(groups[key])
-    omitted = ", ".join(f"{count} in {pretty_unit(unit) or 'no unit'}" for unit, count in left.items())
+        counts[key[0]] = counts.get(key[0], 0) + len(groups[key])
+    omitted = ", ".join(f"{count} in {pretty_unit(unit) or 'no unit'}" for unit, count in counts.items())
     shown = others[:most] + [BALANCE_KEY] * (BALANCE_KEY in groups)
     return {key: groups[key] for key in shown}, [
         f"not drawn: {omitted}; name the signals to see them"

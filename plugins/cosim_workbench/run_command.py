@@ -96,8 +96,8 @@ class RunCommand(cosim.Command):
         if arguments.plot is not None:
             check_plot(arguments.plot, Plot.suffixes)
         if arguments.checkpoint is not None:
-            every = positive(arguments.checkpoint_every, "s", "--checkpoint-every")
-            settings["checkpoint"] = cosim.Checkpoint(arguments.checkpoint, every)
+            interval = positive(arguments.checkpoint_every, "s", "--checkpoint-every")
+            settings["checkpoint"] = cosim.Checkpoint(arguments.checkpoint, interval)
         resumed = ResumedResults(sink, target)
         if isinstance(sink, ParquetResults) and not (arguments.plot or arguments.verify or arguments.resume):
             return self._run_streaming(model, settings, arguments, target)

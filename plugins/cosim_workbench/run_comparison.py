@@ -174,7 +174,7 @@ class RunComparison(Verification):
         for name, unit in units.items():
             courses = {id(run): tables[id(run)][name] for run in self._compared}
             counted = are_counted(list(courses.values()))
-            apart = {
+            differences = {
                 (run.name, other.name): difference_of(
                     self._grid, courses[id(run)], courses[id(other)], counted, hidden[run, other]
                 )
@@ -184,9 +184,9 @@ class RunComparison(Verification):
             last = at_the_end(self._grid)
             size_at_end = max(size_of(courses[id(run)][last]) for run in self.opinions)
             agreement = self._agreement(
-                name, apart, size, math.nan if counted or name == RESIDUAL else size_at_end
+                name, differences, size, math.nan if counted or name == RESIDUAL else size_at_end
             )
-            is_low = not counted and self._is_at_rounding_level(agreement, apart, largest[unit])
+            is_low = not counted and self._is_at_rounding_level(agreement, differences, largest[unit])
             agreements.append(
                 replace(agreement, standing=standing_of(agreement, self.accuracy, is_low, self._states_stay))
             )
@@ -196,13 +196,13 @@ class RunComparison(Verification):
         """How far the runs agree about when the events happen that all of them have, over the run."""
         agreements = []
         for handler in self._given.happened.times:
-            apart = {
+            differences = {
                 (run.name, other.name): _time_difference(*match.times[handler])
                 for (run, other), match in self._matches.items()
                 if handler in match.times
             }
-            if any(difference.largest > 0.0 for difference in apart.values()):
-                agreement = self._agreement(f"time of {handler}", apart, self._span, math.nan)
+            if any(difference.largest > 0.0 for difference in differences.values()):
+                agreement = self._agreement(f"time of {handler}", differences, self._span, math.nan)
                 agreements.append(
                     replace(
                         agreement,
@@ -212,11 +212,11 @@ class RunComparison(Verification):
         return agreements
 
     def _agreement(
-        self, name: str, apart: Mapping[tuple[str, str], Difference], size: float, size_at_end: float
+        self, name: str, differences: Mapping[tuple[str, str], Difference], size: float, size_at_end: float
     ) -> Agreement:
         """What the differences of pairs of runs say of one signal; NaN at the end is not judged there."""
         names = [run.name for run in self.opinions]
-        between = {pair: apart[pair] for pair in combinations(names, 2) if pair in apart}
+        between = {pair: differences[pair] for pair in combinations(names, 2) if pair in differences}
         worst = max(between.values(), key=lambda d: d.largest, default=Difference(0.0, math.nan, 0.0))
         digits = digits_of(worst.largest, size)
         at_end = max((d.at_end for d in between.values()), default=0.0)
@@ -224,7 +224,7 @@ class RunComparison(Verification):
         agreement = Agreement(
             name, digits, size=size, time=worst.time, digits_at_end=digits_at_end, size_at_end=size_at_end
         )
-        agreement = self._with_moved(agreement, apart)
+        agreement = self._with_moved(agreement, differences)
         if len(names) < 3:
             return agreement
         without = {
@@ -236,23 +236,25 @@ class RunComparison(Verification):
             return agreement
         return replace(agreement, odd=odd, digits_without=without[odd])
 
-    def _with_moved(self, agreement: Agreement, apart: Mapping[tuple[str, str], Difference]) -> Agreement:
+    def _with_moved(
+        self, agreement: Agreement, differences: Mapping[tuple[str, str], Difference]
+    ) -> Agreement:
         """The agreement with what moving the start does to the signal."""
-        by_rounding = self._moved(self._by_rounding, apart)
+        by_rounding = self._moved(self._by_rounding, differences)
         size = agreement.size or by_rounding  # what is zero from its own start has no other size
         if not size > 0.0:
             return agreement
         growth = max(
-            (self._moved([run], apart) / (size * run.start_moved_by) for run in self._by_accuracy),
+            (self._moved([run], differences) / (size * run.start_moved_by) for run in self._by_accuracy),
             default=1.0,
         )
         return replace(agreement, moved_by_rounding=by_rounding / size, growth=max(growth, 1.0))
 
     def _is_at_rounding_level(
-        self, agreement: Agreement, apart: Mapping[tuple[str, str], Difference], largest_of_unit: float
+        self, agreement: Agreement, differences: Mapping[tuple[str, str], Difference], largest_of_unit: float
     ) -> bool:
         """Whether a signal is nothing but rounding of other signals."""
-        by_rounding = self._moved(self._by_rounding, apart)
+        by_rounding = self._moved(self._by_rounding, differences)
         size = agreement.size or by_rounding
         if size <= ROUNDING * largest_of_unit:
             return True
@@ -269,9 +271,9 @@ class RunComparison(Verification):
         """Whether no state grows away when the start is moved by rounding."""
         return self.rounding_grows_to <= PROMISED * self.accuracy
 
-    def _moved(self, runs: Sequence[VerifiedRun], apart: Mapping[tuple[str, str], Difference]) -> float:
+    def _moved(self, runs: Sequence[VerifiedRun], differences: Mapping[tuple[str, str], Difference]) -> float:
         pairs = [(self._given.name, run.name) for run in runs]
-        return max((apart[pair].largest for pair in pairs if pair in apart), default=0.0)
+        return max((differences[pair].largest for pair in pairs if pair in differences), default=0.0)
 
     @property
     def _compared(self) -> list[VerifiedRun]:
@@ -353,8 +355,8 @@ def _sizes(tables: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, float]:
 
 
 def _time_difference(times: Reals, other_times: Reals) -> Difference:
-    apart = np.abs(times - other_times)
-    if not apart.size or not apart.any():
+    distance = np.abs(times - other_times)
+    if not distance.size or not distance.any():
         return Difference(0.0, math.nan, 0.0)
-    worst = int(np.argmax(apart))
-    return Difference(float(apart[worst]), float(times[worst]), 0.0)
+    worst = int(np.argmax(distance))
+    return Difference(float(distance[worst]), float(times[worst]), 0.0)

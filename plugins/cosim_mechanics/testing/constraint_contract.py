@@ -86,8 +86,8 @@ class ConstraintContract(PartContract):
 
     def test_velocity_error_is_the_rate_of_the_position_error(self) -> None:
         """For equations that hold positions: along q_dot and time."""
-        held = self._held("position", "velocity")
-        if not held or not type(self.make()).writes("position_error"):
+        equations = self._held("position", "velocity")
+        if not equations or not type(self.make()).writes("position_error"):
             pytest.skip("no equation has a position_error")
         bench = self.bench()
         for seed in self.seeds:
@@ -102,8 +102,8 @@ class ConstraintContract(PartContract):
 
     def test_jacobian_is_that_of_the_velocity_error(self) -> None:
         """Each coefficient of the s-val equation against a difference of the velocity error in one speed."""
-        held = self._held("position", "velocity")
-        if not held:
+        equations = self._held("position", "velocity")
+        if not equations:
             pytest.skip("no equation holds speeds")
         bench = self.bench()
         for seed in self.seeds:
@@ -117,7 +117,7 @@ class ConstraintContract(PartContract):
                     shifted[k] += place * self.step
                     moved.set_u(shifted)
                     column += weight * bench.errors(moved, "velocity_error") / self.step
-                for i in held:
+                for i in equations:
                     assert abs(G[i, k] - column[i]) <= self.tolerance * size, (
                         f"equation {i}: the coefficient of u_dot[{k}] is {G[i, k]:.9g}, velocity_error "
                         f"changes with u[{k}] by {column[i]:.9g}"
@@ -125,15 +125,15 @@ class ConstraintContract(PartContract):
 
     def test_bias_is_the_rate_of_the_velocity_error(self) -> None:
         """The constant of the s-val equation against a difference along q_dot and time, at u_dot = 0."""
-        held = self._held("position", "velocity")
-        if not held:
+        equations = self._held("position", "velocity")
+        if not equations:
             pytest.skip("no equation holds speeds")
         bench = self.bench()
         for seed in self.seeds:
             state = self.state(bench, seed)
             bias = bench.jacobian(state)[1]
             expected, size = self._rate(bench, state, "velocity_error")
-            for i in held:
+            for i in equations:
                 assert self._is_rate(bench, state, "velocity_error", i, bias[i], expected[i], size), (
                     f"equation {i}: its bias is {bias[i]:.9g}, velocity_error changes at "
                     f"{expected[i]:.9g} /s while u_dot is 0: a velocity term is missing or wrong"
@@ -199,8 +199,8 @@ class ConstraintContract(PartContract):
 
     def test_is_met_and_stays_met(self) -> None:
         """The assembler meets it from nearby, and corrections after the steps hold it."""
-        held, levels = self._held("position", "velocity"), self.levels()
-        if not held:
+        equations, levels = self._held("position", "velocity"), self.levels()
+        if not equations:
             pytest.skip("no equation holds speeds")
         bench = ConstraintBench(self.make())
         assert not bench.system.default_state().realize(cosim.Stage.ACCELERATION)["constraint0.drifts"], (
@@ -215,11 +215,13 @@ class ConstraintContract(PartContract):
         simulator = cosim.Simulator(bench.system, state, accuracy=1e-6)
         for end in (0.0, 0.02, 0.2):
             simulator.advance_to(state.time + end)
-            now = simulator.state
-            for i in held:
-                for what in ("position_error", "velocity_error")[levels[i] != "position" :]:
-                    missed = abs(bench.errors(now, what)[i])
-                    assert missed <= 1e-8, f"equation {i}: {what} is {missed:.3g} at t = {now.time:g} s"
+            reached = simulator.state
+            for i in equations:
+                for quantity in ("position_error", "velocity_error")[levels[i] != "position" :]:
+                    missed = abs(bench.errors(reached, quantity)[i])
+                    assert missed <= 1e-8, (
+                        f"equation {i}: {quantity} is {missed:.3g} at t = {reached.time:g} s"
+                    )
 
     def test_redundant_copies_are_found(self) -> None:
         """Two of the same: one is named, and together they do what one does."""
@@ -314,7 +316,7 @@ class ConstraintContract(PartContract):
         self,
         bench: ConstraintBench,
         state: cosim.State,
-        what: str,
+        quantity: str,
         i: int,
         rate: float,
         expected: float,
@@ -331,11 +333,11 @@ class ConstraintContract(PartContract):
         def error(time: float) -> float:
             moved.set_time(t + time)
             moved.set_y(y + time * direction)
-            return float(bench.errors(moved, what)[i])
+            return float(bench.errors(moved, quantity)[i])
 
         return is_possible_rate(float(rate), error, self.step, tolerance)
 
-    def _rate(self, bench: ConstraintBench, state: cosim.State, what: str) -> tuple[Vector, float]:
+    def _rate(self, bench: ConstraintBench, state: cosim.State, quantity: str) -> tuple[Vector, float]:
         """How an error changes along q_dot and time, and the size of what is differentiated."""
         nq, moved = bench.system.nq, state.copy()
         direction = np.concatenate([state.y_dot[:nq], np.zeros(state.y.size - nq)])
@@ -344,7 +346,7 @@ class ConstraintContract(PartContract):
         for place, weight in STENCIL:
             moved.set_time(t + place * self.step)
             moved.set_y(y + place * self.step * direction)
-            errors = bench.errors(moved, what)
+            errors = bench.errors(moved, quantity)
             rate += weight * errors / self.step
             size = max(size, float(np.abs(errors).max()), float(np.abs(direction).max()))
         return rate, size

@@ -146,11 +146,11 @@ class ForceElementContract(ForceLaws):
             power, size = bench.power(state)
             lost = state[f"element0.{LOSES}_dot"] if LOSES in declared else 0.0
             brought = state[f"element0.{BRINGS}_dot"] if BRINGS in declared else 0.0
-            stored, needed = math.nan, brought - power - lost
+            stored, required = math.nan, brought - power - lost
             for low, high, noise in self._rates_of_potential_energy(state):
-                stored = min(max(needed, low), high)
+                stored = min(max(required, low), high)
                 noise += 10.0 * self.tolerance * max(size, abs(lost)) + self.least_power()
-                if abs(stored - needed) <= noise:
+                if abs(stored - required) <= noise:
                     return
             if math.isnan(stored):
                 raise NoExampleError

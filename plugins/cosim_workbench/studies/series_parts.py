@@ -141,18 +141,18 @@ class SeriesParts(cosim.ResultSink):
         -------
         ndarray, shape (runs, times, columns)
         """
-        wanted = range(len(grid))[times]
+        indices = range(len(grid))[times]
         values: NDArray[np.float64] | None = None
         for name in names:
             file = arrow().parquet.ParquetFile(self.folder / name)
             recorded = file.schema_arrow.names[2:][columns]
             if values is None:
-                values = np.full((runs, len(wanted), len(recorded)), np.nan)
+                values = np.full((runs, len(indices), len(recorded)), np.nan)
             for group in range(file.num_row_groups):
                 table = file.read_row_group(group, [self.key, TIME, *recorded])
                 run, point = table[self.key].to_numpy(), np.searchsorted(grid, table[TIME].to_numpy())
-                is_selected = (run < runs) & (point >= wanted.start) & (point < wanted.stop)
-                at = run[is_selected], point[is_selected] - wanted.start
+                is_selected = (run < runs) & (point >= indices.start) & (point < indices.stop)
+                at = run[is_selected], point[is_selected] - indices.start
                 for i, column in enumerate(recorded):
                     values[*at, i] = table[column].to_numpy()[is_selected]
-        return np.full((runs, len(wanted), 0), np.nan) if values is None else values
+        return np.full((runs, len(indices), 0), np.nan) if values is None else values

@@ -64,8 +64,8 @@ class SubjectRuns:
             for path in paths:
                 self.units[name] = unit_of_reduction(spec, subject.unit(path))
             signals += paths
-        wanted = list(dict.fromkeys(signals + (subject.signals() if functions else [])))
-        self._runner = PointRunner(subject, reductions, functions, wanted)
+        paths_of_runs = list(dict.fromkeys(signals + (subject.signals() if functions else [])))
+        self._runner = PointRunner(subject, reductions, functions, paths_of_runs)
         self.workers = threads or available_processors()
 
     def unit(self, path: str) -> str:
