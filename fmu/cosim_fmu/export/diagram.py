@@ -88,23 +88,23 @@ def part_of(part: str | cosim.Component) -> str:
 
 def _columns(names: Sequence[str], arrows: Sequence[tuple[str, str]]) -> list[list[str]]:
     """Each name one column to the right of the last that it uses; arrows that close a circle do not count."""
-    before: dict[str, list[str]] = {name: [] for name in names}
+    used_by: dict[str, list[str]] = {name: [] for name in names}
     for source, target in arrows:
-        before[target].append(source)
+        used_by[target].append(source)
     depth: dict[str, int] = {}
     for first in names:
-        stack = [(first, iter(before[first]))]
+        stack = [(first, iter(used_by[first]))]
         open_ones = {first}
         while stack:
             name, sources = stack[-1]
             follow = next((n for n in sources if n not in depth and n not in open_ones), None)
             if follow is None:
-                depth[name] = max((depth[n] + 1 for n in before[name] if n in depth), default=0)
+                depth[name] = max((depth[n] + 1 for n in used_by[name] if n in depth), default=0)
                 open_ones.discard(name)
                 stack.pop()
             else:
                 open_ones.add(follow)
-                stack.append((follow, iter(before[follow])))
+                stack.append((follow, iter(used_by[follow])))
     columns: list[list[str]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
     for name in names:
         columns[depth[name]].append(name)

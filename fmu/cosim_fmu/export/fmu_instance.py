@@ -265,11 +265,11 @@ class FmuInstance:
                 variables[reference] = self._settable(kind, reference)
             except cosim.CosimError as error:
                 refused[reference] = error
-        before = dict(zip(variables, self.get(kind, list(variables)), strict=True))
+        present = dict(zip(variables, self.get(kind, list(variables)), strict=True))
         changed = [
             (reference, variables[reference], float(value) if kind == "Boolean" else value)
             for reference, value in zip(references, values, strict=True)
-            if reference in variables and before[reference] != value
+            if reference in variables and present[reference] != value
         ]
         changed = self._with_whole_frames(changed)
         for reference, variable, value in changed:

@@ -118,13 +118,15 @@ def _dependent(
 ) -> FmuVariable:
     if variable.causality != "output" and not variable.derivative_of:
         return variable
-    (now, names), (first, initial_names) = (behind(variable.path, initially) for initially in (False, True))
+    (sources, names), (initial_sources, initial_names) = (
+        behind(variable.path, initially) for initially in (False, True)
+    )
     return replace(
         variable,
         dependencies=names,
         initial_dependencies=initial_names,
-        depends_on_time=("t", 0) in now,
-        initially_on_time=("t", 0) in first,
+        depends_on_time=("t", 0) in sources,
+        initially_on_time=("t", 0) in initial_sources,
     )
 
 
@@ -319,6 +321,6 @@ def _about(variable: Variable, element: _Element) -> str:
     if is_pose(variable) and element.index >= 9:
         return f"{variable.description}: position along {'xyz'[element.index - 9]}"
     if variable.elements:
-        what, _, _ = variable.description.partition(". ")  # what follows is for those who write vectors
-        return f"{what}: {variable.elements[element.index]}"
+        sentence, _, _ = variable.description.partition(". ")  # what follows is for those who write vectors
+        return f"{sentence}: {variable.elements[element.index]}"
     return variable.description

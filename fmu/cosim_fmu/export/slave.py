@@ -148,10 +148,10 @@ def create_instance(resources: Path) -> Any:
 def _check_process(manifest: dict[str, Any]) -> None:
     """Everything about this process that does not fit, reported together."""
     problems = []
-    needed = tuple(manifest["python"])
-    if sys.version_info[:2] < needed:
+    oldest = tuple(manifest["python"])
+    if sys.version_info[:2] < oldest:
         problems.append(
-            f"Python {_dotted(needed)} or newer is needed, this is {_dotted(sys.version_info[:3])}."
+            f"Python {_dotted(oldest)} or newer is needed, this is {_dotted(sys.version_info[:3])}."
         )
     missing = [row for row in manifest["requires"] if not _can_import(row["name"])]
     if missing:
@@ -165,8 +165,8 @@ def _check_process(manifest: dict[str, Any]) -> None:
         if row is framework or row["distribution"] != framework["distribution"]:
             problems += _conflict(row)
     if problems:
-        what = f"The FMU '{manifest['model']}' cannot run in this process."
-        raise RefusalError(" ".join([what, *problems]))
+        head = f"The FMU '{manifest['model']}' cannot run in this process."
+        raise RefusalError(" ".join([head, *problems]))
 
 
 def _dotted(version: Sequence[int]) -> str:
@@ -228,9 +228,9 @@ def _digest_of(module: Any) -> str:
 @contextmanager
 def _search_path(resources: Path, wanted: list[dict[str, str]]) -> Iterator[None]:
     """Put `resources` first in ``sys.path``, or last where what is installed is identical."""
-    before = list(sys.path)
+    entries = list(sys.path)
     folder = str(resources)
-    others = [entry for entry in before if entry != folder]
+    others = [entry for entry in entries if entry != folder]
     sys.path[:] = others
     try:
         can_wait = all(_is_harmless(row) for row in wanted)
@@ -238,7 +238,7 @@ def _search_path(resources: Path, wanted: list[dict[str, str]]) -> Iterator[None
         importlib.invalidate_caches()
         yield
     finally:
-        sys.path[:] = before
+        sys.path[:] = entries
 
 
 def _is_harmless(row: dict[str, str]) -> bool:

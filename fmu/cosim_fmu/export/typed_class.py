@@ -101,9 +101,9 @@ class TypedClass:
                 if base.__module__ == TYPED and self._globals.get(base.__name__) is not base:
                     self._refuse(base.__name__, f"it was defined again after '{name}': run that cell again")
         self._written[name] = ""  # what calls itself does not come here twice
-        for needed in _global_names(text):
-            if needed != name:
-                self._add(needed)
+        for used in _global_names(text):
+            if used != name:
+                self._add(used)
         del self._written[name]
         self._written[name] = text
 

@@ -37,10 +37,10 @@ def machine_code(program: Program, entries: Sequence[str], raised: int) -> Machi
         What an entry point returns where a kernel function raised.
     """
     functions = program.functions
-    step, apart = lowered_texts(program)
+    step, texts = lowered_texts(program)
     constants = _constants(program)
     calls = [
-        _calls(program, apart, [step, *apart.values()], constants),
+        _calls(program, texts, [step, *texts.values()], constants),
         group_of_arrays(program.arrays, {name: global_name(name) for name in constants}, GROWS),
     ]
     for entry in entries:
@@ -48,7 +48,7 @@ def machine_code(program: Program, entries: Sequence[str], raised: int) -> Machi
         calls.append(entry_point(f"cosim_{entry}", lowered, functions[lowered][1], raised))
     log.info("optimizing %d functions as a whole", len(functions))
     offered = [f"cosim_{entry}" for entry in entries]
-    return MachineCode(["\n".join(calls), step, *apart.values()], offered)
+    return MachineCode(["\n".join(calls), step, *texts.values()], offered)
 
 
 def lowered_texts(program: Program) -> tuple[str, dict[str, str]]:
@@ -65,7 +65,9 @@ def _constants(program: Program) -> list[str]:
     return names if has_tune else [*names, "coefficients"]
 
 
-def _calls(program: Program, apart: Mapping[str, str], texts: Sequence[str], constants: Sequence[str]) -> str:
+def _calls(
+    program: Program, texts_by_name: Mapping[str, str], texts: Sequence[str], constants: Sequence[str]
+) -> str:
     arrays, numbers, functions = program.arrays, program.numbers, program.functions
     parts = [constant(name, arrays[name]) for name in constants]
     signatures = set(called_signatures(texts))
@@ -82,12 +84,12 @@ def _calls(program: Program, apart: Mapping[str, str], texts: Sequence[str], con
         arrays["ints"],
         {number: name for name, number in numbers.items()},
         {name: f.__dict__["__row__"] for name, (f, _) in functions.items() if "__row__" in f.__dict__},
-        {name: text.count("\n") for name, text in apart.items()},
+        {name: text.count("\n") for name, text in texts_by_name.items()},
         {**{name: arrays[name].size for name in "ypdk"}, "c": program.system.new_cache().size},
         (plan.derivatives.first, plan.derivatives.last),
         program.system.inner_range,
         {"watched": arrays["watched"]} if arrays["watched"].any() else {},
-        (plan.report_end, reported_alone(program, apart)),
+        (plan.report_end, reported_alone(program, texts_by_name)),
     )
     declared = [declaration(name, functions[name][1]) for name in called_functions]
     return "\n".join([*parts, schedule.text(), *declared])

@@ -64,8 +64,8 @@ def integrator_refusals(integrator: Integrator, system: System) -> list[Problem]
 
 def calls_foreign(function: types.FunctionType) -> bool:
     """Whether a kernel function calls functions of other libraries by their addresses."""
-    wanted = (foreign.call_with_array, foreign.call_with_interval)
-    return any(reached in wanted for reached in _reachable(function, set()))
+    foreign_calls = (foreign.call_with_array, foreign.call_with_interval)
+    return any(reached in foreign_calls for reached in _reachable(function, set()))
 
 
 def _reachable(function: types.FunctionType, visited: set[int]) -> Iterator[Any]:

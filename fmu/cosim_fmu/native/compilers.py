@@ -214,9 +214,9 @@ def default_platforms() -> list[str]:
 
 
 def _run(command: list[str], folder: Path) -> None:
-    done = _capture(command, folder)
-    if done.returncode != 0:
-        output = "\n".join((done.stderr or done.stdout).splitlines()[:20])
+    process = _capture(command, folder)
+    if process.returncode != 0:
+        output = "\n".join((process.stderr or process.stdout).splitlines()[:20])
         raise cosim.CosimError(f"the C compiler failed ({' '.join(command[:4])} …):\n{output}")
 
 

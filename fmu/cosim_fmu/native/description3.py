@@ -158,12 +158,12 @@ def _structure(
         needs: dict[int, set[int]] = {}
         for variable in listed:
             names = variable.initial_dependencies if initially else variable.dependencies
-            needed = needs.setdefault(reference[variable.name], set())
-            needed |= {reference[name] for name in knowns_of_tag & set(names)}
+            places = needs.setdefault(reference[variable.name], set())
+            places |= {reference[name] for name in knowns_of_tag & set(names)}
             if variable.initially_on_time if initially else variable.depends_on_time:
-                needed.add(len(variables))
-        for place, needed in needs.items():
-            known_places = " ".join(map(str, sorted(needed)))
+                places.add(len(variables))
+        for place, places in needs.items():
+            known_places = " ".join(map(str, sorted(places)))
             SubElement(structure, tag, {"valueReference": str(place), "dependencies": known_places})
 
     add("Output", outputs, now)

@@ -170,12 +170,12 @@ def _libraries(
     compilers: Mapping[str, Compiler], platforms: Sequence[Platform], sources: NativeSources
 ) -> dict[str, bytes]:
     """The shared libraries, by their names in the archive."""
-    libraries, count, done = {}, sum(len(platform.targets) for platform in platforms), 0
+    libraries, count, number = {}, sum(len(platform.targets) for platform in platforms), 0
     for platform in platforms:
         built = {}
         for target in platform.targets:
-            done += 1
-            log.info("building library %d of %d, for %s", done, count, target.folder3)
+            number += 1
+            log.info("building library %d of %d, for %s", number, count, target.folder3)
             with tempfile.TemporaryDirectory(prefix="cosim_export_") as name:
                 folder = Path(name)
                 table = folder / "model.c"

@@ -206,8 +206,8 @@ def _participant(path: Path, name: str, implementation: str) -> cosim.Participan
     FmuError
         It cannot be read, or has no such implementation.
     """
-    wanted = implementation if implementation != "any" else "CoSimulation"
-    interface = read_fmu(path, wanted)[1]
+    kind = implementation if implementation != "any" else "CoSimulation"
+    interface = read_fmu(path, kind)[1]
     if implementation != "any" and implementation not in interface.offers:
         offers = " and ".join(interface.offers)
         raise cosim.FmuError(str(path), f"offers {offers}, but {implementation} is asked for")

@@ -63,7 +63,7 @@ def with_exported_systems(loop: CoSimulation, folder: Path, options: Mapping[str
         tolerance=loop.tolerance,
         tolerances={name: tolerance for name, tolerance in loop.tolerances.items() if tolerance is not None},
         feedthrough={name: declared for name, declared in loop.feedthrough.items() if name not in systems},
-        steps={name: every * loop.step for name, every in loop.step_multiple.items()},
+        steps={name: multiple * loop.step for name, multiple in loop.step_multiple.items()},
         threads=loop.threads,
     )
     exchanged.until = loop.until

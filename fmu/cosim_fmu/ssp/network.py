@@ -132,8 +132,8 @@ class Network:
             if isinstance(node, DictionaryReference):
                 point = dictionaries.get(node.dictionary, place), end.connector
             elif end.connector not in node.connectors and not isinstance(node, Component):
-                whose = f"connector of {end.element or 'this system'}"
-                fault = cosim.LookUpError(whose, end.connector, node.connectors)
+                connector_kind = f"connector of {end.element or 'this system'}"
+                fault = cosim.LookUpError(connector_kind, end.connector, node.connectors)
                 self.faults.append(cosim.Problem(wire.place, str(fault)))
                 return
             elif end.connector not in node.connectors:

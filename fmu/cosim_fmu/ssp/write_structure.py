@@ -113,8 +113,8 @@ class _Writer:
             text = f"an SSP holds FMUs, and this is none ({description.kind}): make an FMU of it"
             self.problems.append(cosim.Problem(f"participants.{name}", text))
             return
-        wanted = "ModelExchange" if "Model Exchange" in description.kind else "CoSimulation"
-        self.interfaces[name] = read_fmu(path, wanted)[1]
+        kind = "ModelExchange" if "Model Exchange" in description.kind else "CoSimulation"
+        self.interfaces[name] = read_fmu(path, kind)[1]
         earlier = next((source for source, file in self.files.items() if file == path), None)
         source = earlier or free_place(path, self.files)
         self.files[source] = path
@@ -125,10 +125,10 @@ class _Writer:
         from urllib.parse import quote
 
         interface, description = self.interfaces[name], self.loop.descriptions[name]
-        wanted = "ModelExchange" if interface.model_exchange else "CoSimulation"
+        kind = "ModelExchange" if interface.model_exchange else "CoSimulation"
         component = add(
             elements, "ssd:Component", name=name, type="application/x-fmu-sharedlibrary",
-            source=quote(self._sources[name]), implementation=wanted,
+            source=quote(self._sources[name]), implementation=kind,
         )  # fmt: skip
         connectors = add(component, "ssd:Connectors")
         connected = {end for link in self.loop.all_links for end in (link.start, link.end)}
@@ -145,9 +145,9 @@ class _Writer:
         values = self.loop.start_values[name]
         if values:
             add_values(component, values, "start values", self.version, description)
-        every = self.loop.step_multiple.get(name, 1)
-        if every > 1:
-            step = number_text(every * self.loop.step)
+        multiple = self.loop.step_multiple.get(name, 1)
+        if multiple > 1:
+            step = number_text(multiple * self.loop.step)
             annotate(component, OSP, "osp:StepSizeHint", OTHERS["osp"], value=step)
 
     def _connector(

@@ -197,12 +197,12 @@ class ForeignInstance:
 
     def _euler(self, begin: float, end: float) -> None:
         states, rates = self.states(), self.rates()
-        before = self.indicators()
+        indicators = self.indicators()
         self.set_time(end)
         self.put_states([x + (end - begin) * rate for x, rate in zip(states, rates, strict=True)])
-        crossed = any((a > 0.0) != (b > 0.0) for a, b in zip(before, self.indicators(), strict=True))
-        wanted = self.fmu.job["wants_steps"] and self._call_checked(self.instance.completed_step)[0]
-        if crossed or wanted or end >= self._next:
+        crossed = any((a > 0.0) != (b > 0.0) for a, b in zip(indicators, self.indicators(), strict=True))
+        asks_for_event = self.fmu.job["wants_steps"] and self._call_checked(self.instance.completed_step)[0]
+        if crossed or asks_for_event or end >= self._next:
             self._call_checked(self.instance.enter_event_mode)
             self._leave_event_mode()
 

@@ -71,13 +71,13 @@ def _instance(fmu: ForeignFmu, name: str = "instance") -> Iterator[ForeignInstan
         instance.free()
 
 
-def _compared(fmu: ForeignFmu, expected: list[Row], rows: list[Row], what: str) -> Found:
+def _compared(fmu: ForeignFmu, expected: list[Row], rows: list[Row], fault: str) -> Found:
     """What is wrong where a number is not the same to the last bit, with the first of them."""
     for i, (a, b) in enumerate(zip(expected, rows, strict=True)):
         for variable, x, y in zip(fmu.seen, a, b, strict=True):
             if x != y and not (math.isnan(x) and math.isnan(y)):
                 at = f" at point {i + 1}" if len(rows) > 1 else ""
-                yield "error", f"{what}: {variable['name']} is {y!r} instead of {x!r}{at}"
+                yield "error", f"{fault}: {variable['name']} is {y!r} instead of {x!r}{at}"
                 return
 
 
@@ -177,13 +177,13 @@ def rollback(fmu: ForeignFmu) -> Found:
         return
     with _instance(fmu) as instance:
         instance.begin().steps(0, HALF // 2)
-        state, before = instance.save(), instance.read()
+        state, values = instance.save(), instance.read()
         expected = instance.steps(HALF // 2, HALF)
         instance.restore(state)
-        yield from _compared(fmu, [before], [instance.read()], "hidden state: values are not restored")
+        yield from _compared(fmu, [values], [instance.read()], "hidden state: values are not restored")
         for times in ("once", "twice"):
-            what = f"hidden state: after restoring {times} the same steps differ"
-            differences = list(_compared(fmu, expected, instance.steps(HALF // 2, HALF), what))
+            fault = f"hidden state: after restoring {times} the same steps differ"
+            differences = list(_compared(fmu, expected, instance.steps(HALF // 2, HALF), fault))
             yield from differences
             if differences:
                 break
@@ -213,8 +213,8 @@ def serialization(fmu: ForeignFmu) -> Found:
         second.begin()
         second.restore(second.from_bytes(data, memory))
         rows = second.steps(HALF // 2, HALF)
-    what = "hidden state: a second instance does not go on from serialized bytes"
-    yield from _compared(fmu, expected, rows, what)
+    fault = "hidden state: a second instance does not go on from serialized bytes"
+    yield from _compared(fmu, expected, rows, fault)
     folder = Path(fmu.job["folder"])
     (folder / "state").write_bytes(data)
     (folder / "expected.json").write_text(json.dumps([memory, expected]))
@@ -230,8 +230,8 @@ def new_process(fmu: ForeignFmu) -> Found:
         instance.begin()
         instance.restore(instance.from_bytes((folder / "state").read_bytes(), memory))
         rows = instance.steps(HALF // 2, HALF)
-    what = "hidden state: a new process does not go on from serialized bytes"
-    yield from _compared(fmu, expected, rows, what)
+    fault = "hidden state: a new process does not go on from serialized bytes"
+    yield from _compared(fmu, expected, rows, fault)
 
 
 def evaluation(fmu: ForeignFmu) -> Found:
