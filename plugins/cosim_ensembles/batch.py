@@ -124,15 +124,15 @@ def begin_run(handle, o):
 def make_longer(handle, o):
     """Make `h` as long as the run needs, where there is room; whether there was."""
     a = arrays_at(handle)
-    needed = a.failure.needed
-    if needed > o[ROOM]:
+    length = a.failure.needed
+    if length > o[ROOM]:
         return False
     head = integers_at(handle, ARRAY_WIDTH * len(ARRAYS))
     size = head[HISTORY + LENGTH]
-    h = reals_at(head[HISTORY + ADDRESS], needed)
-    for m in range(size, needed):
+    h = reals_at(head[HISTORY + ADDRESS], length)
+    for m in range(size, length):
         h[m] = 0.0
-    head[HISTORY + LENGTH] = needed
+    head[HISTORY + LENGTH] = length
     return True
 
 
@@ -213,12 +213,12 @@ def reduce_run(a, o, code, count):
     run = o[NEXT]
     width = 1 + a.chosen.values
     rows = integers_at(o[REDUCTIONS_AT], REDUCTION_WIDTH * o[REDUCTIONS])
-    found = reals_at(o[REDUCED] + 8 * run * o[REDUCTIONS], o[REDUCTIONS])
+    reduced = reals_at(o[REDUCED] + 8 * run * o[REDUCTIONS], o[REDUCTIONS])
     times = reals_at(o[COLUMNS], count)
     for i in range(count):
         times[i] = a.rows[GRID_WIDTH + i * width]
     for r in range(o[REDUCTIONS]):
-        found[r] = math.nan
+        reduced[r] = math.nan
         if code >= FAILED or count == 0:
             continue
         columns = rows[REDUCTION_WIDTH * r + COLUMN_COUNT]
@@ -227,4 +227,4 @@ def reduce_run(a, o, code, count):
         for j in range(columns):
             for i in range(count):
                 values[j * count + i] = a.rows[GRID_WIDTH + i * width + 1 + listed[j]]
-        found[r] = call_reduction(rows[REDUCTION_WIDTH * r + FUNCTION], (times, values))
+        reduced[r] = call_reduction(rows[REDUCTION_WIDTH * r + FUNCTION], (times, values))

@@ -108,7 +108,7 @@ class BatchEnsemble(cosim.Ensemble):
             raise ModelError.of("parts", "nothing is recorded over time: name signals beside the reductions")
         block = self.new_block(changes.runs, keeps_series=parts is None and each is None)
         try:
-            message = self._do(changes, block, progress, executor, chunk, parts, each)
+            message = self._run_all(changes, block, progress, executor, chunk, parts, each)
         except (KeyboardInterrupt, CosimError) as error:
             done = BatchResult(self.plan, changes.given, block, str(error) or "interrupted", parts)
             error.result = done  # type: ignore[union-attr]
@@ -118,7 +118,7 @@ class BatchEnsemble(cosim.Ensemble):
                 parts.remove_others(block.parts.values())
         return BatchResult(self.plan, changes.given, block, message, parts)
 
-    def _do(
+    def _run_all(
         self,
         changes: Changes,
         block: Block,
@@ -131,11 +131,11 @@ class BatchEnsemble(cosim.Ensemble):
         """Do the runs wherever they can be done; why they were stopped, or done elsewhere."""
         message = ""
 
-        def take(first: int, last: int, found: dict[str, Any]) -> None:
-            block.take(first, last, found)
+        def take(first: int, last: int, rows: dict[str, Any]) -> None:
+            block.take(first, last, rows)
             if each is not None:
-                some = Block.of(found)
-                each(first, BatchResult(self.plan, changes.some(first, last).given, some, parts=parts))
+                done = Block.of(rows)
+                each(first, BatchResult(self.plan, changes.some(first, last).given, done, parts=parts))
 
         if executor is not None:
             stopped = run_in_executor(self, changes, block, executor, progress, chunk, parts, take)
@@ -205,10 +205,10 @@ class BatchEnsemble(cosim.Ensemble):
                 if parts is not None:
                     self._write_part(some, part, parts.some(first, last))
                 take(first, last, vars(part))
-            now = wall.perf_counter()
+            time = wall.perf_counter()
             rate, seconds = (
-                (last - first) / max(now - began, 1e-9),
-                max(PART_TIME, PART_SHARE * (now - start)),
+                (last - first) / max(time - began, 1e-9),
+                max(PART_TIME, PART_SHARE * (time - start)),
             )
             first, size = last, min(max(least, min(4 * size, int(seconds * rate))), most)
         return stopped
@@ -219,9 +219,9 @@ class BatchEnsemble(cosim.Ensemble):
         changes.write_first(start)
         stop = np.zeros(1, dtype=np.int64)
         threads = 1 if self.in_python else min(self.threads, block.runs)
-        made = SimulatorRuns if self.in_python else CompiledRuns
+        kind = SimulatorRuns if self.in_python else CompiledRuns
         while len(self._runs) < threads:
-            runs = made(self.plan, self._integrator())
+            runs = kind(self.plan, self._integrator())
             if not self._runs:
                 self._check(start)
             self._runs.append(runs)
@@ -269,8 +269,8 @@ class BatchEnsemble(cosim.Ensemble):
 
 
 def _series_parts(folder: Path) -> Any:
-    made: Any = cosim.registry().get("result_sink", SERIES_PARTS)
-    return made(folder)
+    sink: Any = cosim.registry().get("result_sink", SERIES_PARTS)
+    return sink(folder)
 
 
 def _unpickled(system: System, settings: dict[str, Any], start: State) -> BatchEnsemble:

@@ -76,9 +76,9 @@ class BatchResult(EnsembleResult):
 
     @property
     def status(self) -> NDArray[np.str_]:
-        found = np.where(self.codes == failures.REACHED, OK, FAILED)
-        found = np.where(self.codes == failures.TERMINATED, TERMINATED, found)
-        return np.where(self.codes == NOT_RUN, LEFT_OUT, found)
+        status = np.where(self.codes == failures.REACHED, OK, FAILED)
+        status = np.where(self.codes == failures.TERMINATED, TERMINATED, status)
+        return np.where(self.codes == NOT_RUN, LEFT_OUT, status)
 
     @property
     def values(self) -> NDArray[np.float64]:
@@ -90,26 +90,28 @@ class BatchResult(EnsembleResult):
         if name in self._signals and self._has_series:
             return self._signal(name, slice(None))
         if name in self.inputs:
-            given: NDArray[np.float64] = self.inputs[name]
-            return given
+            values: NDArray[np.float64] = self.inputs[name]
+            return values
         raise LookUpError("result", name, [*self.names, *self.inputs])
 
     def _signal(self, name: str, times: slice) -> NDArray[np.float64]:
         """A signal at some times of the grid, shape (runs, times) or (runs, times, size)."""
         first, last = self._signals[name]
-        found = self._between(first, last, times)
-        return found[:, :, 0] if last == first + 1 else found
+        values = self._between(first, last, times)
+        return values[:, :, 0] if last == first + 1 else values
 
     def _between(self, first: int, last: int, times: slice = slice(None)) -> NDArray[np.float64]:
         """Recorded columns, shape (runs, times, columns), from memory or from the files."""
-        found: NDArray[np.float64]
+        columns: NDArray[np.float64]
         if self._series is not None:
-            found = self._series[:, times, first:last]
+            columns = self._series[:, times, first:last]
         elif self._reader is not None:
-            found = self._reader.values(self.parts.values(), len(self), self.time, times, slice(first, last))
+            columns = self._reader.values(
+                self.parts.values(), len(self), self.time, times, slice(first, last)
+            )
         else:
             raise LookUpError("values over time", "values", self.names, "Reductions were kept instead.")
-        return found
+        return columns
 
     def last(self, name: str) -> NDArray[np.float64]:
         if name not in self._signals:
@@ -129,20 +131,22 @@ class BatchResult(EnsembleResult):
 
     def run(self, number: int) -> Result:
         series = self.values[number] if self._reader is None else self._run_of_files(number)
-        there = self.time <= self.ends[number] if np.isfinite(self.ends[number]) else self.time < -np.inf
+        is_reached = self.time <= self.ends[number] if np.isfinite(self.ends[number]) else self.time < -np.inf
         signals = {}
         for name, (first, last) in self._signals.items():
-            signals[name] = series[there, first] if last == first + 1 else series[there, first:last]
+            signals[name] = series[is_reached, first] if last == first + 1 else series[is_reached, first:last]
         failed = next((f for f in self.failures if f.run == number), None)
         units = {name: self.units[name] for name in signals}
-        return Result(self.time[there], signals, units, message="" if failed is None else str(failed))
+        return Result(self.time[is_reached], signals, units, message="" if failed is None else str(failed))
 
     def _run_of_files(self, number: int) -> NDArray[np.float64]:
         """Recorded numbers of one run, shape (times, columns)."""
         count = range(len(self))[number] + 1
         part = [name for first, name in self.parts.items() if first < count][-1:]
-        found: NDArray[np.float64] = self._reader.values(part, count, self.time, slice(None), slice(None))[-1]
-        return found
+        columns: NDArray[np.float64] = self._reader.values(part, count, self.time, slice(None), slice(None))[
+            -1
+        ]
+        return columns
 
     def table(self) -> dict[str, NDArray[Any]]:
         columns: dict[str, NDArray[Any]] = {"run": np.arange(len(self))}

@@ -54,17 +54,17 @@ class Block:
         self.parts: dict[int, str] = {}
 
     @classmethod
-    def of(cls, found: Mapping[str, Any]) -> Block:
+    def of(cls, fields: Mapping[str, Any]) -> Block:
         """The block that was given as `vars`."""
-        made = cls(0, 0, 0, 0, False)
-        vars(made).update(found)
-        return made
+        block = cls(0, 0, 0, 0, False)
+        vars(block).update(fields)
+        return block
 
-    def take(self, first: int, last: int, found: Mapping[str, Any]) -> None:
-        """Take over what rows `first` … `last` - 1 have left in a block of their own, given as `vars`."""
+    def take(self, first: int, last: int, fields: Mapping[str, Any]) -> None:
+        """Copy rows `first` … `last` - 1 from a block of their own, given as `vars`."""
         for name in ("series", "final", "reduced", "codes", "ends", "counts"):
             if getattr(self, name) is not None:
-                getattr(self, name)[first:last] = found[name]
-        for run, failed in found["failures"].items():
+                getattr(self, name)[first:last] = fields[name]
+        for run, failed in fields["failures"].items():
             self.failures[first + run] = replace(failed, run=first + run)
-        self.parts |= {first + run: name for run, name in found["parts"].items()}
+        self.parts |= {first + run: name for run, name in fields["parts"].items()}

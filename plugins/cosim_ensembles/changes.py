@@ -57,7 +57,7 @@ class Changes:
             array = Run._fields.index(slot.array)
             places += [(array, slot.offset + i) for i in range(slot.size)]
             columns.append(flat)
-        lengths = {path: len(given) for path, given in self.given.items()}
+        lengths = {path: len(values_of_runs) for path, values_of_runs in self.given.items()}
         if count is not None and (isinstance(count, bool) or not isinstance(count, int)):
             problems.append(Problem("count", f"is {shown(count)}, needs a whole number of runs"))
             count = None
@@ -85,22 +85,22 @@ class Changes:
         )
 
     def some(self, first: int, last: int) -> Changes:
-        """Those of the runs `first` … `last` - 1."""
-        made = copy(self)
-        made.given = {path: given[first:last] for path, given in self.given.items()}
-        made.numbers, made.runs = self.numbers[first:last], last - first
-        return made
+        """The changes of the runs `first` … `last` - 1."""
+        changes = copy(self)
+        changes.given = {path: values[first:last] for path, values in self.given.items()}
+        changes.numbers, changes.runs = self.numbers[first:last], last - first
+        return changes
 
     def write_first(self, state: State) -> None:
         """Write the values of the first run as a user does, which tells inputs that they are held."""
-        for path, given in self.given.items():
-            state[path] = given[0]
+        for path, values in self.given.items():
+            state[path] = values[0]
 
     def state_of(self, base: State, run: int) -> State:
         """The State in which a run starts: what a single run is given for the same bytes."""
         state = base.copy()
-        for path, given in self.given.items():
-            state[path] = given[run]
+        for path, values in self.given.items():
+            state[path] = values[run]
         return state
 
 
@@ -132,8 +132,8 @@ def _has_bounds_alone(declaration: Declaration) -> bool:
 def _is_within(declaration: Declaration, values: NDArray[np.float64]) -> NDArray[np.bool_]:
     low = -np.inf if declaration.minimum is None else declaration.minimum
     high = np.inf if declaration.maximum is None else declaration.maximum
-    found: NDArray[np.bool_] = (values >= low) & (values <= high)
-    return found
+    is_within: NDArray[np.bool_] = (values >= low) & (values <= high)
+    return is_within
 
 
 def _one(system: System, path: str, value: Any, run: int) -> NDArray[np.float64]:

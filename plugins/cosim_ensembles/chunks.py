@@ -29,7 +29,7 @@ Span = tuple[int, int]
 
 
 class Runner(Protocol):
-    """What does runs; it pickles."""
+    """An object that does runs and can be pickled."""
 
     def run_chunk(self, *arguments: Any) -> Any:
         """Do the runs of a chunk, in whatever process this is."""
@@ -49,19 +49,19 @@ class Job:
             ) from error
         self._key = hashlib.sha256(self._bytes).hexdigest()
         self.support = support_of(executor)
-        with _lost_is_told():
+        with _report_lost_executor():
             self._bytes = self.support.share(executor, self._bytes)
 
     def submit(self, arguments: tuple[Any, ...]) -> Future[Any]:
         """Send a chunk; the answer is what `run_chunk` gives, and how long it took (s)."""
-        with _lost_is_told():
+        with _report_lost_executor():
             return self.executor.submit(run_chunk, self._key, self._bytes, arguments)
 
 
 def do_in_chunks(
     job: Job,
     runs: int,
-    given: Callable[[int, int], tuple[Any, ...]],
+    arguments_of: Callable[[int, int], tuple[Any, ...]],
     take: Callable[[int, int, Any], None],
     fail: Callable[[int, str], None],
     goes_on: Callable[[], bool],
@@ -78,8 +78,8 @@ def do_in_chunks(
     ----------
     job : Job
     runs : int
-    given : callable
-        Of a span: the arguments for `Runner.run_chunk`.
+    arguments_of : callable
+        Returns, for a span, the arguments for `Runner.run_chunk`.
     take : callable
         Gets a span, and what the runner has answered; each run once.
     fail : callable
@@ -103,27 +103,27 @@ def do_in_chunks(
     tells_who = getattr(job.executor, "tells_who", False)
     at = 0
     suspects: list[tuple[Span, int]] = []
-    """What was lost, and how often."""
+    """Spans that were lost, and how often."""
     pending: dict[Future[Any], Span] = {}
     again: dict[Future[Any], int] = {}
-    """Of `pending` what was lost before, and how often."""
+    """Pending spans that were lost before, and how often."""
     try:
         while at < runs or suspects or pending:
             while suspects and (tells_who or not pending):
                 span, times = suspects.pop()
-                future = job.submit(given(*span))
+                future = job.submit(arguments_of(*span))
                 pending[future], again[future] = span, times
             is_free = not suspects and (tells_who or not again)
             while is_free and at < runs and len(pending) < AHEAD * workers:
                 size = min(sizes.next(runs - at, workers), runs - at)
-                pending[job.submit(given(at, at + size))] = at, at + size
+                pending[job.submit(arguments_of(at, at + size))] = at, at + size
                 at += size
             done, _ = wait(pending, LOOK, FIRST_COMPLETED)
             for future in done:
                 first, last = pending.pop(future)
                 times = again.pop(future, 0)
                 try:
-                    found, took = future.result()
+                    outcome, took = future.result()
                 except (Exception, CancelledError) as error:
                     if support.has_lost_all(error):
                         raise CosimError(CLUSTER_LOST.format(_in_words(error))) from error
@@ -138,7 +138,7 @@ def do_in_chunks(
                         fail(first, str(error) if isinstance(error, LostProcess) else LOST)
                 else:
                     sizes.measure(last - first, took)
-                    take(first, last, found)
+                    take(first, last, outcome)
             if not goes_on():
                 return False
     finally:
@@ -155,7 +155,7 @@ class ChunkSize:
         self._fixed, self._most, self._seconds = fixed, most, 0.0
 
     def next(self, left: int, workers: int) -> int:
-        """Of the next chunk."""
+        """The number of runs in the next chunk."""
         size = FIRST_CHUNK
         if self._fixed is not None:
             size = self._fixed
@@ -164,7 +164,7 @@ class ChunkSize:
         return max(1, size if self._most is None else min(size, self._most))
 
     def measure(self, runs: int, took: float) -> None:
-        """Take into account what a chunk has taken, s."""
+        """Update the time per run by the duration of a chunk, s."""
         self._seconds = max(took / runs, 1e-7)
 
 
@@ -172,8 +172,8 @@ def run_chunk(key: str, data: bytes, arguments: tuple[Any, ...]) -> tuple[Any, f
     """Do some runs in this process: the runner's answer, and how long it took, s."""
     runner = _built(key, data)
     began = wall.perf_counter()
-    found = runner.run_chunk(*arguments)
-    return found, wall.perf_counter() - began
+    outcome = runner.run_chunk(*arguments)
+    return outcome, wall.perf_counter() - began
 
 
 def support_of(executor: Executor) -> ExecutorSupport:
@@ -193,19 +193,19 @@ def _built(key: str, data: bytes) -> Runner:
     """The runner, built once in each thread of this process."""
     if getattr(_known, "key", "") != key:
         try:
-            made = pickle.loads(data)  # what this program has sent itself
+            runner = pickle.loads(data)  # what this program has sent itself
         except CosimError:
             raise
         except Exception as error:
             text = f"a worker cannot build what it is to run: {type(error).__name__}: {error}"
             raise CosimError(text) from error
-        _known.runner, _known.key = made, key
-    found: Runner = _known.runner
-    return found
+        _known.runner, _known.key = runner, key
+    built: Runner = _known.runner
+    return built
 
 
 @contextmanager
-def _lost_is_told() -> Iterator[None]:
+def _report_lost_executor() -> Iterator[None]:
     """An executor that cannot be given work is an error in words."""
     try:
         yield

@@ -135,7 +135,7 @@ class CompiledRuns:
             if code == GROW:
                 self._make_longer(step.arrays.failure.needed)
                 continue
-            self._keep_failure(int(o[batch.NEXT]), code)
+            self._store_failure(int(o[batch.NEXT]), code)
             o[batch.NEXT] += 1
             o[batch.PHASE] = batch.FRESH
 
@@ -151,16 +151,16 @@ class CompiledRuns:
         if self._batch[batch.PHASE] == batch.FRESH:
             self._step.head[batch.HISTORY + 1] = self._history
 
-    def _make_longer(self, needed: int) -> None:
+    def _make_longer(self, length: int) -> None:
         """Give `h` twice the length that is needed, so that later runs need not ask."""
         used = int(self._step.head[batch.HISTORY + 1])
-        longer = np.zeros(2 * needed)
+        longer = np.zeros(2 * length)
         longer[:used] = self._state.arrays["h"][:used]
         self._state.arrays["h"] = longer
         self._step.gather()
         self._step.head[batch.HISTORY + 1] = used
 
-    def _keep_failure(self, run: int, code: int) -> None:
+    def _store_failure(self, run: int, code: int) -> None:
         """Why a run could not go on, and its State, while that can be seen."""
         state, step = self._state, self._step
         room = state.arrays["h"]

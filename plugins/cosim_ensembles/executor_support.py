@@ -36,8 +36,8 @@ class ExecutorSupport(AbstractClosedAttributes):
 
     def workers(self, executor: Any) -> int:
         """How many there are, as far as it says; 1 at least."""
-        said = getattr(executor, "_max_workers", None) or getattr(executor, "count", None)
-        return max(1, said) if isinstance(said, int) else 1
+        count = getattr(executor, "_max_workers", None) or getattr(executor, "count", None)
+        return max(1, count) if isinstance(count, int) else 1
 
     def share(self, executor: Any, data: bytes) -> Any:
         """What stands for `data` among the arguments of tasks, where it need not go with each of them."""

@@ -124,14 +124,14 @@ class OwnProcesses(Executor):
             with self._guard:
                 if self._is_killed:
                     raise EOFError("no process after the end")
-                made = NewProcess(_work)
-                self._processes.add(made)
+                process = NewProcess(_work)
+                self._processes.add(process)
             try:
-                made.wait_for_it()
+                process.wait_for_it()
             except (EOFError, OSError):
-                status = self._end(made)
+                status = self._end(process)
                 continue
-            return made
+            return process
         raise CosimError(
             f"processes cannot be started: {MOST_STARTS} of them ended at once, with {how(status)}"
         )

@@ -89,10 +89,10 @@ class OwnThreads(Executor):
         with suppress(EOFError, OSError):
             while True:
                 number, answer = pickle.loads(process.pipe.recv_bytes())  # of this program itself
-                is_good, found = pickle.loads(answer)
+                is_good, outcome = pickle.loads(answer)
                 with self._guard:
                     future = self._futures.pop(number)
-                future.set_result(found) if is_good else future.set_exception(found)
+                future.set_result(outcome) if is_good else future.set_exception(outcome)
         status = process.end()
         with self._guard:
             self._process = None

@@ -72,11 +72,11 @@ class Plan:
             )
         self.times = self._grid()
         self.keeps_series = reduce is None or signals is not None
-        made: Any = None
+        reductions_of: Any = None
         if reduce is None:
             paths = choose_signals(system, signals)
         else:
-            paths, made = read_reductions(system, [reduce] if isinstance(reduce, str) else reduce)
+            paths, reductions_of = read_reductions(system, [reduce] if isinstance(reduce, str) else reduce)
             if signals is not None:
                 paths += [path for path in choose_signals(system, signals) if path not in paths]
         self.signals: dict[str, tuple[int, int]] = {}
@@ -85,7 +85,7 @@ class Plan:
             size = system.signal(path).slot.size
             self.signals[path] = len(self.columns), len(self.columns) + size
             self.columns += [path] if size == 1 else [f"{path}[{i}]" for i in range(size)]
-        self.reductions: list[Reduction] = [] if made is None else made(self.columns)
+        self.reductions: list[Reduction] = [] if reductions_of is None else reductions_of(self.columns)
 
     @property
     def points(self) -> int:
@@ -98,9 +98,11 @@ class Plan:
         return max(1, MOST_NUMBERS // (self.points * len(self.columns)))
 
     def units(self) -> dict[str, str]:
-        """Of the recorded paths, and of the reductions."""
-        found = {path: self.system.signal(path).units for path in self.signals}
-        recorded = {path: units[0] if len(set(units)) == 1 else "1" for path, units in found.items()}
+        """The units of the recorded paths and of the reductions."""
+        units_of_elements = {path: self.system.signal(path).units for path in self.signals}
+        recorded = {
+            path: units[0] if len(set(units)) == 1 else "1" for path, units in units_of_elements.items()
+        }
         return recorded | {r.name: r.unit for r in self.reductions}
 
     def _grid(self) -> NDArray[np.float64]:

@@ -29,20 +29,20 @@ def first(times, values):
 
 def maximum(times, values):
     """The largest value; NaN where one is NaN."""
-    found = values[0]
+    largest = values[0]
     for i in range(len(values)):
-        if values[i] > found or values[i] != values[i]:
-            found = values[i]
-    return found
+        if values[i] > largest or values[i] != values[i]:
+            largest = values[i]
+    return largest
 
 
 def minimum(times, values):
     """The smallest value; NaN where one is NaN."""
-    found = values[0]
+    smallest = values[0]
     for i in range(len(values)):
-        if values[i] < found or values[i] != values[i]:
-            found = values[i]
-    return found
+        if values[i] < smallest or values[i] != values[i]:
+            smallest = values[i]
+    return smallest
 
 
 def span(times, values):
@@ -120,8 +120,8 @@ def read_reductions(system: System, reduce: Sequence[Spec] | Mapping[str, Spec])
     """
     named = reduce.items() if isinstance(reduce, Mapping) else [(None, spec) for spec in reduce]
     read: list[tuple[str, Callable[..., float], list[str], Any]] = []
-    for name, given in named:
-        spec: Any = given
+    for name, item in named:
+        spec: Any = item
         function, listed = named_reduction(name or str(spec), spec)
         if name is None:
             name = spec.replace(" ", "") if isinstance(spec, str) else spec[0].__name__
@@ -137,7 +137,7 @@ def read_reductions(system: System, reduce: Sequence[Spec] | Mapping[str, Spec])
                 "reduce", f"{path} has {system.signal(path).slot.size} elements: name one, {path}[0]"
             )
 
-    def made(columns: Sequence[str]) -> list[Reduction]:
+    def reductions_of(columns: Sequence[str]) -> list[Reduction]:
         return [
             Reduction(
                 name,
@@ -148,7 +148,7 @@ def read_reductions(system: System, reduce: Sequence[Spec] | Mapping[str, Spec])
             for name, function, listed, spec in read
         ]
 
-    return paths, made
+    return paths, reductions_of
 
 
 def named_reduction(name: str, spec: Any) -> tuple[Callable[..., float], list[str]]:
@@ -156,8 +156,8 @@ def named_reduction(name: str, spec: Any) -> tuple[Callable[..., float], list[st
     if isinstance(spec, str):
         function, path = _of_text(spec)
         return function, [path]
-    own, paths = _of_function(name, spec)
-    return _adapted(own, len(paths)), paths
+    user_function, paths = _of_function(name, spec)
+    return _adapted(user_function, len(paths)), paths
 
 
 def unit_of_reduction(spec: Spec, unit: str) -> str:
@@ -201,11 +201,11 @@ def _of_function(name: str, spec: Any) -> tuple[types.FunctionType, list[str]]:
         )
     function, paths = spec[0], [str(path) for path in spec[1:]]
     check_rules(function)
-    taken = function.__code__.co_argcount
-    if taken != 1 + len(paths):
+    count = function.__code__.co_argcount
+    if count != 1 + len(paths):
         raise ModelError.of(
             "reduce",
-            f"{name}: {function.__name__} takes {taken} arguments, needs {1 + len(paths)}: the times, and "
+            f"{name}: {function.__name__} takes {count} arguments, needs {1 + len(paths)}: the times, and "
             "the values of each signal",
         )
     return function, paths
@@ -219,5 +219,5 @@ def _adapted(function: types.FunctionType, signals: int) -> types.FunctionType:
     source = f"def reduction(times, values):\n    n = len(times)\n    return function(times, {parts})\n"
     namespace: dict[str, Any] = {"function": function, "__name__": __name__}
     run_source(source, namespace, f"reduction {function.__name__}")
-    made: types.FunctionType = namespace["reduction"]
-    return made
+    reduction: types.FunctionType = namespace["reduction"]
+    return reduction

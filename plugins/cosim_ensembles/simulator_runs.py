@@ -67,7 +67,7 @@ class SimulatorRuns:
         if code == failures.TERMINATED and len(rows) and rows[-1, 0] != simulator.state.time:
             simulator.record_now()
             ended = np.concatenate([rows, simulator.take_rows()])
-        self._keep(run, code, rows, ended)
+        self._store_run(run, code, rows, ended)
         block.ends[run] = simulator.state.time
         statistics = simulator.statistics
         block.counts[run] = statistics.steps, statistics.events
@@ -75,7 +75,7 @@ class SimulatorRuns:
             saved = simulator.state.to_bytes()
             block.failures[run] = FailedRun(run, failed.time, failed.reason, saved)
 
-    def _keep(self, run: int, code: int, rows: NDArray[np.float64], ended: NDArray[np.float64]) -> None:
+    def _store_run(self, run: int, code: int, rows: NDArray[np.float64], ended: NDArray[np.float64]) -> None:
         block = self._block
         block.codes[run] = code
         if block.series is not None:

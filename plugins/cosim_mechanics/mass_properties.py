@@ -111,25 +111,25 @@ def fault_of_mass_properties(mass: float, inertia: Reals) -> float:
 
 def _matrix(value: Any) -> NDArray[np.float64]:
     try:
-        given = np.array(_numbers(value), dtype=np.float64)
+        inertia = np.array(_numbers(value), dtype=np.float64)
     except (TypeError, ValueError) as error:
         if isinstance(error, cosim.CosimError):
             raise
         raise ValueError(f"inertia is {value!r}, needs {VALID}, in kg.m2") from error
-    if not np.all(np.isfinite(given)):
+    if not np.all(np.isfinite(inertia)):
         raise ValueError("inertia is not finite")
-    if given.shape == (3,):
-        return np.diag(given)
-    if given.shape == (6,):
-        xx, yy, zz, xy, xz, yz = given
+    if inertia.shape == (3,):
+        return np.diag(inertia)
+    if inertia.shape == (6,):
+        xx, yy, zz, xy, xz, yz = inertia
         return np.array([[xx, xy, xz], [xy, yy, yz], [xz, yz, zz]])
-    if given.shape != (3, 3):
-        raise ValueError(f"inertia has shape {given.shape}, needs {VALID}, in kg.m2")
-    if np.abs(given - given.T).max() > ROUNDING * np.abs(given).max():
+    if inertia.shape != (3, 3):
+        raise ValueError(f"inertia has shape {inertia.shape}, needs {VALID}, in kg.m2")
+    if np.abs(inertia - inertia.T).max() > ROUNDING * np.abs(inertia).max():
         raise ValueError(
             "inertia is a matrix that is not symmetric: element (i, j) and element (j, i) are the same"
         )
-    return 0.5 * (given + given.T)
+    return 0.5 * (inertia + inertia.T)
 
 
 def _numbers(value: Any) -> Any:

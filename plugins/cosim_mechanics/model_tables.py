@@ -64,8 +64,8 @@ class BodiesTable(MechanicsTable):
             return
         if isinstance(joint, str):
             # What may be wrong is the word itself, so the fault stands at the key.
-            whole = {"type": joint, "parent": "ground", "child": name}
-            self.add(model, f"{name}_joint", whole, lambda _, text: report("joint", text))
+            table = {"type": joint, "parent": "ground", "child": name}
+            self.add(model, f"{name}_joint", table, lambda _, text: report("joint", text))
         elif isinstance(joint, Mapping):
             self.add(model, f"{name}_joint", {"parent": "ground", **joint, "child": name}, report, "joint")
         else:

@@ -44,9 +44,9 @@ class TomlFile:
             raise ModelError.of(str(path), "values are nested too deeply") from None
         except ValueError:  # Python converts no text of more than some thousand digits
             raise ModelError.of(str(path), f"has an integer of thousands of digits: {INTEGERS}") from None
-        found = _beyond_64_bits(self.data)
-        if found is not None:
-            raise ModelError.of(self.where(found, ".".join(map(str, found))), INTEGERS)
+        too_large = _beyond_64_bits(self.data)
+        if too_large is not None:
+            raise ModelError.of(self.where(too_large, ".".join(map(str, too_large))), INTEGERS)
 
     @classmethod
     def read(cls, path: Path) -> TomlFile:
@@ -110,19 +110,19 @@ class TomlFile:
 
 def _beyond_64_bits(data: Any) -> KeyPath | None:
     """Where an integer stands that TOML does not allow; however deep."""
-    left: list[tuple[Any, Any]] = [(data, ())]  # each value, and its path from the inside out
-    while left:
-        value, path = left.pop()
+    waiting: list[tuple[Any, Any]] = [(data, ())]  # each value, and its path from the inside out
+    while waiting:
+        value, path = waiting.pop()
         if isinstance(value, int) and not -(2**63) <= value < 2**63:
-            found: list[Any] = []
+            keys: list[Any] = []
             while path:
                 path, key = path
-                found.append(key)
-            return tuple(reversed(found))
+                keys.append(key)
+            return tuple(reversed(keys))
         if isinstance(value, dict):
-            left += [(inner, (path, key)) for key, inner in value.items()]
+            waiting += [(inner, (path, key)) for key, inner in value.items()]
         elif isinstance(value, list):
-            left += [(inner, (path, i)) for i, inner in enumerate(value)]
+            waiting += [(inner, (path, i)) for i, inner in enumerate(value)]
     return None
 
 
@@ -132,11 +132,11 @@ QUOTELESS = re.compile(r"""\s*([\w.-]+)\s*=\s*([^"'\[{#]*[A-Za-z][^"'\[{#]*)""")
 def _in_quotes(text: str, line: int) -> str:
     """What to write where text, or a number with a unit, stands without quotes; empty elsewhere."""
     lines = text.splitlines()
-    found = QUOTELESS.fullmatch(lines[line - 1]) if line <= len(lines) else None
+    assignment = QUOTELESS.fullmatch(lines[line - 1]) if line <= len(lines) else None
     return (
         ""
-        if found is None
-        else f'. Text, and numbers with units, have quotes: {found[1]} = "{found[2].strip()}"'
+        if assignment is None
+        else f'. Text, and numbers with units, have quotes: {assignment[1]} = "{assignment[2].strip()}"'
     )
 
 
@@ -164,7 +164,7 @@ def _find(data: Any, value: str, path: KeyPath) -> KeyPath | None:
     for key, inner in items:
         if inner == value and isinstance(inner, str):
             return (*path, key)
-        found = _find(inner, value, (*path, key))
-        if found is not None:
-            return found
+        key_path = _find(inner, value, (*path, key))
+        if key_path is not None:
+            return key_path
     return None

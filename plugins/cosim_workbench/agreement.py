@@ -72,40 +72,40 @@ def at_the_end(times: Reals) -> NDArray[np.bool_]:
     """Which times lie in the last twentieth of a run."""
     if not times.size:
         return np.zeros(0, dtype=np.bool_)
-    found: NDArray[np.bool_] = times >= times[-1] - LAST_PART * (times[-1] - times[0])
-    return found
+    is_late: NDArray[np.bool_] = times >= times[-1] - LAST_PART * (times[-1] - times[0])
+    return is_late
 
 
 def difference_of(
-    times: Reals, one: Values, other: Values, counted: bool, hidden: NDArray[np.bool_] | None = None
+    times: Reals, values: Values, other_values: Values, counted: bool, hidden: NDArray[np.bool_] | None = None
 ) -> Difference:
     """How far two courses are apart.
 
     Parameters
     ----------
     times : ndarray, shape (n,), s
-    one, other : ndarray, shape (n,)
+    values, other_values : ndarray, shape (n,)
     counted : bool
         Whether they have to be equal, as `are_counted` says.
     hidden : ndarray of bool, shape (n,), optional
         Where they are not compared: between the times at which the same event happens in the two runs.
     """
-    if one.dtype == object or other.dtype == object:
-        apart = np.where(one == other, 0.0, math.inf)
+    if values.dtype == object or other_values.dtype == object:
+        distance = np.where(values == other_values, 0.0, math.inf)
     else:
-        a, b = one.astype(np.float64, copy=False), other.astype(np.float64, copy=False)
+        a, b = values.astype(np.float64, copy=False), other_values.astype(np.float64, copy=False)
         with np.errstate(invalid="ignore", over="ignore"):
-            apart = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
-        apart[np.isnan(apart)] = math.inf
+            distance = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0.0, np.abs(a - b))
+        distance[np.isnan(distance)] = math.inf
         if counted:
-            apart[apart > 0.0] = math.inf
+            distance[distance > 0.0] = math.inf
     if hidden is not None:
-        apart[hidden] = 0.0
-    if not apart.any():
+        distance[hidden] = 0.0
+    if not distance.any():
         return Difference(0.0, math.nan, 0.0)
-    worst = int(np.argmax(apart))  # the first one of equals
+    worst = int(np.argmax(distance))  # the first one of equals
     return Difference(
-        float(apart[worst]), float(times[worst]), float(apart[at_the_end(times)].max(initial=0.0))
+        float(distance[worst]), float(times[worst]), float(distance[at_the_end(times)].max(initial=0.0))
     )
 
 
@@ -170,13 +170,13 @@ class Agreement:
 
 
 def standing_of(
-    found: Agreement, accuracy: float, at_rounding_level: bool = False, states_stay: bool = False
+    agreement: Agreement, accuracy: float, at_rounding_level: bool = False, states_stay: bool = False
 ) -> str:
     """What the digits of a signal come to, for a run with an accuracy; see `Agreement`.
 
     Parameters
     ----------
-    found : Agreement
+    agreement : Agreement
     accuracy : float
     at_rounding_level : bool
         Whether the signal is nothing but rounding of others.
@@ -185,20 +185,20 @@ def standing_of(
         little then comes from the method, which chooses other steps.
     """
     promised = promised_digits(accuracy)
-    off = 10.0**-found.digits if found.digits < MOST_DIGITS else 0.0
+    off = 10.0**-agreement.digits if agreement.digits < MOST_DIGITS else 0.0
     if at_rounding_level:
-        return "agrees" if found.digits == MOST_DIGITS else "at rounding level"
-    if found.moved_by_rounding > (max(A_LITTLE, 10.0**-promised) if states_stay else 10.0**-promised):
+        return "agrees" if agreement.digits == MOST_DIGITS else "at rounding level"
+    if agreement.moved_by_rounding > (max(A_LITTLE, 10.0**-promised) if states_stay else 10.0**-promised):
         return "sensitive"
-    if found.digits < promised:
-        explained = found.growth * accuracy
+    if agreement.digits < promised:
+        explained = agreement.growth * accuracy
         if off <= explained <= 10.0 ** -min(DIGITS_AT_END, promised):
             return "grows"
-        grows = found.growth > PROMISED and off <= PROMISED * explained
+        grows = agreement.growth > PROMISED and off <= PROMISED * explained
         return "sensitive" if grows else "differs"
-    if found.digits_at_end < min(DIGITS_AT_END, promised):
-        left = found.size_at_end / (accuracy * found.size)
-        is_zero = left <= RESOLVED or (left <= PROMISED and found.digits_at_end < HARDLY)
+    if agreement.digits_at_end < min(DIGITS_AT_END, promised):
+        ratio = agreement.size_at_end / (accuracy * agreement.size)
+        is_zero = ratio <= RESOLVED or (ratio <= PROMISED and agreement.digits_at_end < HARDLY)
         return "zero at the end" if is_zero else "differs at the end"
     return "agrees"
 

@@ -69,12 +69,12 @@ class RegisteredId:
 
     def __call__(self, typed: str) -> str:
         """The id."""
-        known = self.ids()
-        meant = [id for id in known if id.rpartition(".")[2] == typed]
-        if typed in known:
+        ids = self.ids()
+        matches = [id for id in ids if id.rpartition(".")[2] == typed]
+        if typed in ids:
             return typed
-        if len(meant) == 1:
-            return meant[0]
+        if len(matches) == 1:
+            return matches[0]
         faults = []
         for kind in self.kinds:
             try:
@@ -84,7 +84,7 @@ class RegisteredId:
         words = " or ".join(error.what for error in faults)
         same = [id for error in faults for id in error.near]
         raise cosim.LookUpError(
-            words, typed, known if all(e.known for e in faults) else [], faults[0].hint, same
+            words, typed, ids if all(e.known for e in faults) else [], faults[0].hint, same
         )
 
     def ids(self) -> list[str]:

@@ -37,10 +37,10 @@ def replaced_file(path: Path) -> Iterator[Path]:
     check_folder(path)
     if _is_device(path):
         with tempfile.TemporaryDirectory() as folder:
-            whole = Path(folder) / path.name
-            yield whole
+            finished = Path(folder) / path.name
+            yield finished
             try:
-                with whole.open("rb") as source, path.open("wb") as target:
+                with finished.open("rb") as source, path.open("wb") as target:
                     shutil.copyfileobj(source, target)
             except OSError as error:
                 raise cosim.CosimError(f"{path}: cannot be written: {error.strerror or error}") from None
@@ -115,7 +115,7 @@ def _is_device(path: Path) -> bool:
 
 
 def _umask() -> int:
-    """Of this process; it can only be read by setting it."""
+    """The umask of this process; it can only be read by setting it."""
     mask = os.umask(0o077)
     os.umask(mask)
     return mask

@@ -41,7 +41,9 @@ class CheckCommand(cosim.Command):
         """Status 1 when a check fails."""
         kit: Any = importlib.import_module("cosim.testing.kit_run")  # nothing else in the product needs it
         values = dict(map(_value, arguments.values))
-        runs = [kit.KitRun(entry, own, values, arguments.only) for entry, own in _entries(arguments.id)]
+        runs = [
+            kit.KitRun(entry, kit_name, values, arguments.only) for entry, kit_name in _entries(arguments.id)
+        ]
         for run in runs:
             try:
                 run.run(quiet=arguments.json)
@@ -55,14 +57,18 @@ class CheckCommand(cosim.Command):
 
 def _entries(name: str) -> list[tuple[Any, str]]:
     """The classes that an id, or a plugin, means, each with the kit that its kind has from elsewhere."""
-    registry, found = cosim.registry(), _with_kit()
-    if name in found:
-        return found[name]
-    own = [(entry, kit) for several in found.values() for entry, kit in several if entry.plugin == name]
-    own = [(entry, kit) for entry, kit in own if not (kit and required_arguments(entry.cls))]
-    own = [(entry, kit) for entry, kit in own if not getattr(entry.cls, "takes_more", False)]  # of a file
-    if own:
-        return own
+    registry, checkable = cosim.registry(), _with_kit()
+    if name in checkable:
+        return checkable[name]
+    entries = [
+        (entry, kit) for several in checkable.values() for entry, kit in several if entry.plugin == name
+    ]
+    entries = [(entry, kit) for entry, kit in entries if not (kit and required_arguments(entry.cls))]
+    entries = [
+        (entry, kit) for entry, kit in entries if not getattr(entry.cls, "takes_more", False)
+    ]  # of a file
+    if entries:
+        return entries
     plugin = name.partition(".")[0]
     failed = next((str(record) for record in registry.failures if record.name == plugin), "")
     plugins = [record.name for record in registry.plugins]
@@ -72,26 +78,26 @@ def _entries(name: str) -> list[tuple[Any, str]]:
             f"{', '.join(others)}: checked are components, integrators, participants and master algorithms"
         )
     hint = f"{failed}." if failed else "Installed: `cosim plugins`."
-    raise cosim.LookUpError("plugin, or class with a kit,", name, [*found, *plugins], hint)
+    raise cosim.LookUpError("plugin, or class with a kit,", name, [*checkable, *plugins], hint)
 
 
 def _with_kit() -> dict[str, list[tuple[Any, str]]]:
     registry = cosim.registry()
-    found: dict[str, list[tuple[Any, str]]] = {}
+    entries_by_id: dict[str, list[tuple[Any, str]]] = {}
     kits = registered_kits()
     for kind in ("component", "integrator", *kits):
         for entry in registry.entries(kind):
             if getattr(entry.cls, "contract_kit", None) == "":
                 continue  # it says that its kit is none for it
-            found.setdefault(entry.id, []).append((entry, kits.get(kind, "")))
-    return found
+            entries_by_id.setdefault(entry.id, []).append((entry, kits.get(kind, "")))
+    return entries_by_id
 
 
 def required_arguments(cls: type) -> list[str]:
     """Arguments without which a class cannot be made."""
-    needed = inspect.signature(cls).parameters.values()
+    parameters = inspect.signature(cls).parameters.values()
     return [
-        p.name for p in needed if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
+        p.name for p in parameters if p.default is p.empty and p.kind not in (p.VAR_POSITIONAL, p.VAR_KEYWORD)
     ]
 
 

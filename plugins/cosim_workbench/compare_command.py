@@ -64,11 +64,11 @@ class CompareCommand(cosim.Command):
             reference = reference.select(arguments.signals)
         if not reference.names:
             raise cosim.CosimError(f"{arguments.reference}: has no signals, so nothing can be compared")
-        found = compare_results(reference, other, *band)
+        deviations = compare_results(reference, other, *band)
         span = spans_differ(reference, other, band[2])
-        different = [deviation for deviation in found if not deviation.is_within]
+        different = [deviation for deviation in deviations if not deviation.is_within]
         agree = not (different or span)
-        self.report(agree=agree, span=span or None, signals={d.name: _reported(d) for d in found})
+        self.report(agree=agree, span=span or None, signals={d.name: _reported(d) for d in deviations})
         for deviation in different[:MOST_LINES]:
             print(_line(deviation, reference.unit(deviation.name)))
         if len(different) > MOST_LINES:
@@ -76,7 +76,7 @@ class CompareCommand(cosim.Command):
         if span:
             print(span)
         if not arguments.quiet and (different or have_common_time(reference, other)):
-            print(_verdict(found, different))
+            print(_verdict(deviations, different))
         drawn = next((deviation for deviation in different if not deviation.text), None)
         if arguments.plot is not None and drawn is not None:
             _draw(arguments.plot, drawn, reference, other, arguments)
@@ -98,11 +98,11 @@ def _line(deviation: Deviation, unit: str) -> str:
     return f"{deviation.name}: differs from t = {deviation.time:.9g} s on: {values}; {far}"
 
 
-def _verdict(found: list[Deviation], different: list[Deviation]) -> str:
+def _verdict(deviations: list[Deviation], different: list[Deviation]) -> str:
     if different:
-        return f"{len(different)} of {counted(len(found), 'signal')} differ{'s' * (len(different) == 1)}"
-    close = max(found, key=lambda d: d.largest / d.allowed if d.allowed > 0.0 else 0.0, default=None)
-    text = f"{counted(len(found), 'signal')} agree{'s' * (len(found) == 1)}"
+        return f"{len(different)} of {counted(len(deviations), 'signal')} differ{'s' * (len(different) == 1)}"
+    close = max(deviations, key=lambda d: d.largest / d.allowed if d.allowed > 0.0 else 0.0, default=None)
+    text = f"{counted(len(deviations), 'signal')} agree{'s' * (len(deviations) == 1)}"
     if close is not None and close.largest > 0.0:
         text += f"; the farthest is {close.name}, {close.largest:.3g} off of {close.allowed:.3g} allowed"
     return text
@@ -124,12 +124,12 @@ def _draw(
     for panel, width in zip(panels, (math.inf, 0.02 * span), strict=True):
         for result, file, style in ((reference, arguments.reference, "-"), (other, arguments.other, "--")):
             near = abs(result.time - deviation.time) <= width
-            near |= _beside(near)
+            near |= _widen(near)
             values = converted(result[name], result.unit(name), unit)
             panel.plot(result.time[near], values[near], style, label=str(file), linewidth=1.2)
         values, times = reference[name], reference.time
         near = abs(times - deviation.time) <= width
-        near |= _beside(near)
+        near |= _widen(near)
         low, high = values[near] - deviation.allowed, values[near] + deviation.allowed
         panel.fill_between(times[near], low, high, alpha=0.2, label="band")
         panel.axvline(deviation.time, color="0.5", linewidth=0.8)
@@ -140,19 +140,19 @@ def _draw(
     save_figure(figure, path)
 
 
-def _beside(near: Any) -> Any:
+def _widen(near: Any) -> Any:
     """The points beside those that are near, so that lines reach the borders."""
-    found = near.copy()
-    found[1:] |= near[:-1]
-    found[:-1] |= near[1:]
-    return found
+    widened = near.copy()
+    widened[1:] |= near[:-1]
+    widened[:-1] |= near[1:]
+    return widened
 
 
 def _number(text: str, unit: str, option: str) -> float:
     try:
-        found = cosim.parse_quantity(text, unit)
+        number = cosim.parse_quantity(text, unit)
     except cosim.UnitError as error:
         raise cosim.UnitError(f"{option}: {error}") from None
-    if not (math.isfinite(found) and found >= 0.0):
+    if not (math.isfinite(number) and number >= 0.0):
         raise cosim.CosimError(f"{option}: is {text}, needs a number from 0 on")
-    return found
+    return number

@@ -83,26 +83,26 @@ def compare_results(
         if not len(result):
             raise cosim.CosimError(f"{name} result has no points")
     theirs = other.columns()
-    found = []
+    deviations = []
     for name, values in reference.columns().items():
         if name not in theirs:
-            found.append(Deviation(name, text="is missing in the second"))
+            deviations.append(Deviation(name, text="is missing in the second"))
             continue
         if object in (values.dtype, theirs[name].dtype):
             texts = (reference.time, values), (other.time, theirs[name])
-            found.append(_of_texts(name, *texts, time_tolerance))
+            deviations.append(_of_texts(name, *texts, time_tolerance))
             continue
         values, numbers = values.astype(np.float64), theirs[name].astype(np.float64)
         try:
             numbers = converted(numbers, other.unit(name), reference.unit(name))
         except cosim.UnitError as error:
-            found.append(Deviation(name, text=str(error)))
+            deviations.append(Deviation(name, text=str(error)))
             continue
         finite = values[np.isfinite(values)]
         allowed = absolute + tolerance * float(np.abs(finite).max(initial=0.0))
-        one, two = (reference.time, values), (other.time, numbers)
-        found.append(_deviation(name, one, two, allowed, time_tolerance))
-    return sorted(found, key=lambda d: (d.is_within, d.time if d.time == d.time else -np.inf, d.name))
+        first, second = (reference.time, values), (other.time, numbers)
+        deviations.append(_deviation(name, first, second, allowed, time_tolerance))
+    return sorted(deviations, key=lambda d: (d.is_within, d.time if d.time == d.time else -np.inf, d.name))
 
 
 def have_common_time(reference: cosim.Result, other: cosim.Result) -> bool:
@@ -116,60 +116,67 @@ def spans_differ(reference: cosim.Result, other: cosim.Result, time_tolerance: f
     allowed = time_tolerance + 1e-9 * max(abs(ends[0][1]), abs(ends[0][0]))
     if all(abs(a - b) <= allowed for a, b in zip(*ends, strict=True)):
         return ""
-    said = [f"{start:g} s to {end:g} s" for start, end in ends]
+    spans = [f"{start:g} s to {end:g} s" for start, end in ends]
     meet = have_common_time(reference, other)
-    what = "they are compared where both are" if meet else "nothing can be compared"
-    return f"the first has {said[0]}, the second {said[1]}; {what}"
+    consequence = "they are compared where both are" if meet else "nothing can be compared"
+    return f"the first has {spans[0]}, the second {spans[1]}; {consequence}"
 
 
-def _of_texts(name: str, one: tuple[Vector, Any], two: tuple[Vector, Any], window: float) -> Deviation:
+def _of_texts(
+    name: str, reference: tuple[Vector, Any], other: tuple[Vector, Any], window: float
+) -> Deviation:
     """Where the texts of one are not among those that the other has around that time."""
-    kinds = ["text" if values.dtype == object else "numbers" for _, values in (one, two)]
+    kinds = ["text" if values.dtype == object else "numbers" for _, values in (reference, other)]
     if kinds[0] != kinds[1]:
         return Deviation(name, text=f"is {kinds[0]} in the first and {kinds[1]} in the second")
-    start, end = max(one[0][0], two[0][0]), min(one[0][-1], two[0][-1])
-    found = Deviation(name)
-    for (times, texts), (points, others), is_swapped in ((one, two, False), (two, one, True)):
+    start, end = max(reference[0][0], other[0][0]), min(reference[0][-1], other[0][-1])
+    deviation = Deviation(name)
+    for (times, texts), (points, others), is_swapped in ((reference, other, False), (other, reference, True)):
         rounding = 1e-9 * max(abs(start), abs(end))
         first = np.searchsorted(times, points - window - rounding, "left")
         begins = times[np.minimum(first, times.size - 1)] <= points - window + rounding  # with a point there
         first = np.maximum(first - ~begins, 0)
         last = np.searchsorted(times, points + window + rounding, "right")
         for i in np.flatnonzero((points >= start) & (points <= end)):
-            if points[i] >= found.time:
+            if points[i] >= deviation.time:
                 break
-            held = texts[first[i] : last[i]]
-            if others[i] not in held:
-                pair = (others[i], held[-1]) if is_swapped else (held[-1], others[i])
-                said = f"differs from t = {points[i]:.9g} s on: {pair[1]!r:.60} instead of {pair[0]!r:.60}"
-                found = Deviation(name, time=float(points[i]), text=said)
+            nearby = texts[first[i] : last[i]]
+            if others[i] not in nearby:
+                pair = (others[i], nearby[-1]) if is_swapped else (nearby[-1], others[i])
+                difference = (
+                    f"differs from t = {points[i]:.9g} s on: {pair[1]!r:.60} instead of {pair[0]!r:.60}"
+                )
+                deviation = Deviation(name, time=float(points[i]), text=difference)
                 break
-    return found
+    return deviation
 
 
 def _deviation(
-    name: str, one: tuple[Vector, Vector], two: tuple[Vector, Vector], allowed: float, window: float
+    name: str, reference: tuple[Vector, Vector], other: tuple[Vector, Vector], allowed: float, window: float
 ) -> Deviation:
     largest, first = 0.0, Deviation(name, allowed=allowed)
-    start, end = max(one[0][0], two[0][0]), min(one[0][-1], two[0][-1])
-    for (times, values), (points, numbers), is_swapped in ((one, two, False), (two, one, True)):
+    start, end = max(reference[0][0], other[0][0]), min(reference[0][-1], other[0][-1])
+    for (times, values), (points, numbers), is_swapped in (
+        (reference, other, False),
+        (other, reference, True),
+    ):
         inside = (points >= start) & (points <= end)
-        at, given = points[inside], numbers[inside]
+        at, compared = points[inside], numbers[inside]
         if not at.size:
             continue
         low, high = band(times, values, at, window)
         with np.errstate(invalid="ignore"):  # of infinite numbers; they have to be alike
-            beyond = np.maximum(np.maximum(low - given, given - high), 0.0)
+            beyond = np.maximum(np.maximum(low - compared, compared - high), 0.0)
         beyond[~np.isfinite(beyond)] = np.inf
-        alike = np.isnan(given) & (np.isnan(low) | np.isnan(high))
-        beyond[alike | ((given == low) & (given == high))] = 0.0
+        alike = np.isnan(compared) & (np.isnan(low) | np.isnan(high))
+        beyond[alike | ((compared == low) & (compared == high))] = 0.0
         largest = max(largest, float(beyond.max()))
         out = np.flatnonzero(beyond > allowed)
         if out.size and not float(at[out[0]]) >= first.time:
             i = int(out[0])
-            is_between = low[i] <= high[i] and np.isfinite(given[i])
-            middle = float(np.clip(given[i], low[i], high[i])) if is_between else float(low[i])
-            pair = (float(given[i]), middle) if is_swapped else (middle, float(given[i]))
+            is_between = low[i] <= high[i] and np.isfinite(compared[i])
+            middle = float(np.clip(compared[i], low[i], high[i])) if is_between else float(low[i])
+            pair = (float(compared[i]), middle) if is_swapped else (middle, float(compared[i]))
             first = Deviation(name, 0.0, allowed, float(at[i]), *pair)
     return Deviation(name, largest, allowed, first.time, first.expected, first.found)
 
@@ -220,9 +227,9 @@ def _on_line(times: Vector, values: Vector, at: Vector, upper: NDArray[np.intp])
     return np.where(part == 0.0, low, np.where(part == 1.0, high, line))
 
 
-def converted(values: Vector, given: str, wanted: str) -> Vector:
-    """Numbers in another unit; as they are when one of the units is not told."""
-    if "1" in (given, wanted) or given == wanted:
+def converted(values: Vector, unit: str, target: str) -> Vector:
+    """Numbers in another unit; unchanged when one of the units is unknown."""
+    if "1" in (unit, target) or unit == target:
         return values
-    factor, offset = conversion(given, wanted)
+    factor, offset = conversion(unit, target)
     return factor * values + offset

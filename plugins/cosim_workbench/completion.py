@@ -32,13 +32,13 @@ def candidates(words: Sequence[str]) -> Iterator[tuple[str, str]]:
     at = next((i for i, word in enumerate(before) if not word.startswith("-")), None)
     try:
         if at is None:
-            found = _commands() if not typed.startswith("-") else _options(None)
+            offers = _commands() if not typed.startswith("-") else _options(None)
         else:
-            found = _arguments(before[at], before[at + 1 :], typed)
+            offers = _arguments(before[at], before[at + 1 :], typed)
     except cosim.CosimError:  # half a line is no place for messages
         return
-    files = [item for item in found if item[0] == FILES]
-    yield from (item for item in found if item[0].startswith(typed) and item not in files)
+    files = [item for item in offers if item[0] == FILES]
+    yield from (item for item in offers if item[0].startswith(typed) and item not in files)
     yield from files[:1]
 
 
@@ -50,47 +50,47 @@ def _options(parser: CommandParser | None) -> list[tuple[str, str]]:
     """Long options, or the short one of what has no other."""
     if parser is None:
         return [(word, "") for word in ("--help", "--version", "--json", "--verbose", "--traceback")]
-    found = []
+    options = []
     for action in parser.arguments:
         if action.option_strings and action.help is not argparse.SUPPRESS:
             text = (action.help or "").replace("%%", "%")
-            found.append((max(action.option_strings, key=len), text))
-    return found
+            options.append((max(action.option_strings, key=len), text))
+    return options
 
 
 def _arguments(name: str, before: Sequence[str], typed: str) -> list[tuple[str, str]]:
     """What fits behind a command and some of its words."""
-    known = commands()
-    if name not in known:
+    by_name = commands()
+    if name not in by_name:
         return []
-    parser = CommandParser(known[name].cls())
+    parser = CommandParser(by_name[name].cls())
     by_option = {word: action for action in parser.arguments for word in action.option_strings}
     positionals = [action for action in parser.arguments if not action.option_strings]
     waiting: argparse.Action | None = None  # an option whose value comes next
-    taken = 0
+    count = 0
     for word in before:
         if word.startswith("-") and word in by_option:
             waiting = by_option[word] if by_option[word].nargs != 0 else None
         elif waiting is not None:
             waiting = waiting if waiting.nargs in ("*", "+") else None
         elif not word.startswith("-"):
-            taken += 1
+            count += 1
     if typed.startswith("-"):
         return _options(parser)
     action = waiting
     if action is None and positionals:
         last = positionals[-1]
         repeats = last.nargs in ("*", "+")
-        action = positionals[taken] if taken < len(positionals) else last if repeats else None
+        action = positionals[count] if count < len(positionals) else last if repeats else None
     if action is None:
         return _options(parser) if not typed else []
-    found = completions(action, before)
-    if found is None:
+    offers = completions(action, before)
+    if offers is None:
         return [(FILES, "")]
-    if isinstance(action.type, RegisteredId) and not any(word.startswith(typed) for word in found):
-        endings = Counter(word.rpartition(".")[2] for word in found)  # which stands for the whole id
-        found = [word for word, often in endings.items() if often == 1]
-    return [(word, "") for word in found]
+    if isinstance(action.type, RegisteredId) and not any(word.startswith(typed) for word in offers):
+        endings = Counter(word.rpartition(".")[2] for word in offers)  # which stands for the whole id
+        offers = [word for word, often in endings.items() if often == 1]
+    return [(word, "") for word in offers]
 
 
 def _unquoted(word: str) -> str:

@@ -50,25 +50,25 @@ def _numbers(declaration: Declaration) -> Schema:
     """One number, a text with a unit, or lists of them; whatever it likes when it converts by itself."""
     if declaration.convert is not None:
         return _described({}, declaration)
-    one: Schema = {"type": "number"}
+    number: Schema = {"type": "number"}
     words = words_of(declaration)
     for key, bound in (("minimum", declaration.minimum), ("maximum", declaration.maximum)):
         if bound is not None and math.isfinite(bound):
-            one[key] = bound
+            number[key] = bound
     texts = [{"type": "string"}]
     if declaration.kind in ("integer", "discrete") or declaration.dtype is bool:
         texts.append({"type": "boolean"})
-    scalar: Schema = {"anyOf": [{"enum": list(words)}, one] if words else [one, *texts]}
-    found: Schema = scalar
+    scalar: Schema = {"anyOf": [{"enum": list(words)}, number] if words else [number, *texts]}
+    schema: Schema = scalar
     if declaration.shape or declaration.free_length or declaration.options.get("each"):
-        found = {"type": "array"}
+        schema = {"type": "array"}
         if len(declaration.shape) < 2:
-            found["items"] = scalar
+            schema["items"] = scalar
             if declaration.size:
-                found.update(minItems=declaration.size, maxItems=declaration.size)
+                schema.update(minItems=declaration.size, maxItems=declaration.size)
         if _takes_one(declaration):
-            found = {"anyOf": [found, scalar]}
-    return _described(found, declaration)
+            schema = {"anyOf": [schema, scalar]}
+    return _described(schema, declaration)
 
 
 def _takes_one(declaration: Declaration) -> bool:
@@ -89,10 +89,10 @@ def _option(declaration: Declaration) -> Schema:
 def _described(schema: Schema, declaration: Declaration) -> Schema:
     units = [unit for unit in dict.fromkeys(declaration.units) if unit not in ("1", "")]
     text = declaration.description + (f" [{', '.join(units)}]" if units else "")
-    found = {**schema, "description": text.strip()} if text.strip() else dict(schema)
+    described = {**schema, "description": text.strip()} if text.strip() else dict(schema)
     if isinstance(declaration.start, (bool, int, float, str)) and math.isfinite(_size(declaration.start)):
-        found["default"] = declaration.start
-    return found
+        described["default"] = declaration.start
+    return described
 
 
 def _size(value: Any) -> float:

@@ -28,8 +28,8 @@ class ConnectionsTable(cosim.ModelTable):
         ends = [entry.get("from"), entry.get("to")]
         for key, end in zip(("from", "to"), ends, strict=True):
             if not isinstance(end, str):
-                given = "is missing" if end is None else f"is {end!r}"
-                report(key, f'{key} {given}, needs a path such as "controller.speed"')
+                fault = "is missing" if end is None else f"is {end!r}"
+                report(key, f'{key} {fault}, needs a path such as "controller.speed"')
         if all(isinstance(end, str) for end in ends):
             changed = {key: entry[key] for key in ("factor", "offset") if key in entry}
             model.connect(str(ends[0]), str(ends[1]), **changed)

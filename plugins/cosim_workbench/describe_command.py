@@ -41,7 +41,7 @@ class DescribeCommand(cosim.Command):
         )
 
     def run(self, arguments: argparse.Namespace) -> int:
-        """Look it up among components, then integrators."""
+        """Find the class among components, then integrators, and describe it."""
         entry = _entry(arguments.id)
         self.report(
             id=entry.id,
@@ -102,7 +102,7 @@ def _first_line(cls: type[Any]) -> str:
 
 
 def _refusals(cls: type[Any]) -> dict[str, list[cosim.Problem]]:
-    """What hinders each way to export it; nothing where it can be done."""
+    """The obstacles to each way of exporting a class; empty where it can be exported."""
     exporters = [entry.cls for entry in cosim.registry().entries("exporter") if entry.cls.title]
     return {exporter.title: list(exporter().refusals(cls)) for exporter in exporters}
 
@@ -132,12 +132,12 @@ def _kinks(cls: type[Any]) -> str:
     if cls.announces_kinks:
         return "announced, as events or times"
     missed = cosim.kit.missed_kinks(cls.kernels, cls.arguments, cls.declarations)
-    found = []
+    remarks = []
     if cls.kink_functions or "side_of_kink" in cls.declarations:
-        found.append("steps with error control end at them")
+        remarks.append("steps with error control end at them")
     if missed:
-        found.append(f"stepped over at {', '.join(missed)} (function:line)")
-    return "; ".join(found)
+        remarks.append(f"stepped over at {', '.join(missed)} (function:line)")
+    return "; ".join(remarks)
 
 
 def _one_of(declaration: Any) -> str:
@@ -147,7 +147,7 @@ def _one_of(declaration: Any) -> str:
 
 
 def _default(declaration: Any) -> str:
-    """What a parameter or option is where nothing is given."""
+    """The default of a parameter or option."""
     start = declaration.start
     if declaration.kind not in ("parameter", "option"):
         return ""

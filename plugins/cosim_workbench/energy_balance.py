@@ -51,13 +51,13 @@ def changes_by_part(columns: Mapping[str, Any]) -> Changes:
     >>> changes_by_part({"mount.dissipated_energy": [0.0, 2.0], "x": [1.0]})
     {'mount': {'dissipated': 2.0}}
     """
-    found: Changes = {}
+    changes: Changes = {}
     for name, values in columns.items():
         part, _, quantity = name.rpartition(".")
         kind = quantity.removesuffix("_energy")
         if kind in KINDS and kind != quantity:
-            found.setdefault(part, {})[kind] = _change(values)
-    return found
+            changes.setdefault(part, {})[kind] = _change(values)
+    return changes
 
 
 def _change(values: Any) -> float:

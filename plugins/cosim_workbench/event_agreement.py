@@ -42,8 +42,9 @@ class EventDifference:
 
     def __str__(self) -> str:
         more, fewer = self.counts
-        there, here = f"{self.handler} happens {_times(more)} in '{self.present}'", f"in '{self.absent}'"
-        return f"{there} and {_times(fewer)} {here}; the first that differs is at t = {self.time:.9g} s"
+        present = f"{self.handler} happens {_times(more)} in '{self.present}'"
+        absent = f"{_times(fewer)} in '{self.absent}'"
+        return f"{present} and {absent}; the first that differs is at t = {self.time:.9g} s"
 
 
 class Events:
@@ -103,14 +104,14 @@ class MatchedEvents:
 
     def hidden(self, grid: Reals) -> NDArray[np.bool_]:
         """Which times of a grid lie where an event has happened in one of the runs alone."""
-        found = np.zeros(grid.shape, dtype=np.bool_)
+        is_hidden = np.zeros(grid.shape, dtype=np.bool_)
         for first, last in self.spans:
-            found[np.searchsorted(grid, first, "left") : np.searchsorted(grid, last, "right")] = True
-        return found
+            is_hidden[np.searchsorted(grid, first, "left") : np.searchsorted(grid, last, "right")] = True
+        return is_hidden
 
 
 def match_events(
-    one: tuple[str, Events],
+    run: tuple[str, Events],
     other: tuple[str, Events],
     end: float,
     tolerance: float,
@@ -120,10 +121,10 @@ def match_events(
 
     Parameters
     ----------
-    one, other : (str, Events)
+    run, other : (str, Events)
         Name and events of each run.
     end : float
-        Of the run, s: an event closer to it than `tolerance` may fall behind it in the other run.
+        The end of the run, s: an event closer to it than `tolerance` may fall behind it in the other run.
     tolerance : float
         s
     is_negligible : callable
@@ -134,24 +135,24 @@ def match_events(
     spans: list[tuple[float, float]] = []
     differences: list[EventDifference] = []
     none = np.zeros(0)
-    for handler in dict.fromkeys([*one[1].times, *other[1].times]):
-        first, second = one[1].times.get(handler, none), other[1].times.get(handler, none)
+    for handler in dict.fromkeys([*run[1].times, *other[1].times]):
+        first, second = run[1].times.get(handler, none), other[1].times.get(handler, none)
         if first.size != second.size:
             is_first = first.size > second.size
-            more, fewer = (one, other) if is_first else (other, one)
+            more, fewer = (run, other) if is_first else (other, run)
             longer, shorter = (first, second) if is_first else (second, first)
             records = partial(more[1].event, handler)
-            kept, extra = _common(longer, shorter, records, is_negligible, end - tolerance)
+            matched, extra = _common(longer, shorter, records, is_negligible, end - tolerance)
             if extra is not None:
                 counts = longer.size, shorter.size
                 differences.append(EventDifference(float(longer[extra]), handler, more[0], fewer[0], counts))
-            alone = np.delete(longer, kept)
+            alone = np.delete(longer, matched)
             spans += [(time, math.inf) for time in alone[alone >= end - tolerance].tolist()]
-            longer, shorter = longer[kept], shorter[: kept.size]
+            longer, shorter = longer[matched], shorter[: matched.size]
             first, second = (longer, shorter) if is_first else (shorter, longer)
         times[handler] = first, second
-        apart = np.flatnonzero(first != second)
-        low, high = np.minimum(first, second)[apart], np.maximum(first, second)[apart]
+        different = np.flatnonzero(first != second)
+        low, high = np.minimum(first, second)[different], np.maximum(first, second)[different]
         spans += list(zip(low.tolist(), high.tolist(), strict=True))
     return MatchedEvents(times, min(differences, key=lambda d: d.time, default=None), spans)
 
@@ -172,28 +173,28 @@ def _common(
     (ndarray of int, int or None)
         Places of the former; the place of the latter.
     """
-    kept: list[int] = []
+    matched: list[int] = []
     times, others = more.tolist(), fewer.tolist()
     spare = len(times) - len(others)
     for k, time in enumerate(times):
-        i = len(kept)
+        i = len(matched)
         fits = i < len(others)
         if fits and spare > 0 and k + 1 < len(times):
             fits = abs(others[i] - time) <= abs(others[i] - times[k + 1])
         if fits:
-            kept.append(k)
+            matched.append(k)
             continue
         spare -= 1
         if time < last and not is_negligible(record(k)):
-            return np.array(kept, dtype=np.int64), k
-    return np.array(kept, dtype=np.int64), None
+            return np.array(matched, dtype=np.int64), k
+    return np.array(matched, dtype=np.int64), None
 
 
 def _timeline(events: Sequence[Any]) -> dict[tuple[str, EventCause], tuple[NDArray[np.int64], Reals]]:
     """Places and times of the events of each handler."""
     if hasattr(events, "timeline"):  # numbers, not yet read as records
-        found: dict[tuple[str, EventCause], tuple[NDArray[np.int64], Reals]] = events.timeline()
-        return found
+        timeline: dict[tuple[str, EventCause], tuple[NDArray[np.int64], Reals]] = events.timeline()
+        return timeline
     places: dict[tuple[str, EventCause], list[int]] = {}
     for i, event in enumerate(events):
         places.setdefault((event.handler, event.cause), []).append(i)
@@ -205,11 +206,11 @@ def _timeline(events: Sequence[Any]) -> dict[tuple[str, EventCause], tuple[NDArr
 
 def _nearly_at_once(scheduled: list[tuple[float, str]]) -> list[tuple[float, str, str]]:
     """Scheduled events whose times differ by rounding alone: time, which came first, which then."""
-    found = []
+    near_pairs = []
     for (before, earlier), (after, later) in pairwise(sorted(scheduled)):
         if before < after <= before + ULPS * math.ulp(max(abs(before), abs(after))) and earlier != later:
-            found.append((before, earlier, later))
-    return found
+            near_pairs.append((before, earlier, later))
+    return near_pairs
 
 
 def _times(count: int) -> str:

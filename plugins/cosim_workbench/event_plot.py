@@ -29,11 +29,11 @@ class EventPlot(Plot):
         for event in result.events:
             times.setdefault(event.handler, []).append(event.time)
         often = sorted(times, key=lambda handler: len(times[handler]))
-        every = 1 + sum(map(len, times.values())) // MOST_LINES
+        stride = 1 + sum(map(len, times.values())) // MOST_LINES
         for place, handler in enumerate(often):
             color = f"C{9 - place}" if place < MOST_HANDLERS else "0.7"
             for panel in panels:
-                for time in times[handler][::every]:
+                for time in times[handler][::stride]:
                     panel.axvline(time, color=color, linewidth=0.8, alpha=0.6, zorder=0)
             if place < MOST_HANDLERS:
                 label = f"{len(times[handler])} × {handler}"

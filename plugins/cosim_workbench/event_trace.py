@@ -11,9 +11,11 @@ MOST_HANDLERS = 6
 
 def event_lines(result: cosim.Result) -> list[str]:
     """A line for each event and for each thing that was noticed about witnesses, in order of time."""
-    found = [(event.time, _event_line(event)) for event in result.events]
-    found += [(f.time, f"{f.time:>14.9g} s  {f.kind:<14} {f.witness} {f.message}") for f in result.findings]
-    return [line for _, line in sorted(found, key=lambda pair: pair[0])]
+    timed_lines = [(event.time, _event_line(event)) for event in result.events]
+    timed_lines += [
+        (f.time, f"{f.time:>14.9g} s  {f.kind:<14} {f.witness} {f.message}") for f in result.findings
+    ]
+    return [line for _, line in sorted(timed_lines, key=lambda pair: pair[0])]
 
 
 def counted_events(result: cosim.Result) -> str:

@@ -88,15 +88,15 @@ class ExportCommand(cosim.Command):
 
     @staticmethod
     def _native(arguments: argparse.Namespace) -> dict[str, Any]:
-        given = {name: getattr(arguments, name) for name in NATIVE if getattr(arguments, name) is not None}
+        typed = {name: getattr(arguments, name) for name in NATIVE if getattr(arguments, name) is not None}
         wants_python = arguments.python or arguments.libpython is not None
-        if given and wants_python:
-            raise cosim.CosimError(f"--{next(iter(given))} is for native FMUs, not for those that run Python")
+        if typed and wants_python:
+            raise cosim.CosimError(f"--{next(iter(typed))} is for native FMUs, not for those that run Python")
         if arguments.native and arguments.libpython is not None:
             raise cosim.CosimError("--libpython: a native FMU needs no Python, so it takes none along")
-        lists = {name: _listed(text) for name, text in given.items() if name != "fmi"}
-        native = False if wants_python else True if arguments.native or given else None
-        return {"native": native, **given, **lists}
+        lists = {name: _listed(text) for name, text in typed.items() if name != "fmi"}
+        native = False if wants_python else True if arguments.native or typed else None
+        return {"native": native, **typed, **lists}
 
 
 def _listed(text: str) -> list[str]:

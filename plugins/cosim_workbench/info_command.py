@@ -103,8 +103,8 @@ def describe_model(path: Path) -> Description:
 
 
 def _variables(system: cosim.System, paths: Iterable[str]) -> dict[str, dict[str, str]]:
-    found = [system.variables[path] for path in paths if path in system.variables]
-    return {v.path: {"unit": v.unit(), "description": v.description} for v in found}
+    variables = [system.variables[path] for path in paths if path in system.variables]
+    return {v.path: {"unit": v.unit(), "description": v.description} for v in variables}
 
 
 def _connection(connection: tuple[str, str, float | str, float | str]) -> str:
@@ -162,7 +162,7 @@ def describe_results(path: Path) -> Description:
 
 
 def _short(text: str) -> str:
-    """Its beginning, in one line."""
+    """The beginning of a text, in one line."""
     line = " ".join(text.split())
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 1]}…"
 

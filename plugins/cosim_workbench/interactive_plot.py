@@ -42,22 +42,22 @@ def interactive_page(plan: PlotPlan) -> str:
 
 
 def _line(line: PlotLine, time: Values, thinned: bool) -> dict[str, Any]:
-    found: dict[str, Any] = {"name": line.label, "dashed": line.dashed}
+    trace: dict[str, Any] = {"name": line.label, "dashed": line.dashed}
     values = line.values
     if thinned:
-        kept = _extremes(values)
-        found["time"], values = _numbers(time[kept]), values[kept]
-    return {**found, "values": _numbers(values)}
+        points = _extremes(values)
+        trace["time"], values = _numbers(time[points]), values[points]
+    return {**trace, "values": _numbers(values)}
 
 
 def _extremes(values: Values) -> Any:
     """Indices of the least and the largest value of each interval, in order."""
     bounds = np.linspace(0, values.size, MOST_POINTS // 2 + 1).astype(int)
-    known = np.nan_to_num(values, nan=0.0)
-    found = [0, values.size - 1]
+    numbers = np.nan_to_num(values, nan=0.0)
+    indices = [0, values.size - 1]
     for first, end in pairwise(bounds):
-        found += [first + int(known[first:end].argmin()), first + int(known[first:end].argmax())]
-    return np.unique(found)
+        indices += [first + int(numbers[first:end].argmin()), first + int(numbers[first:end].argmax())]
+    return np.unique(indices)
 
 
 def _numbers(values: Values) -> list[float | None]:

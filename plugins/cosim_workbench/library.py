@@ -50,8 +50,8 @@ def arrow_table(
     fields, arrays = [], []
     for name, values in columns.items():
         is_text = values.dtype.kind in "OU"
-        given = values.tolist() if is_text else np.ascontiguousarray(values)
-        array = arrow().array(given, type=arrow().string() if is_text else None)
+        cells = values.tolist() if is_text else np.ascontiguousarray(values)
+        array = arrow().array(cells, type=arrow().string() if is_text else None)
         unit = units.get(name)
         fields.append(arrow().field(name, array.type, metadata={"unit": unit} if unit else None))
         arrays.append(array)

@@ -63,10 +63,10 @@ class ModelFile:
         self.model = LocatedModel(self.file.path.stem, self._building, self._place_of_setting)
         self.model.folder = self.file.path.parent
         tables = self._tables()
-        known = {**tables, "model": None}
+        allowed = {**tables, "model": None}
         for key in self.file.data:
-            if key not in known:
-                self._add((key,), key, self._unknown_table(key, list(known)))
+            if key not in allowed:
+                self._add((key,), key, self._unknown_table(key, list(allowed)))
         if not self.file.data.keys().isdisjoint(ELSEWHERE):
             return  # what a scenario has under the names of tables of a model is no fault
         self._read_header(tables)
@@ -114,7 +114,7 @@ class ModelFile:
         """Build what could be read, for the faults that only this finds; not what follows from others."""
         written = {n for table in self.file.data.values() if isinstance(table, dict) for n in table}
         missing = written - set(self.model.parts)
-        told = {self._label(problem.where) for problem in self.problems}
+        reported = {self._label(problem.where) for problem in self.problems}
         try:
             cosim.Model.build(self.model)
         except cosim.ModelError as error:
@@ -126,15 +126,15 @@ class ModelFile:
                     path
                     and is_of_a_quantity
                     and not mentioned & missing
-                    and label.partition(" (")[0] not in told
+                    and label.partition(" (")[0] not in reported
                 ):
                     self._add(path, label, problem.text)
         except cosim.CosimError:
             pass  # it follows from what is told already
-        self._check_heads(missing | {label.rpartition(".")[2] for label in told})
+        self._check_heads(missing | {label.rpartition(".")[2] for label in reported})
 
     def _label(self, where: str) -> str:
-        """What stands behind file and line of a place."""
+        """The part of a place behind file and line."""
         return where.removeprefix(str(self.file.path)).lstrip(":0123456789 ")
 
     def _check_heads(self, faulty: set[str]) -> None:
@@ -179,15 +179,15 @@ class ModelFile:
 
     def _tables(self) -> dict[str, cosim.ModelTable]:
         """The readers, in the order in which their tables stand in the file, then the others."""
-        found: dict[str, str] = {}
+        owners: dict[str, str] = {}
         readers: dict[str, cosim.ModelTable] = {}
         for entry in cosim.registry().entries("model_table"):
             table: cosim.ModelTable = entry.cls()
             if table.table in readers:
-                claims = f"{found[table.table]} and {entry.owner}"
+                claims = f"{owners[table.table]} and {entry.owner}"
                 text = f"claimed by {claims}; uninstall one of them"
                 raise ModelFileError.of(f"{self.file.path}: table [{table.table}]", text)
-            found[table.table], readers[table.table] = entry.owner, table
+            owners[table.table], readers[table.table] = entry.owner, table
         order = {key: place for place, key in enumerate(self.file.data)}
         return dict(sorted(readers.items(), key=lambda item: order.get(item[0], len(order))))
 
@@ -202,16 +202,16 @@ class ModelFile:
         else:
             self.model.name = name
         claimed = {key for table in tables.values() for key in table.settings}
-        own = set(self.model.settings)
+        model_settings = set(self.model.settings)
         for key, value in values.items():
-            if key in own:
+            if key in model_settings:
                 self.model.settings[key] = value
             elif key in cosim.Model.ABOUT:
                 if not isinstance(value, str):
                     self._add(("model", key), "model", f"{key} is {value!r}, needs a text")
                 self.model.settings[key] = value
             elif key not in claimed:
-                text = unknown("key", key, ["name", *sorted(own | claimed | {*cosim.Model.ABOUT})])
+                text = unknown("key", key, ["name", *sorted(model_settings | claimed | {*cosim.Model.ABOUT})])
                 self._add(("model", key), "model", text)
         solver = self.model.settings.get("dynamics")
         if "dynamics" in values:
@@ -256,32 +256,32 @@ class ModelFile:
                 self._add(path, key, f"{name} = {entry!r} is no table: write {needs.replace('name', name)}")
 
     def _check_names(self, tables: dict[str, cosim.ModelTable]) -> None:
-        """What a part is attached to, and each end of a connection, begins with the name of a part."""
-        known = set(self.model.parts)
+        """Check that attachments and both ends of connections begin with the name of a part."""
+        names = set(self.model.parts)
         for key, table in tables.items():
             if table.form == "entries" and isinstance(self.file.data.get(key), dict):
-                known.update(self.file.data[key])  # a part that could not be made is not missing besides
+                names.update(self.file.data[key])  # a part that could not be made is not missing besides
         for name, part in self.model.parts.items():
             for attachment, value in part.values.attachments.items():
                 path, label = self._place(f"{name}.{attachment}")
-                for given in value if isinstance(value, list) else [value]:
-                    if isinstance(given, cosim.Component) or given is None:
+                for attached in value if isinstance(value, list) else [value]:
+                    if isinstance(attached, cosim.Component) or attached is None:
                         continue
-                    if not isinstance(given, str):
-                        self._add(path, label, f"{attachment} is {given!r}, needs the name of a part")
-                    elif _head(given) not in known:
-                        self._add(path, label, f"{attachment}: {unknown('part', _head(given), known)}")
+                    if not isinstance(attached, str):
+                        self._add(path, label, f"{attachment} is {attached!r}, needs the name of a part")
+                    elif _head(attached) not in names:
+                        self._add(path, label, f"{attachment}: {unknown('part', _head(attached), names)}")
         for key, table in tables.items():
             if table.form == "entries" and isinstance(self.file.data.get(key), dict):
-                self._check_attached(table, known)
+                self._check_attached(table, names)
         for index, ends in enumerate(self.model.connections):
             for key, end in zip(("from", "to"), ends[:2], strict=True):
-                if _head(end) not in known:
-                    text = f"{key}: {unknown('part', _head(end), known)}"
+                if _head(end) not in names:
+                    text = f"{key}: {unknown('part', _head(end), names)}"
                     self._add(("connections", index, key), f"connections[{index}]", text)
 
-    def _check_attached(self, table: cosim.ModelTable, known: set[str]) -> None:
-        """What parts that could not be made are attached to, as it is written."""
+    def _check_attached(self, table: cosim.ModelTable, names: set[str]) -> None:
+        """Check the attachments of parts that could not be built, as they are written."""
         for name, entry in self.file.data[table.table].items():
             if name in self.model.parts or not isinstance(entry, dict):
                 continue
@@ -290,10 +290,14 @@ class ModelFile:
             except cosim.LookUpError:
                 continue
             for declaration in cls.declarations.values():
-                given = entry.get(declaration.name)
-                if declaration.kind == "attachment" and isinstance(given, str) and _head(given) not in known:
+                attached = entry.get(declaration.name)
+                if (
+                    declaration.kind == "attachment"
+                    and isinstance(attached, str)
+                    and _head(attached) not in names
+                ):
                     path = (table.table, name, declaration.name)
-                    text = f"{declaration.name}: {unknown('part', _head(given), known)}"
+                    text = f"{declaration.name}: {unknown('part', _head(attached), names)}"
                     self._add(path, f"{table.table}.{name}", text)
 
     def _read_entry(
@@ -318,8 +322,8 @@ class ModelFile:
                 where = problem.where.removeprefix(f"{part}.") if problem.where != part else ""
                 self._add((*path, *_steps(where)), label, _naming(where, problem.text))
         except cosim.LookUpError as error:
-            found = self.file.find(error.name)
-            inside = found if found is not None and found[: len(path)] == path else None
+            key_path = self.file.find(error.name)
+            inside = key_path if key_path is not None and key_path[: len(path)] == path else None
             self._add(inside or (*path, "type"), label, str(error))
         except cosim.CosimError as error:
             self._add(path, label, str(error))
@@ -330,10 +334,10 @@ class ModelFile:
             for index, (source, target, *_) in enumerate(self.model.connections):
                 if where == f"{source} → {target}":
                     return ("connections", index), f"connections[{index}] ({where})"
-        part, _, rest = where.partition(".")
+        part, _, key_path = where.partition(".")
         if part in self._owners:
             owner = self._owners[part]
-            return (*owner, *_steps(rest)), ".".join(map(str, owner))
+            return (*owner, *_steps(key_path)), ".".join(map(str, owner))
         return (), where
 
     def _add(self, path: KeyPath, label: str, text: str) -> None:
@@ -345,10 +349,10 @@ class ModelFile:
         line = re.match(re.escape(str(self.file.path)) + r":(\d+)", where)
         return int(line[1]) if line else 0
 
-    def _unknown_table(self, key: str, known: list[str]) -> str:
+    def _unknown_table(self, key: str, tables: list[str]) -> str:
         if key in ELSEWHERE:
             return f"no table of a model: this is a scenario, run it with `cosim {ELSEWHERE[key]}`"
-        return unknown("table", key, known)
+        return unknown("table", key, tables)
 
 
 def _check_signal(system: cosim.System, pattern: Any) -> None:

@@ -20,10 +20,12 @@ class ModelSchema(FileSchema):
         """One property for each registered table; parts are defined once and referred to."""
         parts, definitions = {}, {}
         for entry in cosim.registry().entries("component"):
-            found = component_schema(entry.cls)
-            shared = {name: {"$ref": f"#/$defs/{entry.id}/properties/{name}"} for name in found["properties"]}
-            definitions[entry.id] = {"properties": found["properties"]}
-            parts[entry.id] = {**found, "properties": shared}
+            described = component_schema(entry.cls)
+            shared = {
+                name: {"$ref": f"#/$defs/{entry.id}/properties/{name}"} for name in described["properties"]
+            }
+            definitions[entry.id] = {"properties": described["properties"]}
+            parts[entry.id] = {**described, "properties": shared}
         header: dict[str, Any] = {"name": {"type": "string"}}
         tables: dict[str, Any] = {}
         for entry in cosim.registry().entries("model_table"):
@@ -47,7 +49,7 @@ class ModelSchema(FileSchema):
 
 
 def _like(default: Any) -> dict[str, Any]:
-    """What a setting may be, by its default: a switch, a text, numbers (with units, as text)."""
+    """The schema of a setting, by its default: a switch, a text, numbers (with units, as text)."""
     if isinstance(default, bool):
         return {"type": "boolean"}
     if isinstance(default, str):

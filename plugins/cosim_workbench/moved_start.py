@@ -42,14 +42,14 @@ def sizes_of_states(system: System, result: Result) -> dict[str, float]:
         unit = result.unit(name)
         largest[unit] = max(largest.get(unit, 0.0), size)
     at_all = max(columns.values(), default=0.0)
-    found = {}
+    sizes = {}
     for name, _ in states_of(system):
         unit = result.unit(name) if name in result else "1"
-        own, of_unit = columns.get(name, 0.0), largest.get(unit, 0.0)
-        if own <= NEGLIGIBLE * of_unit:
-            own = of_unit or min(at_all, 1.0) or 1.0
-        found[name] = own
-    return found
+        size_of_state, of_unit = columns.get(name, 0.0), largest.get(unit, 0.0)
+        if size_of_state <= NEGLIGIBLE * of_unit:
+            size_of_state = of_unit or min(at_all, 1.0) or 1.0
+        sizes[name] = size_of_state
+    return sizes
 
 
 def states_of(system: System) -> Iterator[tuple[str, int]]:
@@ -73,24 +73,24 @@ def reach_of_states(system: System, start: State, span: float) -> dict[str, floa
         Length of the run, s.
     """
     rates = np.abs(start.copy().realize(Stage.ACCELERATION).y_dot)
-    found = {name: float(rates[offset]) * span for name, offset in states_of(system)}
+    reach = {name: float(rates[offset]) * span for name, offset in states_of(system)}
     fastest: dict[str, float] = {}
     for name, offset in states_of(system):
         if system.nq <= offset < system.nq + system.nu:
             part = name.rpartition(".")[0]
-            fastest[part] = max(fastest.get(part, 0.0), found[name])
+            fastest[part] = max(fastest.get(part, 0.0), reach[name])
     for name, offset in states_of(system):
         if offset < system.nq:
-            found[name] = max(found[name], fastest.get(name.rpartition(".")[0], 0.0) * span)
-    return found
+            reach[name] = max(reach[name], fastest.get(name.rpartition(".")[0], 0.0) * span)
+    return reach
 
 
 def in_order(system: System, sizes: Mapping[str, float]) -> Reals:
     """The sizes of states in the order of y; 1 for those that cannot be recorded."""
-    found = np.ones(system.ny)
+    ordered = np.ones(system.ny)
     for name, offset in states_of(system):
-        found[offset] = sizes[name]
-    return found
+        ordered[offset] = sizes[name]
+    return ordered
 
 
 def moved_by_rounding(y: Reals, sizes: Reals, direction: float) -> Reals:
@@ -114,13 +114,13 @@ def growth_of_rounding(system: System, moved: Result, other: Result, sizes: Mapp
 
     Infinite where a state was not recorded in one of them.
     """
-    one, two, found = moved.columns(), other.columns(), 0.0
+    first, second, growth = moved.columns(), other.columns(), 0.0
     grid = np.intersect1d(moved.time, other.time)
     rows = [np.searchsorted(result.time, grid, "right") - 1 for result in (moved, other)]
     for name, _ in states_of(system):
-        if name not in one or name not in two:
+        if name not in first or name not in second:
             return math.inf
-        apart = np.abs(one[name][rows[0]] - two[name][rows[1]])
-        most = float(np.nan_to_num(apart, nan=math.inf).max(initial=0.0))
-        found = max(found, most / sizes[name])
-    return found
+        distance = np.abs(first[name][rows[0]] - second[name][rows[1]])
+        most = float(np.nan_to_num(distance, nan=math.inf).max(initial=0.0))
+        growth = max(growth, most / sizes[name])
+    return growth

@@ -92,13 +92,13 @@ def _check_free(plugin: str) -> None:
     """`CosimError` where another package would be replaced by installing one of this name."""
     name = distribution_of(plugin)
     with suppress(importlib.metadata.PackageNotFoundError):
-        found = importlib.metadata.distribution(name)
-        source = json.loads(found.read_text("direct_url.json") or "{}").get("url", "")
+        installed = importlib.metadata.distribution(name)
+        source = json.loads(installed.read_text("direct_url.json") or "{}").get("url", "")
         folder = unquote(urlsplit(source).path) if source.startswith("file:") else ""
-        there = f" from {folder}" if folder else ""
+        origin = f" from {folder}" if folder else ""
         remedy = f"add to it with -C {Path(folder).parent}, or " if folder else ""
         raise cosim.CosimError(
-            f"{name} {found.version} is installed{there}, and would be replaced: {remedy}choose another "
+            f"{name} {installed.version} is installed{origin}, and would be replaced: {remedy}choose another "
             "name, or write the files alone with --no-install"
         )
 

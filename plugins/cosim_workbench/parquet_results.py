@@ -73,18 +73,18 @@ class ParquetResults(cosim.ResultSink):
             columns = {n: _values(pyarrow, table[n]) for n in table.column_names}
         except (ValueError, TypeError, pyarrow.ArrowException) as error:
             raise cosim.CosimError(f"{path}: a column has neither numbers nor text: {error}") from None
-        known, summary = _about(schema), _summary(path)
-        signals = _vectors(columns, known.get("sizes", {}))
+        header, summary = _about(schema), _summary(path)
+        signals = _vectors(columns, header.get("sizes", {}))
         time = signals.pop("time")
         if time.dtype == object or not np.all(np.isfinite(time)):
-            said = "are no numbers" if time.dtype == object else "are no finite numbers"
-            raise cosim.CosimError(f"{path}: the times {said}")
+            fault = "are no numbers" if time.dtype == object else "are no finite numbers"
+            raise cosim.CosimError(f"{path}: the times {fault}")
         units = {name: units.get(name, units.get(f"{name}[0]", "1")) for name in signals}
-        message = summary.get("message", "the run has not ended" if known else "")
+        message = summary.get("message", "the run has not ended" if header else "")
         try:
             statistics = {**summary.get("statistics", {})}
-            if known.get("source"):
-                statistics["source"] = known["source"]
+            if header.get("source"):
+                statistics["source"] = header["source"]
             return cosim.Result(time, signals, units, (), statistics, message)
         except cosim.ModelError as error:
             raise cosim.CosimError(f"{path}: {error}") from None
@@ -169,8 +169,8 @@ def check_parquet(folder: Path) -> None:
     if not folder.is_dir():
         check_folder(folder)
         return
-    own = set(_own_files(folder))
-    other = next((path for path in sorted(folder.iterdir()) if path not in own), None)
+    result_files = set(_own_files(folder))
+    other = next((path for path in sorted(folder.iterdir()) if path not in result_files), None)
     if other is not None:
         raise cosim.CosimError(
             f"{folder}: has {other.name} in it, which is no part of results: choose another name"
@@ -180,8 +180,8 @@ def check_parquet(folder: Path) -> None:
 
 
 def _own_files(folder: Path) -> list[Path]:
-    found = [*folder.glob("part-*.parquet"), *folder.glob(".part-*.parquet.draft"), folder / SUMMARY]
-    return [path for path in found if path.is_file()]
+    paths = [*folder.glob("part-*.parquet"), *folder.glob(".part-*.parquet.draft"), folder / SUMMARY]
+    return [path for path in paths if path.is_file()]
 
 
 def _rows(result: cosim.Result, first: int, end: int) -> cosim.Result:
@@ -203,37 +203,37 @@ def _values(pyarrow: Any, column: Any) -> Any:
 
 def _vectors(columns: dict[str, Any], sizes: dict[str, int]) -> dict[str, Any]:
     """Elements of vectors together again."""
-    found = {}
+    signals = {}
     elements = {f"{name}[{i}]": name for name, size in sizes.items() for i in range(size)}
     for name, values in columns.items():
-        whole = elements.get(name)
-        if whole is None:
-            found[name] = values
-        elif whole not in found and all(f"{whole}[{i}]" in columns for i in range(sizes[whole])):
-            found[whole] = np.column_stack([columns[f"{whole}[{i}]"] for i in range(sizes[whole])])
-    return found
+        vector = elements.get(name)
+        if vector is None:
+            signals[name] = values
+        elif vector not in signals and all(f"{vector}[{i}]" in columns for i in range(sizes[vector])):
+            signals[vector] = np.column_stack([columns[f"{vector}[{i}]"] for i in range(sizes[vector])])
+    return signals
 
 
 def _about(schema: Any) -> dict[str, Any]:
-    """What a part says of itself; nothing when that is damaged."""
+    """The metadata of a part; empty when they are damaged."""
     try:
-        found = json.loads((schema.metadata or {}).get(KEY, b"{}"))
+        header = json.loads((schema.metadata or {}).get(KEY, b"{}"))
     except ValueError:
         return {}
-    sizes = found.get("sizes") if isinstance(found, dict) else None
-    return found if isinstance(sizes, dict) and all(isinstance(n, int) for n in sizes.values()) else {}
+    sizes = header.get("sizes") if isinstance(header, dict) else None
+    return header if isinstance(sizes, dict) and all(isinstance(n, int) for n in sizes.values()) else {}
 
 
 def _summary(path: Path) -> dict[str, Any]:
     try:
-        found = json.loads((path / SUMMARY).read_text("utf-8")) if path.is_dir() else {}
+        summary = json.loads((path / SUMMARY).read_text("utf-8")) if path.is_dir() else {}
     except (OSError, ValueError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return summary if isinstance(summary, dict) else {}
 
 
 def _plain(value: Any) -> Any:
-    """What JSON can hold of the statistics."""
+    """The statistics that JSON can represent."""
     if isinstance(value, dict):
         return {str(key): _plain(inner) for key, inner in value.items()}
     if isinstance(value, (list, tuple)):

@@ -55,7 +55,7 @@ def draw_panels(plan: PlotPlan) -> tuple[Any, list[Any]]:
     notes = [
         line for note in plan.notes for line in textwrap.wrap(note, NOTE_LENGTH, subsequent_indent="    ")
     ]
-    beside = max((_columns_beside(len(panel.lines)) for panel in plan.panels), default=0)
+    beside = max((_legend_columns(len(panel.lines)) for panel in plan.panels), default=0)
     above = [_rows_above(panel.label, [line.label for line in panel.lines]) for panel in plan.panels]
     rows = [PANEL_HEIGHT + NAME_HEIGHT * count for count in above] + [ROW_HEIGHT * len(plan.marks)] * bool(
         plan.marks
@@ -102,7 +102,7 @@ def _draw_marks(axis: Any, plan: PlotPlan) -> None:
 
 def _legend(axis: Any, label: str, names: Sequence[str]) -> None:
     """Names of the lines, unless the axis says the only one."""
-    columns = _columns_beside(len(names))
+    columns = _legend_columns(len(names))
     if columns:
         place: dict[str, Any] = {"loc": "center left", "bbox_to_anchor": (1.0, 0.5)}
         axis.legend(fontsize="x-small", ncols=columns, **place)
@@ -113,7 +113,7 @@ def _legend(axis: Any, label: str, names: Sequence[str]) -> None:
 
 def _rows_above(label: str, names: Sequence[str]) -> int:
     """Rows of names above a panel, where they cover no line; none where the axis says the only one."""
-    if _columns_beside(len(names)) or (len(names) == 1 and label.startswith(names[0])):
+    if _legend_columns(len(names)) or (len(names) == 1 and label.startswith(names[0])):
         return 0
     return -(-len(names) // _columns_above(names))
 
@@ -131,7 +131,7 @@ def _colors(count: int) -> list[Any]:
     return [colormaps["turbo"](0.05 + 0.9 * i / (count - 1)) for i in range(count)]
 
 
-def _columns_beside(names: int) -> int:
+def _legend_columns(names: int) -> int:
     """Columns of a legend that does not fit into its panel; 0 when it does."""
     return 0 if names <= LEGEND else 1 + (names - 1) // (2 * LEGEND)
 

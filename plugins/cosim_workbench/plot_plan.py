@@ -125,13 +125,13 @@ def plot_plan(result: cosim.Result, signals: Sequence[str] = ()) -> PlotPlan:
         else:
             groups.setdefault(_key(result.unit(name), values, groups), {})[name] = values
     if not signals:
-        groups, left = _most_telling(groups)
-        notes += left
+        groups, omitted = _most_telling(groups)
+        notes += omitted
     panels = []
     for (unit, _), group in groups.items():
-        lines, rest = _lines(group, None if signals else MOST_LINES)
-        if rest:
-            notes.append(f"not drawn in {pretty_unit(unit) or 'no unit'}: {listed(rest)}")
+        lines, undrawn = _lines(group, None if signals else MOST_LINES)
+        if undrawn:
+            notes.append(f"not drawn in {pretty_unit(unit) or 'no unit'}: {listed(undrawn)}")
         names = [line.name for line in lines]
         label = axis_label(names, unit)
         panels.append(PlotPanel(label, tuple(lines)))
@@ -141,7 +141,7 @@ def plot_plan(result: cosim.Result, signals: Sequence[str] = ()) -> PlotPlan:
 
 
 def _key(unit: str, values: Values, groups: Groups) -> tuple[str, float]:
-    """Of the panel that a signal belongs to: the unit, and without one the size of the first signal there."""
+    """The key of a signal's panel: the unit, and without one the size of the first signal there."""
     if unit != "1":
         return unit, 0.0
     size = _range(values)
@@ -153,14 +153,14 @@ def _most_telling(groups: Groups) -> tuple[Groups, list[str]]:
     """The first panels; a balance is among them, the last. What is left out, in words."""
     others = [key for key in groups if key != BALANCE_KEY]
     most = MOST_PANELS - (BALANCE_KEY in groups)
-    left: dict[str, int] = {}
+    counts: dict[str, int] = {}
     for key in others[most:]:
-        left[key[0]] = left.get(key[0], 0) + len(groups[key])
-    said = ", ".join(f"{count} in {pretty_unit(unit) or 'no unit'}" for unit, count in left.items())
-    kept = others[:most] + [BALANCE_KEY] * (BALANCE_KEY in groups)
-    return {key: groups[key] for key in kept}, [f"not drawn: {said}; name the signals to see them"] * bool(
-        said
-    )
+        counts[key[0]] = counts.get(key[0], 0) + len(groups[key])
+    omitted = ", ".join(f"{count} in {pretty_unit(unit) or 'no unit'}" for unit, count in counts.items())
+    shown = others[:most] + [BALANCE_KEY] * (BALANCE_KEY in groups)
+    return {key: groups[key] for key in shown}, [
+        f"not drawn: {omitted}; name the signals to see them"
+    ] * bool(omitted)
 
 
 def _offsets(balance: Mapping[str, Values]) -> dict[str, float]:
@@ -175,7 +175,7 @@ def _lines(group: Mapping[str, Values], most: int | None) -> tuple[list[PlotLine
     shifts = _offsets(group) if set(group) <= {f"energy.{kind}" for kind in BALANCE} else {}
     group = {name: values - shifts.get(name, 0.0) for name, values in group.items()}
     names: dict[str, list[str]] = {}
-    rest = []
+    undrawn = []
     for name, values in group.items():
         others = () if name == "energy.residual" else islice(names, MOST_COMPARED)
         twin = next((o for o in others if _gap(values, group[o]) <= SAME * _range(values)), None)
@@ -184,7 +184,7 @@ def _lines(group: Mapping[str, Values], most: int | None) -> tuple[list[PlotLine
         elif most is None or len(names) < most:
             names[name] = [name]
         else:
-            rest.append(name)
+            undrawn.append(name)
     low = min((np.nanmin(group[n]) for n in names if np.isfinite(group[n]).any()), default=0.0)
     high = max((np.nanmax(group[n]) for n in names if np.isfinite(group[n]).any()), default=0.0)
     lines: list[PlotLine] = []
@@ -200,7 +200,7 @@ def _lines(group: Mapping[str, Values], most: int | None) -> tuple[list[PlotLine
         if below is not None:
             label += f" ≈ {below.name.removeprefix('energy.')}"
         lines.append(PlotLine(name, label, values, below is not None))
-    return lines, rest
+    return lines, undrawn
 
 
 def _hides(values: Values, other: Values, height: float, least: float) -> bool:
@@ -225,6 +225,6 @@ def _marks(result: cosim.Result) -> tuple[dict[str, Values], list[str]]:
         if event.cause.name in ("TRIGGERED", "SCHEDULED", "SIGNALED"):
             times.setdefault(event.handler, []).append(event.time)
     few = [n for n in sorted(times, key=lambda n: len(times[n])) if len(times[n]) <= MOST_MARKS][:MOST_ROWS]
-    rest = [f"{len(times[name])} × {name}" for name in times if name not in few]
+    unmarked = [f"{len(times[name])} × {name}" for name in times if name not in few]
     marks = {f"{len(times[name])} × {name}": np.array(times[name]) for name in few}
-    return marks, [f"events, not marked: {listed(rest)}"] if rest else []
+    return marks, [f"events, not marked: {listed(unmarked)}"] if unmarked else []

@@ -33,7 +33,7 @@ class ProfileCommand(cosim.Command):
         settings = dict(model.simulation)
         if arguments.until is not None:
             settings["until"] = cosim.kit.seconds(cosim.parse_quantity(arguments.until, "s"), "--until")
-        found = profile(model, {"until": 1.0, **settings})
-        self.report(**found.to_dict())
-        print("\n".join(profile_lines(found)))
+        run_profile = profile(model, {"until": 1.0, **settings})
+        self.report(**run_profile.to_dict())
+        print("\n".join(profile_lines(run_profile)))
         return 0

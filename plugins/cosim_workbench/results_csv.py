@@ -94,15 +94,15 @@ class ResultsCsv(cosim.ResultSink):
         place = min(filter(_is_time, names), key=lambda name: _rank(names, name), default=None)
         if place is None:
             raise cosim.CosimError(f'{path}:{line}: is no result: there is no column "time"')
-        known = [name for name in names if name]
-        if len(set(known)) != len(known):
+        named = [name for name in names if name]
+        if len(set(named)) != len(named):
             raise cosim.CosimError(f"{path}:{line}: two columns have the same name")
         signals = _columns(path, names, _rows(head.body, head.separator, line + 1))
         signals.pop("", None)
         time = signals.pop(place)
         if time.ndim != 1 or time.dtype == object or not all(map(math.isfinite, time)):
-            said = "stand between quotes, as text does" if time.dtype == object else "are no finite numbers"
-            raise cosim.CosimError(f"{path}: the times {said}")
+            fault = "stand between quotes, as text does" if time.dtype == object else "are no finite numbers"
+            raise cosim.CosimError(f"{path}: the times {fault}")
         units = dict(zip(names, head.units, strict=True))
         try:
             factor = conversion(units[place], "s")[0] if units[place] != "1" else 1.0
@@ -126,7 +126,7 @@ def _head(text: str) -> _Head:
 
     Names may stand in the last remark above the numbers, as numpy writes them.
     """
-    found = _Head([], [], ",", 1, "")
+    head = _Head([], [], ",", 1, "")
     begin, line = 0, 0
     while begin < len(text):
         end = text.find("\n", begin) % (len(text) + 1)  # the end of the text where there is none
@@ -136,20 +136,20 @@ def _head(text: str) -> _Head:
         if not bare or bare.lower().startswith("sep="):
             continue
         is_remark = bare.startswith("#")
-        if not is_remark and _time_in(found.names):  # of the remark before
-            return _with_units_below(found._replace(line=line - 1, body=text[place:]))
+        if not is_remark and _time_in(head.names):  # of the remark before
+            return _with_units_below(head._replace(line=line - 1, body=text[place:]))
         header = bare.lstrip("# ") if is_remark else first
         separator = _separator(header)
         bare_names = [_bare(name) for name in _split(header, separator)]
         for pattern in (UNIT, IN_ROUND):
-            given = [_with_unit(name, pattern) for name in bare_names]
-            names, units = [name for name, _ in given], [unit for _, unit in given]
+            pairs = [_with_unit(name, pattern) for name in bare_names]
+            names, units = [name for name, _ in pairs], [unit for _, unit in pairs]
             if _time_in(names):
                 break
-        found = _Head(names, units, separator, line, "" if is_remark else text[begin:])
+        head = _Head(names, units, separator, line, "" if is_remark else text[begin:])
         if not is_remark:
-            return _with_units_below(found)
-    return found
+            return _with_units_below(head)
+    return head
 
 
 def _is_time(name: str) -> bool:
@@ -167,7 +167,7 @@ def _time_in(names: list[str]) -> bool:
 
 def _with_units_below(head: _Head) -> _Head:
     """With the units of the next line, where the time has one there and not a number."""
-    line, _, rest = head.body.partition("\n")
+    line, _, body = head.body.partition("\n")
     cells = [_bare(cell).strip("[]()") for cell in _split(line.rstrip("\r"), head.separator)]
     if len(cells) != len(head.names) or not _time_in(head.names):
         return head
@@ -176,8 +176,8 @@ def _with_units_below(head: _Head) -> _Head:
         conversion(cells[time], "s")
     except cosim.UnitError:
         return head
-    units = [_unit(cell) or own for cell, own in zip(cells, head.units, strict=True)]
-    return head._replace(units=units, line=head.line + 1, body=rest)
+    units = [_unit(cell) or unit_of_head for cell, unit_of_head in zip(cells, head.units, strict=True)]
+    return head._replace(units=units, line=head.line + 1, body=body)
 
 
 class _Row(NamedTuple):
@@ -229,10 +229,10 @@ def _columns(path: Path, names: list[str], rows: Iterator[_Row]) -> dict[str, An
     booleans: set[int] = set()
     widths: list[int] = []
     for row in rows:
-        found = [len(cell) for cell in row.cells]
+        sizes = [len(cell) for cell in row.cells]
         if not widths:
-            widths, texts = found, {column: [] for column in row.texts}
-        if len(found) != len(names) or found != widths or 0 in widths:
+            widths, texts = sizes, {column: [] for column in row.texts}
+        if len(sizes) != len(names) or sizes != widths or 0 in widths:
             raise cosim.CosimError(f"{path}:{row.line}: does not have the columns of the lines above")
         if row.texts.keys() != texts.keys():
             odd = names[min(row.texts.keys() ^ texts.keys())]
@@ -242,10 +242,10 @@ def _columns(path: Path, names: list[str], rows: Iterator[_Row]) -> dict[str, An
         try:
             table.append([float(text) for cell in row.cells for text in cell])
         except ValueError as error:
-            said = [[WORDS.get(text.lower(), text) for text in cell] for cell in row.cells]
-            booleans.update(i for i, cell in enumerate(row.cells) if cell != said[i])
+            numerals = [[WORDS.get(text.lower(), text) for text in cell] for cell in row.cells]
+            booleans.update(i for i, cell in enumerate(row.cells) if cell != numerals[i])
             try:
-                table.append([float(text) for cell in said for text in cell])
+                table.append([float(text) for cell in numerals for text in cell])
             except ValueError:
                 raise cosim.CosimError(f"{path}:{row.line}: {error}") from None
     widths = widths or [1] * len(names)
@@ -263,7 +263,7 @@ def _columns(path: Path, names: list[str], rows: Iterator[_Row]) -> dict[str, An
 
 
 def _separator(header: str) -> str:
-    """What stands between the columns: the sign that is in the header beside its quotes."""
+    """The separator of the columns: the sign that is in the header outside quotes."""
     bare = re.sub(r'"[^"]*"', "", header)
     return next((sign for sign in (";", "\t") if sign in bare), ",")
 

@@ -45,7 +45,7 @@ class ResumedResults:
             return f"results begin at t = {time:.9g} s: {self._path} does not hold the run up to there"
         try:
             self._earlier = self._sink.read(self._path)
-            lacks = _what_lacks(self._earlier, state, names)
+            lacks = _describe_mismatch(self._earlier, state, names)
         except cosim.CosimError as error:
             lacks = str(error)
         if lacks:
@@ -71,11 +71,11 @@ class ResumedResults:
             for name, after in ((name, result[name]) for name in result.names)
         }
         times = np.concatenate([earlier.time[before], result.time[start:]])
-        rest = (result.units, result.events, result.statistics, result.message, result.findings)
-        return cosim.Result(times, signals, *rest)
+        attributes = (result.units, result.events, result.statistics, result.message, result.findings)
+        return cosim.Result(times, signals, *attributes)
 
 
-def _what_lacks(earlier: cosim.Result, state: cosim.State, names: Sequence[str]) -> str:
+def _describe_mismatch(earlier: cosim.Result, state: cosim.State, names: Sequence[str]) -> str:
     """Why results are not those of a run up to a State, "" when they can be."""
     time, times = state.time, earlier.time
     if list(earlier.names) != list(names):

@@ -86,8 +86,8 @@ class RunCommand(cosim.Command):
         model = cosim.Model.from_file(arguments.model)
         settings = {"until": UNTIL, **model.simulation, **_overrides(arguments)}
         if "until" not in model.simulation and arguments.until is None and not arguments.quiet:
-            said = f"{arguments.model} gives no end, so it is run for {UNTIL:g} s"
-            print(f"{said}: write until = … into [simulation], or --until", file=sys.stderr)
+            assumption = f"{arguments.model} gives no end, so it is run for {UNTIL:g} s"
+            print(f"{assumption}: write until = … into [simulation], or --until", file=sys.stderr)
         for option in own_options(model.simulation.get("integrator")):
             if option not in own_options(settings.get("integrator")):
                 settings.pop(option, None)
@@ -96,8 +96,8 @@ class RunCommand(cosim.Command):
         if arguments.plot is not None:
             check_plot(arguments.plot, Plot.suffixes)
         if arguments.checkpoint is not None:
-            every = positive(arguments.checkpoint_every, "s", "--checkpoint-every")
-            settings["checkpoint"] = cosim.Checkpoint(arguments.checkpoint, every)
+            interval = positive(arguments.checkpoint_every, "s", "--checkpoint-every")
+            settings["checkpoint"] = cosim.Checkpoint(arguments.checkpoint, interval)
         resumed = ResumedResults(sink, target)
         if isinstance(sink, ParquetResults) and not (arguments.plot or arguments.verify or arguments.resume):
             return self._run_streaming(model, settings, arguments, target)
@@ -116,7 +116,7 @@ class RunCommand(cosim.Command):
                 print(f"results up to t = {partial.time[-1]:.9g} s → {target}", file=sys.stderr)
             raise
         cosim.save_result(sink, result, target)
-        self._say(model, result, arguments, target)
+        self._print_summary(model, result, arguments, target)
         if arguments.plot is not None:
             result.plot(path=arguments.plot)
             self.report(picture=arguments.plot)
@@ -137,13 +137,13 @@ class RunCommand(cosim.Command):
                 self.report(model=model.name, results=target, **reported_result(partial))
                 print(f"results up to t = {partial.time[-1]:.9g} s → {target}", file=sys.stderr)
             raise
-        self._say(model, result, arguments, target)
+        self._print_summary(model, result, arguments, target)
         return 0
 
-    def _say(
+    def _print_summary(
         self, model: cosim.Model, result: cosim.Result, arguments: argparse.Namespace, target: Path
     ) -> None:
-        """What came of it, as far as it is asked for."""
+        """Print the outcome of the run, as far as it is asked for."""
         self.report(model=model.name, results=target, **reported_result(result))
         if arguments.trace:
             self.report(trace=list(result.events))
@@ -162,27 +162,27 @@ class RunCommand(cosim.Command):
         arguments: argparse.Namespace,
     ) -> int:
         """Print how far other runs agree; 1 unless they confirm this one as far as the accuracy promises."""
-        found = cosim.verify(model, result, **settings)
-        agreements = {agreement.signal: agreement.digits for agreement in found.agreements}
+        opinion = cosim.verify(model, result, **settings)
+        agreements = {agreement.signal: agreement.digits for agreement in opinion.agreements}
         self.report(
             verified={
-                "confirmed": found.is_confirmed,
-                "outcome": found.outcome,
-                "verdict": found.verdict,
+                "confirmed": opinion.is_confirmed,
+                "outcome": opinion.outcome,
+                "verdict": opinion.verdict,
                 "digits": agreements,
-                "standing": {agreement.signal: agreement.standing for agreement in found.agreements},
+                "standing": {agreement.signal: agreement.standing for agreement in opinion.agreements},
             }
         )
-        print(found.verdict if arguments.quiet else f"\n{found}")
-        return 0 if found.is_confirmed else 1
+        print(opinion.verdict if arguments.quiet else f"\n{opinion}")
+        return 0 if opinion.is_confirmed else 1
 
 
 def _result_of(error: BaseException | None) -> cosim.Result | None:
-    """What was recorded before an error; a second Ctrl-C may have come while the first was answered."""
-    found = None
-    while error is not None and found is None:
-        found, error = getattr(error, "result", None), error.__context__
-    return found
+    """The result recorded before an error; a second Ctrl-C may have come while the first was answered."""
+    result = None
+    while error is not None and result is None:
+        result, error = getattr(error, "result", None), error.__context__
+    return result
 
 
 def _simulate(
@@ -209,27 +209,27 @@ def _simulate(
 
 def _overrides(arguments: argparse.Namespace) -> dict[str, Any]:
     """Settings that were typed, checked."""
-    found = typed_settings(arguments)
+    settings = typed_settings(arguments)
     for key in TOLERANCES:
         texts = getattr(arguments, key)
         if texts:
-            found[key] = _tolerance(f"--{key.replace('_', '-')}", texts)
-    if "integrator" in found:
-        cosim.registry().get("integrator", found["integrator"])
-    return found
+            settings[key] = _tolerance(f"--{key.replace('_', '-')}", texts)
+    if "integrator" in settings:
+        cosim.registry().get("integrator", settings["integrator"])
+    return settings
 
 
 def _tolerance(name: str, texts: list[str]) -> float | dict[str, float]:
     """One number for all states, or numbers by group and path."""
-    found = {}
+    tolerances = {}
     for text in texts:
         states, _, number = text.rpartition("=")
         try:
-            found[states] = positive(number, "1", name)
+            tolerances[states] = positive(number, "1", name)
         except cosim.UnitError as error:
             raise cosim.UnitError(f"{name} {text}: {error}") from None
-    if "" in found and len(found) > 1:
+    if "" in tolerances and len(tolerances) > 1:
         raise cosim.ModelError.of(
             "", f"{name} is given for all states and for some; name the states (q, u, z)"
         )
-    return found.get("", found)
+    return tolerances.get("", tolerances)

@@ -135,10 +135,10 @@ class RunComparison(Verification):
         moved = [*self._by_rounding, *self._by_accuracy]
         return [*combinations(self.opinions, 2), *((self._given, run) for run in moved)]
 
-    def _match(self, one: VerifiedRun, other: VerifiedRun) -> MatchedEvents:
+    def _match(self, run: VerifiedRun, other: VerifiedRun) -> MatchedEvents:
         end = float(self._grid[-1]) if self._grid.size else math.inf
         tolerance = PROMISED * self.accuracy * self._span
-        pair = (one.name, one.happened), (other.name, other.happened)
+        pair = (run.name, run.happened), (other.name, other.happened)
         return match_events(*pair, end, tolerance, self._is_negligible)
 
     def _is_negligible(self, event: Any) -> bool:
@@ -170,86 +170,95 @@ class RunComparison(Verification):
         for name, unit in units.items():
             largest[unit] = max(largest.get(unit, 0.0), self._sizes[name])
         hidden = {pair: match.hidden(self._grid) for pair, match in self._matches.items()}
-        found = []
+        agreements = []
         for name, unit in units.items():
             courses = {id(run): tables[id(run)][name] for run in self._compared}
             counted = are_counted(list(courses.values()))
-            apart = {
-                (one.name, other.name): difference_of(
-                    self._grid, courses[id(one)], courses[id(other)], counted, hidden[one, other]
+            differences = {
+                (run.name, other.name): difference_of(
+                    self._grid, courses[id(run)], courses[id(other)], counted, hidden[run, other]
                 )
-                for one, other in hidden
+                for run, other in hidden
             }
             size = largest[unit] if name == RESIDUAL else self._sizes[name]
             last = at_the_end(self._grid)
             size_at_end = max(size_of(courses[id(run)][last]) for run in self.opinions)
-            own = self._agreement(name, apart, size, math.nan if counted or name == RESIDUAL else size_at_end)
-            is_low = not counted and self._is_at_rounding_level(own, apart, largest[unit])
-            found.append(replace(own, standing=standing_of(own, self.accuracy, is_low, self._states_stay)))
-        return found
+            agreement = self._agreement(
+                name, differences, size, math.nan if counted or name == RESIDUAL else size_at_end
+            )
+            is_low = not counted and self._is_at_rounding_level(agreement, differences, largest[unit])
+            agreements.append(
+                replace(agreement, standing=standing_of(agreement, self.accuracy, is_low, self._states_stay))
+            )
+        return agreements
 
     def _of_event_times(self) -> list[Agreement]:
         """How far the runs agree about when the events happen that all of them have, over the run."""
-        found = []
+        agreements = []
         for handler in self._given.happened.times:
-            apart = {
-                (one.name, other.name): _time_difference(*match.times[handler])
-                for (one, other), match in self._matches.items()
+            differences = {
+                (run.name, other.name): _time_difference(*match.times[handler])
+                for (run, other), match in self._matches.items()
                 if handler in match.times
             }
-            if any(difference.largest > 0.0 for difference in apart.values()):
-                own = self._agreement(f"time of {handler}", apart, self._span, math.nan)
-                found.append(
-                    replace(own, standing=standing_of(own, self.accuracy, states_stay=self._states_stay))
+            if any(difference.largest > 0.0 for difference in differences.values()):
+                agreement = self._agreement(f"time of {handler}", differences, self._span, math.nan)
+                agreements.append(
+                    replace(
+                        agreement,
+                        standing=standing_of(agreement, self.accuracy, states_stay=self._states_stay),
+                    )
                 )
-        return found
+        return agreements
 
     def _agreement(
-        self, name: str, apart: Mapping[tuple[str, str], Difference], size: float, size_at_end: float
+        self, name: str, differences: Mapping[tuple[str, str], Difference], size: float, size_at_end: float
     ) -> Agreement:
         """What the differences of pairs of runs say of one signal; NaN at the end is not judged there."""
         names = [run.name for run in self.opinions]
-        between = {pair: apart[pair] for pair in combinations(names, 2) if pair in apart}
+        between = {pair: differences[pair] for pair in combinations(names, 2) if pair in differences}
         worst = max(between.values(), key=lambda d: d.largest, default=Difference(0.0, math.nan, 0.0))
         digits = digits_of(worst.largest, size)
         at_end = max((d.at_end for d in between.values()), default=0.0)
         digits_at_end = MOST_DIGITS if math.isnan(size_at_end) else digits_of(at_end, size_at_end)
-        found = Agreement(
+        agreement = Agreement(
             name, digits, size=size, time=worst.time, digits_at_end=digits_at_end, size_at_end=size_at_end
         )
-        found = self._with_moved(found, apart)
+        agreement = self._with_moved(agreement, differences)
         if len(names) < 3:
-            return found
+            return agreement
         without = {
             name: min(digits_of(d.largest, size) for pair, d in between.items() if name not in pair)
             for name in names
         }
         odd = max(without, key=lambda name: without[name])
         if without[odd] < digits + ODD:
-            return found
-        return replace(found, odd=odd, digits_without=without[odd])
+            return agreement
+        return replace(agreement, odd=odd, digits_without=without[odd])
 
-    def _with_moved(self, found: Agreement, apart: Mapping[tuple[str, str], Difference]) -> Agreement:
+    def _with_moved(
+        self, agreement: Agreement, differences: Mapping[tuple[str, str], Difference]
+    ) -> Agreement:
         """The agreement with what moving the start does to the signal."""
-        by_rounding = self._moved(self._by_rounding, apart)
-        size = found.size or by_rounding  # what is zero from its own start has no other size
+        by_rounding = self._moved(self._by_rounding, differences)
+        size = agreement.size or by_rounding  # what is zero from its own start has no other size
         if not size > 0.0:
-            return found
+            return agreement
         growth = max(
-            (self._moved([run], apart) / (size * run.start_moved_by) for run in self._by_accuracy),
+            (self._moved([run], differences) / (size * run.start_moved_by) for run in self._by_accuracy),
             default=1.0,
         )
-        return replace(found, moved_by_rounding=by_rounding / size, growth=max(growth, 1.0))
+        return replace(agreement, moved_by_rounding=by_rounding / size, growth=max(growth, 1.0))
 
     def _is_at_rounding_level(
-        self, found: Agreement, apart: Mapping[tuple[str, str], Difference], largest_of_unit: float
+        self, agreement: Agreement, differences: Mapping[tuple[str, str], Difference], largest_of_unit: float
     ) -> bool:
         """Whether a signal is nothing but rounding of other signals."""
-        by_rounding = self._moved(self._by_rounding, apart)
-        size = found.size or by_rounding
+        by_rounding = self._moved(self._by_rounding, differences)
+        size = agreement.size or by_rounding
         if size <= ROUNDING * largest_of_unit:
             return True
-        differs = found.size * 10.0**-found.digits if found.digits < MOST_DIGITS else 0.0
+        differs = agreement.size * 10.0**-agreement.digits if agreement.digits < MOST_DIGITS else 0.0
         is_rounding = by_rounding >= A_LITTLE * size and differs <= NOISE * by_rounding < math.inf
         if not is_rounding:
             return False
@@ -262,9 +271,9 @@ class RunComparison(Verification):
         """Whether no state grows away when the start is moved by rounding."""
         return self.rounding_grows_to <= PROMISED * self.accuracy
 
-    def _moved(self, runs: Sequence[VerifiedRun], apart: Mapping[tuple[str, str], Difference]) -> float:
+    def _moved(self, runs: Sequence[VerifiedRun], differences: Mapping[tuple[str, str], Difference]) -> float:
         pairs = [(self._given.name, run.name) for run in runs]
-        return max((apart[pair].largest for pair in pairs if pair in apart), default=0.0)
+        return max((differences[pair].largest for pair in pairs if pair in differences), default=0.0)
 
     @property
     def _compared(self) -> list[VerifiedRun]:
@@ -273,12 +282,12 @@ class RunComparison(Verification):
     @property
     def failed(self) -> list[VerifiedRun]:
         """Runs whose failure counts: one whose start was moved may leave where the model is defined."""
-        found = [run for run in self.runs if run.failure and not run.start_moved_by]
+        failures = [run for run in self.runs if run.failure and not run.start_moved_by]
         if not self._by_rounding:
-            found += [
+            failures += [
                 run for run in self.runs if run.failure and 0.0 < run.start_moved_by <= MOVED_BY_ROUNDING
             ]
-        return found
+        return failures
 
     @property
     def event_differences(self) -> list[EventDifference]:
@@ -327,25 +336,27 @@ def _at(result: Result, grid: Reals) -> dict[str, NDArray[Any]]:
     if not len(result):
         return {name: np.full(grid.shape, math.nan) for name in result.columns()}
     rows = np.searchsorted(result.time, grid, side="right") - 1
-    known = (rows >= 0) & (result.time[np.maximum(rows, 0)] == grid)
+    is_recorded = (rows >= 0) & (result.time[np.maximum(rows, 0)] == grid)
     return {
-        name: values[rows] if values.dtype == object or known.all() else np.where(known, values[rows], np.nan)
+        name: values[rows]
+        if values.dtype == object or is_recorded.all()
+        else np.where(is_recorded, values[rows], np.nan)
         for name, values in result.columns().items()
     }
 
 
 def _sizes(tables: Sequence[Mapping[str, NDArray[Any]]]) -> dict[str, float]:
     """The largest magnitude of each column in any of these tables."""
-    found: dict[str, float] = {}
+    sizes: dict[str, float] = {}
     for table in tables:
         for name, values in table.items():
-            found[name] = max(found.get(name, 0.0), size_of(values))
-    return found
+            sizes[name] = max(sizes.get(name, 0.0), size_of(values))
+    return sizes
 
 
-def _time_difference(one: Reals, other: Reals) -> Difference:
-    apart = np.abs(one - other)
-    if not apart.size or not apart.any():
+def _time_difference(times: Reals, other_times: Reals) -> Difference:
+    distance = np.abs(times - other_times)
+    if not distance.size or not distance.any():
         return Difference(0.0, math.nan, 0.0)
-    worst = int(np.argmax(apart))
-    return Difference(float(apart[worst]), float(one[worst]), 0.0)
+    worst = int(np.argmax(distance))
+    return Difference(float(distance[worst]), float(times[worst]), 0.0)

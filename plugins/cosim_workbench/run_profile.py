@@ -55,27 +55,27 @@ def profile(model: cosim.Model, settings: dict[str, Any]) -> RunProfile:
     settings : dict
         As for `Model.simulate`.
     """
-    found = RunProfile()
+    measured = RunProfile()
     began = time.perf_counter()
     system = model.prepare(**settings)
-    found.build = time.perf_counter() - began
+    measured.build = time.perf_counter() - began
     began = time.perf_counter()
     options = {k: v for k, v in settings.items() if k not in ("until", "output_interval", "signals")}
     simulator = cosim.Simulator(system, **{"accuracy": 1e-6, **options})
     simulator.initialize()
     until = kit.seconds(settings["until"], "until")
     simulator.advance_to(min(until, 1e-6 * until))
-    found.compile = time.perf_counter() - began
+    measured.compile = time.perf_counter() - began
     began, before = time.perf_counter(), simulator.statistics.evaluations
     simulator.advance_to(until)
-    found.run = time.perf_counter() - began
-    found.evaluations = simulator.statistics.evaluations - before
-    _time_blocks(system, simulator.state.copy().realize(cosim.Stage.REPORT), found)
-    _list_python(system, simulator.integrator, found)
-    return found
+    measured.run = time.perf_counter() - began
+    measured.evaluations = simulator.statistics.evaluations - before
+    _time_blocks(system, simulator.state.copy().realize(cosim.Stage.REPORT), measured)
+    _list_python(system, simulator.integrator, measured)
+    return measured
 
 
-def _time_blocks(system: cosim.System, state: cosim.State, found: RunProfile) -> None:
+def _time_blocks(system: cosim.System, state: cosim.State, measured: RunProfile) -> None:
     """Call each block so often that the call of the walker does not count."""
     parts: dict[str, float] = defaultdict(float)
     stages: dict[str, float] = defaultdict(float)
@@ -95,8 +95,8 @@ def _time_blocks(system: cosim.System, state: cosim.State, found: RunProfile) ->
             owners = block.owners or (block.label,)
             for owner in owners:
                 parts[_part_of(str(owner))] += spent / len(owners)
-    found.stages = dict(stages)
-    found.parts = dict(sorted(parts.items(), key=lambda item: -item[1]))
+    measured.stages = dict(stages)
+    measured.parts = dict(sorted(parts.items(), key=lambda item: -item[1]))
 
 
 def _part_of(owner: str) -> str:
@@ -104,34 +104,34 @@ def _part_of(owner: str) -> str:
     return owner.rpartition(" of ")[2].partition(".")[0].partition(":")[0]
 
 
-def _list_python(system: cosim.System, integrator: cosim.Integrator, found: RunProfile) -> None:
-    """What runs as plain Python, and why."""
+def _list_python(system: cosim.System, integrator: cosim.Integrator, measured: RunProfile) -> None:
+    """List the functions that run as plain Python, and why."""
     if kit.is_plain():
-        found.in_python["everything"] = "COSIM_PLAIN or COSIM_DEBUG is set, or llvmlite is not installed"
+        measured.in_python["everything"] = "COSIM_PLAIN or COSIM_DEBUG is set, or llvmlite is not installed"
         return
     for name, part in system.parts.items():
         handlers = {n: h.function for n, h in part.handlers.items()}
         for method, kernel in {**part.kernels, **handlers}.items():
             if kernel.is_python:
                 why = "a method with self: make it a kernel function (@cosim.kernel, no self)"
-                found.in_python[f"{name}.{method}()"] = why
+                measured.in_python[f"{name}.{method}()"] = why
     if integrator.kernels(system) is None:
         why = "; ".join(integrator.python_calls()) or "its steps are Python"
-        found.in_python[type(integrator).__name__] = why
+        measured.in_python[type(integrator).__name__] = why
 
 
-def profile_lines(found: RunProfile) -> list[str]:
+def profile_lines(costs: RunProfile) -> list[str]:
     """The profile as text."""
-    each = found.run / max(found.evaluations, 1)
+    each = costs.run / max(costs.evaluations, 1)
     lines = [
-        f"build     {found.build:.3f} s",
-        f"compile   {found.compile:.3f} s   loading or compiling functions, and the first step",
-        f"run       {found.run:.3f} s   {found.evaluations} evaluations, {1e6 * each:.3g} µs each in all",
+        f"build     {costs.build:.3f} s",
+        f"compile   {costs.compile:.3f} s   loading or compiling functions, and the first step",
+        f"run       {costs.run:.3f} s   {costs.evaluations} evaluations, {1e6 * each:.3g} µs each in all",
     ]
-    for title, spent in (("by stage", found.stages), ("by component", found.parts)):
+    for title, spent in (("by stage", costs.stages), ("by component", costs.parts)):
         total = sum(spent.values())
         lines += ["", f"{title}, of one evaluation ({1e6 * total:.3g} µs)"]
         shown = [item for item in spent.items() if item[1] > 0.0][:25]
         lines += [f"  {1e6 * s:9.3f} µs  {s / total:4.0%}  {name}" for name, s in shown]
-    lines += ["", "not compiled" if found.in_python else "all of it is compiled"]
-    return lines + [f"  {name}: {why}" for name, why in found.in_python.items()]
+    lines += ["", "not compiled" if costs.in_python else "all of it is compiled"]
+    return lines + [f"  {name}: {why}" for name, why in costs.in_python.items()]

@@ -38,15 +38,15 @@ class NewFiles(NamedTuple):
 
 def kits_of_kinds() -> dict[str, str]:
     """The kit of each kind that has one: ``module:Class``, by the name of the kind."""
-    seen: set[str] = set()
+    loaded_kinds: set[str] = set()
     for plugin in cosim.registry().plugins:
         for entry in plugin.entries:
-            if not seen.issuperset(entry.kinds):
-                seen.update(entry.kinds)
+            if not loaded_kinds.issuperset(entry.kinds):
+                loaded_kinds.update(entry.kinds)
                 _ = entry.cls  # which brings the base class of its kind
-    found = {name: getattr(base, "contract_kit", "") for name, base in declared_kinds().items()}
-    found |= registered_kits()
-    return {name: kit for name, kit in sorted(found.items()) if kit}
+    kits = {name: getattr(base, "contract_kit", "") for name, base in declared_kinds().items()}
+    kits |= registered_kits()
+    return {name: kit for name, kit in sorted(kits.items()) if kit}
 
 
 def registered_kits() -> dict[str, str]:
@@ -88,15 +88,15 @@ def new_files(kind: str, name: str, where: Path) -> NewFiles:
     kits = kinds_with_template()
     if kind not in (*kits, *FILES):
         raise cosim.LookUpError("kind with a template", kind, [*kits, *FILES])
-    plugin, _, own = name.rpartition(".")
-    for part in filter(None, (plugin, own or " ")):
+    plugin, _, short_name = name.rpartition(".")
+    for part in filter(None, (plugin, short_name or " ")):
         if not NAME.fullmatch(part) or keyword.iskeyword(part):
             example = "mount" if kind in FILES else "acme.soft_damper"
             text = f"'{name}' is not a name: use small letters, digits and underscores, such as {example}"
             raise cosim.ModelError.of("", text)
     if kind in FILES:
-        return _of_file(kind, own, where)
-    return _of_class(kind, kits[kind], plugin or own, own, where)
+        return _of_file(kind, short_name, where)
+    return _of_class(kind, kits[kind], plugin or short_name, short_name, where)
 
 
 def _of_file(kind: str, name: str, where: Path) -> NewFiles:
@@ -161,9 +161,11 @@ def _of_class(kind: str, kit: str, plugin: str, name: str, where: Path) -> NewFi
 
 def _checked(new: NewFiles) -> NewFiles:
     """`ModelError` where a file is there already: nothing is replaced."""
-    there = [str(new.folder / path) for path in new.files if (new.folder / path).exists()]
-    if there:
-        raise cosim.ModelError.of("", f"{', '.join(there)}: there already; choose another name, or remove it")
+    existing = [str(new.folder / path) for path in new.files if (new.folder / path).exists()]
+    if existing:
+        raise cosim.ModelError.of(
+            "", f"{', '.join(existing)}: there already; choose another name, or remove it"
+        )
     return new
 
 

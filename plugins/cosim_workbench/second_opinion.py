@@ -108,16 +108,16 @@ class Trials:
         self._move_by_rounding()
         if _has_witnesses(self.system):
             self._move_by_accuracy()
-        found = self._compared(self.runs)
-        if found.is_confirmed:
-            return found
-        second = self._without_first_rival(found, tried)
+        opinion = self._compared(self.runs)
+        if opinion.is_confirmed:
+            return opinion
+        second = self._without_first_rival(opinion, tried)
         if second is not None and second.is_confirmed:
             return second
-        if not _has_witnesses(self.system) and any(a.standing == "differs" for a in found.doubtful):
+        if not _has_witnesses(self.system) and any(a.standing == "differs" for a in opinion.doubtful):
             self._move_by_accuracy()
-            found = self._compared(self.runs)
-        return found
+            opinion = self._compared(self.runs)
+        return opinion
 
     def _compared(self, runs: list[VerifiedRun], aside: list[VerifiedRun] | None = None) -> SecondOpinion:
         return self.kind(
@@ -137,13 +137,13 @@ class Trials:
         return grid[np.all([np.isin(grid, times) for times in common], axis=0)]
 
     def _without_first_rival(
-        self, found: SecondOpinion, tried: Mapping[str, dict[str, Any]]
+        self, opinion: SecondOpinion, tried: Mapping[str, dict[str, Any]]
     ) -> SecondOpinion | None:
         """The comparison with a tenth of the other method's tolerance, where that method alone is off."""
-        is_alone = {agreement.odd for agreement in found.doubtful} <= {RIVAL}
-        differences = found.event_differences
+        is_alone = {agreement.odd for agreement in opinion.doubtful} <= {RIVAL}
+        differences = opinion.event_differences
         is_alone = is_alone and all(RIVAL in (d.present, d.absent) for d in differences)
-        if not is_alone or not (found.doubtful or differences) or found.failed:
+        if not is_alone or not (opinion.doubtful or differences) or opinion.failed:
             return None
         at = [run.name for run in self.runs].index(RIVAL)
         options = _tightened(tried[RIVAL], tried[RIVAL]["accuracy"])
@@ -155,22 +155,22 @@ class Trials:
 
     def _others(self) -> Iterator[tuple[str, System, str, dict[str, Any]]]:
         """Name, system, solver and options of the runs beside the one that was given, from the same start."""
-        given, system, solver = self.recorded, self.system, self.model.solver_id
-        fixed = "fixed_step" in given
-        tighter = _tightened(given, self.accuracy)
+        settings, system, solver = self.recorded, self.system, self.model.solver_id
+        fixed = "fixed_step" in settings
+        tighter = _tightened(settings, self.accuracy)
         yield ("half the step" if fixed else "tenth of the tolerance"), system, solver, tighter
         constrained = has_constraints(corrections_of(system))
-        rival = _rival_method(str(given.get("integrator", DEFAULT)), constrained)
+        rival = _rival_method(str(settings.get("integrator", DEFAULT)), constrained)
         if rival:
-            options = {name: given[name] for name in OF_EVERY_RUN if name in given}
+            options = {name: settings[name] for name in OF_EVERY_RUN if name in settings}
             yield RIVAL, system, solver, {**options, "integrator": rival, "accuracy": TIGHTER * self.accuracy}
         if not fixed and system.ny:
-            yield "shorter steps", system, solver, {**given, "maximum_step": self._short_step()}
+            yield "shorter steps", system, solver, {**settings, "maximum_step": self._short_step()}
         # in the middle of a run the sections of a State are those of its solver
         if constrained and (self.start is None or not self.start.agenda.initialized):
-            found = _with_other_solver(self.model)
-            if found is not None:
-                yield "another solver", found[1], found[0], tighter
+            alternative = _with_other_solver(self.model)
+            if alternative is not None:
+                yield "another solver", alternative[1], alternative[0], tighter
 
     def _short_step(self) -> float:
         """Half of the mean step, at least so short that what lies between two recorded points is seen, s."""
@@ -182,16 +182,16 @@ class Trials:
         """Run from starts that were moved by rounding, both ways."""
         if not self.system.ny:
             return
-        known = next((run.result for run in self.runs[1:] if not run.failure), self.runs[0].result)
-        self.state_sizes = sizes_of_states(self.system, known)
+        succeeded = next((run.result for run in self.runs[1:] if not run.failure), self.runs[0].result)
+        self.state_sizes = sizes_of_states(self.system, succeeded)
         sizes = in_order(self.system, self.state_sizes)
         pair = [
             self._run_from(name, moved_by_rounding(self._start_y, sizes, direction), ROUNDING)
             for name, direction in ((UP, 1.0), (DOWN, -1.0))
         ]
-        given = self.runs[0]
-        beside = [run for run in pair if not run.failure and run.wrong_sides <= given.wrong_sides]
-        if not beside:
+        original = self.runs[0]
+        comparable = [run for run in pair if not run.failure and run.wrong_sides <= original.wrong_sides]
+        if not comparable:
             return
         start = self.system.default_state() if self.start is None else self.start
         try:
@@ -200,8 +200,8 @@ class Trials:
             return
         sizes_at_all = {name: max(size, reach[name]) for name, size in self.state_sizes.items()}
         self.largest_reach = max(sizes_at_all.values(), default=0.0)
-        one, other = (beside[0], beside[-1]) if len(beside) == 2 else (beside[0], given)
-        self.rounding_grows_to = growth_of_rounding(self.system, one.result, other.result, sizes_at_all)
+        upper, lower = (comparable[0], comparable[-1]) if len(comparable) == 2 else (comparable[0], original)
+        self.rounding_grows_to = growth_of_rounding(self.system, upper.result, lower.result, sizes_at_all)
 
     def _move_by_accuracy(self) -> None:
         """Run from starts that were moved by an accuracy, both ways."""
@@ -219,9 +219,9 @@ class Trials:
         """Run as given from a start with other continuous states; it is among the runs then."""
         start = self.system.default_state() if self.start is None else self.start.copy()
         start.set_y(y)
-        found = self._run(name, self.system, self.model.solver_id, self.recorded, start, moved_by)
-        self.runs.append(found)
-        return found
+        run = self._run(name, self.system, self.model.solver_id, self.recorded, start, moved_by)
+        self.runs.append(run)
+        return run
 
     def _run(
         self,
@@ -258,38 +258,38 @@ def _has_witnesses(system: System) -> bool:
     return any(handler.witness for part in system.parts.values() for handler in part.handlers.values())
 
 
-def _accuracy_of(given: Mapping[str, Any]) -> float:
+def _accuracy_of(settings: Mapping[str, Any]) -> float:
     """The accuracy of a run: the one that was given, else the largest relative tolerance that was."""
-    tolerance = given.get("relative_tolerance")
-    if "accuracy" not in given and tolerance is not None:
+    tolerance = settings.get("relative_tolerance")
+    if "accuracy" not in settings and tolerance is not None:
         return float(max(tolerance.values()) if isinstance(tolerance, Mapping) else tolerance)
-    return float(given.get("accuracy", ACCURACY))
+    return float(settings.get("accuracy", ACCURACY))
 
 
-def _tightened(given: dict[str, Any], accuracy: float) -> dict[str, Any]:
-    found = {**given, "accuracy": TIGHTER * accuracy}
-    if "fixed_step" in given:
-        found["fixed_step"] = 0.5 * given["fixed_step"]
+def _tightened(settings: dict[str, Any], accuracy: float) -> dict[str, Any]:
+    tightened = {**settings, "accuracy": TIGHTER * accuracy}
+    if "fixed_step" in settings:
+        tightened["fixed_step"] = 0.5 * settings["fixed_step"]
     for name in TOLERANCES:
-        value = given.get(name)
+        value = settings.get(name)
         if isinstance(value, dict):
-            found[name] = {key: TIGHTER * number for key, number in value.items()}
+            tightened[name] = {key: TIGHTER * number for key, number in value.items()}
         elif value is not None:
-            found[name] = TIGHTER * value
-    return found
+            tightened[name] = TIGHTER * value
+    return tightened
 
 
-def _rival_method(given: str, constrained: bool) -> str:
+def _rival_method(method: str, constrained: bool) -> str:
     """Id of the method of the highest order that is as implicit as the given one, and is not that one."""
-    own = registry().entry("integrator", given)
-    implicit = own.cls.capabilities.implicit
+    entry_of_method = registry().entry("integrator", method)
+    implicit = entry_of_method.cls.capabilities.implicit
     listed: list[tuple[int, str]] = []
     for entry in registry().entries("integrator"):
         cls: type[cosim.Integrator] = entry.cls
         can = cls.capabilities
         fits = can.adaptive and can.resumes_exactly and not can.needs_second_order_form
         fits = fits and can.implicit == implicit and (can.supports_constraints or not constrained)
-        if fits and entry.id != own.id:
+        if fits and entry.id != entry_of_method.id:
             listed.append((-cls.order, entry.id))
     return min(listed, default=(0, ""))[1]
 
@@ -299,16 +299,16 @@ def _with_other_solver(model: cosim.Model) -> tuple[str, System] | None:
     base = model.solver_base
     if base is None:
         return None
-    given = dict(model.settings)
+    settings = dict(model.settings)
     others = [entry.id for entry in registry().entries(kinds_of(base)[0]) if entry.id != model.solver_id]
     for id in others:
-        model.settings = {**given, base.setting: id}
+        model.settings = {**settings, base.setting: id}
         try:
             return id, model.build()
         except ModelError:
             continue
         finally:
-            model.settings = given
+            model.settings = settings
     return None
 
 
@@ -316,10 +316,10 @@ def _same_start(system: System, state: Any) -> Any:
     """A State of a system with the time and variables of another, which may be of a twin of the system."""
     if state.system is system or state.system.digest == system.digest:
         return state.copy()
-    found = system.default_state()
+    start = system.default_state()
     for name in ("y", "p", "d", "k"):
-        if found.arrays[name].size != state.arrays[name].size:
+        if start.arrays[name].size != state.arrays[name].size:
             raise ModelError.of("verify", "the State to start from does not fit the system of another solver")
-        found.arrays[name][:] = state.arrays[name]
-    found.set_time(state.time)
-    return found
+        start.arrays[name][:] = state.arrays[name]
+    start.set_time(state.time)
+    return start

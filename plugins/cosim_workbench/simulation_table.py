@@ -30,28 +30,28 @@ class SimulationTable(cosim.ModelTable):
     prefix = "integrators"
 
     def read(self, model: cosim.Model, name: str, entry: dict[str, Any], report: Any) -> None:
-        """Keep what is said as the settings of the model's own runs."""
+        """Store the entries as the settings of the model's own runs."""
         for key in sorted(entry, key="integrator".__ne__):  # what else may be said depends on it
             value = entry[key]
             if key in TIMES:
-                _keep(model, key, partial(positive, value, "s", key), key, report)
+                _store_setting(model, key, partial(positive, value, "s", key), key, report)
             elif key == "accuracy":
-                _keep(model, key, partial(positive, value, "1", key), key, report)
+                _store_setting(model, key, partial(positive, value, "1", key), key, report)
             elif key in TOLERANCES:
                 _tolerance(model, key, value, report)
             elif key == "integrator":
-                _keep(model, key, partial(self._integrator, value), key, report)
+                _store_setting(model, key, partial(self._integrator, value), key, report)
             elif key == "output":
                 self._output(model, value, report)
             elif key in own_options(model.simulation.get("integrator")):
-                _keep(model, key, partial(number, value, key), key, report)
+                _store_setting(model, key, partial(number, value, key), key, report)
             else:
                 report(key, unknown("key", key, KEYS))
 
     def _integrator(self, value: Any) -> str:
-        found = self.full_id(str(value))
-        cosim.registry().get("integrator", found)
-        return found
+        integrator = self.full_id(str(value))
+        cosim.registry().get("integrator", integrator)
+        return integrator
 
     def _output(self, model: cosim.Model, value: Any, report: Any) -> None:
         if not isinstance(value, dict):
@@ -60,7 +60,7 @@ class SimulationTable(cosim.ModelTable):
         for key, inner in value.items():
             path = f"output.{key}"
             if key == "interval":
-                _keep(model, "output_interval", partial(positive, inner, "s", key), path, report)
+                _store_setting(model, "output_interval", partial(positive, inner, "s", key), path, report)
             elif key != "signals":
                 report(path, unknown("key", key, ["interval", "signals"]))
             elif isinstance(inner, list) and inner and all(isinstance(item, str) for item in inner):
@@ -86,17 +86,21 @@ class SimulationTable(cosim.ModelTable):
             "integrator": {"enum": list(dict.fromkeys([*short, *ids]))},
             "output": output,
         }
-        own = {option: {"type": "number"} for id in ids for option in own_options(id)}
-        return {"type": "object", "properties": {**own, **properties}, "additionalProperties": False}
+        of_integrators = {option: {"type": "number"} for id in ids for option in own_options(id)}
+        return {
+            "type": "object",
+            "properties": {**of_integrators, **properties},
+            "additionalProperties": False,
+        }
 
 
 def own_options(integrator: str | None) -> list[str]:
     """Names of the options that an integrator has beside those of all."""
     if integrator is None:
         return []
-    found = inspect.signature(cosim.registry().get("integrator", integrator)).parameters.values()
+    parameters = inspect.signature(cosim.registry().get("integrator", integrator)).parameters.values()
     common = inspect.signature(cosim.Integrator).parameters
-    return [p.name for p in found if p.kind is p.KEYWORD_ONLY and p.name not in common]
+    return [p.name for p in parameters if p.kind is p.KEYWORD_ONLY and p.name not in common]
 
 
 def number(value: Any, name: str) -> float:
@@ -118,18 +122,18 @@ def positive(value: Any, unit: str, name: str) -> float:
 
 def _tolerance(model: cosim.Model, key: str, value: Any, report: Any) -> None:
     if not isinstance(value, dict):
-        _keep(model, key, partial(positive, value, "1", key), key, report)
+        _store_setting(model, key, partial(positive, value, "1", key), key, report)
         return
-    found = {}
+    tolerances = {}
     for path, number in value.items():
         try:
-            found[path] = positive(number, "1", path)
+            tolerances[path] = positive(number, "1", path)
         except cosim.CosimError as error:
             report(f"{key}.{path}", str(error))
-    model.simulation[key] = found
+    model.simulation[key] = tolerances
 
 
-def _keep(model: cosim.Model, setting: str, read: Callable[[], Any], path: str, report: Any) -> None:
+def _store_setting(model: cosim.Model, setting: str, read: Callable[[], Any], path: str, report: Any) -> None:
     try:
         model.simulation[setting] = read()
     except cosim.ModelError as error:

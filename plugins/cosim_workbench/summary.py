@@ -47,8 +47,8 @@ def summary(name: str, result: cosim.Result, target: Path | None = None) -> str:
     balance = energy_balance(result)
     rows += [("" if i else "energy change, J", text) for i, text in enumerate(balance)]
     if not balance:
-        rows += _values("energy", energies, columns, result, both=True)
-    rows += _values("at the end", others[:FINAL_VALUES], columns, result, both=False)
+        rows += _values("energy", energies, columns, result, with_first=True)
+    rows += _values("at the end", others[:FINAL_VALUES], columns, result, with_first=False)
     if len(others) > FINAL_VALUES:
         rows.append(("", f"… and {len(others) - FINAL_VALUES} more"))
     width = max(len(label) for label, _ in rows)
@@ -63,32 +63,32 @@ def summary(name: str, result: cosim.Result, target: Path | None = None) -> str:
 
 def _method(figures: dict[str, Any]) -> str:
     """Name, order, and what held the error: an accuracy, tolerances of their own, or a fixed step."""
-    said = [str(figures.get("integrator", ""))]
+    parts = [str(figures.get("integrator", ""))]
     if figures.get("order"):
-        said[0] += f" (order {figures['order']})"
+        parts[0] += f" (order {figures['order']})"
     if figures.get("fixed_step"):
-        said.append(f"fixed step {figures['fixed_step']:g} s")
+        parts.append(f"fixed step {figures['fixed_step']:g} s")
     elif figures.get("accuracy") is not None:
-        said.append(f"accuracy {figures['accuracy']:g}")
+        parts.append(f"accuracy {figures['accuracy']:g}")
         for name in ("relative_tolerance", "absolute_tolerance"):
-            given = figures.get(name)
-            if isinstance(given, dict):
-                given = ", ".join(f"{key} {value:g}" for key, value in given.items())
-            if given is not None:
-                said.append(f"{name.replace('_', ' ')} {given}")
-    return ", ".join(said)
+            tolerance = figures.get(name)
+            if isinstance(tolerance, dict):
+                tolerance = ", ".join(f"{key} {value:g}" for key, value in tolerance.items())
+            if tolerance is not None:
+                parts.append(f"{name.replace('_', ' ')} {tolerance}")
+    return ", ".join(parts)
 
 
 def _citation(references: str) -> str:
     """Authors and year of each entry, for people."""
-    found = []
+    citations = []
     for entry in references.split("\n@"):
         authors = re.search(r"author = \{(.+?)\},\n", entry, re.DOTALL)
         year = re.search(r"year = \{(\d+)\}", entry)
         if authors and year:
             names = [re.sub(r"[{}\\\"]", "", name.partition(",")[0]) for name in authors[1].split(" and ")]
-            found.append(f"{', '.join(names)} ({year[1]})")
-    return "; ".join(found)
+            citations.append(f"{', '.join(names)} ({year[1]})")
+    return "; ".join(citations)
 
 
 def _times(result: cosim.Result) -> str:
@@ -120,7 +120,7 @@ def _in_part(figures: dict[str, Any]) -> str:
 
 
 def _values(
-    title: str, names: list[str], columns: dict[str, Any], result: cosim.Result, *, both: bool
+    title: str, names: list[str], columns: dict[str, Any], result: cosim.Result, *, with_first: bool
 ) -> list[tuple[str, str]]:
     """A row for each signal: its last value, with the first one before it where both are wanted."""
     width = max(map(len, names), default=0)
@@ -128,7 +128,7 @@ def _values(
     for name in names:
         unit = result.unit(name)
         shown = f"{columns[name][-1]:.6g}{'' if unit == '1' else ' ' + unit}"
-        if both:
+        if with_first:
             shown = f"{columns[name][0]:.6g} → {shown}"
         rows.append(("" if rows else title, f"{name:<{width}}  {shown}"))
     return rows

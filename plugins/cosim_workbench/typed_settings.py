@@ -27,14 +27,14 @@ def add_threads(parser: argparse.ArgumentParser) -> None:
 
 
 def typed_settings(arguments: argparse.Namespace) -> dict[str, Any]:
-    """Those that were typed, checked."""
-    given = vars(arguments)
-    found = {
-        key: typed_positive(given[key], unit, f"--{key.replace('_', '-')}")
+    """The settings that were typed, checked."""
+    typed = vars(arguments)
+    settings = {
+        key: typed_positive(typed[key], unit, f"--{key.replace('_', '-')}")
         for key, unit in UNITS.items()
-        if given.get(key) is not None
+        if typed.get(key) is not None
     }
-    return found | {key: given[key] for key in ("integrator", "threads") if given.get(key) is not None}
+    return settings | {key: typed[key] for key in ("integrator", "threads") if typed.get(key) is not None}
 
 
 def typed_positive(text: str, unit: str, option: str) -> float:
@@ -53,12 +53,12 @@ def pairs(texts: Sequence[str], option: str, form: str) -> dict[str, str]:
     >>> pairs(["a.b = 1..2 m"], "--fit", "PATH=RANGE, such as a=1..2")
     {'a.b': '1..2 m'}
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for text in texts:
         path, separator, value = (part.strip() for part in text.partition("="))
         if not separator or not path or not value:
             raise cosim.ModelError.of(option, f"{text}: needs {form}")
-        if path in found:
+        if path in values:
             raise cosim.ModelError.of(option, f"{path} is there twice")
-        found[path] = value
-    return found
+        values[path] = value
+    return values

@@ -7,18 +7,18 @@ from collections.abc import Iterable, Sequence
 from cosim.kit import nearest
 
 
-def unknown(what: str, name: str, known: Iterable[str]) -> str:
-    """What to say about a name that means nothing.
+def unknown(what: str, name: str, candidates: Iterable[str]) -> str:
+    """The sentence about an unknown name, with the closest matches.
 
     >>> unknown("key", "acuracy", ["accuracy", "until"])
     "no key 'acuracy'. Nearest: accuracy."
     >>> unknown("part", "wheel", [])
     "no part 'wheel'. There are none."
     """
-    names = sorted(known)
+    names = sorted(candidates)
     near = nearest(name, names)
-    there = f"There are: {', '.join(names)}." if names else "There are none."
-    hint = f"Nearest: {near}." if near else there
+    listing = f"There are: {', '.join(names)}." if names else "There are none."
+    hint = f"Nearest: {near}." if near else listing
     return f"no {what} '{name}'. {hint}"
 
 

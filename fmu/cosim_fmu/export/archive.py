@@ -36,11 +36,11 @@ def check_place(path: Path, suffix: str) -> None:
     cosim.CosimError
         Its name ends otherwise, it is a folder, or its own folder takes no files.
     """
-    what = f"an {suffix[1:].upper()}"
+    file_kind = f"an {suffix[1:].upper()}"
     if path.is_dir():
-        raise cosim.CosimError(f"{path}: this is a folder; {what} is a file")
+        raise cosim.CosimError(f"{path}: this is a folder; {file_kind} is a file")
     if path.suffix.lower() != suffix:
-        raise cosim.CosimError(f"{path}: the name of {what} ends in {suffix}")
+        raise cosim.CosimError(f"{path}: the name of {file_kind} ends in {suffix}")
     folder = next(place for place in (path.parent, *path.parent.absolute().parents) if place.exists())
     try:
         with tempfile.TemporaryFile(dir=folder):

@@ -49,7 +49,7 @@ class Package:
     version: str
 
     def row(self) -> dict[str, str]:
-        """What the manifest says about it."""
+        """The row of the manifest that describes the package."""
         return {
             "name": self.name,
             "distribution": self.distribution,
@@ -63,18 +63,18 @@ class Package:
 
     @functools.cached_property
     def files(self) -> dict[str, bytes]:
-        """Its files, by their names in the folder ``resources``."""
+        """The files of the package, by their names in the folder ``resources``."""
         if self.source.is_file():
             return {self.source.name: self.source.read_bytes()}
-        found, place = {}, self.source.parent
+        contents, place = {}, self.source.parent
         for folder, folders, names in os.walk(self.source):
             folders[:] = sorted(name for name in folders if name != "__pycache__")
             for name in sorted(names):
                 path = Path(folder, name)
                 relative = path.relative_to(place)
                 if not is_left_out(relative) and path.is_file():
-                    found[relative.as_posix()] = path.read_bytes()
-        return found
+                    contents[relative.as_posix()] = path.read_bytes()
+        return contents
 
 
 @dataclass
@@ -109,12 +109,12 @@ class Bundle:
     def __post_init__(self) -> None:
         self._problems: list[cosim.Problem] = []
         self._shipped_by = _shipped_by()
-        known = list(self.known)
+        entries = list(self.known)
         self._owners = {  # without importing what is not used
             _top(e.target.partition(":")[0]): (e.distribution, "" if e.version == "?" else e.version)
-            for e in known
+            for e in entries
         }
-        self._plugins = {e.distribution for e in known if e.distribution}
+        self._plugins = {e.distribution for e in entries if e.distribution}
         framework = self._owners.get("cosim_fmu", ("cosim-framework", cosim.__version__))
         self._owners |= dict.fromkeys(OURS, framework)
         for name in OURS:
@@ -142,7 +142,7 @@ class Bundle:
 
     def licences(self) -> dict[str, bytes]:
         """The licences of what is carried, as its distributions ship them, by their names in the archive."""
-        found = {}
+        licences = {}
         carried = {p.distribution for p in self.packages.values() if p.distribution} | {"pythonfmu"}
         for distribution in sorted(carried):
             try:
@@ -151,8 +151,8 @@ class Bundle:
                 continue
             for file in files:
                 if LICENCE.match(file.name) and (path := Path(str(file.locate()))).is_file():
-                    found[f"documentation/licenses/{distribution}/{file.name}"] = path.read_bytes()
-        return found
+                    licences[f"documentation/licenses/{distribution}/{file.name}"] = path.read_bytes()
+        return licences
 
     def _add(self, name: str, needed_by: str, must_be_carried: bool = False) -> None:
         """Carry a package, and all that it imports, or require it."""
@@ -210,12 +210,12 @@ class Bundle:
 
 
 def _shipped_by() -> dict[str, list[str]]:
-    """As `importlib.metadata.packages_distributions`, which makes an object of each of 40,000 files."""
-    found: dict[str, list[str]] = {}
+    """Distributions of each top-level name, without the 40,000 objects that `importlib.metadata` makes."""
+    distributions: dict[str, list[str]] = {}
     for entry in dict.fromkeys(sys.path):
         for name, distribution in _shipped_in(entry, _changed(Path(entry))):
-            found.setdefault(name, []).append(distribution)
-    return found
+            distributions.setdefault(name, []).append(distribution)
+    return distributions
 
 
 def _changed(folder: Path) -> int:
@@ -229,7 +229,11 @@ def _changed(folder: Path) -> int:
 def _shipped_in(entry: str, changed: int) -> list[tuple[str, str]]:
     """Top-level names with their distributions, in one folder of the search path as it was then."""
     distributions = importlib.metadata.distributions(path=[entry])
-    return [(name, found.metadata["Name"]) for found in distributions for name in _top_level(found)]
+    return [
+        (name, distribution.metadata["Name"])
+        for distribution in distributions
+        for name in _top_level(distribution)
+    ]
 
 
 def _top_level(distribution: importlib.metadata.Distribution) -> Iterable[str]:
@@ -238,15 +242,15 @@ def _top_level(distribution: importlib.metadata.Distribution) -> Iterable[str]:
         return declared
     record = distribution.read_text("RECORD")
     lines = [str(file) for file in distribution.files or ()] if record is None else record.splitlines()
-    found: set[str] = set()
+    names: set[str] = set()
     for line in lines:
-        if line.partition("/")[0] in found:  # as most of the files of a large package
+        if line.partition("/")[0] in names:  # as most of the files of a large package
             continue
         file = line if record is None else "".join(next(csv.reader([line]))[:1])  # lines may be empty
         top, slash, _ = file.partition("/")
         if name := inspect.getmodulename(file):
-            found.add(top if slash else name)
-    return found
+            names.add(top if slash else name)
+    return names
 
 
 def _top(module: str) -> str:
@@ -292,8 +296,8 @@ def _imports(source: str) -> Iterator[tuple[str, bool]]:
     >>> list(_imports("import numpy.linalg\ndef f():\n    from fmpy import extract"))
     [('numpy', True), ('fmpy', False)]
     """
-    for found in _all_imports(source):
-        yield _top(found.name), not (found.in_function or found.may_fail)
+    for statement in _all_imports(source):
+        yield _top(statement.name), not (statement.in_function or statement.may_fail)
 
 
 @functools.cache
@@ -312,21 +316,21 @@ def _mentioned(source: str) -> frozenset[str]:
     return frozenset(names)
 
 
-def _inner_imports(module: str, seen: set[str], follow: bool) -> set[str]:
+def _inner_imports(module: str, visited: set[str], follow: bool) -> set[str]:
     """Names of other packages that functions of a module import, and of the modules of its package."""
-    if module in seen:
+    if module in visited:
         return set()
-    seen.add(module)
+    visited.add(module)
     file = getattr(sys.modules.get(module), "__file__", None)
     if file is None or not file.endswith(".py"):
         return set()
     names: set[str] = set()
-    for found in _all_imports(Path(file).read_text("utf-8")):
-        if _top(found.name) == _top(module):
-            if follow and not found.in_function:
-                names |= _inner_imports(found.name, seen, follow)
-        elif found.in_function and not found.may_fail:
-            names.add(_top(found.name))
+    for statement in _all_imports(Path(file).read_text("utf-8")):
+        if _top(statement.name) == _top(module):
+            if follow and not statement.in_function:
+                names |= _inner_imports(statement.name, visited, follow)
+        elif statement.in_function and not statement.may_fail:
+            names.add(_top(statement.name))
     return names
 
 

@@ -65,46 +65,46 @@ def _text(svg: Element, text: str, x: int, y: int, style: Mapping[str, str]) -> 
 
 def _arrows(model: cosim.Model) -> list[tuple[str, str]]:
     """From what is used to what uses it: connections and attachments, each pair once."""
-    found = dict.fromkeys((part_of(source), part_of(target)) for source, target, *_ in model.connections)
-    found |= {(used, name): None for name, part in model.parts.items() for used in attached_to(part)}
-    return [(a, b) for a, b in found if a in model.parts and b in model.parts and a != b]
+    pairs = dict.fromkeys((part_of(source), part_of(target)) for source, target, *_ in model.connections)
+    pairs |= {(used, name): None for name, part in model.parts.items() for used in attached_to(part)}
+    return [(a, b) for a, b in pairs if a in model.parts and b in model.parts and a != b]
 
 
 def attached_to(part: cosim.Component) -> list[str]:
     """Names of the parts that a part was attached to."""
-    found: list[str] = []
+    names: list[str] = []
     for declaration in part.declarations.values():
-        given = part.values.given.get(declaration.name)
-        if declaration.kind == "attachment" and given is not None:
-            found += map(part_of, given if isinstance(given, list) else [given])
-    return list(dict.fromkeys(found))
+        attached = part.values.given.get(declaration.name)
+        if declaration.kind == "attachment" and attached is not None:
+            names += map(part_of, attached if isinstance(attached, list) else [attached])
+    return list(dict.fromkeys(names))
 
 
-def part_of(given: str | cosim.Component) -> str:
+def part_of(part: str | cosim.Component) -> str:
     """Name of a part that is named, without what follows it: ``hinge`` of ``hinge.q[0]``."""
-    path = given.name if isinstance(given, cosim.Component) else given
+    path = part.name if isinstance(part, cosim.Component) else part
     return path.partition(".")[0].partition("[")[0]
 
 
 def _columns(names: Sequence[str], arrows: Sequence[tuple[str, str]]) -> list[list[str]]:
     """Each name one column to the right of the last that it uses; arrows that close a circle do not count."""
-    before: dict[str, list[str]] = {name: [] for name in names}
+    used_by: dict[str, list[str]] = {name: [] for name in names}
     for source, target in arrows:
-        before[target].append(source)
+        used_by[target].append(source)
     depth: dict[str, int] = {}
     for first in names:
-        stack = [(first, iter(before[first]))]
+        stack = [(first, iter(used_by[first]))]
         open_ones = {first}
         while stack:
-            name, rest = stack[-1]
-            follow = next((n for n in rest if n not in depth and n not in open_ones), None)
+            name, sources = stack[-1]
+            follow = next((n for n in sources if n not in depth and n not in open_ones), None)
             if follow is None:
-                depth[name] = max((depth[n] + 1 for n in before[name] if n in depth), default=0)
+                depth[name] = max((depth[n] + 1 for n in used_by[name] if n in depth), default=0)
                 open_ones.discard(name)
                 stack.pop()
             else:
                 open_ones.add(follow)
-                stack.append((follow, iter(before[follow])))
+                stack.append((follow, iter(used_by[follow])))
     columns: list[list[str]] = [[] for _ in range(max(depth.values(), default=-1) + 1)]
     for name in names:
         columns[depth[name]].append(name)

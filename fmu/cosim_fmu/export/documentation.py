@@ -57,10 +57,10 @@ def documentation(
     parts = [f"<h1>{escape(interface.model_name)}</h1>"]
     if about.get("description"):
         parts.append(f"<p>{escape(about['description'])}</p>")
-    known = [
+    origin = [
         (name.capitalize(), about[name]) for name in ("author", "version", "copyright") if about.get(name)
     ]
-    parts += [_table(("", ""), known)] if known else []
+    parts += [_table(("", ""), origin)] if origin else []
     parts += ["<h2>Diagram</h2>", "<p>An arrow goes from a part to each that uses it.</p>", diagram(model)]
     for causality, title in TABLES.items():
         listed = interface.of(causality)
@@ -119,11 +119,11 @@ def needs_of_python(manifest: Mapping[str, object]) -> list[str]:
     """What an FMU that runs in a Python interpreter needs and carries, as `Bundle.manifest` says it."""
     python, requires, packages = manifest["python"], manifest["requires"], manifest["packages"]
     assert isinstance(python, list) and isinstance(requires, list) and isinstance(packages, list)
-    needed = [f"Python {'.'.join(map(str, python))} or newer"]
-    needed += [f"{row['distribution']} (exported with {row['version']})" for row in requires]
+    needs = [f"Python {'.'.join(map(str, python))} or newer"]
+    needs += [f"{row['distribution']} (exported with {row['version']})" for row in requires]
     carried = [f"{row['name']} {row['version']}".strip() for row in packages]
     return [
-        f"On the machine that runs it: {'; '.join(needed)}. llvmlite makes it fast and changes no bit.",
+        f"On the machine that runs it: {'; '.join(needs)}. llvmlite makes it fast and changes no bit.",
         f"It carries: {', '.join(carried)}.",
         "For Simulink, Dymola and other tools that are no Python programs take the native FMU of the model "
         "(cosim export --native), which needs no Python.",

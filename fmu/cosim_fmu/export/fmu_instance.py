@@ -173,7 +173,7 @@ class FmuInstance:
             return []
         new = self.simulator.findings[self._told :]
         self._told += len(new)
-        return [f"{found.witness} at t = {found.time!r} s: {found.message}" for found in new]
+        return [f"{finding.witness} at t = {finding.time!r} s: {finding.message}" for finding in new]
 
     def terminate(self) -> None:
         """Run the handlers of the cause Termination; values can still be read."""
@@ -265,11 +265,11 @@ class FmuInstance:
                 variables[reference] = self._settable(kind, reference)
             except cosim.CosimError as error:
                 refused[reference] = error
-        before = dict(zip(variables, self.get(kind, list(variables)), strict=True))
+        present = dict(zip(variables, self.get(kind, list(variables)), strict=True))
         changed = [
             (reference, variables[reference], float(value) if kind == "Boolean" else value)
             for reference, value in zip(references, values, strict=True)
-            if reference in variables and before[reference] != value
+            if reference in variables and present[reference] != value
         ]
         changed = self._with_whole_frames(changed)
         for reference, variable, value in changed:
@@ -298,13 +298,13 @@ class FmuInstance:
         if not angles:
             return changed
         whole = {}
-        for path, given in angles.items():
+        for path, values in angles.items():
             pose = self.state[path].tolist()
             for _, variable, value in changed:  # positions that are set in the same call
                 for i in range(9, 12):
                     pose[i] = value if variable.path == f"{path}[{i}]" else pose[i]
-            finite = all(map(math.isfinite, given.values()))
-            whole[path] = turned(pose, given) if finite else [math.nan] * 12
+            finite = all(map(math.isfinite, values.values()))
+            whole[path] = turned(pose, values) if finite else [math.nan] * 12
         return [(r, v, value if v.angle is None else whole[v.path]) for r, v, value in changed]
 
     def _fault(self, parameters: list[tuple[FmuVariable, Any]], written: Collection[int]) -> Exception | None:

@@ -21,8 +21,8 @@ def angle_of(pose: Sequence[float], index: int) -> float:
 def turned(pose: Sequence[float], angles: Mapping[int, float]) -> list[float]:
     """A frame with some of its angles replaced, rad; the others and the position stay."""
     spatial = _spatial()
-    now = [angles.get(i, angle) for i, angle in enumerate(spatial.angles_123(pose))]
-    return [*spatial.pose_from_angles(now, pose[9:])]
+    all_angles = [angles.get(i, angle) for i, angle in enumerate(spatial.angles_123(pose))]
+    return [*spatial.pose_from_angles(all_angles, pose[9:])]
 
 
 def _spatial() -> Any:

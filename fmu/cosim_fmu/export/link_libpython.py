@@ -55,7 +55,7 @@ def link_libpython(library: bytes, name: str) -> bytes:
     with tempfile.TemporaryDirectory(prefix="cosim_export_") as folder:
         file = Path(folder) / "library.so"
         file.write_bytes(library)
-        done = subprocess.run([patchelf, "--add-needed", name, str(file)], capture_output=True, text=True)
-        if done.returncode:
-            raise cosim.CosimError(f"libpython: patchelf failed: {done.stderr.strip()}")
+        process = subprocess.run([patchelf, "--add-needed", name, str(file)], capture_output=True, text=True)
+        if process.returncode:
+            raise cosim.CosimError(f"libpython: patchelf failed: {process.stderr.strip()}")
         return file.read_bytes()

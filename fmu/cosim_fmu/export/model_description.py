@@ -105,8 +105,8 @@ def common_attributes(interface: FmuInterface, generation_tool: str, identifier:
 
 def date_and_time() -> str:
     """Now, or what ``SOURCE_DATE_EPOCH`` says, with which a build can be repeated to the byte."""
-    given = os.environ.get("SOURCE_DATE_EPOCH", "")
-    seconds = int(given) if given.isdigit() else time.time()
+    epoch = os.environ.get("SOURCE_DATE_EPOCH", "")
+    seconds = int(epoch) if epoch.isdigit() else time.time()
     return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
 
 
@@ -229,12 +229,12 @@ def _model_structure(variables: tuple[FmuVariable, ...], index: Mapping[str, int
         parent = SubElement(structure, tag) if listed else None
         for variable in listed:
             assert parent is not None
-            known = " ".join(str(i) for i in sorted(index[name] for name in needs(variable)))
-            SubElement(parent, "Unknown", {"index": str(index[variable.name]), "dependencies": known})
+            dependencies = " ".join(str(i) for i in sorted(index[name] for name in needs(variable)))
+            SubElement(parent, "Unknown", {"index": str(index[variable.name]), "dependencies": dependencies})
 
-    now, at_start = knowns(variables)
-    add("Outputs", outputs, lambda v: now & set(v.dependencies))
-    add("Derivatives", derivatives, lambda v: now & set(v.dependencies))
+    between_steps, at_start = knowns(variables)
+    add("Outputs", outputs, lambda v: between_steps & set(v.dependencies))
+    add("Derivatives", derivatives, lambda v: between_steps & set(v.dependencies))
     add("InitialUnknowns", unknown, lambda v: at_start & set(v.initial_dependencies))
     return structure
 

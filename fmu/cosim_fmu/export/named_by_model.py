@@ -75,11 +75,11 @@ class NamedByModel:
             if variable.kind != "parameter" or is_pose(variable) or is_constant or not self._given(variable):
                 continue
             part, _, name = path.partition(".")
-            given: Any = self._system.parts[part].values.given.get(name)
-            if isinstance(given, str) and not any(letter.isdigit() for letter in given):
+            value: Any = self._system.parts[part].values.given.get(name)
+            if isinstance(value, str) and not any(letter.isdigit() for letter in value):
                 continue  # a word, such as an axis
-            if _is_shorter(given, variable.slot.size):
-                yield from (f"{path}[{i}]" for i in range(len(given)))  # not the products of inertia behind
+            if _is_shorter(value, variable.slot.size):
+                yield from (f"{path}[{i}]" for i in range(len(value)))  # not the products of inertia behind
             else:
                 yield path
 
@@ -117,10 +117,10 @@ class NamedByModel:
         return [f"{name}.{alias}" for name, part in self._system.parts.items() for alias in part.signals]
 
 
-def _is_shorter(given: Any, size: int) -> bool:
+def _is_shorter(value: Any, size: int) -> bool:
     """Whether a list of numbers was given that has fewer than there are."""
-    numbers = isinstance(given, (list, tuple)) and not any(isinstance(x, (list, tuple)) for x in given)
-    return numbers and 0 < len(given) < size
+    numbers = isinstance(value, (list, tuple)) and not any(isinstance(x, (list, tuple)) for x in value)
+    return numbers and 0 < len(value) < size
 
 
 def is_pose(variable: Variable) -> bool:

@@ -110,8 +110,8 @@ class PythonFmuExporter(cosim.Exporter):
                 variables = select_variables(
                     system, inputs=inputs, outputs=outputs, parameters=parameters, expose=expose, all=all
                 )
-                given = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
-                settings = run_settings(model, given, integrator, options)
+                experiment = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
+                settings = run_settings(model, experiment, integrator, options)
                 interface = FmuInterface.of_model(model, variables, settings)
                 simulator = cosim.Simulator(
                     system,
@@ -129,7 +129,7 @@ class PythonFmuExporter(cosim.Exporter):
             }
             files = {name: text.encode() for name, text in resources.items()}
             archive = {
-                name: _finished(data, libpython)
+                name: _finish_library(data, libpython)
                 if name.startswith("binaries/") and name.endswith(".so")
                 else data
                 for name, data in _build(files, bundle, interface).items()
@@ -177,7 +177,7 @@ def _mended_platforms() -> list[str]:
         return sorted({p.parent.name for p in libraries if answers_errors(p.read_bytes())})
 
 
-def _build(own: Mapping[str, bytes], bundle: Bundle, interface: FmuInterface) -> dict[str, bytes]:
+def _build(files_of_model: Mapping[str, bytes], bundle: Bundle, interface: FmuInterface) -> dict[str, bytes]:
     """The archive that pythonfmu makes around our resources; building it instantiates the model once.
 
     Packages that this process holds are put in afterwards: nothing of theirs is read from the FMU here. It
@@ -188,7 +188,10 @@ def _build(own: Mapping[str, bytes], bundle: Bundle, interface: FmuInterface) ->
             import_module(package)
     carried = {package.name: package.files for package in bundle.packages.values()}
     code = Path(slave.__file__).read_bytes()
-    everything = {**own, **{name: data for files in carried.values() for name, data in files.items()}}
+    everything = {
+        **files_of_model,
+        **{name: data for files in carried.values() for name, data in files.items()},
+    }
     name = f"cosim_slave_{_digest({**everything, '': code + SCRIPT.encode()})[:8].hex()}"
     held = {entry for package, files in carried.items() if package in sys.modules for entry in files}
     resources = {entry: data for entry, data in everything.items() if entry not in held}
@@ -210,7 +213,7 @@ def _build(own: Mapping[str, bytes], bundle: Bundle, interface: FmuInterface) ->
         return {**read_archive(built), **added}
 
 
-def _finished(library: bytes, libpython: str | None) -> bytes:
+def _finish_library(library: bytes, libpython: str | None) -> bytes:
     mended = mend_library(library)
     return mended if libpython is None else link_libpython(mended, libpython)
 

@@ -37,16 +37,16 @@ class RecordingRegistry(Registry):
 
     def entry(self, kind: str, id: str) -> Entry:
         """The entry, which is remembered."""
-        found = self._unregistered.get(id) if kind == "component" else None
-        found = found or super().entry(kind, id)
-        self.used[kind, id] = found
-        return found
+        entry = self._unregistered.get(id) if kind == "component" else None
+        entry = entry or super().entry(kind, id)
+        self.used[kind, id] = entry
+        return entry
 
     def owner(self, cls: type) -> Entry:
         """The entry of a class, made up for a component class that no plugin registered."""
-        found = self.registered(cls)
-        if found is not None or not issubclass(cls, cosim.Component):
-            return found or super().owner(cls)
+        registered = self.registered(cls)
+        if registered is not None or not issubclass(cls, cosim.Component):
+            return registered or super().owner(cls)
         name = f"{cls.__module__}:{cls.__qualname__}"
         if "." in cls.__qualname__:
             text = (

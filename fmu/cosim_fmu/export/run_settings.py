@@ -10,23 +10,25 @@ import cosim
 
 
 def run_settings(
-    model: cosim.Model, given: Mapping[str, Any], integrator: str | None, options: Mapping[str, Any]
+    model: cosim.Model, arguments: Mapping[str, Any], integrator: str | None, options: Mapping[str, Any]
 ) -> dict[str, Any]:
     """Integrator, accuracy and default experiment, from the arguments, else from the model."""
-    own = model.simulation
+    simulation = model.simulation
     problems = []
     for name in ("step_size", "stop_time", "accuracy"):
-        value = given[name]
+        value = arguments[name]
         if value is not None and not 0.0 < value < float("inf"):
             problems.append(cosim.Problem(name, f"is {value!r}, needs a positive number"))
     if problems:
         raise cosim.ModelError(problems)
-    until, wanted = own.get("until"), own.get("accuracy")
+    until, accuracy = simulation.get("until"), simulation.get("accuracy")
     of_a_run = inspect.signature(cosim.Model.simulate).parameters
     return {
-        "integrator": integrator or own.get("integrator") or "integrators.runge_kutta_merson",
-        "integrator_options": {**{n: v for n, v in own.items() if n not in of_a_run}, **options},
-        "accuracy": float(given["accuracy"] or wanted or 1e-6),
-        "step_size": given["step_size"] if given["step_size"] is not None else own.get("output_interval"),
-        "stop_time": given["stop_time"] if given["stop_time"] is not None else until,
+        "integrator": integrator or simulation.get("integrator") or "integrators.runge_kutta_merson",
+        "integrator_options": {**{n: v for n, v in simulation.items() if n not in of_a_run}, **options},
+        "accuracy": float(arguments["accuracy"] or accuracy or 1e-6),
+        "step_size": arguments["step_size"]
+        if arguments["step_size"] is not None
+        else simulation.get("output_interval"),
+        "stop_time": arguments["stop_time"] if arguments["stop_time"] is not None else until,
     }

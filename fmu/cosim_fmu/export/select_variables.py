@@ -68,7 +68,7 @@ def select_variables(
     if chooser.problems:
         raise cosim.ModelError(chooser.problems)
     start = first_state(system).realize(cosim.Stage.TIME)
-    found: dict[str, FmuVariable] = {}
+    chosen: dict[str, FmuVariable] = {}
     states: set[int] = set()
     for causality, paths in (
         ("input", chosen_inputs),
@@ -79,20 +79,20 @@ def select_variables(
     ):
         for path in paths:
             for element in chooser.elements(path):
-                if element.name not in found:
+                if element.name not in chosen:
                     variable = _variable(system, start, element, causality)
                     if variable.array == "y" and variable.offset in states:
-                        variable = _seen_again(variable)
+                        variable = _as_alias(variable)
                     elif variable.array == "y":
                         states.add(variable.offset)
-                    found[element.name] = variable
-    if not found:
+                    chosen[element.name] = variable
+    if not chosen:
         raise cosim.ModelError.of(
             "", "an FMU of this would have no variables: nothing to set and nothing to see"
         )
-    derivatives = [_derivative(system, v) for v in found.values() if v.array == "y" and v.initial == "exact"]
-    found |= {v.name: v for v in derivatives}
-    return with_dependencies(system, found.values())
+    derivatives = [_derivative(system, v) for v in chosen.values() if v.array == "y" and v.initial == "exact"]
+    chosen |= {v.name: v for v in derivatives}
+    return with_dependencies(system, chosen.values())
 
 
 def with_dependencies(system: cosim.System, variables: Iterable[FmuVariable]) -> tuple[FmuVariable, ...]:
@@ -106,7 +106,9 @@ def with_dependencies(system: cosim.System, variables: Iterable[FmuVariable]) ->
 
     def behind(path: str, initially: bool) -> tuple[set[tuple[str, int]], tuple[str, ...]]:
         sources = system.sources(path, initially=initially)
-        return sources, tuple(name for name, own in places.items() if not own.isdisjoint(sources))
+        return sources, tuple(
+            name for name, places_of_variable in places.items() if not places_of_variable.isdisjoint(sources)
+        )
 
     return tuple(_dependent(v, behind) for v in listed)
 
@@ -116,13 +118,15 @@ def _dependent(
 ) -> FmuVariable:
     if variable.causality != "output" and not variable.derivative_of:
         return variable
-    (now, names), (first, initial_names) = (behind(variable.path, initially) for initially in (False, True))
+    (sources, names), (initial_sources, initial_names) = (
+        behind(variable.path, initially) for initially in (False, True)
+    )
     return replace(
         variable,
         dependencies=names,
         initial_dependencies=initial_names,
-        depends_on_time=("t", 0) in now,
-        initially_on_time=("t", 0) in first,
+        depends_on_time=("t", 0) in sources,
+        initially_on_time=("t", 0) in initial_sources,
     )
 
 
@@ -194,14 +198,14 @@ class _Chooser:
             wanted = [wanted]
         chosen: dict[str, None] = {}
         for text in wanted:
-            found = [text] if text in candidates else [c for c in candidates if matches(c, text)]
-            if not found:
-                found = [e for c in candidates for e in self._elements_of(c) if matches(e, text)]
-            if not found:
+            matching = [text] if text in candidates else [c for c in candidates if matches(c, text)]
+            if not matching:
+                matching = [e for c in candidates for e in self._elements_of(c) if matches(e, text)]
+            if not matching:
                 hint = "" if candidates else "This model has none."
                 error = cosim.LookUpError(what.removesuffix("s"), text, candidates, hint)
                 self.problems.append(cosim.Problem(what, str(error)))
-            chosen.update(dict.fromkeys(found))
+            chosen.update(dict.fromkeys(matching))
         return list(chosen)
 
     def _elements_of(self, path: str) -> list[str]:
@@ -254,7 +258,7 @@ class _Chooser:
         ]
 
 
-def _seen_again(variable: FmuVariable) -> FmuVariable:
+def _as_alias(variable: FmuVariable) -> FmuVariable:
     """A state that is shown under another name already."""
     return replace(variable, initial="calculated", start=None)
 
@@ -317,6 +321,6 @@ def _about(variable: Variable, element: _Element) -> str:
     if is_pose(variable) and element.index >= 9:
         return f"{variable.description}: position along {'xyz'[element.index - 9]}"
     if variable.elements:
-        what, _, _ = variable.description.partition(". ")  # what follows is for those who write vectors
-        return f"{what}: {variable.elements[element.index]}"
+        sentence, _, _ = variable.description.partition(". ")  # what follows is for those who write vectors
+        return f"{sentence}: {variable.elements[element.index]}"
     return variable.description

@@ -105,8 +105,8 @@ def source_files(source: Path) -> list[Path]:
     """The Python files of a package or module, sorted, without caches and what is for tests alone."""
     if source.is_file():
         return [source]
-    found = [path for path in source.rglob("*.py") if not is_left_out(path.relative_to(source.parent))]
-    return sorted(found, key=lambda path: path.relative_to(source).as_posix())
+    files = [path for path in source.rglob("*.py") if not is_left_out(path.relative_to(source.parent))]
+    return sorted(files, key=lambda path: path.relative_to(source).as_posix())
 
 
 def is_left_out(path: Path) -> bool:
@@ -148,10 +148,10 @@ def create_instance(resources: Path) -> Any:
 def _check_process(manifest: dict[str, Any]) -> None:
     """Everything about this process that does not fit, reported together."""
     problems = []
-    needed = tuple(manifest["python"])
-    if sys.version_info[:2] < needed:
+    oldest = tuple(manifest["python"])
+    if sys.version_info[:2] < oldest:
         problems.append(
-            f"Python {_dotted(needed)} or newer is needed, this is {_dotted(sys.version_info[:3])}."
+            f"Python {_dotted(oldest)} or newer is needed, this is {_dotted(sys.version_info[:3])}."
         )
     missing = [row for row in manifest["requires"] if not _can_import(row["name"])]
     if missing:
@@ -165,8 +165,8 @@ def _check_process(manifest: dict[str, Any]) -> None:
         if row is framework or row["distribution"] != framework["distribution"]:
             problems += _conflict(row)
     if problems:
-        what = f"The FMU '{manifest['model']}' cannot run in this process."
-        raise RefusalError(" ".join([what, *problems]))
+        head = f"The FMU '{manifest['model']}' cannot run in this process."
+        raise RefusalError(" ".join([head, *problems]))
 
 
 def _dotted(version: Sequence[int]) -> str:
@@ -181,7 +181,7 @@ def _can_import(name: str) -> bool:
 
 
 def _conflict(row: dict[str, str]) -> list[str]:
-    """What is wrong with the package of this name that the process holds already."""
+    """Why the package of this name that the process holds already does not fit."""
     module = sys.modules.get(row["name"])
     if module is None:
         return []
@@ -194,9 +194,9 @@ def _conflict(row: dict[str, str]) -> list[str]:
     if same:
         return []
     made_with = row["version"] or f"a version with the digest {row['digest'][:12]}"
-    here = (version if row["version"] else version[:12]) or "unknown"
+    loaded = (version if row["version"] else version[:12]) or "unknown"
     return [
-        f"The FMU was made with {row['name']} {made_with}, but this process holds {row['name']} {here} "
+        f"The FMU was made with {row['name']} {made_with}, but this process holds {row['name']} {loaded} "
         f"already ({getattr(module, '__file__', None)}), and a process can hold only one. Run this FMU in a "
         "process of its own, or export the FMUs again with one version."
     ]
@@ -228,9 +228,9 @@ def _digest_of(module: Any) -> str:
 @contextmanager
 def _search_path(resources: Path, wanted: list[dict[str, str]]) -> Iterator[None]:
     """Put `resources` first in ``sys.path``, or last where what is installed is identical."""
-    before = list(sys.path)
+    entries = list(sys.path)
     folder = str(resources)
-    others = [entry for entry in before if entry != folder]
+    others = [entry for entry in entries if entry != folder]
     sys.path[:] = others
     try:
         can_wait = all(_is_harmless(row) for row in wanted)
@@ -238,7 +238,7 @@ def _search_path(resources: Path, wanted: list[dict[str, str]]) -> Iterator[None
         importlib.invalidate_caches()
         yield
     finally:
-        sys.path[:] = before
+        sys.path[:] = entries
 
 
 def _is_harmless(row: dict[str, str]) -> bool:
@@ -256,11 +256,11 @@ def _restore_path(name: str, resources: Path) -> None:
         if full != name and not full.startswith(name + "."):
             continue
         folders = getattr(module, "__path__", None)
-        here = resources.joinpath(*full.split("."))
+        carried = resources.joinpath(*full.split("."))
         if not isinstance(folders, list) or any(Path(folder).is_dir() for folder in folders):
             continue
-        if here.is_dir():
-            folders.append(str(here))
+        if carried.is_dir():
+            folders.append(str(carried))
 
 
 def _keep_sources(resources: Path) -> None:
@@ -287,14 +287,14 @@ def create_slave_class() -> type:
         the same call goes well.
         """
 
-        def __init__(self, **given: Any) -> None:
-            super().__init__(**given)
+        def __init__(self, **arguments: Any) -> None:
+            super().__init__(**arguments)
             self._faults: dict[str, str] = {}
             self._instance: Any = None
-            resources = given["resources"]
+            resources = arguments["resources"]
             # Pythonfmu puts the folder into the search path when it instantiates, not when it resets.
             is_reset = resources not in sys.path
-            if "logger" in given:  # the library, and not its builder, which takes the folder out again
+            if "logger" in arguments:  # the library, and not its builder, which takes the folder out again
                 sys.path[:] = [entry for entry in sys.path if entry != resources]
             self._can_raise = False
             try:
@@ -433,13 +433,13 @@ def create_slave_class() -> type:
 
 def _text(error: BaseException) -> str:
     """What happened in a sentence, then where, unless the sentence says all."""
-    said = str(error) or type(error).__name__
+    sentence = str(error) or type(error).__name__
     if isinstance(error, RefusalError) or (
         type(error).__name__ in SELF_EXPLAINING and error.__cause__ is None
     ):
-        return said
+        return sentence
     trace = "".join(traceback.format_exception(error)).rstrip()
-    return f"{said}\n{trace}"
+    return f"{sentence}\n{trace}"
 
 
 def _loggable(text: str) -> str:

@@ -28,7 +28,7 @@ QUANTITIES = {
 """By unit: what is measured in it here, in the words of the Modelica Standard Library's types."""
 
 
-def declared_types(units: Iterable[str], taken: Iterable[str]) -> dict[str, str]:
+def declared_types(units: Iterable[str], names_of_variables: Iterable[str]) -> dict[str, str]:
     """Names of types by unit, sorted; none that is the name of a variable, which FMI does not want.
 
     Examples
@@ -37,12 +37,12 @@ def declared_types(units: Iterable[str], taken: Iterable[str]) -> dict[str, str]
     {'m': 'SI.Length'}
     """
     names = {unit: f"SI.{QUANTITIES[unit]}" for unit in sorted(set(units) & set(QUANTITIES))}
-    variables = set(taken)
+    variables = set(names_of_variables)
     return {unit: name for unit, name in names.items() if name not in variables}
 
 
 def enumeration_types(
-    named: Iterable[tuple[str, tuple[str, ...]]], taken: Iterable[str]
+    named: Iterable[tuple[str, tuple[str, ...]]], reserved: Iterable[str]
 ) -> dict[tuple[str, ...], str]:
     """Names of types by the words that a variable is one of, after the first variable that has them.
 
@@ -50,7 +50,7 @@ def enumeration_types(
     ----------
     named : iterable of (str, tuple of str)
         Names of variables, and their words.
-    taken : iterable of str
+    reserved : iterable of str
         Names that no type may have.
 
     Examples
@@ -58,17 +58,17 @@ def enumeration_types(
     >>> enumeration_types([("car.mode", ("eco", "sport")), ("bus.mode", ("on", "off"))], ["Mode"])
     {('eco', 'sport'): 'Mode_2', ('on', 'off'): 'Mode_3'}
     """
-    used, found = set(taken), dict[tuple[str, ...], str]()
+    used, types = set(reserved), dict[tuple[str, ...], str]()
     for variable, words in named:
-        if words in found:
+        if words in types:
             continue
         plain = variable.rpartition(".")[2].partition("[")[0]
         base = plain[:1].upper() + plain[1:]
         numbered = (f"{base}_{i}" for i in itertools.count(2))
         name = next(n for n in itertools.chain([base], numbered) if n not in used)
         used.add(name)
-        found[words] = name
-    return found
+        types[words] = name
+    return types
 
 
 def type_definitions(

@@ -85,8 +85,8 @@ class TypedClass:
                 f"cannot be taken along: {type(error).__name__}: {error}. Define it in a module of its own."
             )
             raise cosim.ModelError.of(f"{TYPED}:{self._label}", text) from error
-        found: type[Any] = getattr(module, name)
-        return found
+        cls: type[Any] = getattr(module, name)
+        return cls
 
     def _add_definition(self, name: str, value: Any) -> None:
         """A class or function that was typed, behind what it needs."""
@@ -101,14 +101,14 @@ class TypedClass:
                 if base.__module__ == TYPED and self._globals.get(base.__name__) is not base:
                     self._refuse(base.__name__, f"it was defined again after '{name}': run that cell again")
         self._written[name] = ""  # what calls itself does not come here twice
-        for needed in _global_names(text):
-            if needed != name:
-                self._add(needed)
+        for used in _global_names(text):
+            if used != name:
+                self._add(used)
         del self._written[name]
         self._written[name] = text
 
     def _add(self, name: str) -> None:
-        """What a name means in ``__main__``."""
+        """The object that a name stands for in ``__main__``."""
         if name in self._written or name in self._imports:
             return
         if name not in self._globals:
@@ -145,9 +145,9 @@ def _definition(value: Any) -> str | None:
             lines, _ = inspect.findsource(function)
         except (OSError, TypeError):
             continue
-        found = _statement(value, lines, function.__code__.co_firstlineno)
-        if found is not None:
-            return found
+        statement = _statement(value, lines, function.__code__.co_firstlineno)
+        if statement is not None:
+            return statement
     if not inspect.isclass(value):
         return None
     # A class without functions has no line of its own: it is in the file of the script, or in the last cell
@@ -155,7 +155,7 @@ def _definition(value: Any) -> str | None:
     file = getattr(sys.modules[TYPED], "__file__", None)
     texts = [] if file is None else [linecache.getlines(file)]
     texts += [entry[2] for entry in reversed(list(linecache.cache.values())) if len(entry) == 4]
-    return next((found for lines in texts if (found := _statement(value, lines)) is not None), None)
+    return next((statement for lines in texts if (statement := _statement(value, lines)) is not None), None)
 
 
 def _statement(value: Any, lines: list[str], line: int | None = None) -> str | None:
@@ -167,13 +167,13 @@ def _statement(value: Any, lines: list[str], line: int | None = None) -> str | N
         tree = ast.parse("".join(lines))
     except SyntaxError:  # no Python, or not that of this interpreter
         return None
-    found = None
+    definition = None
     for node in ast.walk(tree):
         if isinstance(node, kind) and node.name == value.__name__:
             begins = min([node.lineno, *(decorator.lineno for decorator in node.decorator_list)])
             if line is None or begins <= line <= (node.end_lineno or 0):
-                found = textwrap.dedent("".join(lines[begins - 1 : node.end_lineno]))
-    return found
+                definition = textwrap.dedent("".join(lines[begins - 1 : node.end_lineno]))
+    return definition
 
 
 def _functions(value: Any) -> Iterator[types.FunctionType]:
@@ -189,18 +189,18 @@ def _functions(value: Any) -> Iterator[types.FunctionType]:
 
 def _global_names(text: str) -> list[str]:
     """Names that a definition takes from its module, in any of its scopes."""
-    found: dict[str, None] = {}
+    names: dict[str, None] = {}
 
     def walk(table: symtable.SymbolTable, top: bool) -> None:
         for symbol in table.get_symbols():
             is_outside = not symbol.is_assigned() if top else symbol.is_global()
             if symbol.is_referenced() and is_outside:
-                found[symbol.get_name()] = None
+                names[symbol.get_name()] = None
         for inner in table.get_children():
             walk(inner, False)
 
     walk(symtable.symtable(text, "typed", "exec"), True)
-    return list(found)
+    return list(names)
 
 
 def _import(name: str, value: Any) -> str:

@@ -22,25 +22,25 @@ def entry_point(name: str, function: str, signature: str, raised: int) -> str:
     It returns `raised` where the function raised.
     """
     letters, result = signature.split(">")
-    lines, given = [], ["ptr %result"]
+    lines, arguments = [], ["ptr %result"]
     if signature == ENTRY_SIGNATURE:
-        given.append("ptr %arrays")
+        arguments.append("ptr %arrays")
     elif result != "i" or letters[-1] != "f" or set(letters[:-1]) - set("FI"):
         raise ValueError(f"{signature!r} is no signature of an entry point")
     else:
         for i in range(len(letters) - 1):
             lines += [*_loaded("ptr", f"%data{i}", WORDS_OF_ARRAY * i)]
             lines += [*_loaded("i64", f"%rows{i}", WORDS_OF_ARRAY * i + 1)]
-            given += [f"ptr %data{i}", f"i64 %rows{i}"]
-    given.append("double %t")
+            arguments += [f"ptr %data{i}", f"i64 %rows{i}"]
+    arguments.append("double %t")
     return "\n".join(
         [
-            f"declare i32 @{function}({', '.join(word.split()[0] for word in given)})",
+            f"declare i32 @{function}({', '.join(word.split()[0] for word in arguments)})",
             f"define i64 @{name}(ptr %arrays, double %t) {{",
             "  %result = alloca i64",
             "  store i64 0, ptr %result",
             *lines,
-            f"  %status = call i32 @{function}({', '.join(given)})",
+            f"  %status = call i32 @{function}({', '.join(arguments)})",
             "  %value = load i64, ptr %result",
             "  %good = icmp eq i32 %status, 0",
             f"  %answer = select i1 %good, i64 %value, i64 {raised}",

@@ -24,15 +24,15 @@ def frame_functions() -> dict[str, tuple[Callable[..., Any], str]]:
     angles_123, pose_from_angles = spatial.angles_123, spatial.pose_from_angles
 
     def frame_angles(pose, angles, t):
-        found = angles_123(pose)
+        computed = angles_123(pose)
         for i in range(3):
-            angles[i] = found[i]
+            angles[i] = computed[i]
         return 0
 
     def turned_frame(pose, angles, t):
-        found = pose_from_angles((angles[0], angles[1], angles[2]), (pose[9], pose[10], pose[11]))
+        turned = pose_from_angles((angles[0], angles[1], angles[2]), (pose[9], pose[10], pose[11]))
         for i in range(12):
-            pose[i] = found[i]
+            pose[i] = turned[i]
         return 0
 
     signature = "FFf>i"

@@ -37,10 +37,10 @@ def machine_code(program: Program, entries: Sequence[str], raised: int) -> Machi
         What an entry point returns where a kernel function raised.
     """
     functions = program.functions
-    step, apart = lowered_texts(program)
+    step, texts = lowered_texts(program)
     constants = _constants(program)
     calls = [
-        _calls(program, apart, [step, *apart.values()], constants),
+        _calls(program, texts, [step, *texts.values()], constants),
         group_of_arrays(program.arrays, {name: global_name(name) for name in constants}, GROWS),
     ]
     for entry in entries:
@@ -48,31 +48,35 @@ def machine_code(program: Program, entries: Sequence[str], raised: int) -> Machi
         calls.append(entry_point(f"cosim_{entry}", lowered, functions[lowered][1], raised))
     log.info("optimizing %d functions as a whole", len(functions))
     offered = [f"cosim_{entry}" for entry in entries]
-    return MachineCode(["\n".join(calls), step, *apart.values()], offered)
+    return MachineCode(["\n".join(calls), step, *texts.values()], offered)
 
 
 def lowered_texts(program: Program) -> tuple[str, dict[str, str]]:
     """LLVM's text of the Step, whose functions share all that they call, and of every other function."""
     functions = program.functions
-    of_step = {name: one for name, one in functions.items() if one[1] == ENTRY_SIGNATURE}
+    of_step = {name: entry for name, entry in functions.items() if entry[1] == ENTRY_SIGNATURE}
     return lower(of_step), {name: lower({name: functions[name]}) for name in functions if name not in of_step}
 
 
 def _constants(program: Program) -> list[str]:
     """Arrays in which no entry point writes."""
-    found = [name for name, _, role in ARRAYS if role == CONSTANT]
+    names = [name for name, _, role in ARRAYS if role == CONSTANT]
     has_tune = plan_of(program).method.tune != 0
-    return found if has_tune else [*found, "coefficients"]
+    return names if has_tune else [*names, "coefficients"]
 
 
-def _calls(program: Program, apart: Mapping[str, str], texts: Sequence[str], constants: Sequence[str]) -> str:
+def _calls(
+    program: Program, texts_by_name: Mapping[str, str], texts: Sequence[str], constants: Sequence[str]
+) -> str:
     arrays, numbers, functions = program.arrays, program.numbers, program.functions
     parts = [constant(name, arrays[name]) for name in constants]
     signatures = set(called_signatures(texts))
-    called = [name for name in numbers if functions[name][1] in signatures]
+    called_functions = [name for name in numbers if functions[name][1] in signatures]
     for signature in sorted(signatures):
         parts.append(
-            call_by_number(signature, {n: numbers[n] for n in called if functions[n][1] == signature})
+            call_by_number(
+                signature, {n: numbers[n] for n in called_functions if functions[n][1] == signature}
+            )
         )
     table, plan = arrays["table"], plan_of(program)
     schedule = Schedule(
@@ -80,14 +84,14 @@ def _calls(program: Program, apart: Mapping[str, str], texts: Sequence[str], con
         arrays["ints"],
         {number: name for name, number in numbers.items()},
         {name: f.__dict__["__row__"] for name, (f, _) in functions.items() if "__row__" in f.__dict__},
-        {name: text.count("\n") for name, text in apart.items()},
+        {name: text.count("\n") for name, text in texts_by_name.items()},
         {**{name: arrays[name].size for name in "ypdk"}, "c": program.system.new_cache().size},
         (plan.derivatives.first, plan.derivatives.last),
         program.system.inner_range,
         {"watched": arrays["watched"]} if arrays["watched"].any() else {},
-        (plan.report_end, reported_alone(program, apart)),
+        (plan.report_end, reported_alone(program, texts_by_name)),
     )
-    declared = [declaration(name, functions[name][1]) for name in called]
+    declared = [declaration(name, functions[name][1]) for name in called_functions]
     return "\n".join([*parts, schedule.text(), *declared])
 
 

@@ -57,7 +57,7 @@ class MachineCode:
         optimizer: Optimizer | None = None,
     ) -> None:
         made_of = [list(texts), sorted(visible), sorted(exported), sorted(allowed)]
-        digest = hashlib.sha256(json.dumps([made_of, _made_with()]).encode()).hexdigest()
+        digest = hashlib.sha256(json.dumps([made_of, _toolchain()]).encode()).hexdigest()
         text = kept(digest)
         if text is None:
             text = _optimized(_linked(*made_of), optimizer).encode()
@@ -79,7 +79,7 @@ class MachineCode:
         """An object file for this machine's operating system and for every processor of its family; kept."""
         import llvmlite.binding as llvm
 
-        made_of = ["object file", self._text, _made_with()]
+        made_of = ["object file", self._text, _toolchain()]
         digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
         code = kept(digest)
         if code is None:
@@ -91,8 +91,8 @@ class MachineCode:
         return code
 
 
-def _made_with() -> list[Any]:
-    """What counts besides the functions themselves."""
+def _toolchain() -> list[Any]:
+    """The versions of the compiler and of the machine, on which the code depends besides the functions."""
     import llvmlite.binding as llvm
 
     modules = [digest_of_module(module) for module in (sys.modules[__name__], optimizing)]
@@ -127,8 +127,8 @@ def _linked(
 
 
 def _externals(module: Any) -> set[str]:
-    found = [*module.functions, *module.global_variables]
-    return {v.name for v in found if v.is_declaration and not v.name.startswith(INTRINSIC)}
+    symbols = [*module.functions, *module.global_variables]
+    return {v.name for v in symbols if v.is_declaration and not v.name.startswith(INTRINSIC)}
 
 
 def _optimized(module: Any, optimizer: Optimizer | None) -> str:
@@ -138,11 +138,11 @@ def _optimized(module: Any, optimizer: Optimizer | None) -> str:
     machine = _machine()
     module.triple, module.data_layout = llvm.get_default_triple(), str(machine.target_data)
     if optimizer is None:
-        with Optimizer(plainest_processor()) as own:
-            done = own.optimized(module.as_bitcode())
+        with Optimizer(plainest_processor()) as new_optimizer:
+            optimized = new_optimizer.optimized(module.as_bitcode())
     else:
-        done = optimizer.optimized(module.as_bitcode())
-    text = str(llvm.parse_bitcode(done))
+        optimized = optimizer.optimized(module.as_bitcode())
+    text = str(llvm.parse_bitcode(optimized))
     return re.sub(r"^(target|source_filename|; ModuleID).*\n", "", text, flags=re.MULTILINE)
 
 

@@ -25,8 +25,8 @@ PARTS = ("", ".rows", ".columns")
 
 def called_signatures(texts: Iterable[str]) -> set[str]:
     """The signatures of what is called by numbers; blocks always are, by the walk."""
-    found = {match.groups() for text in texts for match in CALL.finditer(text)}
-    return {BLOCK_SIGNATURE, *(f"{letters}>{result}" for letters, result in found)}
+    calls = {match.groups() for text in texts for match in CALL.finditer(text)}
+    return {BLOCK_SIGNATURE, *(f"{letters}>{result}" for letters, result in calls)}
 
 
 def global_name(array: str) -> str:
@@ -62,7 +62,7 @@ def constant(name: str, array: NDArray[np.generic]) -> str:
 
 
 def declaration(name: str, signature: str) -> str:
-    """Of a lowered function."""
+    """The declaration of a lowered function."""
     letters = signature.split(">")[0]
     typed = ["ptr %result", *parameters(letters, [f"a{i}" for i in range(len(letters))])]
     return f"declare i32 @{name}({kinds(typed)})\n"

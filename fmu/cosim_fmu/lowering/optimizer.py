@@ -78,21 +78,21 @@ class Optimizer:
         CosimError
             LLVM cannot.
         """
-        given, answers = self._process.stdin, self._process.stdout
-        assert given is not None and answers is not None
+        requests, answers = self._process.stdin, self._process.stdout
+        assert requests is not None and answers is not None
         try:
-            given.write(len(bitcode).to_bytes(LENGTH, "little") + bitcode)
-            given.flush()
+            requests.write(len(bitcode).to_bytes(LENGTH, "little") + bitcode)
+            requests.flush()
         except BrokenPipeError:
             pass  # what it said before it ended follows
         size = int.from_bytes(answers.read(LENGTH), "little")
-        done = answers.read(size)
-        if not size or len(done) < size:
+        optimized = answers.read(size)
+        if not size or len(optimized) < size:
             self._process.wait()
             self._said.seek(0)
-            said = self._said.read().decode(errors="replace").strip().splitlines()[-1:]
-            raise cosim.CosimError(f"LLVM cannot optimize the lowered functions: {''.join(said)}")
-        return done
+            last_line = self._said.read().decode(errors="replace").strip().splitlines()[-1:]
+            raise cosim.CosimError(f"LLVM cannot optimize the lowered functions: {''.join(last_line)}")
+        return optimized
 
     def close(self) -> None:
         """End the process."""

@@ -160,17 +160,17 @@ class Program:
             for i, entry in enumerate(tables.agenda_of.entries)
             if entry.handler.is_periodic and not entry.is_private and entry.handler.does != "publish"
         }
-        mine = self.state.arrays
+        variables = self.state.arrays
         held = tables.held if self.policy == "hold" else None
         behind = 0 if held is None else held.numbers
-        made = {
+        values = {
             **{"table": system.table, "ints": system.ints, "watched": tables.watched},
             **{"held_table": np.zeros((1, 3), dtype=np.int64) if held is None else held.table},
             **{"held_ints": np.zeros(1, dtype=np.int64) if held is None else held.ints},
             **{"program": tables.program, "numbers": tables.numbers},
             **{"coefficients": tables.coefficients, "settings": method.settings},
             **{"slots": tables.slots, "memory": np.zeros(tables.memory)},
-            **{name: mine[name] for name in "ypdkh"},
+            **{name: variables[name] for name in "ypdkh"},
             **{"c": np.concatenate([system.new_cache(), np.zeros(behind)])},
             **{"indices": tables.indices, "times": tables.times},
             **{"work": np.concatenate([method.work, np.zeros(tables.work - method.work.size)])},
@@ -178,7 +178,7 @@ class Program:
             **{"reach": tables.reach, "choice": np.zeros(CHOICE_WIDTH, dtype=np.int64)},
             **{"rows": np.zeros(GRID_WIDTH), "log": np.zeros(1)},
         }
-        self.arrays = {name: np.ascontiguousarray(made[name]).copy() for name, _, _ in ARRAYS}
+        self.arrays = {name: np.ascontiguousarray(values[name]).copy() for name, _, _ in ARRAYS}
         self.arrays["times"][place_in(records.Clock, "time")] = self.state.time
         self.arrays["places"][place_in(records.PlacesHeader, "course.most_steps")] = MOST_STEPS
         self._list_functions(method, tables)
@@ -223,15 +223,15 @@ class Program:
         other = integrator.with_accuracy(accuracy)
         method = prepared(other, self.system)
         tables = Tables(self.system, method, self.state.accuracy, self.policy, exported=True)
-        mine = {name: array.copy() for name, array in self.arrays.items()}
+        arrays = {name: array.copy() for name, array in self.arrays.items()}
         for place, function, _ in method.functions:
             if place == place_in(Plan, "method.tune"):
-                mine["program"][place] = plain_address(function)
-        set_accuracy(Run(**mine), accuracy)
+                arrays["program"][place] = plain_address(function)
+        set_accuracy(Run(**arrays), accuracy)
         return bool(
-            np.array_equal(mine["settings"], method.settings, equal_nan=True)
-            and np.array_equal(mine["coefficients"], tables.coefficients, equal_nan=True)
-            and np.array_equal(mine["slots"], tables.slots)
+            np.array_equal(arrays["settings"], method.settings, equal_nan=True)
+            and np.array_equal(arrays["coefficients"], tables.coefficients, equal_nan=True)
+            and np.array_equal(arrays["slots"], tables.slots)
         )
 
     def _address(self, array: str, place: int, function: Any, signature: str, kind: str) -> None:
@@ -244,15 +244,15 @@ class Program:
         self.addresses.append((array, place, name))
 
 
-def _integrator(given: Any, accuracy: float | None, options: dict[str, Any]) -> Integrator:
-    if isinstance(given, str):
+def _integrator(integrator: Any, accuracy: float | None, options: dict[str, Any]) -> Integrator:
+    if isinstance(integrator, str):
         from cosim import registry
 
-        given = registry().get("integrator", given)
-    if isinstance(given, type):
+        integrator = registry().get("integrator", integrator)
+    if isinstance(integrator, type):
         if accuracy is not None:
             options = {"accuracy": accuracy, **options}
-        made: Integrator = given(**options)
-        return made
-    assert isinstance(given, Integrator)
-    return given
+        built: Integrator = integrator(**options)
+        return built
+    assert isinstance(integrator, Integrator)
+    return integrator

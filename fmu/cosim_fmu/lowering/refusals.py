@@ -19,20 +19,20 @@ AS_KERNEL = (
 
 def system_refusals(system: System) -> list[Problem]:
     """The components of a system that cannot be lowered."""
-    found = []
+    problems = []
     for block in system.blocks:
         text = _refusal(block.label, block.is_python, block.function)
-        found += [Problem(owner, text) for owner in block.owners or (block.label,)] if text else []
+        problems += [Problem(owner, text) for owner in block.owners or (block.label,)] if text else []
     for name, part in system.parts.items():
-        found += _of_handlers(name, part.handlers)
-    return found
+        problems += _of_handlers(name, part.handlers)
+    return problems
 
 
 def component_refusals(cls: type[Component]) -> list[Problem]:
     """What of a class of components cannot be lowered, whatever the model it stands in."""
     texts = [_refusal(name, kernel.is_python, kernel.function) for name, kernel in cls.kernels.items()]
-    found = [Problem(cls.__name__, text) for text in texts if text]
-    return found + _of_handlers(cls.__name__, cls.handlers)
+    problems = [Problem(cls.__name__, text) for text in texts if text]
+    return problems + _of_handlers(cls.__name__, cls.handlers)
 
 
 def _of_handlers(owner: str, handlers: Mapping[str, Any]) -> list[Problem]:
@@ -56,23 +56,23 @@ def method_refusals(cls: type[Integrator]) -> list[Problem]:
 
 def integrator_refusals(integrator: Integrator, system: System) -> list[Problem]:
     """Why an integrator cannot be lowered."""
-    found = method_refusals(type(integrator))
+    problems = method_refusals(type(integrator))
     if reason := integrator.unlowered(system):
-        found.append(Problem(type(integrator).__name__, reason))
-    return found
+        problems.append(Problem(type(integrator).__name__, reason))
+    return problems
 
 
 def calls_foreign(function: types.FunctionType) -> bool:
     """Whether a kernel function calls functions of other libraries by their addresses."""
-    wanted = (foreign.call_with_array, foreign.call_with_interval)
-    return any(reached in wanted for reached in _reachable(function, set()))
+    foreign_calls = (foreign.call_with_array, foreign.call_with_interval)
+    return any(reached in foreign_calls for reached in _reachable(function, set()))
 
 
-def _reachable(function: types.FunctionType, seen: set[int]) -> Iterator[Any]:
-    if id(function) in seen:
+def _reachable(function: types.FunctionType, visited: set[int]) -> Iterator[Any]:
+    if id(function) in visited:
         return
-    seen.add(id(function))
+    visited.add(id(function))
     yield function
     for value in environment(function).values():
         if isinstance(value, types.FunctionType):
-            yield from _reachable(value, seen)
+            yield from _reachable(value, visited)

@@ -48,20 +48,20 @@ def reported_alone(program: Program, texts: Mapping[str, str]) -> list[int]:
     slots = np.delete(slots, [place_in(MethodSlots, name) for name in ("inner_first", "inner_last")])
     looked_at = np.concatenate([np.arange(system.ny), slots, _listed(arrays["program"]), arrays["probe"]])
     size = arrays["c"].size
-    needed = {layout_of.region_of(int(offset)) for offset in looked_at if 0 <= offset < size}
+    read_regions = {layout_of.region_of(int(offset)) for offset in looked_at if 0 <= offset < size}
     for i, block in enumerate(system.blocks):
         if i not in reports and not first <= i < last:
-            needed |= regions(block, "reads", "adds")
+            read_regions |= regions(block, "reads", "adds")
     names = {number: name for name, number in program.numbers.items()}
     alone = []
     for i in range(last - 1, first - 1, -1):
         block = system.blocks[i]
         only_computes = all(slot.array == "c" for slot in (*block.writes, *block.adds))
         can_raise = set(RETURNS.findall(texts[names[int(arrays["table"][i, 0])]])) != {"0"}
-        if only_computes and not can_raise and not regions(block, "writes", "adds") & needed:
+        if only_computes and not can_raise and not regions(block, "writes", "adds") & read_regions:
             alone.append(i)
         else:
-            needed |= regions(block, "reads", "adds")
+            read_regions |= regions(block, "reads", "adds")
     return alone[::-1]
 
 

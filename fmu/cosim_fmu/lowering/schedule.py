@@ -196,11 +196,11 @@ class Schedule:
             ]
         lines += [f"  br i1 %is{len(self.sizes)}, label %try0, label %any"]
         for i, name in enumerate(tables):
-            after = f"try{i + 1}" if i + 1 < len(tables) else "any"
+            next_label = f"try{i + 1}" if i + 1 < len(tables) else "any"
             lines += [
                 f"try{i}:",
                 f"  %its{i} = icmp eq ptr %table, @{global_name(name)}",
-                f"  br i1 %its{i}, label %known{i}, label %{after}",
+                f"  br i1 %its{i}, label %known{i}, label %{next_label}",
                 f"known{i}:",
             ]
             if name == "table":

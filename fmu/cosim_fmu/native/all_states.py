@@ -26,13 +26,13 @@ def with_all_states(
     states = [p for p, v in system.variables.items() if v.kind in ("position", "speed", "auxiliary")]
     if not states:
         return tuple(variables)
-    known = {v.name for v in variables}
+    names = {v.name for v in variables}
     every = select_variables(system, inputs=[], outputs=[], parameters=[], expose=states)
     offsets = {v.offset for v in variables if v.array == "y" and v.initial == "exact"}
     missing = {v.name for v in every if v.array == "y" and v.offset not in offsets}
     shown = (
         *variables,
-        *(v for v in every if v.name not in known and (v.name in missing or v.derivative_of in missing)),
+        *(v for v in every if v.name not in names and (v.name in missing or v.derivative_of in missing)),
     )
     states_shown = {v.derivative_of for v in shown}
     return tuple(

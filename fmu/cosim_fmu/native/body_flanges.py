@@ -35,9 +35,9 @@ def places_of(part: cosim.Component | None) -> Iterator[Place]:
         for name in ("station", "axis")
     )
     for declaration in part.declarations.values():
-        given = part.values.given.get(declaration.name)
-        if declaration.options.get("provides") == "body" and isinstance(given, (str, cosim.Component)):
-            yield Place(part_of(given), station, axis)
+        attached = part.values.given.get(declaration.name)
+        if declaration.options.get("provides") == "body" and isinstance(attached, (str, cosim.Component)):
+            yield Place(part_of(attached), station, axis)
 
 
 def motion_along(system: cosim.System, part: cosim.Component | None, shown: Shown) -> Iterator[FmuArray]:
@@ -66,19 +66,21 @@ def frame_members(
     Names as in Modelica's frames: r_0, v, a, w, z, f and t, or elements of them. None where the part acts
     elsewhere, or where neither place nor velocity of the body is shown whole.
     """
-    found = list(places_of(part))
-    if part is None or len(found) != 1 or any(found[0].station) or found[0].axis:
+    places = list(places_of(part))
+    if part is None or len(places) != 1 or any(places[0].station) or places[0].axis:
         return None
     efforts: Members = []
     for unit, letter in FORCES.items():
-        own = [a for a in shown.get(part.name, ()) if a.elements[0].unit == unit]
-        if sum(len(a.elements) for a in own) == 3:
-            efforts += [(letter if len(own) == 1 else f"{letter}[{i}]", a) for i, a in enumerate(own, 1)]
-        elif own:
+        arrays = [a for a in shown.get(part.name, ()) if a.elements[0].unit == unit]
+        if sum(len(a.elements) for a in arrays) == 3:
+            efforts += [
+                (letter if len(arrays) == 1 else f"{letter}[{i}]", a) for i, a in enumerate(arrays, 1)
+            ]
+        elif arrays:
             return None  # several forces
     by_letter: dict[str, dict[int, FmuArray]] = {}
     for table in (MOTION, TURNING):
-        for letter, index, array in _of_body(system, found[0].body, shown, table):
+        for letter, index, array in _of_body(system, places[0].body, shown, table):
             by_letter.setdefault(letter, {}).setdefault(index, array)
     moving = [
         (f"{letter}[{i + 1}]", numbers[i])

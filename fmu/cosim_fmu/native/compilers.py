@@ -40,7 +40,7 @@ INSTALL = "Install one for all platforms: pip install 'cosim-framework[native]'"
 
 
 class Library(NamedTuple):
-    """What a shared library is made of, and what for."""
+    """The parts of a shared library and its target."""
 
     sources: Sequence[Path]
     headers: Path
@@ -94,7 +94,7 @@ class ZigCompiler(Compiler):
         return list(PLATFORMS)
 
     def version(self) -> str:
-        """That of the package."""
+        """The version of the package."""
         return f"ziglang {importlib.metadata.version('ziglang')}"
 
     def build(self, parts: Library, folder: Path) -> Path:
@@ -119,13 +119,13 @@ class OwnCompiler(Compiler):
         self.command = command
 
     def platforms(self) -> list[str]:
-        """The one of this machine."""
-        own = own_platform()
-        return [] if own is None or own == "darwin64" else [own]
+        """The platform of this machine."""
+        platform = own_platform()
+        return [] if platform is None or platform == "darwin64" else [platform]
 
     def version(self) -> str:
         """What it says of itself, and LLVM's, which makes machine code of the functions."""
-        return f"{_said_version(self.command)}\nllvmlite {importlib.metadata.version('llvmlite')}"
+        return f"{_read_version(self.command)}\nllvmlite {importlib.metadata.version('llvmlite')}"
 
     def build(self, parts: Library, folder: Path) -> Path:
         """LLVM writes the object file of the compiled functions, the compiler the rest."""
@@ -144,18 +144,18 @@ class OwnCompiler(Compiler):
     def _object_file(self, source: Path, headers: Path, folder: Path) -> bytes:
         """Most files are those of every FMU: each is compiled once, then kept."""
         digest = _digest("object", self.version(), _headers(headers), source.read_text("utf-8"))
-        found = kept(digest)
-        if found is None:
+        code = kept(digest)
+        if code is None:
             target = folder / "compiled.o"
             _run([self.command, *FLAGS, f"-I{headers}", "-c", "-o", str(target), str(source)], folder)
-            found = target.read_bytes()
-            keep(digest, found)
-        return found
+            code = target.read_bytes()
+            keep(digest, code)
+        return code
 
 
 @cache
-def _said_version(command: str) -> str:
-    return _said([command, "--version"], None).stdout
+def _read_version(command: str) -> str:
+    return _capture([command, "--version"], None).stdout
 
 
 @cache
@@ -171,14 +171,14 @@ def _digest(*made_of: object) -> str:
 
 @cache
 def available_compilers() -> tuple[Compiler, ...]:
-    """Those of this machine, best first."""
-    found: list[Compiler] = []
+    """The compilers of this machine, best first."""
+    compilers: list[Compiler] = []
     if importlib.util.find_spec("ziglang") is not None:
-        found.append(ZigCompiler())
+        compilers.append(ZigCompiler())
     command = next((c for name in ("cc", "gcc", "clang") if (c := shutil.which(name))), None)
     if command is not None and sys.platform != "win32":
-        found.append(OwnCompiler(command))
-    return tuple(found)
+        compilers.append(OwnCompiler(command))
+    return tuple(compilers)
 
 
 def compilers_for(platforms: Sequence[Platform], available: Sequence[Compiler]) -> dict[str, Compiler]:
@@ -192,35 +192,35 @@ def compilers_for(platforms: Sequence[Platform], available: Sequence[Compiler]) 
     chosen = {p.name: next((c for c in available if p.name in c.platforms()), None) for p in platforms}
     missing = [name for name, compiler in chosen.items() if compiler is None]
     if missing:
-        here = [name for c in available for name in c.platforms()]
+        served = [name for c in available for name in c.platforms()]
         text = "there is no C compiler here. "
-        if here:
+        if served:
             text = (
-                f"no C compiler here makes a library for it: the machine's own does for {', '.join(here)}. "
+                f"no C compiler here makes a library for it: the machine's own does for {', '.join(served)}. "
             )
         raise cosim.ModelError([cosim.Problem(f"platform {name}", text + INSTALL) for name in missing])
     return {name: compiler for name, compiler in chosen.items() if compiler is not None}
 
 
 def default_platforms() -> list[str]:
-    """That of this machine; `ModelError` where no compiler here makes a library for it."""
-    here = {name for compiler in available_compilers() for name in compiler.platforms()}
-    own = own_platform()
-    if not here:
+    """The platform of this machine; `ModelError` where no compiler here makes a library for it."""
+    served = {name for compiler in available_compilers() for name in compiler.platforms()}
+    platform = own_platform()
+    if not served:
         raise cosim.ModelError.of("native", f"there is no C compiler here. {INSTALL}")
-    if own is None or own not in here:
+    if platform is None or platform not in served:
         raise cosim.ModelError.of("native", f"there is no C compiler here for this machine. {INSTALL}")
-    return [own]
+    return [platform]
 
 
 def _run(command: list[str], folder: Path) -> None:
-    done = _said(command, folder)
-    if done.returncode != 0:
-        said = "\n".join((done.stderr or done.stdout).splitlines()[:20])
-        raise cosim.CosimError(f"the C compiler failed ({' '.join(command[:4])} …):\n{said}")
+    process = _capture(command, folder)
+    if process.returncode != 0:
+        output = "\n".join((process.stderr or process.stdout).splitlines()[:20])
+        raise cosim.CosimError(f"the C compiler failed ({' '.join(command[:4])} …):\n{output}")
 
 
-def _said(command: list[str], folder: Path | None) -> subprocess.CompletedProcess[str]:
+def _capture(command: list[str], folder: Path | None) -> subprocess.CompletedProcess[str]:
     try:
         return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
     except OSError as error:

@@ -79,14 +79,14 @@ def fmi3_description(
 
 
 def _clocks(
-    clocks: Mapping[str, tuple[int, Fraction | None]], first: int, taken: Set[str]
+    clocks: Mapping[str, tuple[int, Fraction | None]], first: int, names_of_variables: Set[str]
 ) -> Iterator[Element]:
     """Triggered outputs: the FMU goes through these events by itself, whether or not a host looks."""
     for i, (path, (_, period)) in enumerate(clocks.items()):
         yield Element(
             "Clock",
             {
-                "name": f"{path}_clock" if path in taken else path,
+                "name": f"{path}_clock" if path in names_of_variables else path,
                 "valueReference": str(first + i),
                 "description": f"ticks every {_seconds(period)} s"
                 if period
@@ -126,9 +126,9 @@ def _variable(array: FmuArray, reference: Mapping[str, int], types: Types) -> El
     return element
 
 
-def _time(reference: int, taken: Set[str]) -> Element:
+def _time(reference: int, names_of_variables: Set[str]) -> Element:
     """The independent variable, which FMI 3.0 wants among the others."""
-    name = next(n for n in ("time", "simulation_time", f"time_{reference}") if n not in taken)
+    name = next(n for n in ("time", "simulation_time", f"time_{reference}") if n not in names_of_variables)
     attributes = {"name": name, "valueReference": str(reference), "description": "simulation time"}
     return Element("Float64", {**attributes, "causality": "independent", "variability": "continuous"})
 
@@ -152,16 +152,18 @@ def _structure(
     now |= at_start
     structure = Element("ModelStructure")
 
-    def add(tag: str, listed: Sequence[FmuVariable], known: Set[str], initially: bool = False) -> None:
+    def add(
+        tag: str, listed: Sequence[FmuVariable], knowns_of_tag: Set[str], initially: bool = False
+    ) -> None:
         needs: dict[int, set[int]] = {}
         for variable in listed:
             names = variable.initial_dependencies if initially else variable.dependencies
-            needed = needs.setdefault(reference[variable.name], set())
-            needed |= {reference[name] for name in known & set(names)}
+            places = needs.setdefault(reference[variable.name], set())
+            places |= {reference[name] for name in knowns_of_tag & set(names)}
             if variable.initially_on_time if initially else variable.depends_on_time:
-                needed.add(len(variables))
-        for place, needed in needs.items():
-            known_places = " ".join(map(str, sorted(needed)))
+                places.add(len(variables))
+        for place, places in needs.items():
+            known_places = " ".join(map(str, sorted(places)))
             SubElement(structure, tag, {"valueReference": str(place), "dependencies": known_places})
 
     add("Output", outputs, now)

@@ -40,28 +40,28 @@ class FittingFmuExporter(cosim.Exporter):
         **options: Any,
     ) -> Path:
         """Write the FMU; options as for `NativeFmuExporter.export` and `PythonFmuExporter.export`."""
-        given: dict[str, Any] = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
-        given |= {"expose": expose, "step_size": step_size, "stop_time": stop_time}
-        given |= {"integrator": integrator, "accuracy": accuracy, "all": all, **options}
+        arguments: dict[str, Any] = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
+        arguments |= {"expose": expose, "step_size": step_size, "stop_time": stop_time}
+        arguments |= {"integrator": integrator, "accuracy": accuracy, "all": all, **options}
         if libpython is not None:
-            return self._written(PythonFmuExporter(), model, path, {**given, "libpython": libpython})
+            return self._written(PythonFmuExporter(), model, path, {**arguments, "libpython": libpython})
         native = {"platforms": platforms, "fmi": fmi, "kind": kind}
         native = {name: value for name, value in native.items() if value is not None}
         try:
             if is_plain():
                 raise cosim.ModelError.of("native", "llvmlite, which makes machine code, is missing or off")
-            return self._written(NativeFmuExporter(), model, path, {**given, **native})
+            return self._written(NativeFmuExporter(), model, path, {**arguments, **native})
         except cosim.ModelError as error:
             if native:
                 raise
             first, *others = (f"{problem.where}: {problem.text}" for problem in error.problems)
-        written = self._written(PythonFmuExporter(), model, path, given)
+        written = self._written(PythonFmuExporter(), model, path, arguments)
         self.summary += f"; not a native one: {first}" + (f" (and {len(others)} more)" if others else "")
         return written
 
     def _written(
-        self, exporter: cosim.Exporter, model: cosim.Model, path: Any, given: dict[str, Any]
+        self, exporter: cosim.Exporter, model: cosim.Model, path: Any, arguments: dict[str, Any]
     ) -> Path:
-        written = exporter.export(model, path, **given)
+        written = exporter.export(model, path, **arguments)
         self.summary = exporter.summary
         return written

@@ -60,26 +60,26 @@ def arrays_of(variables: Sequence[FmuVariable]) -> list[FmuArray]:
     >>> [(v.name, v.reference, v.dimensions) for v in arrays_of(scalars)]
     [('a', 0, ()), ('x', 1, (2,)), ('y[2]', 3, ())]
     """
-    found, at = [], 0
+    arrays, at = [], 0
     for name, group in _runs(variables):
         dimensions = _dimensions(group) if name else None
         if dimensions is None:
-            found += [FmuArray(v.name, at + i, (), (v,)) for i, v in enumerate(group)]
+            arrays += [FmuArray(v.name, at + i, (), (v,)) for i, v in enumerate(group)]
         else:
-            found.append(FmuArray(name, at, dimensions, tuple(group)))
+            arrays.append(FmuArray(name, at, dimensions, tuple(group)))
         at += len(group)
-    return [part for array in found for part in _with_its_rates(array, found)]
+    return [part for array in arrays for part in _with_its_rates(array, arrays)]
 
 
 def _with_its_rates(array: FmuArray, listed: Sequence[FmuArray]) -> list[FmuArray]:
     """An array of states or of their rates, or its elements where the other one is no array."""
-    mine = tuple(v.name for v in array.elements)
+    own_names = tuple(v.name for v in array.elements)
     states: tuple[str, ...] = ()
     rates: tuple[str, ...] = ()
     if array.elements[0].derivative_of:
         states = tuple(v.derivative_of for v in array.elements)
     else:
-        rates = tuple(v.name for a in listed for v in a.elements if v.derivative_of in mine)
+        rates = tuple(v.name for a in listed for v in a.elements if v.derivative_of in own_names)
     groups = {tuple(v.name for v in a.elements) for a in listed}
     if not array.dimensions or {states, rates} <= {(), *groups}:
         return [array]
@@ -88,11 +88,11 @@ def _with_its_rates(array: FmuArray, listed: Sequence[FmuArray]) -> list[FmuArra
 
 def _runs(variables: Sequence[FmuVariable]) -> Iterator[tuple[str, list[FmuVariable]]]:
     """Neighbours that are elements of one array and alike, and the array's name; others one by one."""
-    taken = {v.name for v in variables}
+    names = {v.name for v in variables}
     sizes = Counter(_array_name(v.name) for v in variables)
     for key, same in itertools.groupby(variables, key=_likeness):
         group, name = list(same), str(key[0])
-        yield ("" if name in taken or sizes[name] != len(group) else name), group
+        yield ("" if name in names or sizes[name] != len(group) else name), group
 
 
 def _array_name(name: str) -> str:

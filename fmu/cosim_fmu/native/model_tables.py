@@ -229,8 +229,8 @@ def _checks(program: Program) -> str:
 
 
 def _replacements(program: Program) -> str:
-    found = program.system.options_in_model_exchange
-    return _table("Replacement", "replacements", (f"{{{at}, {c_real(x)}}}" for at, x in found.items()))
+    options = program.system.options_in_model_exchange
+    return _table("Replacement", "replacements", (f"{{{at}, {c_real(x)}}}" for at, x in options.items()))
 
 
 def _states(variables: Sequence[FmuVariable]) -> str:
@@ -253,12 +253,12 @@ def _failures(program: Program) -> dict[int, tuple[str, int | None, Sequence[str
         "fastest": program.states,
         "step_code": [code.sentence for code in StepCode],
     }
-    found: dict[int, tuple[str, int | None, Sequence[str]]] = {}
+    failures: dict[int, tuple[str, int | None, Sequence[str]]] = {}
     for cls in StepFailure.__subclasses__():
         if cls.number >= FAILED:
             place = place_in(records.PlacesHeader, f"failure.{cls.about}") if cls.about else None
-            found[cls.number] = (SENTENCES[cls.number].rstrip("."), place, names.get(cls.about, ()))
-    return found
+            failures[cls.number] = (SENTENCES[cls.number].rstrip("."), place, names.get(cls.about, ()))
+    return failures
 
 
 def _sentences(program: Program) -> str:

@@ -105,8 +105,8 @@ class NativeFmuExporter(cosim.Exporter):
         check_parts(model)
         selections: dict[str, Any] = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
         selections |= {"expose": expose, "all": all}
-        given = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
-        settings = run_settings(model, given, integrator, options)
+        experiment = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
+        settings = run_settings(model, experiment, integrator, options)
         sources = NativeSources(model, version, kinds, selections, settings)
         archive = _libraries(compilers, chosen, sources)
         name = f"FMI {version}.0 {' and '.join(KINDS[k] for k in sources.kinds)}, without Python"
@@ -128,7 +128,7 @@ class NativeFmuExporter(cosim.Exporter):
 def _choices(
     fmi: int | str, kind: str | Sequence[str] | None, platforms: str | Sequence[str] | None
 ) -> tuple[int, list[str] | None, list[Platform]]:
-    """What is to be written; all faults of the three together."""
+    """The version, kinds and platforms to write; raises all faults of the three together."""
     problems: list[cosim.Problem] = []
 
     def tried(choose: Callable[[], Any]) -> Any:
@@ -137,45 +137,45 @@ def _choices(
         except cosim.ModelError as error:
             problems.extend(error.problems)
 
-    found = (
+    choices = (
         tried(lambda: _version(fmi)),
         tried(lambda: None if kind is None else _kinds(kind)),
         tried(lambda: chosen_platforms(default_platforms() if platforms is None else _names(platforms))),
     )
     if problems:
         raise cosim.ModelError(problems)
-    return found
+    return choices
 
 
-def _version(given: int | str) -> int:
-    if str(given) not in ("2", "3", "2.0", "3.0"):
-        raise cosim.ModelError.of("fmi", f"is {given!r}, needs 2 or 3")
-    return int(float(given))
+def _version(fmi: int | str) -> int:
+    if str(fmi) not in ("2", "3", "2.0", "3.0"):
+        raise cosim.ModelError.of("fmi", f"is {fmi!r}, needs 2 or 3")
+    return int(float(fmi))
 
 
-def _kinds(given: str | Sequence[str]) -> list[str]:
-    names = _names(given)
+def _kinds(kinds: str | Sequence[str]) -> list[str]:
+    names = _names(kinds)
     wrong = [name for name in names if name not in KINDS]
     if wrong or not names:
         raise cosim.ModelError.of("kind", f"is {', '.join(wrong) or 'empty'}, needs cs, me or both")
     return [kind for kind in KINDS if kind in names]
 
 
-def _names(given: str | Sequence[str]) -> list[str]:
-    """Of a list, which may be written as one text with commas."""
-    return [name.strip() for name in given.split(",")] if isinstance(given, str) else list(given)
+def _names(text: str | Sequence[str]) -> list[str]:
+    """The names in a list, which may be written as one text with commas."""
+    return [name.strip() for name in text.split(",")] if isinstance(text, str) else list(text)
 
 
 def _libraries(
     compilers: Mapping[str, Compiler], platforms: Sequence[Platform], sources: NativeSources
 ) -> dict[str, bytes]:
     """The shared libraries, by their names in the archive."""
-    found, count, done = {}, sum(len(platform.targets) for platform in platforms), 0
+    libraries, count, number = {}, sum(len(platform.targets) for platform in platforms), 0
     for platform in platforms:
         built = {}
         for target in platform.targets:
-            done += 1
-            log.info("building library %d of %d, for %s", done, count, target.folder3)
+            number += 1
+            log.info("building library %d of %d, for %s", number, count, target.folder3)
             with tempfile.TemporaryDirectory(prefix="cosim_export_") as name:
                 folder = Path(name)
                 table = folder / "model.c"
@@ -186,8 +186,8 @@ def _libraries(
         if sources.version == 2:
             built = {platform.name: universal_library(list(built.values()))}
         for place, data in built.items():
-            found[f"binaries/{place}/{sources.interface.identifier}{platform.suffix}"] = data
-    return found
+            libraries[f"binaries/{place}/{sources.interface.identifier}{platform.suffix}"] = data
+    return libraries
 
 
 def _needs(platforms: Sequence[Platform]) -> list[str]:

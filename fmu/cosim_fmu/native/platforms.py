@@ -74,7 +74,7 @@ def chosen_platforms(names: list[str]) -> list[Platform]:
     if names == ["all"]:
         return list(PLATFORMS.values())
     wrong = [f"'{name}' is none" for name in names if name not in PLATFORMS] if names else ["none is named"]
-    there = f"there are {', '.join(PLATFORMS)}, or all of them: all"
+    choices = f"there are {', '.join(PLATFORMS)}, or all of them: all"
     if wrong:
-        raise cosim.ModelError([cosim.Problem("platforms", f"{text}; {there}") for text in wrong])
+        raise cosim.ModelError([cosim.Problem("platforms", f"{text}; {choices}") for text in wrong])
     return [PLATFORMS[name] for name in dict.fromkeys(names)]

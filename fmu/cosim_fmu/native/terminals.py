@@ -42,7 +42,7 @@ def terminals(system: cosim.System, interface: FmuInterface) -> bytes | None:
             shown.setdefault(first.path.partition(".")[0], []).append(array)
     root = Element("fmiTerminalsAndIcons", {"fmiVersion": "3.0"})
     listed = Element("Terminals")
-    for name, own in shown.items():
+    for name, arrays in shown.items():
         part = system.parts.get(name)
         bodies = {place.body for place in places_of(part)}
         used = [] if part is None else attached_to(part)
@@ -50,7 +50,7 @@ def terminals(system: cosim.System, interface: FmuInterface) -> bytes | None:
         near = [array for other in others for array in shown.get(other, [])]
         near += motion_along(system, part, shown)
         for kind, (efforts, motions) in KINDS.items():
-            forces, moving = list(_members(own, efforts)), list(_members([*own, *near], motions))
+            forces, moving = list(_members(arrays, efforts)), list(_members([*arrays, *near], motions))
             names = [member for member, _ in (*forces, *moving)]
             if forces and moving and len(set(names)) == len(names):
                 listed.append(_terminal(name, kind, part, forces, moving))

@@ -99,26 +99,26 @@ def way_along(legs: Sequence[Leg], kinds: tuple[str, str], unit: Unit | None, it
     for leg in legs:
         if kinds[1] == "real" and leg.unit is not None and unit is not None and not leg.suppresses_units:
             try:
-                more, shift = scale_between(unit.name, unit.definition, leg.unit.name, leg.unit.definition)
+                scale, shift = scale_between(unit.name, unit.definition, leg.unit.name, leg.unit.definition)
             except cosim.UnitError as error:
                 hint = 'mend the units, or say suppressUnitConversion="true"'
                 raise ValueError(f"{leg.place}: {error}: {hint}") from None
-            factor, offset = more * factor, more * offset + shift
+            factor, offset = scale * factor, scale * offset + shift
         unit = leg.unit if leg.unit is not None else unit
         change = leg.transformation
         if change is not None and change.entries:
             if kinds[0] not in WHOLE or (factor, offset) != (1.0, 0.0):
-                whose = f"{kinds[0]} values" if kinds[0] not in WHOLE else "values that were scaled before"
+                refused = f"{kinds[0]} values" if kinds[0] not in WHOLE else "values that were scaled before"
                 raise ValueError(
-                    f"{leg.place}: {whose} cannot be mapped: only booleans, integers and enumerations can"
+                    f"{leg.place}: {refused} cannot be mapped: only booleans, integers and enumerations can"
                 )
-            own = {
+            entries = {
                 _number(source, items, change.names_items, leg): _number(
                     target, leg.items or items, change.names_items, leg
                 )
                 for source, target in change.entries
             }
-            table = {**own, **{source: own.get(value, value) for source, value in table.items()}}
+            table = {**entries, **{source: entries.get(value, value) for source, value in table.items()}}
         elif change is not None:
             if kinds[1] != "real" and (change.factor, change.offset) != (1.0, 0.0):
                 raise ValueError(f"{leg.place}: a linear transformation goes with real values alone")
@@ -135,12 +135,12 @@ def _first(description: ParticipantDescription, variable: str) -> str | None:
 
 def _number(text: str, items: Items, names_items: bool, leg: Leg) -> int:
     """The number of an entry of a mapping; files in use name items in tables of integers, too."""
-    known = {**BOOLEANS, **items}
-    if names_items and text in known:
-        return known[text]
+    numbers = {**BOOLEANS, **items}
+    if names_items and text in numbers:
+        return numbers[text]
     try:
         return int(text)
     except ValueError:
-        if text in known:
-            return known[text]
-    raise ValueError(f"{leg.place}: " + str(cosim.LookUpError("value to map", text, known)))
+        if text in numbers:
+            return numbers[text]
+    raise ValueError(f"{leg.place}: " + str(cosim.LookUpError("value to map", text, numbers)))

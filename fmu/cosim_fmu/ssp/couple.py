@@ -80,17 +80,17 @@ class SspCoupling:
         self._faults += values.faults
         self.starts = {f"{self.names[place]}.{name}": v for (place, name), v in values.starts.items()}
         self.derived = derived_signals(self.network, self._descriptions, self.names, package.say)
-        for found in (*self.network.findings, *values.findings):
-            package.say(found.where, found.text)
+        for finding in (*self.network.findings, *values.findings):
+            package.say(finding.where, finding.text)
         self.fail_on_faults()
 
     def feed(self, series: Any) -> None:
         """Take values over time for the inputs; raises a `ModelError` as `SystemInputs` does."""
-        found = SystemInputs(series, self.network, self._descriptions, self.names)
-        self.participants[found.name] = found.participant
-        self.connections += found.connections
-        self.places += [f"inputs.{made.start.partition('.')[2]}" for made in found.connections]
-        self.inputs = found.name
+        inputs = SystemInputs(series, self.network, self._descriptions, self.names)
+        self.participants[inputs.name] = inputs.participant
+        self.connections += inputs.connections
+        self.places += [f"inputs.{connection.start.partition('.')[2]}" for connection in inputs.connections]
+        self.inputs = inputs.name
 
     def fail_on_faults(self) -> None:
         """Raise what has been found so far."""
@@ -111,11 +111,11 @@ class SspCoupling:
             self._faults.append(cosim.Problem(component.place, text))
 
     def _describe(self) -> dict[Place, ParticipantDescription]:
-        found = {}
+        descriptions = {}
         for place, name in self.names.items():
             if name in self.participants:
-                found[place] = self.participants[name].describe()
-        return found
+                descriptions[place] = self.participants[name].describe()
+        return descriptions
 
     def _connect(self) -> None:
         for point in self.network.hops:
@@ -130,12 +130,12 @@ class SspCoupling:
 
     def _add(self, route: Route) -> None:
         source, output = route.hops[0].start
-        target, taken = route.end
+        target, input_name = route.end
         starts = elements_of(self._descriptions[source], output, route.taken)
-        ends = elements_of(self._descriptions[target], taken, route.given)
+        ends = elements_of(self._descriptions[target], input_name, route.given)
         if len(starts) != len(ends):
             counts = f"{'.'.join(source)}.{output} gives {len(starts)} values"
-            raise ValueError(f"{counts}, {'.'.join(target)}.{taken} takes {len(ends)}")
+            raise ValueError(f"{counts}, {'.'.join(target)}.{input_name} takes {len(ends)}")
         legs = [leg_to(self.network, self._descriptions, hop.end, hop) for hop in route.hops]
         if not starts:
             return
@@ -149,8 +149,10 @@ class SspCoupling:
         table = tuple((k, v) for k, v in way.table.items() if kinds[0] != "boolean" or k in (0, 1))
         for start, end in zip(starts, ends, strict=True):
             paths = f"{self.names[source]}.{start}", f"{self.names[target]}.{end}"
-            made = Connection(*paths, way.factor, way.offset, converts=False, mapping=table, reads_any=True)
-            self.connections.append(made)
+            connection = Connection(
+                *paths, way.factor, way.offset, converts=False, mapping=table, reads_any=True
+            )
+            self.connections.append(connection)
             self.places.append(route.hops[-1].place)
 
 
@@ -167,7 +169,7 @@ def couple_ssp(
     if inputs is not None:
         coupling.feed(inputs)
     settings = coupling.settings
-    given: dict[str, Any] = {
+    arguments: dict[str, Any] = {
         "algorithm": settings.algorithm or ALGORITHM,
         "options": settings.options,
         "start": settings.start or 0.0,
@@ -175,16 +177,16 @@ def couple_ssp(
         "step": settings.step or _default_step(package, settings, "step" in options),
     }
     if "algorithm" in options:
-        given["options"] = {}
-    given.update({name: value for name, value in options.items() if value is not None})
-    steps = _own_steps(coupling, given["step"]) if "steps" not in given else given.pop("steps")
+        arguments["options"] = {}
+    arguments.update({name: value for name, value in options.items() if value is not None})
+    steps = _own_steps(coupling, arguments["step"]) if "steps" not in arguments else arguments.pop("steps")
     try:
         loop = CoSimulation(
             coupling.participants,
             coupling.connections,
             starts={**coupling.starts, **(starts or {})},
             steps=steps,
-            **given,
+            **arguments,
         )
     except cosim.ModelError as error:
         raise cosim.ModelError([_placed(coupling, fault) for fault in error.problems]) from None
@@ -204,8 +206,8 @@ def _participant(path: Path, name: str, implementation: str) -> cosim.Participan
     FmuError
         It cannot be read, or has no such implementation.
     """
-    wanted = implementation if implementation != "any" else "CoSimulation"
-    interface = read_fmu(path, wanted)[1]
+    kind = implementation if implementation != "any" else "CoSimulation"
+    interface = read_fmu(path, kind)[1]
     if implementation != "any" and implementation not in interface.offers:
         offers = " and ".join(interface.offers)
         raise cosim.FmuError(str(path), f"offers {offers}, but {implementation} is asked for")
@@ -216,17 +218,17 @@ def _participant(path: Path, name: str, implementation: str) -> cosim.Participan
 
 def _names(places: list[Place]) -> dict[Place, str]:
     """Names of participants: no dots, each once."""
-    found: dict[Place, str] = {}
-    taken: set[str] = set()
+    names: dict[Place, str] = {}
+    used: set[str] = set()
     for place in places:
         name = base = "/".join(place).replace(".", "_")
         number = 1
-        while name in taken:
+        while name in used:
             number += 1
             name = f"{base}_{number}"
-        found[place] = name
-        taken.add(name)
-    return found
+        names[place] = name
+        used.add(name)
+    return names
 
 
 def _default_step(package: Package, settings: Settings, is_given: bool) -> float:
@@ -242,23 +244,23 @@ def _default_step(package: Package, settings: Settings, is_given: bool) -> float
 def _own_steps(coupling: SspCoupling, step: Any) -> dict[str, float]:
     """Longer steps that are recommended for components, where they are multiples of the common one."""
     size = cosim.parse_quantity(step, "s") if isinstance(step, str) else float(step)
-    found = {}
+    steps = {}
     for place, component in coupling.network.components.items():
         multiple = component.step / size if size > 0.0 else 0.0
         if multiple > 1.0 + 1e-9:
             if abs(multiple - round(multiple)) <= 1e-9 * multiple:
-                found[coupling.names[place]] = component.step
+                steps[coupling.names[place]] = component.step
             else:
                 text = f"recommends a step of {component.step:g} s, no multiple of {size:g} s: not used"
                 coupling.package.say(component.place, text)
-    return found
+    return steps
 
 
 def _placed(coupling: SspCoupling, fault: cosim.Problem) -> cosim.Problem:
     """A fault of the coupling with its place in the SSP; other connections that it names, too."""
     key: KeyPath = getattr(fault, "key", ())
     if key[:1] == ("connections",) and len(key) > 1 and isinstance(key[1], int):
-        text = OTHER.sub(lambda found: f"in {coupling.places[int(found[1])]}", fault.text)
+        text = OTHER.sub(lambda match: f"in {coupling.places[int(match[1])]}", fault.text)
         return cosim.Problem(coupling.places[key[1]], text)
     if key[:1] == ("participants",) and len(key) > 1:
         place = next((p for p, name in coupling.names.items() if name == key[1]), None)

@@ -37,13 +37,15 @@ def describe_ssp(path: Path) -> str:
     if others:
         lines.append(f"  variants   {', '.join(others)}")
     times = [("start", settings.start), ("stop", settings.stop), ("step", settings.step)]
-    said = [f"{name} {value:g} s" for name, value in times if value is not None]
-    if said:
-        lines.append(f"  run        {', '.join(said)}")
+    run = [f"{name} {value:g} s" for name, value in times if value is not None]
+    if run:
+        lines.append(f"  run        {', '.join(run)}")
     for what, kinds in (("inputs", SINKS), ("outputs", SOURCES)):
-        own = [_with_unit(connector) for connector in system.connectors.values() if connector.kind in kinds]
-        if own:
-            lines.append(f"  {what:<9}  {', '.join(own)}")
+        connectors = [
+            _with_unit(connector) for connector in system.connectors.values() if connector.kind in kinds
+        ]
+        if connectors:
+            lines.append(f"  {what:<9}  {', '.join(connectors)}")
     lines += ["", "elements", *_tree(system, 1)]
     hops = [hop for hops in network.hops.values() for hop in hops]
     if hops:

@@ -39,7 +39,7 @@ def with_exported_systems(loop: CoSimulation, folder: Path, options: Mapping[str
         path = folder / str(number) / f"{c_identifier(name)}.fmu"
         try:
             participants[name] = participant.export_fmu(
-                path, also=_taken(loop, name), **{"all": True, **options}
+                path, also=_connected_outputs(loop, name), **{"all": True, **options}
             )
         except cosim.ModelError as error:
             problems += [cosim.Problem(f"participants.{name}", str(fault)) for fault in error.problems]
@@ -61,22 +61,22 @@ def with_exported_systems(loop: CoSimulation, folder: Path, options: Mapping[str
         },
         start=loop.start,
         tolerance=loop.tolerance,
-        tolerances={name: own for name, own in loop.tolerances.items() if own is not None},
-        feedthrough={name: said for name, said in loop.feedthrough.items() if name not in systems},
-        steps={name: every * loop.step for name, every in loop.step_multiple.items()},
+        tolerances={name: tolerance for name, tolerance in loop.tolerances.items() if tolerance is not None},
+        feedthrough={name: declared for name, declared in loop.feedthrough.items() if name not in systems},
+        steps={name: multiple * loop.step for name, multiple in loop.step_multiple.items()},
         threads=loop.threads,
     )
     exchanged.until = loop.until
     return exchanged
 
 
-def _taken(loop: CoSimulation, name: str) -> list[str]:
-    """Variables of a participant that others read."""
+def _connected_outputs(loop: CoSimulation, name: str) -> list[str]:
+    """The outputs of a participant that others read."""
     return [link.output for link in loop.all_links if link.source == name]
 
 
 def _new_names(loop: CoSimulation, name: str) -> dict[str, str]:
-    """What elements of arrays are called in the FMU."""
+    """The names that elements of arrays have in the FMU."""
     arrays = loop.descriptions[name].arrays
     return {
         element: element_name(path, shape, index)
@@ -86,7 +86,7 @@ def _new_names(loop: CoSimulation, name: str) -> dict[str, str]:
 
 
 def _connection(link: Link, names: Mapping[tuple[str, str], str]) -> Connection:
-    """What is connected, with numbers in place of units: both sides keep theirs."""
+    """The connection with numbers in place of units: both sides have units of their own."""
     start, end = (f"{end[0]}.{names.get(end, end[1])}" for end in (link.start, link.end))
     table = tuple((link.table or {}).items())
     return Connection(start, end, link.factor, link.offset, False, table, reads_any=True)

@@ -94,31 +94,31 @@ class Network:
 
     def _check_sources(self) -> None:
         """One source for each connector, or for each part of an array."""
-        taken: dict[tuple[Point, tuple[int, ...]], Hop] = {}
+        first_hops: dict[tuple[Point, tuple[int, ...]], Hop] = {}
         for hop in (hop for hops in self.hops.values() for hop in hops):
-            first = taken.setdefault((hop.end, hop.end_indices), hop)
+            first = first_hops.setdefault((hop.end, hop.end_indices), hop)
             if first is not hop:
                 text = f"'{text_of(hop.end)}' has a source already, in {first.place}: it takes one"
                 self.faults.append(cosim.Problem(hop.place, text))
 
     def _add(self, system: System, place: Place, dictionaries: dict[str, Place]) -> None:
         """`dictionaries` are those that can be seen here, with the place of each."""
-        own = {name: (*place, f"dictionary {name}") for name in system.dictionaries}
-        known = {**dictionaries, **own}
+        inner_dictionaries = {name: (*place, f"dictionary {name}") for name in system.dictionaries}
+        visible = {**dictionaries, **inner_dictionaries}
         self.connectors.update({(place, name): c for name, c in system.connectors.items()})
         for name, element in system.elements.items():
             inner = (*place, name)
             if isinstance(element, System):
-                self._add(element, inner, known)
+                self._add(element, inner, visible)
             elif isinstance(element, Component):
                 self.connectors.update({(inner, c.name): c for c in element.connectors.values()})
                 if element.file:
                     self.components[inner] = element
-            elif isinstance(element, DictionaryReference) and element.dictionary not in known:
-                text = str(cosim.LookUpError("signal dictionary", element.dictionary, known))
+            elif isinstance(element, DictionaryReference) and element.dictionary not in visible:
+                text = str(cosim.LookUpError("signal dictionary", element.dictionary, visible))
                 self.faults.append(cosim.Problem(element.place, text))
         for wire in system.wires:
-            self._add_wire(system, place, known, wire)
+            self._add_wire(system, place, visible, wire)
 
     def _add_wire(self, system: System, place: Place, dictionaries: dict[str, Place], wire: Wire) -> None:
         ends = []
@@ -132,8 +132,8 @@ class Network:
             if isinstance(node, DictionaryReference):
                 point = dictionaries.get(node.dictionary, place), end.connector
             elif end.connector not in node.connectors and not isinstance(node, Component):
-                whose = f"connector of {end.element or 'this system'}"
-                fault = cosim.LookUpError(whose, end.connector, node.connectors)
+                connector_kind = f"connector of {end.element or 'this system'}"
+                fault = cosim.LookUpError(connector_kind, end.connector, node.connectors)
                 self.faults.append(cosim.Problem(wire.place, str(fault)))
                 return
             elif end.connector not in node.connectors:
@@ -223,8 +223,8 @@ def _role(node: Node, connector: str, *, inside: bool) -> str:
     inside : bool
         The connector is that of the system itself: what it takes from outside it gives to the inside.
     """
-    known = node.connectors.get(connector)
-    kind = "unspecified" if known is None else known.kind
+    port = node.connectors.get(connector)
+    kind = "unspecified" if port is None else port.kind
     if kind in SOURCES:
         return TAKES if inside else GIVES
     if kind in SINKS:

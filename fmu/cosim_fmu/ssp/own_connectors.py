@@ -38,21 +38,21 @@ def derived_signals(
     say : callable
         Takes the place and the reason where a connector cannot be shown.
     """
-    found: dict[str, DerivedSignal] = {}
+    signals: dict[str, DerivedSignal] = {}
     for point in network.hops:
         if point[0] not in descriptions:
             continue
         for route in routes(network, point):
             if route.end[0] == ():
                 try:
-                    found.update(_shown(network, descriptions, names, route))
+                    signals.update(_derive_signals(network, descriptions, names, route))
                 except ValueError as error:
                     fault = problem_of(str(error), route.hops[-1].place)
                     say(fault.where, f"'{route.end[1]}' is not recorded: {fault.text}")
-    return found
+    return signals
 
 
-def _shown(
+def _derive_signals(
     network: Network, descriptions: Descriptions, names: Mapping[Place, str], route: Route
 ) -> Iterator[tuple[str, DerivedSignal]]:
     """The scalars of a connector that a value arrives at.
@@ -72,8 +72,8 @@ def _shown(
     way = way_along(legs, (kind, "real" if kind in WHOLE else kind), first.unit, first.items)
     units = [leg.unit.name for leg in (first, *legs) if leg.unit is not None]
     for start in starts:
-        own = start[len(output) + 1 : -1].split(",") if start != output else []
-        indices = [*map(str, route.given), *own[len(route.taken) :]]
+        element_indices = start[len(output) + 1 : -1].split(",") if start != output else []
+        indices = [*map(str, route.given), *element_indices[len(route.taken) :]]
         name = route.end[1] + (f"[{','.join(indices)}]" if indices else "")
         yield (
             name,
@@ -112,13 +112,13 @@ class SystemInputs:
         self, series: Any, network: Network, descriptions: Descriptions, names: Mapping[Place, str]
     ) -> None:
         self._network, self._descriptions, self._names = network, descriptions, names
-        made = series if isinstance(series, TimedInputs) else TimedInputs(series)
+        inputs = series if isinstance(series, TimedInputs) else TimedInputs(series)
         self.name = INPUTS
         while self.name in names.values():
             self.name += "_"
         problems: list[cosim.Problem] = []
         targets: dict[str, list[tuple[str, str, list[Leg]]]] = {}
-        for signal in made.describe().variables:
+        for signal in inputs.describe().variables:
             try:
                 targets[signal] = self._targets(signal)
             except ValueError as error:  # the document names what a component does not have
@@ -128,15 +128,15 @@ class SystemInputs:
                 problems.append(cosim.Problem(f"inputs.{signal}", self._unknown(signal)))
         types = {signal: self._type(ends) for signal, ends in targets.items()}
         if not isinstance(series, TimedInputs) and not problems:
-            made = TimedInputs(series, types={s: kind for s, kind in types.items() if kind != "real"})
-        self.participant = made
+            inputs = TimedInputs(series, types={s: kind for s, kind in types.items() if kind != "real"})
+        self.participant = inputs
         self.connections: list[Connection] = []
-        told = made.describe()
+        description = inputs.describe()
         for signal, ends in targets.items():
             for path, kind, legs in ends:
-                kinds = told.variables[signal].type, kind
+                kinds = description.variables[signal].type, kind
                 try:
-                    way = way_along(legs, kinds, unit_of(told, signal), {})
+                    way = way_along(legs, kinds, unit_of(description, signal), {})
                 except ValueError as error:
                     problems.append(cosim.Problem(f"inputs.{signal}", str(error)))
                     continue
@@ -156,24 +156,26 @@ class SystemInputs:
         ValueError
             A connection leads to what a component does not have, with its place.
         """
-        found = []
+        targets = []
         if signal in {name for place, name in self._network.connectors if place == ()}:
             point: Point = (), signal
-            own = Leg(self._network.unit(point), self._network.items(point), False, None, f"inputs.{signal}")
+            first = Leg(
+                self._network.unit(point), self._network.items(point), False, None, f"inputs.{signal}"
+            )
             for route in routes(self._network, point):
                 if route.end[0] in self._descriptions:
-                    legs = [own, *_legs(self._network, self._descriptions, route)[1:]]
+                    legs = [first, *_legs(self._network, self._descriptions, route)[1:]]
                     try:
                         ends = elements_of(self._descriptions[route.end[0]], route.end[1], route.given)
                     except ValueError as error:
                         raise ValueError(f"{route.hops[-1].place}: {error}") from None
-                    found += [(*self._variable(route.end[0], end), legs) for end in ends]
-            return found
+                    targets += [(*self._variable(route.end[0], end), legs) for end in ends]
+            return targets
         for place, name in self._names.items():
             variable = signal.removeprefix(f"{name}.")
-            known = self._descriptions.get(place)
-            if variable != signal and known is not None and variable in known.variables:
-                leg = Leg(unit_of(known, variable), {}, False, None, f"inputs.{signal}")
+            description = self._descriptions.get(place)
+            if variable != signal and description is not None and variable in description.variables:
+                leg = Leg(unit_of(description, variable), {}, False, None, f"inputs.{signal}")
                 return [(*self._variable(place, variable), [leg])]
         return []
 
@@ -182,20 +184,22 @@ class SystemInputs:
 
     def _unknown(self, signal: str) -> str:
         """Why a signal leads nowhere."""
-        own = [name for place, name in self._network.connectors if place == ()]
-        if signal in own:
+        connectors = [name for place, name in self._network.connectors if place == ()]
+        if signal in connectors:
             return f"'{signal}' is a connector of the system, but leads to no component"
         inputs = [
             f"{self._names[place]}.{variable.name}"
-            for place, known in self._descriptions.items()
-            for variable in known.variables.values()
+            for place, description in self._descriptions.items()
+            for variable in description.variables.values()
             if variable.causality == "input"
         ]
-        return str(cosim.LookUpError("connector of the system or input of a component", signal, own + inputs))
+        return str(
+            cosim.LookUpError("connector of the system or input of a component", signal, connectors + inputs)
+        )
 
     @staticmethod
     def _type(ends: list[tuple[str, str, list[Leg]]]) -> str:
-        """Of a signal that feeds variables of these types."""
+        """The type of a signal that feeds variables of these types."""
         kinds = {kind for _, kind, _ in ends}
         return kinds.pop() if len(kinds) == 1 and kinds <= set(WHOLE) else "real"
 

@@ -80,19 +80,19 @@ class Package:
         """
         if variant is None and self.is_single:
             return self.path.name
-        known = self.variants
+        variants = self.variants
         if variant is not None:
             for name in (variant, f"{variant}.ssd"):
-                if name in known:
+                if name in variants:
                     return name
-            raise cosim.ModelError.of(str(self.path), str(cosim.LookUpError("variant", variant, known)))
-        if DEFAULT in known:
+            raise cosim.ModelError.of(str(self.path), str(cosim.LookUpError("variant", variant, variants)))
+        if DEFAULT in variants:
             return DEFAULT
-        if len(known) == 1:
-            self.say(str(self.path), f"has no {DEFAULT}; {known[0]} is taken")
-            return known[0]
-        text = f"has several SSD files and none is {DEFAULT}: choose one of {', '.join(known)}"
-        raise cosim.ModelError.of(str(self.path), text if known else f"has no SSD file: needs {DEFAULT}")
+        if len(variants) == 1:
+            self.say(str(self.path), f"has no {DEFAULT}; {variants[0]} is taken")
+            return variants[0]
+        text = f"has several SSD files and none is {DEFAULT}: choose one of {', '.join(variants)}"
+        raise cosim.ModelError.of(str(self.path), text if variants else f"has no SSD file: needs {DEFAULT}")
 
     def read(self, name: str) -> Element:
         """The root element of a document of the package; parsed once.
@@ -210,6 +210,6 @@ def path_of(source: str, base: str, *, may_leave: bool = False) -> tuple[str, st
 
 def problem_of(text: str, where: str = "") -> cosim.Problem:
     """The problem that an error tells; its place when it begins with one (``file:line: sentence``)."""
-    place, _, rest = text.partition(": ")
-    has_place = bool(rest) and (not where or place.rpartition(":")[2].isdecimal())
-    return cosim.Problem(place, rest) if has_place else cosim.Problem(where, text)
+    place, _, sentence = text.partition(": ")
+    has_place = bool(sentence) and (not where or place.rpartition(":")[2].isdecimal())
+    return cosim.Problem(place, sentence) if has_place else cosim.Problem(where, text)

@@ -94,12 +94,12 @@ def number(document: Document, element: Element, name: str, default: float) -> f
     if text is None:
         return default
     try:
-        found = float(text)
+        value = float(text)
     except ValueError:
-        found = math.nan
-    if not math.isfinite(found):
+        value = math.nan
+    if not math.isfinite(value):
         raise ValueError(f"{document.place(element)}: {name} is {text!r}, needs a finite number")
-    return found
+    return value
 
 
 def whole(document: Document, element: Element, name: str, default: int = 0) -> int:
@@ -160,7 +160,7 @@ def binding_values(document: Document, holder: Element, component: str) -> list[
     ValueError
         With a place and a sentence.
     """
-    found: list[Value] = []
+    bound: list[Value] = []
     lists = children(holder, "ParameterBindings")
     for binding in (binding for bindings in lists for binding in children(bindings, "ParameterBinding")):
         kind = binding.get("type", "application/x-ssp-parameter-set")
@@ -171,8 +171,8 @@ def binding_values(document: Document, holder: Element, component: str) -> list[
         prefix = binding.get("prefix", "")
         values = [replace(value, name=prefix + value.name) for value in values]
         mapping = child(binding, "ParameterMapping")
-        found += values if mapping is None else _mapped(document, mapping, values, component)
-    return found
+        bound += values if mapping is None else _mapped(document, mapping, values, component)
+    return bound
 
 
 def parameter_set(document: Document) -> list[Value]:
@@ -238,7 +238,7 @@ def _mapped(document: Document, mapping: Element, values: list[Value], component
         document.say(mapping, "this parameter mapping has neither a source nor entries")
         return values
     by_name = {value.name: value for value in values}
-    found = []
+    mapped = []
     for entry in children(inner.root, "MappingEntry"):
         name, target = entry.get("source", ""), entry.get("target") or entry.get("destination")
         if target is None:
@@ -249,8 +249,8 @@ def _mapped(document: Document, mapping: Element, values: list[Value], component
             inner.say(entry, f"there is no parameter '{name}' in what is mapped here")
             continue
         change, raw = transformation_of(inner, entry), yes(inner, entry, "suppressUnitConversion")
-        found.append(replace(by_name[name], name=target, transformation=change, suppresses_units=raw))
-    return found
+        mapped.append(replace(by_name[name], name=target, transformation=change, suppresses_units=raw))
+    return mapped
 
 
 def _value(document: Document, element: Element) -> Value | None:
@@ -286,8 +286,8 @@ def _data(document: Document, typed: Element, kind: str) -> Any:
         return inner or text
     try:
         if kind == "Binary":
-            found = [bytes.fromhex(part) for part in inner or [text or ""]]
-            return found if inner else found[0]
+            chunks = [bytes.fromhex(part) for part in inner or [text or ""]]
+            return chunks if inner else chunks[0]
         words = (text or "").split()
         if kind in REALS:
             return [float(word) for word in words]

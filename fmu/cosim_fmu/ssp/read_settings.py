@@ -30,54 +30,54 @@ def read_settings(document: Document) -> Settings:
             if experiment.get(f"{name}Time"):
                 setattr(settings, name, number(document, experiment, f"{name}Time", 0.0))
     # what is said of the whole counts more than what is said of a part, wherever it stands
-    for found in sorted((e for e in document.root.iter() if local_name(e)), key=_depth):
-        name = local_name(found)
-        if name == "Master" and found.tag.startswith("{" + OURS_NAMESPACE):
-            _ours(document, found, settings)
-        elif settings.source != OURS and _is_annotated(found):
-            _foreign(document, found, name, settings)
+    for element in sorted((e for e in document.root.iter() if local_name(e)), key=_depth):
+        name = local_name(element)
+        if name == "Master" and element.tag.startswith("{" + OURS_NAMESPACE):
+            _ours(document, element, settings)
+        elif settings.source != OURS and _is_annotated(element):
+            _foreign(document, element, name, settings)
     return settings
 
 
 def step_hint(document: Document, component: Element) -> float:
     """The communication step that is recommended for a component, s; 0 when none is."""
-    for noted in children(component, "Annotations"):
-        for found in noted.iter():
-            if local_name(found) == "StepSizeHint":
-                return number(document, found, "value", 0.0)
+    for group in children(component, "Annotations"):
+        for element in group.iter():
+            if local_name(element) == "StepSizeHint":
+                return number(document, element, "value", 0.0)
     return 0.0
 
 
-def _ours(document: Document, found: Element, settings: Settings) -> None:
+def _ours(document: Document, element: Element, settings: Settings) -> None:
     settings.source = OURS
-    settings.step = number(document, found, "step", 0.0) or settings.step
-    settings.algorithm = found.get("algorithm", settings.algorithm)
-    settings.tolerance = number(document, found, "tolerance", 0.0) or settings.tolerance
+    settings.step = number(document, element, "step", 0.0) or settings.step
+    settings.algorithm = element.get("algorithm", settings.algorithm)
+    settings.tolerance = number(document, element, "tolerance", 0.0) or settings.tolerance
     try:
-        options = json.loads(found.get("options", "{}"))
+        options = json.loads(element.get("options", "{}"))
     except (ValueError, RecursionError):
         options = None
     if isinstance(options, dict):
         settings.options = options
     else:
-        document.say(found, f"options are {found.get('options')!r}, which is not a JSON object")
+        document.say(element, f"options are {element.get('options')!r}, which is not a JSON object")
 
 
-def _foreign(document: Document, found: Element, name: str, settings: Settings) -> None:
+def _foreign(document: Document, element: Element, name: str, settings: Settings) -> None:
     """The first fixed step counts; a variable one when there is none."""
     if name == "FixedStepAlgorithm" and not settings.step:
-        settings.step, settings.source = number(document, found, "baseStepSize", 0.0) or None, OSP
+        settings.step, settings.source = number(document, element, "baseStepSize", 0.0) or None, OSP
     elif name in FIXED and not settings.step:
-        settings.step = number(document, found, "stepSize", 0.0) or None
+        settings.step = number(document, element, "stepSize", 0.0) or None
         settings.source = OPENMODELICA
-        settings.tolerance = number(document, found, "relativeTolerance", 0.0) or settings.tolerance
+        settings.tolerance = number(document, element, "relativeTolerance", 0.0) or settings.tolerance
     elif name in VARIABLE and not settings.step:
-        step = number(document, found, "maximumStepSize", 0.0)
+        step = number(document, element, "maximumStepSize", 0.0)
         if step > 0.0:
             settings.step, settings.source = step, OPENMODELICA
             text = f"asks for a variable step; values are exchanged every {step:g} s, the largest one"
-            document.say(found, text)
-        settings.tolerance = number(document, found, "relativeTolerance", 0.0) or settings.tolerance
+            document.say(element, text)
+        settings.tolerance = number(document, element, "relativeTolerance", 0.0) or settings.tolerance
 
 
 def _depth(element: Element) -> int:

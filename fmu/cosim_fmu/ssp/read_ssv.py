@@ -29,10 +29,10 @@ def read_ssv(path: Path) -> dict[str, tuple[Any, str]]:
     except ValueError as error:
         fault = problem_of(str(error))
         raise cosim.ModelError.of(str(path.parent / fault.where), fault.text) from None
-    return {value.name: (_given(value), str(path.parent / value.place)) for value in values}
+    return {value.name: (_scenario_value(value), str(path.parent / value.place)) for value in values}
 
 
-def _given(value: Value) -> Any:
+def _scenario_value(value: Value) -> Any:
     """A value as a scenario may have it."""
     if isinstance(value.data, list):
         return value.data
@@ -45,9 +45,9 @@ def _quantity(number: float, unit: Unit) -> Quantity:
     """The number in the unit of the document, or in base units where its name means something else to us."""
     exponents, factor, offset = unit.definition
     try:
-        known = parse_unit(unit.name)
-        same = known.exponents == tuple(exponents) and math.isclose(known.factor, factor, rel_tol=1e-12)
-        if same and math.isclose(known.offset, offset, rel_tol=1e-12):
+        parsed = parse_unit(unit.name)
+        same = parsed.exponents == tuple(exponents) and math.isclose(parsed.factor, factor, rel_tol=1e-12)
+        if same and math.isclose(parsed.offset, offset, rel_tol=1e-12):
             return Quantity(number, unit.name)
     except cosim.UnitError:
         pass

@@ -81,16 +81,16 @@ class _Reader:
         if depth > DEEPEST:
             raise ValueError(f"{document.place(element)}: systems are nested more than {DEEPEST} deep")
         system = System(**self._common(document, element, ""))
-        for found in children(element, "Elements"):
-            for inner in found:
+        for listed in children(element, "Elements"):
+            for inner in listed:
                 self._element(document, system, inner, depth)
         system.dictionaries = frozenset(
             d.get("name", "") for d in children(child(element, "SignalDictionaries"), "SignalDictionary")
         )
         system.wires = [
             wire
-            for found in children(element, "Connections")
-            for connection in children(found, "Connection")
+            for listed in children(element, "Connections")
+            for connection in children(listed, "Connection")
             if (wire := self._wire(document, connection)) is not None
         ]
         return system
@@ -102,29 +102,29 @@ class _Reader:
             raise ValueError(f"{document.place(element)}: there are more than {MOST_ELEMENTS} elements")
         try:
             if kind == "Component":
-                made: Node = self._component(document, element, depth)
+                node: Node = self._component(document, element, depth)
             elif kind == "System":
-                made = self._system(document, element, depth + 1)
+                node = self._system(document, element, depth + 1)
             elif kind == "SignalDictionaryReference":
                 common = self._common(document, element, "")
-                made = DictionaryReference(**common, dictionary=element.get("dictionary", ""))
+                node = DictionaryReference(**common, dictionary=element.get("dictionary", ""))
             else:
                 return
         except ValueError as error:
             self.faults.append(problem_of(str(error)))
             return
-        if made.name in system.elements:
-            text = f"there are two elements '{made.name}' in this system"
+        if node.name in system.elements:
+            text = f"there are two elements '{node.name}' in this system"
             self.faults.append(cosim.Problem(document.place(element), text))
-        system.elements[made.name] = made
+        system.elements[node.name] = node
 
     def _common(self, document: Document, element: Element, file: str) -> dict[str, Any]:
         connectors: dict[str, Connector] = {}
         lists = children(element, "Connectors")
-        for given in (connector for found in lists for connector in children(found, "Connector")):
-            connector = _connector(document, given)
+        for inner in (connector for listed in lists for connector in children(listed, "Connector")):
+            connector = _connector(document, inner)
             if connector.name in connectors:
-                document.say(given, f"there are two connectors '{connector.name}'; the first one counts")
+                document.say(inner, f"there are two connectors '{connector.name}'; the first one counts")
             connectors.setdefault(connector.name, connector)
         name = element.get("name", "")
         if not name:
@@ -183,12 +183,12 @@ class _Reader:
 
     def _same_document(self, document: Document, element: Element, id: str, depth: int) -> System:
         """A system that is defined elsewhere in the same document, once more."""
-        found = [e for e in document.root.iter() if local_name(e) == "System" and e.get("id") == id]
-        if not found:
+        systems = [e for e in document.root.iter() if local_name(e) == "System" and e.get("id") == id]
+        if not systems:
             raise ValueError(f"{document.place(element)}: there is no system with the id '{id}'")
-        if element in found[0].iterdescendants():
+        if element in systems[0].iterdescendants():
             raise ValueError(f"{document.place(element)}: system '{id}' contains itself")
-        return _placed(self._system(document, found[0], depth + 1), self._common(document, element, ""))
+        return _placed(self._system(document, systems[0], depth + 1), self._common(document, element, ""))
 
     def _type(self, document: Document, element: Element, file: str) -> str:
         by_name = SUFFIXES.get(Path(file).suffix.lower())

@@ -39,7 +39,7 @@ class StartValues:
         self.findings: list[cosim.Problem] = []
 
     def apply(self, node: Node, place: Place = ()) -> None:
-        """Take the values of a node and of everything below it."""
+        """Apply the values of a node and of everything below it."""
         if isinstance(node, System):
             for name, element in node.elements.items():
                 self.apply(element, (*place, name))
@@ -50,28 +50,28 @@ class StartValues:
                 self.findings.append(cosim.Problem(value.place, text))
             for point in points:
                 try:
-                    self._give(point, value)
+                    self._assign(point, value)
                 except ValueError as error:
                     self.faults.append(problem_of(str(error), value.place))
 
-    def _give(self, point: Point, value: Value) -> None:
-        """Give a value to a variable of a component, or to all that a connector of a system leads to."""
+    def _assign(self, point: Point, value: Value) -> None:
+        """Assign a value to a variable of a component, or to all that a connector of a system leads to."""
         if point[0] in self.network.components:
             self._set(point, (), value, [self._leg(point, value)])
             return
         first = self._leg(point, value)
-        found = False
+        is_used = False
         for route in routes(self.network, point):
             if route.end[0] not in self.descriptions:
                 continue
-            found = True
+            is_used = True
             legs = [first, *(self._leg(hop.end, hop) for hop in route.hops)]
             if route.taken:
                 text = f"'{value.name}' is passed on in parts, which is not done for start values: not used"
                 self.findings.append(cosim.Problem(value.place, text))
                 continue
             self._set(route.end, route.given, value, legs)
-        if not found:
+        if not is_used:
             text = f"'{value.name}' leads to no component: not used"
             self.findings.append(cosim.Problem(value.place, text))
 
@@ -82,19 +82,19 @@ class StartValues:
         place, name = point
         description = self.descriptions[place]
         names = elements_of(description, name, indices)
-        given = value.data if isinstance(value.data, list) else [value.data]
-        if len(given) == 1 and len(names) > 1:
-            given = given * len(names)
-        if len(given) != len(names):
-            raise ValueError(f"'{value.name}' has {len(given)} values, {name} has {len(names)}")
+        data = value.data if isinstance(value.data, list) else [value.data]
+        if len(data) == 1 and len(names) > 1:
+            data = data * len(names)
+        if len(data) != len(names):
+            raise ValueError(f"'{value.name}' has {len(data)} values, {name} has {len(names)}")
         settable = description.settable
-        for element, one in zip(names, given, strict=True):
+        for element, number in zip(names, data, strict=True):
             variable = description.variables[element]
             if settable is not None and element not in settable:
                 text = f"{'.'.join(place)}.{element} takes no start value ({variable.causality}): not used"
                 self.findings.append(cosim.Problem(value.place, text))
                 continue
-            self.starts[place, element] = _converted(variable, description, one, value, legs)
+            self.starts[place, element] = _converted(variable, description, number, value, legs)
 
 
 def leg_to(network: Network, descriptions: Descriptions, point: Point, way: Value | Hop) -> Leg:
@@ -138,8 +138,8 @@ def _points(
             yield place, name
         for inner, element in node.elements.items():
             if name.startswith(f"{inner}."):
-                rest = name[len(inner) + 1 :]
-                yield from _points(element, (*place, inner), rest, network, descriptions)
+                remainder = name[len(inner) + 1 :]
+                yield from _points(element, (*place, inner), remainder, network, descriptions)
     elif isinstance(node, Component) and place in descriptions:
         description = descriptions[place]
         if name in description.variables or name in description.arrays:
@@ -164,17 +164,17 @@ def _converted(
     if (kind == "string" and isinstance(data, str)) or (kind == "binary" and isinstance(data, bytes)):
         return data
     if kind in ("real", *WHOLE):
-        own = items_of(description, variable.name)
-        items = {**own, **(value.items or {})}
-        if isinstance(data, str) and (own or value.type == "Enumeration"):
+        declared_items = items_of(description, variable.name)
+        items = {**declared_items, **(value.items or {})}
+        if isinstance(data, str) and (declared_items or value.type == "Enumeration"):
             if data not in items:
                 raise ValueError(str(cosim.LookUpError(f"item of {variable.name}", data, items)))
             data = items[data]
-        given = "real" if value.type in REALS and kind == "real" else "integer"
+        value_kind = "real" if value.type in REALS and kind == "real" else "integer"
         is_whole = isinstance(data, (bool, int)) or (isinstance(data, float) and data.is_integer())
-        if is_whole or (given == "real" and isinstance(data, float)):
-            data = float(data) if given == "real" else int(data)
-            way = way_along(legs, (given, kind), value.unit, value.items or own)
+        if is_whole or (value_kind == "real" and isinstance(data, float)):
+            data = float(data) if value_kind == "real" else int(data)
+            way = way_along(legs, (value_kind, kind), value.unit, value.items or declared_items)
             data = way.table.get(data, data)
             if kind == "real":
                 return way.factor * data + way.offset if way.is_linear else float(data)

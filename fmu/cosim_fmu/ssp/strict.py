@@ -114,7 +114,14 @@ def _mend(root: Element, say: Say) -> bool:
     for element in list(root.iter()):
         if not _is_of_ssp(element) or _is_foreign(element):
             continue
-        for mend in (_dialect, _strangers, _attributes, _merged, _empty, _order):
+        for mend in (
+            _translate_dialect,
+            _move_misplaced,
+            _move_unknown_attributes,
+            _merge_lists,
+            _remove_empty_lists,
+            _sort_children,
+        ):
             text = mend(element)
             if text:
                 say(element, text)
@@ -136,7 +143,7 @@ def _is_second(element: Element) -> bool:
     return name in SECOND_TYPES or name in ("Dimension", *META)
 
 
-def _dialect(element: Element) -> str:
+def _translate_dialect(element: Element) -> str:
     name, mended = local_name(element), ""
     if name == "MappingEntry" and element.get("target") is None and element.get("destination") is not None:
         element.set("target", element.attrib.pop("destination"))
@@ -149,7 +156,7 @@ def _dialect(element: Element) -> str:
         typed = any(local_name(c) in TYPES for c in element)
         mended = f"the type is in an element <{kind}>"
         if not typed and name == "Connector":
-            element.insert(0, _typed(element, kind))
+            element.insert(0, _add_type(element, kind))
     if name in ("SystemStructureDescription", "ParameterSet", "ParameterMapping", "SignalDictionary"):
         is_root = name != "SignalDictionary" or element.getparent() is None
         if is_root and element.get("source") is None and element.get("version") not in ("1.0", "2.0"):
@@ -160,86 +167,88 @@ def _dialect(element: Element) -> str:
     return mended
 
 
-def _typed(element: Element, kind: str) -> Element:
-    made = add(element, f"ssc:{kind}")
+def _add_type(element: Element, kind: str) -> Element:
+    typed = add(element, f"ssc:{kind}")
     if kind in REALS and element.get("unit"):
-        made.set("unit", element.attrib.pop("unit"))
-    return made
+        typed.set("unit", element.attrib.pop("unit"))
+    return typed
 
 
-def _strangers(element: Element) -> str:
+def _move_misplaced(element: Element) -> str:
     """Elements of the standard in a place that it does not have for them."""
     name = local_name(element)
-    known = LISTS.get(name) or ORDER.get(name)
-    if known is None:
+    allowed = LISTS.get(name) or ORDER.get(name)
+    if allowed is None:
         return ""
-    odd = [found for found in element if _is_of_ssp(found) and local_name(found) not in known]
+    odd = [
+        misplaced for misplaced in element if _is_of_ssp(misplaced) and local_name(misplaced) not in allowed
+    ]
     holder = element.getparent() if name in LISTS else element
     if not odd or holder is None:
         return ""
-    for found in odd:
-        element.remove(found)
-        annotate(holder, OURS, "cosim:Elements", OURS_NAMESPACE).append(found)
+    for misplaced in odd:
+        element.remove(misplaced)
+        annotate(holder, OURS, "cosim:Elements", OURS_NAMESPACE).append(misplaced)
     names = ", ".join(dict.fromkeys(map(local_name, odd)))
     return f"what has no place here is in an annotation: {names}"
 
 
-def _attributes(element: Element) -> str:
+def _move_unknown_attributes(element: Element) -> str:
     name = local_name(element)
-    known = BARE[name] if name in BARE else (*ATTRIBUTES.get(name, element.attrib), *BASE)
-    odd = [name for name in element.attrib if name not in known]
+    allowed = BARE[name] if name in BARE else (*ATTRIBUTES.get(name, element.attrib), *BASE)
+    odd = [name for name in element.attrib if name not in allowed]
     holder = element.getparent() if name in BARE else element
     if not odd or holder is None:
         return ""
-    kept = annotate(holder, OURS, "cosim:Attributes", OURS_NAMESPACE)
+    annotation = annotate(holder, OURS, "cosim:Attributes", OURS_NAMESPACE)
     for name in odd:
-        kept.set(name, element.attrib.pop(name))
+        annotation.set(name, element.attrib.pop(name))
     return f"attributes that the standard does not know are in an annotation: {', '.join(odd)}"
 
 
-def _merged(element: Element) -> str:
+def _merge_lists(element: Element) -> str:
     """One list of a kind."""
     first: dict[str, Element] = {}
     twice = []
-    for found in [c for c in element if local_name(c) in NOT_EMPTY and _is_of_ssp(c)]:
-        kept = first.setdefault(found.tag, found)
-        if kept is not found:
-            for inner in list(found):
-                kept.append(inner)
-            element.remove(found)
-            twice.append(local_name(found))
+    for listed in [c for c in element if local_name(c) in NOT_EMPTY and _is_of_ssp(c)]:
+        first_list = first.setdefault(listed.tag, listed)
+        if first_list is not listed:
+            for inner in list(listed):
+                first_list.append(inner)
+            element.remove(listed)
+            twice.append(local_name(listed))
     return f"several lists in one: {', '.join(dict.fromkeys(twice))}" if twice else ""
 
 
-def _empty(element: Element) -> str:
+def _remove_empty_lists(element: Element) -> str:
     lists = [c for c in element if local_name(c) in NOT_EMPTY and _is_of_ssp(c)]
-    empty = [found for found in lists if not len(found) and not found.attrib]
-    for found in empty:
-        element.remove(found)
+    empty = [listed for listed in lists if not len(listed) and not listed.attrib]
+    for listed in empty:
+        element.remove(listed)
     return f"left out, as nothing is in it: {', '.join(map(local_name, empty))}" if empty else ""
 
 
-def _order(element: Element) -> str:
+def _sort_children(element: Element) -> str:
     """Children in order; comments stay before the element that they stand before."""
     order = ORDER.get(local_name(element))
     if order is None:
         return ""
     groups: list[tuple[float, list[Element]]] = []
     waiting: list[Element] = []
-    for found in element:
-        waiting.append(found)
-        name = local_name(found)
+    for inner in element:
+        waiting.append(inner)
+        name = local_name(inner)
         if name:
-            is_clock = name == "Clock" and found.get("name") is not None
+            is_clock = name == "Clock" and inner.get("name") is not None
             rank = order.index("Dimension") + 0.5 if is_clock else order.index(name) if name in order else -1
             groups.append((rank, waiting))
             waiting = []
     ranks = [rank for rank, _ in groups]
     if ranks == sorted(ranks) or -1 in ranks:
         return ""
-    ordered = [found for _, group in sorted(groups, key=lambda item: item[0]) for found in group] + waiting
-    for found in ordered:
-        element.append(found)
+    ordered = [inner for _, group in sorted(groups, key=lambda item: item[0]) for inner in group] + waiting
+    for inner in ordered:
+        element.append(inner)
     return "its children are in the order of the schema"
 
 

@@ -71,9 +71,11 @@ def _read_before(loop: Any, until: float | None) -> dict[str, bytes | Path]:
     for name, place in places.items():
         if Path(name).suffix.lower() in DOCUMENTS:
             path = package.file(name)
-            said: list[tuple[str, str]] = []
-            root = parse_document(path.read_bytes(), name, lambda *told, said=said: said.append(told))
-            mended = bool(said)  # the reader has told it
+            findings: list[tuple[str, str]] = []
+            root = parse_document(
+                path.read_bytes(), name, lambda *finding, findings=findings: findings.append(finding)
+            )
+            mended = bool(findings)  # the reader has told it
             say = partial(_say, package, name)
             if name == loop.ssp.variant:
                 mended = _add_changes(root, loop, until, settings) or mended
@@ -147,19 +149,19 @@ def _references(root: Element, name: str, package: Any) -> Iterator[tuple[Elemen
 
 def _settings(loop: Any) -> dict[str, str]:
     """How the co-simulation is run, as attributes of our annotation."""
-    found = {"step": number_text(loop.step)}
+    attributes = {"step": number_text(loop.step)}
     if loop.algorithm is not None:
         with suppress(cosim.LookUpError):  # an algorithm of the user's own script
-            found["algorithm"] = cosim.registry().owner(type(loop.algorithm)).id.removeprefix("fmu.")
+            attributes["algorithm"] = cosim.registry().owner(type(loop.algorithm)).id.removeprefix("fmu.")
     if loop.options:
-        found["options"] = json.dumps(loop.options, sort_keys=True)
+        attributes["options"] = json.dumps(loop.options, sort_keys=True)
     if loop.tolerance is not None:
-        found["tolerance"] = number_text(loop.tolerance)
-    return found
+        attributes["tolerance"] = number_text(loop.tolerance)
+    return attributes
 
 
 def _add_changes(root: Element, loop: Any, until: float | None, settings: Any) -> bool:
-    """What was given beside the SSP: start values, the end, step and algorithm."""
+    """Add the settings that override the SSP: start values, the end, step and algorithm."""
     changed = False
     if loop.ssp.given_starts:
         top = child(root, "System")
@@ -167,8 +169,8 @@ def _add_changes(root: Element, loop: Any, until: float | None, settings: Any) -
         values: dict[str, Any] = {}
         for path in loop.ssp.given_starts:
             name, _, variable = path.partition(".")
-            known = loop.descriptions[name]
-            for element in known.arrays.get(variable, ((), (variable,)))[1]:
+            description = loop.descriptions[name]
+            for element in description.arrays.get(variable, ((), (variable,)))[1]:
                 values[f"{places[name]}.{element}"] = loop.start_values[name][element]
         add_values(top, values, "start values", root.get("version", "2.0"))
         changed = True

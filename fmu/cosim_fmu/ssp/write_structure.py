@@ -62,9 +62,9 @@ def add_values(
     With the description of the component, elements of an array become one parameter that is an array.
     """
     binding = add(child_or_new(holder, "ssd:ParameterBindings"), "ssd:ParameterBinding")
-    made = new_root("ssv:ParameterSet", {}, version=version, name=name)
-    add(binding, "ssd:ParameterValues").append(made)
-    parameters = add(made, "ssv:Parameters")
+    parameter_set = new_root("ssv:ParameterSet", {}, version=version, name=name)
+    add(binding, "ssd:ParameterValues").append(parameter_set)
+    parameters = add(parameter_set, "ssv:Parameters")
     for path, (shape, parts) in _whole(values, description).items():
         parameter = add(parameters, "ssv:Parameter", name=path)
         kinds, texts = zip(*map(_typed, parts), strict=True)
@@ -83,10 +83,10 @@ def number_text(value: float) -> str:
     return repr(float(value))
 
 
-def free_place(path: PurePath, taken: Container[str]) -> str:
+def free_place(path: PurePath, places: Container[str]) -> str:
     """Where a file comes to lie in an archive: in ``resources``, under a name that no other has."""
     numbered = (f"resources/{path.stem}_{number}{path.suffix}" for number in itertools.count(2))
-    return next(p for p in itertools.chain([f"resources/{path.name}"], numbered) if p not in taken)
+    return next(p for p in itertools.chain([f"resources/{path.name}"], numbered) if p not in places)
 
 
 class _Writer:
@@ -113,10 +113,10 @@ class _Writer:
             text = f"an SSP holds FMUs, and this is none ({description.kind}): make an FMU of it"
             self.problems.append(cosim.Problem(f"participants.{name}", text))
             return
-        wanted = "ModelExchange" if "Model Exchange" in description.kind else "CoSimulation"
-        self.interfaces[name] = read_fmu(path, wanted)[1]
-        known = next((source for source, file in self.files.items() if file == path), None)
-        source = known or free_place(path, self.files)
+        kind = "ModelExchange" if "Model Exchange" in description.kind else "CoSimulation"
+        self.interfaces[name] = read_fmu(path, kind)[1]
+        earlier = next((source for source, file in self.files.items() if file == path), None)
+        source = earlier or free_place(path, self.files)
         self.files[source] = path
         self._sources[name] = source
 
@@ -125,12 +125,12 @@ class _Writer:
         from urllib.parse import quote
 
         interface, description = self.interfaces[name], self.loop.descriptions[name]
-        wanted = "ModelExchange" if interface.model_exchange else "CoSimulation"
-        made = add(
+        kind = "ModelExchange" if interface.model_exchange else "CoSimulation"
+        component = add(
             elements, "ssd:Component", name=name, type="application/x-fmu-sharedlibrary",
-            source=quote(self._sources[name]), implementation=wanted,
+            source=quote(self._sources[name]), implementation=kind,
         )  # fmt: skip
-        connectors = add(made, "ssd:Connectors")
+        connectors = add(component, "ssd:Connectors")
         connected = {end for link in self.loop.all_links for end in (link.start, link.end)}
         arrays = description.arrays
         whole = {element: array for array, (_, names) in arrays.items() for element in names}
@@ -144,17 +144,17 @@ class _Writer:
                 self._connector(connectors, name, variable, connector, arrays.get(connector, ((), ()))[0])
         values = self.loop.start_values[name]
         if values:
-            add_values(made, values, "start values", self.version, description)
-        every = self.loop.step_multiple.get(name, 1)
-        if every > 1:
-            step = number_text(every * self.loop.step)
-            annotate(made, OSP, "osp:StepSizeHint", OTHERS["osp"], value=step)
+            add_values(component, values, "start values", self.version, description)
+        multiple = self.loop.step_multiple.get(name, 1)
+        if multiple > 1:
+            step = number_text(multiple * self.loop.step)
+            annotate(component, OSP, "osp:StepSizeHint", OTHERS["osp"], value=step)
 
     def _connector(
         self, connectors: Element, name: str, variable: Any, connector: str, shape: tuple[int, ...]
     ) -> None:
         description = self.loop.descriptions[name]
-        made = add(
+        element = add(
             connectors, "ssd:Connector", name=connector, kind=self._kind(description, variable, connector)
         )
         declared = self.interfaces[name].elements[variable.name].type
@@ -164,17 +164,17 @@ class _Writer:
         if kind == "Enumeration":
             items = tuple(description.enumerations.get(variable.name, ()))
             if not items:
-                add(made, "ssc:Integer")
+                add(element, "ssc:Integer")
                 return
-            known = self.enumerations.setdefault(items, f"Enumeration{len(self.enumerations) + 1}")
-            add(made, "ssc:Enumeration", name=known)
+            enumeration = self.enumerations.setdefault(items, f"Enumeration{len(self.enumerations) + 1}")
+            add(element, "ssc:Enumeration", name=enumeration)
             return
-        typed = add(made, f"ssc:{kind}")
+        typed = add(element, f"ssc:{kind}")
         definition = definition_of(variable.unit, description) if kind in REALS else None
         if definition is not None and self.units.setdefault(variable.unit, definition) == definition:
             typed.set("unit", variable.unit)
         for size in shape:
-            add(made, "ssc:Dimension", size=str(size))
+            add(element, "ssc:Dimension", size=str(size))
 
     def _kind(self, description: Any, variable: Any, connector: str) -> str:
         if variable.name in description.calculated:
@@ -193,29 +193,29 @@ class _Writer:
             ends[f"{side}Element"], ends[f"{side}Connector"] = name, connector
             if indices:
                 ends[f"{side}Indices"] = indices
-        made = add(connections, "ssd:Connection", **ends)
+        element = add(connections, "ssd:Connection", **ends)
         giver, taker = self.loop.descriptions[link.source], self.loop.descriptions[link.target]
-        output, taken = giver.variables[link.output], taker.variables[link.input]
+        output_variable, input_variable = giver.variables[link.output], taker.variables[link.input]
         if link.table is not None:
-            self._mapping(made, link, output.type, taken.type)
-        elif taken.type == "real" and (link.factor, link.offset) != self._units_alone(link):
-            _linear(made, link.factor, link.offset)
+            self._mapping(element, link, output_variable.type, input_variable.type)
+        elif input_variable.type == "real" and (link.factor, link.offset) != self._units_alone(link):
+            _linear(element, link.factor, link.offset)
 
-    def _mapping(self, made: Element, link: Link, given: str, taken: str) -> None:
+    def _mapping(self, element: Element, link: Link, source: str, target: str) -> None:
         """A table; where one side is boolean and the other is not, a table of integers, with 0 and 1."""
         assert link.table is not None
         is_whole = all(float(value).is_integer() for value in link.table.values())
         if is_whole and (link.factor, link.offset) == (1.0, 0.0):
-            kind = "Boolean" if given == taken == "boolean" else "Integer"
-            table = add(made, f"ssc:{kind}MappingTransformation")
+            kind = "Boolean" if source == target == "boolean" else "Integer"
+            table = add(element, f"ssc:{kind}MappingTransformation")
             for pair in link.table.items():
                 texts = (_typed(bool(value) if kind == "Boolean" else int(value))[1] for value in pair)
                 add(table, "ssc:MapEntry", **dict(zip(("source", "target"), texts, strict=True)))
-        elif given == "boolean":
-            zero, one = link.convert(False), link.convert(True)
-            _linear(made, one - zero, zero)
+        elif source == "boolean":
+            at_false, at_true = link.convert(False), link.convert(True)
+            _linear(element, at_true - at_false, at_false)
         else:
-            text = f"{link} maps {given} values to numbers that are not whole, which SSP cannot say"
+            text = f"{link} maps {source} values to numbers that are not whole, which SSP cannot say"
             self.problems.append(cosim.Problem("connections", text))
 
     def _units_alone(self, link: Link) -> tuple[float, float]:
@@ -241,9 +241,9 @@ class _Writer:
         if self.enumerations:
             holder = add(root, "ssd:Enumerations")
             for items, name in self.enumerations.items():
-                made = add(holder, "ssc:Enumeration", name=name)
+                enumeration = add(holder, "ssc:Enumeration", name=name)
                 for item, number in items:
-                    add(made, "ssc:Item", name=item, value=str(number))
+                    add(enumeration, "ssc:Item", name=item, value=str(number))
         if self.units:
             holder = add(root, "ssd:Units")
             for name, (exponents, factor, offset) in self.units.items():
@@ -269,16 +269,16 @@ def _whole(
     """Values with their shapes; what is missing of an array is what its description says."""
     arrays = {} if description is None else description.arrays
     whole = {element: array for array, (_, elements) in arrays.items() for element in elements}
-    found: dict[str, tuple[tuple[int, ...], list[Any]]] = {}
+    arranged: dict[str, tuple[tuple[int, ...], list[Any]]] = {}
     for path, value in values.items():
         array = whole.get(path)
         if array is None or description is None:
-            found[path] = ((), [value])
+            arranged[path] = ((), [value])
             continue
         shape, elements = arrays[array]
         starts = [values.get(e, description.variables[e].start) for e in elements]
-        found[array] = (shape, [type(value)() if start is None else start for start in starts])
-    return found
+        arranged[array] = (shape, [type(value)() if start is None else start for start in starts])
+    return arranged
 
 
 def _typed(value: Any) -> tuple[str, str]:

@@ -107,10 +107,10 @@ def new_root(tag: str, prefixes: Mapping[str, str], **attributes: str) -> Elemen
     """A root element; `tag` is ``prefix:Name``."""
     from lxml import etree
 
-    known = {**NAMESPACES, **prefixes}
+    namespaces = {**NAMESPACES, **prefixes}
     prefix, _, name = tag.partition(":")
-    used = {p: known[p] for p in dict.fromkeys([prefix, "ssc", *prefixes])}
-    return etree.Element(f"{{{known[prefix]}}}{name}", dict(attributes), used)
+    used = {p: namespaces[p] for p in dict.fromkeys([prefix, "ssc", *prefixes])}
+    return etree.Element(f"{{{namespaces[prefix]}}}{name}", dict(attributes), used)
 
 
 def add(parent: Element, tag: str, **attributes: str) -> Element:
@@ -124,8 +124,8 @@ def add(parent: Element, tag: str, **attributes: str) -> Element:
 
 def child_or_new(parent: Element, tag: str) -> Element:
     """The first child of a name, or a new last one; `tag` as for `add`."""
-    found = child(parent, tag.partition(":")[2])
-    return add(parent, tag) if found is None else found
+    first = child(parent, tag.partition(":")[2])
+    return add(parent, tag) if first is None else first
 
 
 def annotate(holder: Element, kind: str, tag: str, namespace: str, **attributes: str) -> Element:
@@ -136,9 +136,9 @@ def annotate(holder: Element, kind: str, tag: str, namespace: str, **attributes:
         holder.append(notes)
     note = add(notes, "ssc:Annotation", type=kind)
     prefix, _, name = tag.partition(":")
-    made = note.makeelement(f"{{{namespace}}}{name}", attributes, {prefix: namespace})
-    note.append(made)
-    return made
+    annotation = note.makeelement(f"{{{namespace}}}{name}", attributes, {prefix: namespace})
+    note.append(annotation)
+    return annotation
 
 
 def to_bytes(root: Element, *, pretty: bool = False) -> bytes:
@@ -151,12 +151,12 @@ def to_bytes(root: Element, *, pretty: bool = False) -> bytes:
 
 def _undeclared(log: Any) -> dict[str, int]:
     """Prefixes that were used without being declared, and where first."""
-    found: dict[str, int] = {}
+    lines: dict[str, int] = {}
     for entry in log:
         match = UNDECLARED.search(entry.message)
         if match:
-            found.setdefault(match[1], entry.line)
-    return found
+            lines.setdefault(match[1], entry.line)
+    return lines
 
 
 def _meaning(prefix: str) -> str:
@@ -165,17 +165,19 @@ def _meaning(prefix: str) -> str:
 
 def _with_namespaces(data: bytes, name: str, say: Say) -> bytes:
     """The document with the namespaces of the standard in place of those that are like them."""
-    known = {meaning.rpartition("SystemStructure")[2].lower(): meaning for meaning in NAMESPACES.values()}
+    by_name = {meaning.rpartition("SystemStructure")[2].lower(): meaning for meaning in NAMESPACES.values()}
     parts, done = [], 0
-    for found in DECLARATION.finditer(data):
-        given = found[2].decode("utf-8", "replace")
-        match = None if given in NAMESPACES.values() else LIKE_OURS.search(given)
+    for declaration in DECLARATION.finditer(data):
+        namespace = declaration[2].decode("utf-8", "replace")
+        match = None if namespace in NAMESPACES.values() else LIKE_OURS.search(namespace)
         if match is not None:
-            meaning = known[match[1].lower()]
-            line = data.count(b"\n", 0, found.start()) + 1
-            say(f"{name}:{line}", f"the namespace {given} is not one of the standard; taken for {meaning}")
-            parts += [data[done : found.start(2)], meaning.encode()]
-            done = found.end(2)
+            meaning = by_name[match[1].lower()]
+            line = data.count(b"\n", 0, declaration.start()) + 1
+            say(
+                f"{name}:{line}", f"the namespace {namespace} is not one of the standard; taken for {meaning}"
+            )
+            parts += [data[done : declaration.start(2)], meaning.encode()]
+            done = declaration.end(2)
     return b"".join([*parts, data[done:]])
 
 

@@ -57,11 +57,13 @@ class FmuProbe:
 
     def findings(self) -> Iterator[Finding]:
         """Run all checks; where a process dies, the others are done in a new one."""
-        left = list(RUN_CHECKS)
-        while left:
-            own = next((i for i, name in enumerate(left) if name in OF_A_NEW_PROCESS), len(left))
-            now = left[: max(own, 1)]
-            rows, died = self._run(now)
+        remaining = list(RUN_CHECKS)
+        while remaining:
+            first_of_new_process = next(
+                (i for i, name in enumerate(remaining) if name in OF_A_NEW_PROCESS), len(remaining)
+            )
+            selected = remaining[: max(first_of_new_process, 1)]
+            rows, died = self._run(selected)
             where = LOADING
             for row in rows:
                 if "begin" in row:
@@ -75,14 +77,16 @@ class FmuProbe:
             if died and where == DECISIVE:
                 yield Finding("note", "run", "nothing else was tried")
                 return
-            left = left[left.index(where) + 1 :] if where in left else left[len(now) :]
+            remaining = (
+                remaining[remaining.index(where) + 1 :] if where in remaining else remaining[len(selected) :]
+            )
 
     @staticmethod
     def _finding(severity: str, where: str, text: str) -> Finding:
         return Finding("warning" if where in FORGIVABLE else severity, where, text)
 
     def _run(self, checks: list[str]) -> tuple[list[dict[str, Any]], str]:
-        """What the process wrote, and how it ended if not well."""
+        """The rows that the process wrote, and how it ended if not well."""
         job = self._folder / "job.json"
         job.write_text(json.dumps({**self._job, "checks": checks}), "utf-8")
         self._answers.write_text("")

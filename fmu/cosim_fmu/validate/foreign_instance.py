@@ -43,16 +43,16 @@ class ForeignInstance:
         self.fmu, self.messages = fmu, list[str]()
         self.time, self.stopped, self._next = fmu.start, False, math.inf
         self.instance = new_instance(fmu.library, self._log)
-        made = name, fmu.job["guid"], Path(fmu.job["unpacked"])
+        identity = name, fmu.job["guid"], Path(fmu.job["unpacked"])
         options = {"event_mode": fmu.job["event_mode"], "early_return": False}
-        self._do(partial(self.instance.instantiate, *made, **options))
+        self._call_checked(partial(self.instance.instantiate, *identity, **options))
 
     def begin(self) -> Self:
         """Up to the first step."""
         instance, job = self.instance, self.fmu.job
-        self._do(instance.setup, self.fmu.start, None, job["tolerance"])
-        self._do(instance.enter_initialization_mode)
-        self._do(instance.exit_initialization_mode)
+        self._call_checked(instance.setup, self.fmu.start, None, job["tolerance"])
+        self._call_checked(instance.enter_initialization_mode)
+        self._call_checked(instance.exit_initialization_mode)
         self.time, self.stopped, self._next = self.fmu.start, False, math.inf
         if not self.fmu.steps or job["event_mode"]:
             self._leave_event_mode()
@@ -81,11 +81,11 @@ class ForeignInstance:
             self.time = time + size
             return
         where = f" at t = {time:.9g}"
-        answer = self._do(self.instance.do_step, time, size, where=where)
+        answer = self._call_checked(self.instance.do_step, time, size, where=where)
         if answer.discarded:
             raise FailedCallError(f"{self.instance.name_of('DoStep')}{where}: discarded{self.said()}")
         if answer.event and not answer.terminate and self.fmu.job["event_mode"]:
-            self._do(self.instance.enter_event_mode)
+            self._call_checked(self.instance.enter_event_mode)
             self._leave_event_mode()
 
     def drive(self, i: int) -> None:
@@ -102,7 +102,7 @@ class ForeignInstance:
         data = (self.instance.c_types[kind] * len(values))(*values)
         names = ", ".join(f"{v['name']} = {x!r}" for v, x in zip(variables, values, strict=True))
         references = _references([v["reference"] for v in variables])
-        self._do(self.instance.set, kind, references, data, where=f"({names})")
+        self._call_checked(self.instance.set, kind, references, data, where=f"({names})")
 
     def get(self, variables: list[dict[str, Any]]) -> Row:
         """Read variables of one type; all elements of an array or none."""
@@ -114,7 +114,7 @@ class ForeignInstance:
             references = [v["reference"] for v in variables]  # aliases
         data = (self.instance.c_types[kind] * len(variables))()
         where = f" of {variables[0]['name']} …"
-        self._do(self.instance.get, kind, _references(references), data, where=where)
+        self._call_checked(self.instance.get, kind, _references(references), data, where=where)
         return list(data)
 
     def read(self) -> Row:
@@ -124,7 +124,7 @@ class ForeignInstance:
 
     def set_time(self, time: float) -> None:
         """Model Exchange: s."""
-        self._do(self.instance.set_time, time)
+        self._call_checked(self.instance.set_time, time)
 
     def states(self) -> Row:
         """The continuous states."""
@@ -141,45 +141,45 @@ class ForeignInstance:
     def put_states(self, values: Row) -> None:
         """Write the continuous states."""
         if values:
-            self._do(self.instance.set_continuous_states, (ctypes.c_double * len(values))(*values))
+            self._call_checked(self.instance.set_continuous_states, (ctypes.c_double * len(values))(*values))
 
     def save(self) -> tuple[SavedState, list[Any]]:
         """A saved state, and what has to be known beside."""
-        state = self._do(self.instance.save)
+        state = self._call_checked(self.instance.save)
         return state, [state.mode, self.time, self._next, self.stopped]
 
     def restore(self, state: tuple[SavedState, list[Any]]) -> None:
         """Go back to a saved state."""
         saved, (_, self.time, self._next, self.stopped) = state
-        self._do(self.instance.restore, saved)
+        self._call_checked(self.instance.restore, saved)
 
     def drop(self, state: tuple[SavedState, list[Any]]) -> None:
         """Free a saved state."""
-        self._do(self.instance.free_state, state[0])
+        self._call_checked(self.instance.free_state, state[0])
 
     def to_bytes(self, state: tuple[SavedState, list[Any]]) -> bytes:
         """A saved state, serialized."""
-        found: bytes = self._do(self.instance.serialize, state[0])
-        return found
+        data: bytes = self._call_checked(self.instance.serialize, state[0])
+        return data
 
-    def from_bytes(self, data: bytes, known: Sequence[Any]) -> tuple[SavedState, list[Any]]:
+    def from_bytes(self, data: bytes, memory: Sequence[Any]) -> tuple[SavedState, list[Any]]:
         """A saved state of serialized bytes, and what was known beside the saved one."""
-        return self._do(self.instance.deserialize, data, known[0]), list(known)
+        return self._call_checked(self.instance.deserialize, data, memory[0]), list(memory)
 
     def terminate(self) -> None:
         """End the simulation."""
-        self._do(self.instance.terminate)
+        self._call_checked(self.instance.terminate)
 
     def reset(self) -> None:
-        """As a new instance."""
-        self._do(self.instance.reset)
+        """Reset the instance to its state after instantiation."""
+        self._call_checked(self.instance.reset)
 
     def free(self) -> None:
         """Free the instance."""
         self.instance.free()
 
     def said(self) -> str:
-        """What it logged last, as the end of a sentence."""
+        """The last message that the FMU logged, as the end of a sentence."""
         lines = [line for message in self.messages[-1:] for line in message.splitlines()]
         return f'. It logged: "{" ".join(lines)[:300]}"' if lines else ""
 
@@ -187,7 +187,7 @@ class ForeignInstance:
         if status != OK:
             self.messages.append(message.strip())
 
-    def _do(self, action: Any, *arguments: Any, where: str = "") -> Any:
+    def _call_checked(self, action: Any, *arguments: Any, where: str = "") -> Any:
         """Call something; what goes wrong ends the check."""
         self.messages.clear()
         try:
@@ -197,18 +197,18 @@ class ForeignInstance:
 
     def _euler(self, begin: float, end: float) -> None:
         states, rates = self.states(), self.rates()
-        before = self.indicators()
+        indicators = self.indicators()
         self.set_time(end)
         self.put_states([x + (end - begin) * rate for x, rate in zip(states, rates, strict=True)])
-        crossed = any((a > 0.0) != (b > 0.0) for a, b in zip(before, self.indicators(), strict=True))
-        wanted = self.fmu.job["wants_steps"] and self._do(self.instance.completed_step)[0]
-        if crossed or wanted or end >= self._next:
-            self._do(self.instance.enter_event_mode)
+        crossed = any((a > 0.0) != (b > 0.0) for a, b in zip(indicators, self.indicators(), strict=True))
+        asks_for_event = self.fmu.job["wants_steps"] and self._call_checked(self.instance.completed_step)[0]
+        if crossed or asks_for_event or end >= self._next:
+            self._call_checked(self.instance.enter_event_mode)
             self._leave_event_mode()
 
     def _leave_event_mode(self) -> None:
         for _ in range(MOST_EVENT_ITERATIONS):
-            update = self._do(self.instance.update_discrete_states)
+            update = self._call_checked(self.instance.update_discrete_states)
             self._next = math.inf if update.next_event is None else update.next_event
             if update.terminate:
                 self.stopped = True
@@ -216,14 +216,14 @@ class ForeignInstance:
             if not update.again:
                 steps = self.fmu.steps
                 instance = self.instance
-                self._do(instance.enter_step_mode if steps else instance.enter_continuous_time_mode)
+                self._call_checked(instance.enter_step_mode if steps else instance.enter_continuous_time_mode)
                 return
         raise FailedCallError(f"discrete states still change after {MOST_EVENT_ITERATIONS} updates")
 
     def _vector(self, function: Any, count: int) -> Row:
         data = (ctypes.c_double * count)()
         if count:
-            self._do(function, data)
+            self._call_checked(function, data)
         return list(data)
 
 

@@ -64,25 +64,25 @@ Found = Iterator[tuple[str, str]]
 
 @contextmanager
 def _instance(fmu: ForeignFmu, name: str = "instance") -> Iterator[ForeignInstance]:
-    made = ForeignInstance(fmu, name)
+    instance = ForeignInstance(fmu, name)
     try:
-        yield made
+        yield instance
     finally:
-        made.free()
+        instance.free()
 
 
-def _compared(fmu: ForeignFmu, expected: list[Row], rows: list[Row], what: str) -> Found:
+def _compared(fmu: ForeignFmu, expected: list[Row], rows: list[Row], fault: str) -> Found:
     """What is wrong where a number is not the same to the last bit, with the first of them."""
     for i, (a, b) in enumerate(zip(expected, rows, strict=True)):
         for variable, x, y in zip(fmu.seen, a, b, strict=True):
             if x != y and not (math.isnan(x) and math.isnan(y)):
                 at = f" at point {i + 1}" if len(rows) > 1 else ""
-                yield "error", f"{what}: {variable['name']} is {y!r} instead of {x!r}{at}"
+                yield "error", f"{fault}: {variable['name']} is {y!r} instead of {x!r}{at}"
                 return
 
 
 def functions(fmu: ForeignFmu) -> Found:
-    """What the standard asks a library to export, and what it says about itself."""
+    """Check the functions that a library exports, and the version and platform that it returns."""
     version = fmu.job["version"]
     prefix = fmu.library.table.prefix
     needed = {name for able, names in CAPABILITIES.items() if fmu.job[able] for name in names}
@@ -90,10 +90,10 @@ def functions(fmu: ForeignFmu) -> Found:
     for name in missing:
         if name.lower() in needed:
             yield "error", f"the library does not export {prefix}{name}, though the capability is declared"
-    rest = [prefix + name for name in missing if name.lower() not in needed]
-    if rest:
+    unexported = [prefix + name for name in missing if name.lower() not in needed]
+    if unexported:
         asks = f"FMI {version} asks of every library"
-        yield "warning", f"the library does not export {', '.join(rest)}, which {asks}"
+        yield "warning", f"the library does not export {', '.join(unexported)}, which {asks}"
     answers = {"GetVersion": version}
     answers |= {
         "1.0": {"GetTypesPlatform" if fmu.steps else "GetModelTypesPlatform": "standard32"},
@@ -108,14 +108,14 @@ def functions(fmu: ForeignFmu) -> Found:
 
 def simulation(fmu: ForeignFmu) -> Found:
     """A plain run: start values, finite outputs."""
-    with _instance(fmu) as one:
+    with _instance(fmu) as instance:
         exact = [
             v
             for v in fmu.of("output", "local", "parameter", "input", kind="Real")
             if v["start"] is not None and v["size"] == 1 and v["access"] in ("Real", "Float64")
         ]
-        one.begin()
-        at_start = one.get(exact)
+        instance.begin()
+        at_start = instance.get(exact)
         for variable, value in zip(exact, at_start, strict=True):
             start = float(variable["start"])
             if variable["initial"] == "exact" and abs(value - start) > 1e-9 * max(1.0, abs(start)):
@@ -123,22 +123,22 @@ def simulation(fmu: ForeignFmu) -> Found:
                     "warning",
                     f"{variable['name']} starts at {value!r}, its start value is {variable['start']}",
                 )
-        for i, row in enumerate(one.steps(0, STEPS, drive=False)):
+        for i, row in enumerate(instance.steps(0, STEPS, drive=False)):
             for variable, value in zip(fmu.seen, row, strict=True):
                 if not math.isfinite(value) and variable["causality"] == "output":
                     yield "error", f"output {variable['name']} is {value!r} after {i + 1} steps"
                     return
-        one.terminate()
+        instance.terminate()
 
 
 def repetition(fmu: ForeignFmu) -> Found:
     """A second instance after the first repeats it."""
-    with _instance(fmu) as one:
-        expected = one.begin().steps(0, HALF)
-        one.terminate()
-    with _instance(fmu) as again:
-        rows = again.begin().steps(0, HALF)
-        again.terminate()
+    with _instance(fmu) as first:
+        expected = first.begin().steps(0, HALF)
+        first.terminate()
+    with _instance(fmu) as second:
+        rows = second.begin().steps(0, HALF)
+        second.terminate()
     yield from _compared(fmu, expected, rows, "a second instance does not repeat the first")
 
 
@@ -146,11 +146,11 @@ def reset(fmu: ForeignFmu) -> Found:
     """After a reset the instance repeats itself."""
     if fmu.job["version"] == "1.0" and not fmu.steps:
         return  # FMI 1.0 knows none
-    with _instance(fmu) as one:
-        expected = one.begin().steps(0, HALF)
-        one.terminate()
-        one.reset()
-        rows = one.begin().steps(0, HALF)
+    with _instance(fmu) as instance:
+        expected = instance.begin().steps(0, HALF)
+        instance.terminate()
+        instance.reset()
+        rows = instance.begin().steps(0, HALF)
     yield from _compared(fmu, expected, rows, "after a reset it does not repeat itself")
 
 
@@ -158,15 +158,15 @@ def two_instances(fmu: ForeignFmu) -> Found:
     """Two instances at the same time do not disturb each other."""
     if fmu.job["only_once"]:
         return
-    with _instance(fmu, "one") as one:
-        expected = one.begin().steps(0, HALF)
-    with _instance(fmu, "one") as one, _instance(fmu, "two") as two:
-        one.begin(), two.begin()
+    with _instance(fmu, "one") as first:
+        expected = first.begin().steps(0, HALF)
+    with _instance(fmu, "one") as first, _instance(fmu, "two") as second:
+        first.begin(), second.begin()
         rows = []
         for i in range(HALF):
-            rows += one.steps(i, i + 1)
+            rows += first.steps(i, i + 1)
             if i % 2 == 0:
-                two.steps(i // 2, i // 2 + 1, drive=False)
+                second.steps(i // 2, i // 2 + 1, drive=False)
     yield from _compared(fmu, expected, rows, "two instances in one process disturb each other")
 
 
@@ -175,28 +175,28 @@ def rollback(fmu: ForeignFmu) -> Found:
     if not fmu.job["can_restore"]:
         yield "note", "declares no canGetAndSetFMUstate: a master cannot repeat a step"
         return
-    with _instance(fmu) as one:
-        one.begin().steps(0, HALF // 2)
-        state, before = one.save(), one.read()
-        expected = one.steps(HALF // 2, HALF)
-        one.restore(state)
-        yield from _compared(fmu, [before], [one.read()], "hidden state: values are not restored")
+    with _instance(fmu) as instance:
+        instance.begin().steps(0, HALF // 2)
+        state, values = instance.save(), instance.read()
+        expected = instance.steps(HALF // 2, HALF)
+        instance.restore(state)
+        yield from _compared(fmu, [values], [instance.read()], "hidden state: values are not restored")
         for times in ("once", "twice"):
-            what = f"hidden state: after restoring {times} the same steps differ"
-            found = list(_compared(fmu, expected, one.steps(HALF // 2, HALF), what))
-            yield from found
-            if found:
+            fault = f"hidden state: after restoring {times} the same steps differ"
+            differences = list(_compared(fmu, expected, instance.steps(HALF // 2, HALF), fault))
+            yield from differences
+            if differences:
                 break
-            one.restore(state)
-        one.drop(state)
-    with _instance(fmu) as one:
-        one.begin()
+            instance.restore(state)
+        instance.drop(state)
+    with _instance(fmu) as instance:
+        instance.begin()
         rows = []
         for i in range(HALF):
-            one.drop(one.save())
-            rows += one.steps(i, i + 1)
-    with _instance(fmu) as one:
-        expected = one.begin().steps(0, HALF)
+            instance.drop(instance.save())
+            rows += instance.steps(i, i + 1)
+    with _instance(fmu) as instance:
+        expected = instance.begin().steps(0, HALF)
     yield from _compared(fmu, expected, rows, "saving the state changes the results")
 
 
@@ -204,52 +204,52 @@ def serialization(fmu: ForeignFmu) -> Found:
     """A second instance goes on from bytes; leaves behind what `new_process` compares with."""
     if not fmu.job["can_serialize"]:
         return
-    with _instance(fmu) as one:
-        one.begin().steps(0, HALF // 2)
-        state = one.save()
-        data, known = one.to_bytes(state), state[1]
-        expected = one.steps(HALF // 2, HALF)
+    with _instance(fmu) as first:
+        first.begin().steps(0, HALF // 2)
+        state = first.save()
+        data, memory = first.to_bytes(state), state[1]
+        expected = first.steps(HALF // 2, HALF)
     with _instance(fmu, "second") as second:
         second.begin()
-        second.restore(second.from_bytes(data, known))
+        second.restore(second.from_bytes(data, memory))
         rows = second.steps(HALF // 2, HALF)
-    what = "hidden state: a second instance does not go on from serialized bytes"
-    yield from _compared(fmu, expected, rows, what)
+    fault = "hidden state: a second instance does not go on from serialized bytes"
+    yield from _compared(fmu, expected, rows, fault)
     folder = Path(fmu.job["folder"])
     (folder / "state").write_bytes(data)
-    (folder / "expected.json").write_text(json.dumps([known, expected]))
+    (folder / "expected.json").write_text(json.dumps([memory, expected]))
 
 
 def new_process(fmu: ForeignFmu) -> Found:
-    """What `serialization` left behind is continued."""
+    """A new process continues from the bytes that `serialization` wrote."""
     folder = Path(fmu.job["folder"])
     if not (folder / "expected.json").exists():
         return
-    known, expected = json.loads((folder / "expected.json").read_text())
-    with _instance(fmu) as one:
-        one.begin()
-        one.restore(one.from_bytes((folder / "state").read_bytes(), known))
-        rows = one.steps(HALF // 2, HALF)
-    what = "hidden state: a new process does not go on from serialized bytes"
-    yield from _compared(fmu, expected, rows, what)
+    memory, expected = json.loads((folder / "expected.json").read_text())
+    with _instance(fmu) as instance:
+        instance.begin()
+        instance.restore(instance.from_bytes((folder / "state").read_bytes(), memory))
+        rows = instance.steps(HALF // 2, HALF)
+    fault = "hidden state: a new process does not go on from serialized bytes"
+    yield from _compared(fmu, expected, rows, fault)
 
 
 def evaluation(fmu: ForeignFmu) -> Found:
     """Derivatives and event indicators are functions of time, states and inputs: nothing else."""
     if fmu.steps:
         return
-    with _instance(fmu) as one:
-        one.begin().steps(0, 2, drive=False)
-        if one.stopped:
+    with _instance(fmu) as instance:
+        instance.begin().steps(0, 2, drive=False)
+        if instance.stopped:
             return
-        states = one.states()
-        expected = one.rates() + one.indicators()
-        one.set_time(one.time + 1e-3 * fmu.step)
-        one.put_states([x + 1e-3 * max(1.0, abs(x)) for x in states])
-        one.rates(), one.indicators()
-        one.set_time(one.time)
-        one.put_states(states)
-        if one.rates() + one.indicators() != expected:
+        states = instance.states()
+        expected = instance.rates() + instance.indicators()
+        instance.set_time(instance.time + 1e-3 * fmu.step)
+        instance.put_states([x + 1e-3 * max(1.0, abs(x)) for x in states])
+        instance.rates(), instance.indicators()
+        instance.set_time(instance.time)
+        instance.put_states(states)
+        if instance.rates() + instance.indicators() != expected:
             yield "error", "derivatives or event indicators differ after an evaluation elsewhere and back"
 
 
@@ -258,9 +258,9 @@ def step_sizes(fmu: ForeignFmu) -> Found:
     if not fmu.job["variable_step"] or not fmu.steps:
         return
     tolerance = 100.0 * (fmu.job["tolerance"] or 1e-4)
-    with _instance(fmu, "one") as one, _instance(fmu, "two") as other:
-        whole = one.begin().steps(0, HALF, drive=False)
-        parts = other.begin().steps(0, HALF, parts=2, drive=False)
+    with _instance(fmu, "one") as coarse, _instance(fmu, "two") as fine:
+        whole = coarse.begin().steps(0, HALF, drive=False)
+        parts = fine.begin().steps(0, HALF, parts=2, drive=False)
     reals = [(i, v) for i, v in enumerate(fmu.seen) if v["type"] == "Real"]
     largest = {i: max((abs(row[i]) for row in whole), default=0.0) for i, _ in reals}
     of_unit: dict[str, float] = {}
@@ -289,10 +289,10 @@ def bounds(fmu: ForeignFmu) -> Found:
             if variable[side] is None:
                 continue
             try:
-                with _instance(fmu) as one:
-                    one.begin()
-                    one.set([variable], [float(variable[side])])
-                    rows = one.steps(0, 3, drive=False)
+                with _instance(fmu) as instance:
+                    instance.begin()
+                    instance.set([variable], [float(variable[side])])
+                    rows = instance.steps(0, 3, drive=False)
             except FailedCallError as error:
                 yield "error", f"with {variable['name']} at its {side} {variable[side]}: {error}"
                 continue
@@ -307,13 +307,13 @@ def bounds(fmu: ForeignFmu) -> Found:
 def short_lives(fmu: ForeignFmu) -> Found:
     """Instances that are freed early."""
     ForeignInstance(fmu).free()
-    made = ForeignInstance(fmu)
-    made.begin()
-    made.free()
-    made = ForeignInstance(fmu)
-    made.begin()
-    made.terminate()
-    made.free()
+    instance = ForeignInstance(fmu)
+    instance.begin()
+    instance.free()
+    instance = ForeignInstance(fmu)
+    instance.begin()
+    instance.terminate()
+    instance.free()
     for _ in range(5):
         ForeignInstance(fmu).free()
     yield from ()
@@ -323,14 +323,14 @@ def wrong_steps(fmu: ForeignFmu) -> Found:
     """Communication steps that are not positive."""
     if not fmu.steps:
         return
-    taken = []
+    accepted = []
     for size in (0.0, -fmu.step):
-        with _instance(fmu) as one:
-            one.begin()
-            if _is_taken(one.do_step, fmu.start, size):
-                taken.append(f"{size:g}")
-    if taken:
-        yield "warning", f"communication steps of {' and '.join(taken)} s are answered by OK"
+        with _instance(fmu) as instance:
+            instance.begin()
+            if _is_taken(instance.do_step, fmu.start, size):
+                accepted.append(f"{size:g}")
+    if accepted:
+        yield "warning", f"communication steps of {' and '.join(accepted)} s are answered by OK"
 
 
 def wrong_values(fmu: ForeignFmu) -> Found:
@@ -338,24 +338,24 @@ def wrong_values(fmu: ForeignFmu) -> Found:
     unknown = max((v["reference"] for v in fmu.variables), default=0) + 12345
     kind = "Float64" if fmu.job["version"] == "3.0" else "Real"
     nowhere = {"name": "?", "access": kind, "size": 1, "reference": unknown}
-    with _instance(fmu) as one:
-        one.begin()
-        if _is_taken(one.get, [nowhere]):
-            name = one.instance.name_of(f"Get{kind}")
+    with _instance(fmu) as instance:
+        instance.begin()
+        if _is_taken(instance.get, [nowhere]):
+            name = instance.instance.name_of(f"Get{kind}")
             yield "warning", f"{name} of a value reference that is not there ({unknown}) is answered by OK"
     for variable in fmu.driven[:1]:
-        with _instance(fmu) as one:
-            one.begin()
-            if _is_taken(one.set, [variable], [math.nan]):
+        with _instance(fmu) as instance:
+            instance.begin()
+            if _is_taken(instance.set, [variable], [math.nan]):
                 yield "warning", f"input {variable['name']} accepts NaN and returns OK"
     if not fmu.steps:
         return
     for variable in fmu.of("input", "parameter", kind="Real"):
         if variable["min"] is not None and variable["variability"] != "fixed" and variable["size"] == 1:
             below = float(variable["min"]) - max(1.0, abs(float(variable["min"])))
-            with _instance(fmu) as one:
-                one.begin()
-                if _is_taken(one.set, [variable], [below]):
+            with _instance(fmu) as instance:
+                instance.begin()
+                if _is_taken(instance.set, [variable], [below]):
                     name = variable["name"]
                     yield "warning", f"{name} takes {below!r}, below its min {variable['min']}, with OK"
             break

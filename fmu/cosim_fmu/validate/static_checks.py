@@ -107,16 +107,16 @@ def _structure(read: Any) -> Iterator[tuple[str, str]]:
 def _experiment(experiment: Any) -> Iterator[tuple[str, str]]:
     if experiment is None:
         return
-    found = {}
+    numbers = {}
     for name in ("startTime", "stopTime", "tolerance", "stepSize"):
         text = getattr(experiment, name, None)
         if text is not None:
             try:
-                found[name] = float(text)
+                numbers[name] = float(text)
             except ValueError:
                 yield "error", f"DefaultExperiment: {name} is {text!r}, needs a number"
-    if found.get("stopTime", math.inf) < found.get("startTime", 0.0):
+    if numbers.get("stopTime", math.inf) < numbers.get("startTime", 0.0):
         yield "error", "DefaultExperiment: stopTime is before startTime"
     for name in ("tolerance", "stepSize"):
-        if not found.get(name, 1.0) > 0.0:
-            yield "error", f"DefaultExperiment: {name} is {found[name]:g}, needs more than 0"
+        if not numbers.get(name, 1.0) > 0.0:
+            yield "error", f"DefaultExperiment: {name} is {numbers[name]:g}, needs more than 0"

@@ -44,18 +44,18 @@ class ValidateCommand(cosim.Command):
             print(path)
             findings: list[Finding] = []
             checked.append({"fmu": path, "findings": findings})
-            self._tell(check_file(path), findings)
+            self._print_findings(check_file(path), findings)
             if not arguments.static:
-                self._tell(check_run(path, timeout), findings)
+                self._print_findings(check_run(path, timeout), findings)
             counts = Counter(finding.severity for finding in findings)
-            told = ", ".join(f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in SEVERITIES if counts[s])
-            print(f"  {told or 'no findings'}")
+            totals = ", ".join(f"{counts[s]} {s}{'s' * (counts[s] != 1)}" for s in SEVERITIES if counts[s])
+            print(f"  {totals or 'no findings'}")
             failed += bool(counts["error"])
         return int(failed > 0)
 
     @staticmethod
-    def _tell(findings: Iterable[Finding], found: list[Finding]) -> None:
+    def _print_findings(findings: Iterable[Finding], printed: list[Finding]) -> None:
         """Print each as it comes, and keep it."""
         for finding in findings:
             print(f"  {finding}", flush=True)
-            found.append(finding)
+            printed.append(finding)

@@ -205,4 +205,6 @@ class Constraint(Component):
     @classmethod
     def writes(cls, name: str) -> bool:
         """Whether a kernel function of the class writes a slot."""
-        return any(a.name == name and a.effect == "write" for found in cls.arguments.values() for a in found)
+        return any(
+            a.name == name and a.effect == "write" for arguments in cls.arguments.values() for a in arguments
+        )

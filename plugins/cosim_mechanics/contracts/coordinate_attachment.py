@@ -56,8 +56,8 @@ class CoordinateAttachment(Attachment):
         if not index.isdigit() or int(index) >= size:
             counted = f"{joint}[0]" if size == 1 else f"{joint}[0] … {joint}[{size - 1}]"
             raise cosim.ModelError.of("", f"{argument.of} is '{joint}[{index}]', there are {counted}")
-        asked = {a.slot for all in part.arguments.values() for a in all if a.of == argument.of}
-        if argument.slot == "q" and (asked & {"u", "tau"} or isinstance(part, Constraint)):
+        quantities = {a.slot for all in part.arguments.values() for a in all if a.of == argument.of}
+        if argument.slot == "q" and (quantities & {"u", "tau"} or isinstance(part, Constraint)):
             return slot.part(_coordinate_of(assembly, joint, int(index), argument.of))
         return slot.part(int(index))
 

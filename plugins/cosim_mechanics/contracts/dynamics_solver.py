@@ -33,12 +33,12 @@ class DynamicsSolver(Solver):
 
     def unmet(self, state: State, tolerance: float) -> list[str]:
         """The constraints whose positions or speeds are off by more."""
-        found = []
+        violated = []
         for name, part in state.system.parts.items():
             if isinstance(part, Constraint):
-                for what in ("position_error", "velocity_error"):
-                    error = float(abs(np.atleast_1d(state[f"{name}.{what}"])).max())
+                for quantity in ("position_error", "velocity_error"):
+                    error = float(abs(np.atleast_1d(state[f"{name}.{quantity}"])).max())
                     if not error <= tolerance:
-                        found.append(f"{name} ({what} {error:.3g})")
+                        violated.append(f"{name} ({quantity} {error:.3g})")
                         break
-        return found
+        return violated

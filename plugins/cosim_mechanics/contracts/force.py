@@ -38,8 +38,8 @@ class Force(Component):
     @classmethod
     def missing_law(cls) -> str:
         """A sentence where no function of the class adds to what its attachments offer."""
-        asked = [a for found in cls.arguments.values() for a in found if a.role == "offered"]
-        if any(map(cls.may_write, asked)):
+        offered = [a for arguments in cls.arguments.values() for a in arguments if a.role == "offered"]
+        if any(map(cls.may_write, offered)):
             return ""
         return (
             f"{cls.__name__} exerts no force: give it a kernel function force(…) that asks for F_GB of a "

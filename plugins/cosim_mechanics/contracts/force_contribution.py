@@ -57,14 +57,14 @@ def force_contribution(state: State, name: str) -> ForceContribution:
     failed = system.walk_blocks(table, 0, len(plan.rows), state.time, (y, p, d, k, h, cache))
     if failed:
         raise system.failure(state, _index_of(system.table[: len(system.blocks)], plan.rows[failed - 1]))
-    found = ForceContribution()
+    contribution = ForceContribution()
     for (owner, quantity), slot in plan.targets.items():
         values = cache[slot.offset : slot.offset + slot.size]
         if quantity == "F_GB":
-            found.bodies[owner] = values
+            contribution.bodies[owner] = values
         elif quantity == "tau":
-            found.coordinates[owner] = values
-    return found
+            contribution.coordinates[owner] = values
+    return contribution
 
 
 def _plan(system: System, name: str) -> _Plan:
@@ -77,8 +77,8 @@ def _plan(system: System, name: str) -> _Plan:
         [entry for entry, _, _ in rows],
         {
             (part, quantity): slot
-            for part, own in slots.items()
-            for quantity, slot in own.items()
+            for part, slots_of_part in slots.items()
+            for quantity, slot in slots_of_part.items()
             if any(slot.overlaps(at) for at in added)
         },
     )

@@ -149,9 +149,9 @@ class Joint(Component):
 
     @classmethod
     def _check_results(cls) -> None:
-        needed = ["X_FM"] + (["H_FM", "HDotU_FM"] if cls.nu else []) + (["q_dot"] if cls.nq else [])
+        results = ["X_FM"] + (["H_FM", "HDotU_FM"] if cls.nu else []) + (["q_dot"] if cls.nq else [])
         written = {a.name for arguments in cls.arguments.values() for a in arguments if a.effect == "write"}
-        missing = [name for name in needed if name not in written]
+        missing = [name for name in results if name not in written]
         if missing:
             raise ContractError(
                 f"joint {cls.__name__}: no kernel function writes {', '.join(missing)}; a joint writes "

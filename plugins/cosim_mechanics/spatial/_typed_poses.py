@@ -71,7 +71,7 @@ def pose(value: Any) -> NDArray[np.float64]:
         return _from_parts(items, (0.0, 0.0, 0.0))
     if len(items) == 12 and not any(_is_sequence(item) for item in items):
         return _from_reals(items)
-    raise ValueError(f"{_shown(value)} is no pose: {VALID}")
+    raise ValueError(f"{_quoted(value)} is no pose: {VALID}")
 
 
 def pose_parameter(description: str = "") -> Any:
@@ -97,8 +97,8 @@ def point_parameter(description: str = "") -> Any:
 def _from_mapping(value: Mapping[str, Any]) -> NDArray[np.float64]:
     unknown = [key for key in value if key not in ("position", "angles")]
     if unknown or not value:
-        given = f"has '{unknown[0]}'" if unknown else "is empty"
-        raise ValueError(f"the pose {given}, needs position, angles or both: {VALID}")
+        fault = f"has '{unknown[0]}'" if unknown else "is empty"
+        raise ValueError(f"the pose {fault}, needs position, angles or both: {VALID}")
     zero = (0.0, 0.0, 0.0)
     return _from_parts(value.get("position", zero), value.get("angles", zero))
 
@@ -131,7 +131,7 @@ def _from_reals(items: Sequence[Any]) -> NDArray[np.float64]:
 def _three(value: Any, unit: str, what: str) -> tuple[float, float, float]:
     items = _items(value)
     if len(items) != 3 or any(_is_sequence(item) for item in items):
-        raise ValueError(f"the {what} of the pose is {_shown(value)}, needs three numbers ({unit})")
+        raise ValueError(f"the {what} of the pose is {_quoted(value)}, needs three numbers ({unit})")
     x, y, z = (_number(item, unit, what) for item in items)
     return (x, y, z)
 
@@ -144,7 +144,7 @@ def _number(value: Any, unit: str, what: str) -> float:
     except (TypeError, ValueError):
         number = np.nan
     if not np.isfinite(number):
-        raise ValueError(f"the {what} has {_shown(value)}, needs a finite number ({unit})")
+        raise ValueError(f"the {what} has {_quoted(value)}, needs a finite number ({unit})")
     return number
 
 
@@ -158,6 +158,6 @@ def _is_sequence(value: Any) -> bool:
     return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
-def _shown(value: Any) -> str:
+def _quoted(value: Any) -> str:
     text = repr(value)
     return text if len(text) <= 60 else text[:57] + "..."

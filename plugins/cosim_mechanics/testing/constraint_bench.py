@@ -46,27 +46,27 @@ class ConstraintBench(Bench):
         ):
             model.add("mechanics.rigid_body", name, **BODY)
             model.add(f"mechanics.{joint}", f"joint_{name}", parent=parent, child=name)
-        given = self._attached(constraint)
-        if "wave" in given.values():
+        values = self._attached(constraint)
+        if "wave" in values.values():
             model.measure("measures.sinusoid", "wave", amplitude=0.3, frequency=0.5, phase=0.4)
         for i in range(copies):
-            model.add(type(constraint), f"constraint{i}", **given, projected=projected)
+            model.add(type(constraint), f"constraint{i}", **values, projected=projected)
         self.model, self.copies = model, copies
         self.system = model.build()
         self._start = self.system.default_state().y.copy()
 
     @staticmethod
     def _attached(constraint: Any) -> dict[str, Any]:
-        given = {name: value for name, value in constraint.values.given.items() if name != "projected"}
+        values = {name: value for name, value in constraint.values.given.items() if name != "projected"}
         places = {
             "body": itertools.chain("ab"),
             "coordinate": iter(("joint_c", "joint_d")),
             "source": itertools.repeat("wave"),
         }
         for name, declaration in type(constraint).declarations.items():
-            if declaration.kind == "attachment" and name not in given:
-                given[name] = next(places[declaration.options["provides"]])
-        return given
+            if declaration.kind == "attachment" and name not in values:
+                values[name] = next(places[declaration.options["provides"]])
+        return values
 
     def between_bodies(self) -> bool:
         """Whether the constraint acts on both free bodies and on nothing else."""
@@ -115,14 +115,14 @@ class ConstraintBench(Bench):
         y = state.y.copy()
         for name in "ab":
             X, V = state[f"{name}.X_GB"], state[f"{name}.V_GB"]
-            here = Rotation.from_quat(np.roll(state[f"joint_{name}.q"][:4], -1))
-            quaternion = np.roll((rotation * here).as_quat(), 1)
+            orientation = Rotation.from_quat(np.roll(state[f"joint_{name}.q"][:4], -1))
+            quaternion = np.roll((rotation * orientation).as_quat(), 1)
             self.put(
                 y, f"joint_{name}", [*quaternion, *(R @ X[9:] + np.asarray(by))], [*(R @ V[:3]), *(R @ V[3:])]
             )
-        there = state.copy()
-        there.set_y(y)
-        return there, R
+        moved = state.copy()
+        moved.set_y(y)
+        return moved, R
 
     def forces(self, state: cosim.State) -> dict[str, Vector]:
         """What all copies together exert, by the attachment's name."""
@@ -137,10 +137,10 @@ class ConstraintBench(Bench):
 
     def power(self, state: cosim.State) -> tuple[float, float]:
         """What the first constraint does, W, and the size of the terms of this sum."""
-        found = self.forces(state)
+        forces = self.forces(state)
         attachments = self.system.parts["constraint0"].values.attachments
         total = size = 0.0
-        for name, force in found.items():
+        for name, force in forces.items():
             place = str(getattr(attachments[name], "name", attachments[name]))
             if force.size == 6:
                 velocity = np.asarray(state[f"{place}.V_GB"])

@@ -86,24 +86,24 @@ class ConstraintContract(PartContract):
 
     def test_velocity_error_is_the_rate_of_the_position_error(self) -> None:
         """For equations that hold positions: along q_dot and time."""
-        held = self._held("position", "velocity")
-        if not held or not type(self.make()).writes("position_error"):
+        equations = self._held("position", "velocity")
+        if not equations or not type(self.make()).writes("position_error"):
             pytest.skip("no equation has a position_error")
         bench = self.bench()
         for seed in self.seeds:
             state = self.state(bench, seed)
-            found = bench.errors(state, "velocity_error")
+            errors = bench.errors(state, "velocity_error")
             expected, size = self._rate(bench, state, "position_error")
             for i in self._held("position"):
-                assert self._is_rate(bench, state, "position_error", i, found[i], expected[i], size), (
-                    f"equation {i}: velocity_error is {found[i]:.9g}, position_error changes at "
+                assert self._is_rate(bench, state, "position_error", i, errors[i], expected[i], size), (
+                    f"equation {i}: velocity_error is {errors[i]:.9g}, position_error changes at "
                     f"{expected[i]:.9g} /s; where the condition depends on time, write velocity_error too"
                 )
 
     def test_jacobian_is_that_of_the_velocity_error(self) -> None:
         """Each coefficient of the s-val equation against a difference of the velocity error in one speed."""
-        held = self._held("position", "velocity")
-        if not held:
+        equations = self._held("position", "velocity")
+        if not equations:
             pytest.skip("no equation holds speeds")
         bench = self.bench()
         for seed in self.seeds:
@@ -117,7 +117,7 @@ class ConstraintContract(PartContract):
                     shifted[k] += place * self.step
                     moved.set_u(shifted)
                     column += weight * bench.errors(moved, "velocity_error") / self.step
-                for i in held:
+                for i in equations:
                     assert abs(G[i, k] - column[i]) <= self.tolerance * size, (
                         f"equation {i}: the coefficient of u_dot[{k}] is {G[i, k]:.9g}, velocity_error "
                         f"changes with u[{k}] by {column[i]:.9g}"
@@ -125,17 +125,17 @@ class ConstraintContract(PartContract):
 
     def test_bias_is_the_rate_of_the_velocity_error(self) -> None:
         """The constant of the s-val equation against a difference along q_dot and time, at u_dot = 0."""
-        held = self._held("position", "velocity")
-        if not held:
+        equations = self._held("position", "velocity")
+        if not equations:
             pytest.skip("no equation holds speeds")
         bench = self.bench()
         for seed in self.seeds:
             state = self.state(bench, seed)
-            found = bench.jacobian(state)[1]
+            bias = bench.jacobian(state)[1]
             expected, size = self._rate(bench, state, "velocity_error")
-            for i in held:
-                assert self._is_rate(bench, state, "velocity_error", i, found[i], expected[i], size), (
-                    f"equation {i}: its bias is {found[i]:.9g}, velocity_error changes at "
+            for i in equations:
+                assert self._is_rate(bench, state, "velocity_error", i, bias[i], expected[i], size), (
+                    f"equation {i}: its bias is {bias[i]:.9g}, velocity_error changes at "
                     f"{expected[i]:.9g} /s while u_dot is 0: a velocity term is missing or wrong"
                 )
 
@@ -180,27 +180,27 @@ class ConstraintContract(PartContract):
         met = [state for seed in self.seeds if (state := self._met(bench, seed)) is not None]
         assert met, "no State that meets it is found from poses within the ranges"
         for state in met:
-            here = bench.forces(state)
-            there, R = bench.moved(state, (0.7, -0.4, 0.9), (1.0, -2.0, 0.5))
-            for name, force in bench.forces(there).items():
-                expected = np.concatenate([R @ here[name][:3], R @ here[name][3:]])
+            forces = bench.forces(state)
+            moved, R = bench.moved(state, (0.7, -0.4, 0.9), (1.0, -2.0, 0.5))
+            for name, force in bench.forces(moved).items():
+                expected = np.concatenate([R @ forces[name][:3], R @ forces[name][3:]])
                 assert np.allclose(force, expected, atol=self.tolerance * (1.0 + np.abs(force).max())), (
                     f"on {name} {force} after a rotation of everything, needs {expected}"
                 )
             about = np.zeros(6)
             for name, body in (("body1", "a"), ("body2", "b")):
-                force = here.get(name, np.zeros(6))
+                force = forces.get(name, np.zeros(6))
                 about[:3] += force[:3] + np.cross(state[f"{body}.X_GB"][9:], force[3:])
                 about[3:] += force[3:]
-            size = 1.0 + max(float(np.abs(force).max()) for force in here.values())
+            size = 1.0 + max(float(np.abs(force).max()) for force in forces.values())
             assert np.all(np.abs(about) <= self.tolerance * size), (
                 f"both forces together give {about} about Ground's origin, needs 0"
             )
 
     def test_is_met_and_stays_met(self) -> None:
         """The assembler meets it from nearby, and corrections after the steps hold it."""
-        held, levels = self._held("position", "velocity"), self.levels()
-        if not held:
+        equations, levels = self._held("position", "velocity"), self.levels()
+        if not equations:
             pytest.skip("no equation holds speeds")
         bench = ConstraintBench(self.make())
         assert not bench.system.default_state().realize(cosim.Stage.ACCELERATION)["constraint0.drifts"], (
@@ -215,24 +215,26 @@ class ConstraintContract(PartContract):
         simulator = cosim.Simulator(bench.system, state, accuracy=1e-6)
         for end in (0.0, 0.02, 0.2):
             simulator.advance_to(state.time + end)
-            now = simulator.state
-            for i in held:
-                for what in ("position_error", "velocity_error")[levels[i] != "position" :]:
-                    missed = abs(bench.errors(now, what)[i])
-                    assert missed <= 1e-8, f"equation {i}: {what} is {missed:.3g} at t = {now.time:g} s"
+            reached = simulator.state
+            for i in equations:
+                for quantity in ("position_error", "velocity_error")[levels[i] != "position" :]:
+                    missed = abs(bench.errors(reached, quantity)[i])
+                    assert missed <= 1e-8, (
+                        f"equation {i}: {quantity} is {missed:.3g} at t = {reached.time:g} s"
+                    )
 
     def test_redundant_copies_are_found(self) -> None:
         """Two of the same: one is named, and together they do what one does."""
-        one, two = self.bench(), self.bench(copies=2)
+        single, double = self.bench(), self.bench(copies=2)
         for seed in self.seeds:
-            alone, both = self.state(one, seed), self.state(two, seed)
-            expected, found = _motion(alone), _motion(both)
+            alone, doubled = self.state(single, seed), self.state(double, seed)
+            expected, motion = _motion(alone), _motion(doubled)
             size = 1.0 + float(np.abs(expected).max())
-            assert np.allclose(found, expected, atol=self.tolerance * size), (
+            assert np.allclose(motion, expected, atol=self.tolerance * size), (
                 "two copies of the constraint move the bodies otherwise than one: its equations contradict "
                 "themselves"
             )
-            named = sum(float(both[f"constraint{i}.redundant"]) for i in range(2))
+            named = sum(float(doubled[f"constraint{i}.redundant"]) for i in range(2))
             before = float(alone["constraint0.redundant"])
             assert named > 0.0 and not before, (
                 "its own equations repeat each other: leave out what follows from the rest"
@@ -248,9 +250,9 @@ class ConstraintContract(PartContract):
             state["constraint0.enabled"] = 0
             assert all(not np.any(force) for force in bench.forces(state).values()), "it exerts forces"
             assert not np.any(state["constraint0.multipliers"])
-            expected, found = _motion(self.state(without, seed)), _motion(state)
-            assert np.allclose(found, expected, atol=self.tolerance * (1.0 + np.abs(expected).max())), (
-                f"switched off the bodies accelerate with {found}, without it with {expected}"
+            expected, motion = _motion(self.state(without, seed)), _motion(state)
+            assert np.allclose(motion, expected, atol=self.tolerance * (1.0 + np.abs(expected).max())), (
+                f"switched off the bodies accelerate with {motion}, without it with {expected}"
             )
 
     def test_follows_from_the_state_alone(self) -> None:
@@ -314,15 +316,15 @@ class ConstraintContract(PartContract):
         self,
         bench: ConstraintBench,
         state: cosim.State,
-        what: str,
+        quantity: str,
         i: int,
-        found: float,
+        rate: float,
         expected: float,
         size: float,
     ) -> bool:
         """Whether an error changes as it is said, at a kink on one of its sides."""
-        tolerance = self.tolerance * (size + abs(found))
-        if abs(found - expected) <= tolerance:
+        tolerance = self.tolerance * (size + abs(rate))
+        if abs(rate - expected) <= tolerance:
             return True
         nq, moved = bench.system.nq, state.copy()
         direction = np.concatenate([state.y_dot[:nq], np.zeros(state.y.size - nq)])
@@ -331,11 +333,11 @@ class ConstraintContract(PartContract):
         def error(time: float) -> float:
             moved.set_time(t + time)
             moved.set_y(y + time * direction)
-            return float(bench.errors(moved, what)[i])
+            return float(bench.errors(moved, quantity)[i])
 
-        return is_possible_rate(float(found), error, self.step, tolerance)
+        return is_possible_rate(float(rate), error, self.step, tolerance)
 
-    def _rate(self, bench: ConstraintBench, state: cosim.State, what: str) -> tuple[Vector, float]:
+    def _rate(self, bench: ConstraintBench, state: cosim.State, quantity: str) -> tuple[Vector, float]:
         """How an error changes along q_dot and time, and the size of what is differentiated."""
         nq, moved = bench.system.nq, state.copy()
         direction = np.concatenate([state.y_dot[:nq], np.zeros(state.y.size - nq)])
@@ -344,13 +346,13 @@ class ConstraintContract(PartContract):
         for place, weight in STENCIL:
             moved.set_time(t + place * self.step)
             moved.set_y(y + place * self.step * direction)
-            found = bench.errors(moved, what)
-            rate += weight * found / self.step
-            size = max(size, float(np.abs(found).max()), float(np.abs(direction).max()))
+            errors = bench.errors(moved, quantity)
+            rate += weight * errors / self.step
+            size = max(size, float(np.abs(errors).max()), float(np.abs(direction).max()))
         return rate, size
 
 
 def _motion(state: cosim.State) -> Vector:
     """The rates of coordinates and speeds, without those of states that a constraint has for itself."""
-    found: Vector = state.y_dot[: state.system.nq + state.system.nu]
-    return found
+    rates: Vector = state.y_dot[: state.system.nq + state.system.nu]
+    return rates

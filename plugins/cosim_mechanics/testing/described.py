@@ -11,18 +11,18 @@ from cosim.testing.described import missing_prose, tell_missing
 def check_force_docstring(component: Any) -> None:
     """Warn, once, of all that a user of a force element has to know and does not find."""
     cls, missing = type(component), missing_prose(component)
-    own = vars(cls).get("__doc__") or ""
+    docstring = vars(cls).get("__doc__") or ""
     names = [
         n for n, d in cls.declarations.items() if d.kind in ("parameter", "input") and n not in ("enabled",)
     ]
-    needed = ["Frames and signs", "Limits", "Examples"]
-    needed += ["Parameters"] if names else []
-    needed += ["Energy"] if any(n.endswith("_energy") for n in cls.declarations) else []
-    lines = [line.strip() for line in own.splitlines()]
+    required = ["Frames and signs", "Limits", "Examples"]
+    required += ["Parameters"] if names else []
+    required += ["Energy"] if any(n.endswith("_energy") for n in cls.declarations) else []
+    lines = [line.strip() for line in docstring.splitlines()]
     sections = [
-        s for s in needed if not any(a == s and set(b) == {"-"} for a, b in itertools.pairwise(lines))
+        s for s in required if not any(a == s and set(b) == {"-"} for a, b in itertools.pairwise(lines))
     ]
-    unsaid = [name for name in names if name not in own]
+    unsaid = [name for name in names if name not in docstring]
     missing += [f"the sections {', '.join(sections)} (underlined with ---)"] if sections else []
     missing += [f"what {', '.join(unsaid)} means"] if unsaid else []
     tell_missing(component, missing)

@@ -25,10 +25,10 @@ def check_fmu(case: type, method: str) -> None:
     It is called in a process of plain Python: an FMU carries the same functions, whichever way they run, and
     three steps are no reason to compile the Step.
     """
-    found = results_in_mode(case, method, plain=True, prepare=f"{__name__}:{export_something.__name__}")
-    if found and found[0].startswith(SKIPPED):
-        pytest.skip(found[0].removeprefix(SKIPPED))
-    assert not found, "; ".join(found)
+    differences = results_in_mode(case, method, plain=True, prepare=f"{__name__}:{export_something.__name__}")
+    if differences and differences[0].startswith(SKIPPED):
+        pytest.skip(differences[0].removeprefix(SKIPPED))
+    assert not differences, "; ".join(differences)
 
 
 def export_something() -> None:
@@ -69,9 +69,9 @@ def differences_in_fmu(
             if _is_registered(cls):
                 return [f"it cannot be exported: {error}"]
             return [f"{SKIPPED}the class is not registered by a plugin, and no FMU can carry it: {error}"]
-        simulator, size = _begun(model.build())
+        simulator, size = _start_simulator(model.build())
         player = players[0].cls(path)
-        found = []
+        differences = []
         try:
             player.initialize(0.0, None, {})
             for i in range(STEPS):
@@ -81,15 +81,15 @@ def differences_in_fmu(
                     expected = simulator.state[output]
                     if not math.isclose(value, expected, rel_tol=relative, abs_tol=absolute):
                         time = f"at t = {simulator.state.time:g} s"
-                        found.append(f"{time} {output} is {value:.9g} in the FMU, {expected:.9g} here")
+                        differences.append(f"{time} {output} is {value:.9g} in the FMU, {expected:.9g} here")
         except cosim.CosimError as error:
             return [f"it does not run in an FMU: {error}"]
         finally:
             player.close()
-    return found
+    return differences
 
 
-def _begun(system: cosim.System) -> tuple[cosim.Simulator, float]:
+def _start_simulator(system: cosim.System) -> tuple[cosim.Simulator, float]:
     """A run that has begun, and how long a communication step is that its method gets through soon."""
     accuracy = float(str(SETTINGS["accuracy"]))
     trial, simulator = (cosim.Simulator(system, accuracy=accuracy) for _ in range(2))

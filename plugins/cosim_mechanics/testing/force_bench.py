@@ -54,7 +54,7 @@ class Placed:
 
     @property
     def quaternion(self) -> Vector:
-        """As (w, x, y, z)."""
+        """The quaternion (w, x, y, z)."""
         return np.roll(self.rotation.as_quat(), 1)
 
 
@@ -76,8 +76,10 @@ class Scene:
 
     def at_rest(self) -> Scene:
         """The same poses and values without motion."""
-        still = {"w": (0.0, 0.0, 0.0), "v": (0.0, 0.0, 0.0)}
-        return replace(self, body1=replace(self.body1, **still), body2=replace(self.body2, **still), u=0.0)
+        motionless = {"w": (0.0, 0.0, 0.0), "v": (0.0, 0.0, 0.0)}
+        return replace(
+            self, body1=replace(self.body1, **motionless), body2=replace(self.body2, **motionless), u=0.0
+        )
 
 
 class NoExampleError(Exception):
@@ -124,12 +126,14 @@ class ForceBench(Bench):
             for end, joint in (("a", "free"), ("b", "free"), ("c", "pin")):
                 model.add("mechanics.rigid_body", f"{end}{i}", **BODY)
                 model.add(f"mechanics.{joint}", f"joint_{end}{i}", parent="ground", child=f"{end}{i}")
-            given, ends = dict(element.values.given), iter("ab")
+            values, ends = dict(element.values.given), iter("ab")
             for name, declaration in type(element).declarations.items():
                 options = declaration.options
-                if declaration.kind == "attachment" and not options.get("each") and name not in given:
-                    given[name] = f"joint_c{i}" if options["provides"] == "coordinate" else f"{next(ends)}{i}"
-            model.add(type(element), f"element{i}", **given)
+                if declaration.kind == "attachment" and not options.get("each") and name not in values:
+                    values[name] = (
+                        f"joint_c{i}" if options["provides"] == "coordinate" else f"{next(ends)}{i}"
+                    )
+            model.add(type(element), f"element{i}", **values)
         self.model = model
         self.system = model.build()
         self._declared = self.system.default_state()
@@ -179,9 +183,9 @@ class ForceBench(Bench):
         """What one element exerts: on its bodies ``a`` and ``b``, then on others and on joints by name."""
         state.realize(cosim.Stage.ACCELERATION)
         exerted = state.system.parts[f"element{index}"].force_contribution(state)
-        found = {end: exerted.bodies.get(f"{end}{index}", np.zeros(6)) for end in "ab"}
+        on_ends = {end: exerted.bodies.get(f"{end}{index}", np.zeros(6)) for end in "ab"}
         others = {name: force for name, force in exerted.bodies.items() if name[0] not in "ab"}
-        return found | others | exerted.coordinates
+        return on_ends | others | exerted.coordinates
 
     @classmethod
     def power(cls, state: cosim.State, index: int = 0) -> tuple[float, float]:

@@ -89,14 +89,14 @@ class ForceElementContract(ForceLaws):
     def test_two_elements_are_independent(self) -> None:
         """Two of a kind in one system act as if each were alone."""
         first, second = self.scene(20), self.scene(21)
-        both = ForceBench([self.make(), self.make()])
-        together = both.state(first, second)
+        bench = ForceBench([self.make(), self.make()])
+        together = bench.state(first, second)
         for index, scene in enumerate((first, second)):
             alone = ForceBench([self.make()])
-            expected, found = alone.forces(alone.state(scene)), both.forces(together, index)
+            expected, forces = alone.forces(alone.state(scene)), bench.forces(together, index)
             for end in "ab":
-                assert found[end].tobytes() == expected[end].tobytes(), (
-                    f"element {index + 1} of two: {found[end]}, alone: {expected[end]}; "
+                assert forces[end].tobytes() == expected[end].tobytes(), (
+                    f"element {index + 1} of two: {forces[end]}, alone: {expected[end]}; "
                     "instances share something"
                 )
 
@@ -129,8 +129,10 @@ class ForceElementContract(ForceLaws):
             for arguments in cls.arguments.values()
             if any(a.name == STORES and a.effect == "write" for a in arguments)
         ]
-        own = {name for name, d in cls.declarations.items() if d.kind in ("auxiliary", "discrete", "integer")}
-        return any(a.of in own for arguments in writers for a in arguments)
+        states = {
+            name for name, d in cls.declarations.items() if d.kind in ("auxiliary", "discrete", "integer")
+        }
+        return any(a.of in states for arguments in writers for a in arguments)
 
     def test_power_is_the_loss_of_energy(self) -> None:
         """What the forces do comes out of the potential energy, or from outside, or is dissipated."""
@@ -144,11 +146,11 @@ class ForceElementContract(ForceLaws):
             power, size = bench.power(state)
             lost = state[f"element0.{LOSES}_dot"] if LOSES in declared else 0.0
             brought = state[f"element0.{BRINGS}_dot"] if BRINGS in declared else 0.0
-            stored, needed = math.nan, brought - power - lost
+            stored, required = math.nan, brought - power - lost
             for low, high, noise in self._rates_of_potential_energy(state):
-                stored = min(max(needed, low), high)
+                stored = min(max(required, low), high)
                 noise += 10.0 * self.tolerance * max(size, abs(lost)) + self.least_power()
-                if abs(stored - needed) <= noise:
+                if abs(stored - required) <= noise:
                     return
             if math.isnan(stored):
                 raise NoExampleError
@@ -165,9 +167,9 @@ class ForceElementContract(ForceLaws):
         for seed in (6, 7, 8):
             state = bench.state(self.scene(seed))
             expected = bench.computed(state)
-            found = bench.computed(bench.system.state_from_bytes(state.to_bytes()))
-            assert found == expected, (
-                f"other results in the restored State, {different_names(expected, found)}"
+            restored = bench.computed(bench.system.state_from_bytes(state.to_bytes()))
+            assert restored == expected, (
+                f"other results in the restored State, {different_names(expected, restored)}"
             )
 
     def test_runs_in_an_fmu(self) -> None:

@@ -113,12 +113,12 @@ class ForceLaws(PartContract):
         def check(scene: Scene, moved: Scene) -> None:
             state, together = realized(bench.state(scene)), moved.body1
             other = realized(bench.state(carried(scene, together)))
-            turned, expected, found = together.rotation, bench.forces(state), bench.forces(other)
+            turned, expected, forces = together.rotation, bench.forces(state), bench.forces(other)
             for end in "ab":
                 force = turned.apply(expected[end].reshape(2, 3)).ravel()
-                error = np.abs(found[end] - force).max()
+                error = np.abs(forces[end] - force).max()
                 assert error <= self.tolerance * max(float(np.abs(force).max()), 1e-9), (
-                    f"on body {'ab'.index(end) + 1} {found[end]} where everything moves as {together}, "
+                    f"on body {'ab'.index(end) + 1} {forces[end]} where everything moves as {together}, "
                     f"{force} expected; {bench.told(scene)}"
                 )
 
@@ -162,43 +162,43 @@ class ForceLaws(PartContract):
 
         def check(scene: Scene) -> None:
             size = max(np.abs(f).max() for f in bench.forces(realized(bench.state(scene))).values())
-            rest, X_12 = scene.at_rest(), self._rest_pose(bench.values(scene))
-            R = rest.body1.rotation
-            at = np.array(rest.body1.at) + R.apply(X_12[9:])
+            resting, X_12 = scene.at_rest(), self._rest_pose(bench.values(scene))
+            R = resting.body1.rotation
+            at = np.array(resting.body1.at) + R.apply(X_12[9:])
             turned = R * Rotation.from_matrix(X_12[:9].reshape(3, 3))
             placed = Placed(triple(turned.as_rotvec()), triple(at))
-            forces = bench.forces(realized(bench.state(replace(rest, body2=placed, q=0.0))))
+            forces = bench.forces(realized(bench.state(replace(resting, body2=placed, q=0.0))))
             for end in "ab":
                 assert np.abs(forces[end]).max() <= self.tolerance * max(float(size), 1e-6), (
-                    f"on body {'ab'.index(end) + 1} {forces[end]} at rest in the rest pose; {rest.body1}"
+                    f"on body {'ab'.index(end) + 1} {forces[end]} at rest in the rest pose; {resting.body1}"
                 )
 
         self.check_scenes(check)
 
     def _rest_pose(self, values: Mapping[str, Any]) -> NDArray[np.float64]:
-        """Of an element with these values."""
-        made = self.make()
-        given = {n: v for n, v in values.items() if type(made).declarations[n].kind == "parameter"}
-        return np.array(type(made)(**{**made.values.given, **given}).rest_pose())
+        """The rest pose of an element with these values."""
+        element = self.make()
+        parameters = {n: v for n, v in values.items() if type(element).declarations[n].kind == "parameter"}
+        return np.array(type(element)(**{**element.values.given, **parameters}).rest_pose())
 
     def test_symmetric(self) -> None:
         """Law.SYMMETRIC: exchanging the bodies, and what is fixed on them, exchanges the forces."""
         self._claimed(contracts.Law.SYMMETRIC)
         bench = self.bench()
-        made = self.make()
-        swapped = {exchanged(name): value for name, value in made.values.given.items()}
-        other = ForceBench([type(made)(**swapped)])
+        element = self.make()
+        swapped = {exchanged(name): value for name, value in element.values.given.items()}
+        other = ForceBench([type(element)(**swapped)])
 
         def check(scene: Scene) -> None:
             forces = bench.forces(realized(bench.state(scene)))
             state = other.state(replace(scene, body1=scene.body2, body2=scene.body1, values=0))
             other.put_values(state, {exchanged(name): v for name, v in bench.values(scene).items()})
-            found = other.forces(realized(state))
-            for here, there in ("ab", "ba"):
-                size = max(float(np.abs(forces[here]).max()), 1e-9)
-                assert np.abs(found[there] - forces[here]).max() <= self.tolerance * size, (
-                    f"on body {'ab'.index(here) + 1} {forces[here]}, but {found[there]} when it is "
-                    f"body {'ab'.index(there) + 1}; {bench.told(scene)}"
+            swapped_forces = other.forces(realized(state))
+            for end, opposite in ("ab", "ba"):
+                size = max(float(np.abs(forces[end]).max()), 1e-9)
+                assert np.abs(swapped_forces[opposite] - forces[end]).max() <= self.tolerance * size, (
+                    f"on body {'ab'.index(end) + 1} {forces[end]}, but {swapped_forces[opposite]} when it is "
+                    f"body {'ab'.index(opposite) + 1}; {bench.told(scene)}"
                 )
 
         self.check_scenes(check)

@@ -83,13 +83,13 @@ class JointContract(PartContract):
     @classmethod
     def results(cls) -> list[str]:
         """What the joint writes at a few poses, to the last bit."""
-        system, found = cls.system(), []
+        system, lines = cls.system(), []
         for seed in range(8):
             state = cls.state(system, seed)
-            found += [f"{n}: {np.asarray(state[f'joint.{n}']).tobytes().hex()}" for n in cls.slots()]
+            lines += [f"{n}: {np.asarray(state[f'joint.{n}']).tobytes().hex()}" for n in cls.slots()]
             if system.nq:
-                found.append(f"q_dot: {np.asarray(state['joint.q_dot']).tobytes().hex()}")
-        return found
+                lines.append(f"q_dot: {np.asarray(state['joint.q_dot']).tobytes().hex()}")
+        return lines
 
     @classmethod
     def slots(cls) -> tuple[str, ...]:
@@ -119,14 +119,14 @@ class JointContract(PartContract):
         @given(SEEDS)
         def check(seed: int) -> None:
             state = self.state(system, seed)
-            X, found = state["joint.X_FM"], velocity(state)
+            X, V = state["joint.X_FM"], velocity(state)
             X_dot = self._rate(state, lambda s: s["joint.X_FM"])
             spin = X_dot[:9].reshape(3, 3) @ X[:9].reshape(3, 3).T
             expected = np.array([spin[2, 1], spin[0, 2], spin[1, 0], *X_dot[9:]])
             tolerance = self.tolerance * self._size(state)
-            assert np.allclose(found, expected, atol=tolerance) or self._moves_with(
-                state, found, tolerance
-            ), f"H_FM u = {found}, the pose moves with {expected} at q = {state.q}, u = {state.u}"
+            assert np.allclose(V, expected, atol=tolerance) or self._moves_with(state, V, tolerance), (
+                f"H_FM u = {V}, the pose moves with {expected} at q = {state.q}, u = {state.u}"
+            )
 
         check()
 
@@ -151,12 +151,12 @@ class JointContract(PartContract):
         @given(SEEDS)
         def check(seed: int) -> None:
             state = self.state(system, seed)
-            expected, found = self._rate(state, velocity), state["joint.HDotU_FM"]
+            expected, terms = self._rate(state, velocity), state["joint.HDotU_FM"]
             tolerance = self.tolerance * self._size(state) ** 2
-            assert np.allclose(found, expected, atol=tolerance) or all(
-                is_possible_rate(float(found[i]), self._along(state, velocity, i), self.step, tolerance)
+            assert np.allclose(terms, expected, atol=tolerance) or all(
+                is_possible_rate(float(terms[i]), self._along(state, velocity, i), self.step, tolerance)
                 for i in range(6)
-            ), f"HDotU_FM = {found}, H_FM u changes at {expected} at q = {state.q}, u = {state.u}"
+            ), f"HDotU_FM = {terms}, H_FM u changes at {expected} at q = {state.q}, u = {state.u}"
 
         check()
 
@@ -201,14 +201,14 @@ class JointContract(PartContract):
 
         return at
 
-    def _moves_with(self, state: cosim.State, found: NDArray[np.float64], tolerance: float) -> bool:
+    def _moves_with(self, state: cosim.State, V: NDArray[np.float64], tolerance: float) -> bool:
         """Whether each element of the pose changes as this velocity has it, at a kink on one of its sides."""
-        R, (x, y, z) = np.asarray(state["joint.X_FM"])[:9].reshape(3, 3), found[:3]
+        R, (x, y, z) = np.asarray(state["joint.X_FM"])[:9].reshape(3, 3), V[:3]
         spin = np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]])
-        claimed = [*(spin @ R).ravel(), *found[3:]]
+        claimed = [*(spin @ R).ravel(), *V[3:]]
 
-        def pose(there: cosim.State) -> NDArray[np.float64]:
-            return np.asarray(there["joint.X_FM"])
+        def pose(shifted: cosim.State) -> NDArray[np.float64]:
+            return np.asarray(shifted["joint.X_FM"])
 
         return all(
             is_possible_rate(float(rate), self._along(state, pose, i), self.step, tolerance)
@@ -223,5 +223,5 @@ class JointContract(PartContract):
 def velocity(state: cosim.State) -> NDArray[np.float64]:
     """``H_FM u``: the velocity of M in F."""
     H = np.asarray(state["joint.H_FM"]).reshape(-1, 6).T
-    found: NDArray[np.float64] = H @ state.u
-    return found
+    V: NDArray[np.float64] = H @ state.u
+    return V

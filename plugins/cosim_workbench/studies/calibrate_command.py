@@ -92,7 +92,7 @@ class CalibrateCommand(cosim.Command):
                 **settings,
             )
             fit = calibration.fit(arguments.starts, arguments.seed)
-        self._tell(fit)
+        self._report_fit(fit)
         if not arguments.quiet:
             print(fit)
         for path in (arguments.output, arguments.plot):
@@ -102,26 +102,26 @@ class CalibrateCommand(cosim.Command):
                     print(f"measured and simulated → {path}")
         return 0 if fit.is_converged else NOT_CONVERGED
 
-    def _tell(self, fit: Fit) -> None:
-        found = {
+    def _report_fit(self, fit: Fit) -> None:
+        parameters = {
             path: {"value": value, "standard_error": fit.standard_errors[path], "unit": fit.units[path]}
             for path, value in fit.values.items()
         }
-        self.report(parameters=found, correlation=fit.correlation.tolist(), remains=fit.deviations)
+        self.report(parameters=parameters, correlation=fit.correlation.tolist(), remains=fit.deviations)
         self.report(converged=fit.is_converged, runs=fit.runs, at_bounds=fit.at_bounds)
 
 
-def _signals(given: Sequence[str] | None, data: cosim.Result, system: cosim.System) -> Mapping[str, str]:
+def _signals(typed: Sequence[str] | None, data: cosim.Result, system: cosim.System) -> Mapping[str, str]:
     """Signals with their columns: what was typed, or columns that are called as signals."""
-    if given is None:
-        known = {name: name for name in data.names if _is_signal(system, name)}
-        if not known:
+    if typed is None:
+        by_signal = {name: name for name in data.names if _is_signal(system, name)}
+        if not by_signal:
             columns = ", ".join(data.names)
             text = f"no column is called as a signal of the model ({columns}): write --signal PATH=COLUMN"
             raise cosim.ModelError.of("--data", text)
-        return known
-    whole = [text if "=" in text else f"{text}={text}" for text in given]
-    return pairs(whole, "--signal", "PATH=VALUE, such as engine.z=height")
+        return by_signal
+    assignments = [text if "=" in text else f"{text}={text}" for text in typed]
+    return pairs(assignments, "--signal", "PATH=VALUE, such as engine.z=height")
 
 
 def _is_signal(system: cosim.System, name: str) -> bool:

@@ -90,12 +90,12 @@ class Calibration(FixedAttributes):
         self.measured: dict[str, Vector] = {}
         self._units: dict[str, str] = {}
         faults: list[cosim.Problem] = []
-        for path, given in unknowns.items():
+        for path, value in unknowns.items():
             with _gathered(faults):
-                self.unknowns.append(self._unknown(path, given, start))
+                self.unknowns.append(self._unknown(path, value, start))
         for path, column in pairs.items():
             with _gathered(faults):
-                self._take_signal(path, column, data)
+                self._read_signal(path, column, data)
         with _gathered(faults):
             self.times = _times(data)
         if faults:
@@ -105,7 +105,7 @@ class Calibration(FixedAttributes):
                 "measured", f"{len(self.times)} points are too few for {len(self.unknowns)} parameters"
             )
         self._noise = {
-            path: parse_difference(given, self._units.get(path, "1")) for path, given in (noise or {}).items()
+            path: parse_difference(value, self._units.get(path, "1")) for path, value in (noise or {}).items()
         }
         wrong = next((path for path in self._noise if path not in pairs or not self._noise[path] > 0.0), None)
         if wrong is not None:
@@ -114,11 +114,11 @@ class Calibration(FixedAttributes):
             )
         self.deviations = {path: self._noise.get(path) or _spread(v) for path, v in self.measured.items()}
         interval, until = self._grid()
-        known = {
+        simulation = {
             key: v for key, v in model.simulation.items() if key not in ("signals", "accuracy", "reduce")
         }
-        known |= {"accuracy": ACCURACY, **settings, "until": until, "output_interval": interval}
-        self._ensemble = cosim.Ensemble(self.system, signals=list(pairs), **known)
+        simulation |= {"accuracy": ACCURACY, **settings, "until": until, "output_interval": interval}
+        self._ensemble = cosim.Ensemble(self.system, signals=list(pairs), **simulation)
         self._runs = 0
 
     @property
@@ -126,7 +126,7 @@ class Calibration(FixedAttributes):
         """How many simulations it has taken."""
         return self._runs
 
-    def _take_signal(self, path: str, column: str, data: cosim.Result) -> None:
+    def _read_signal(self, path: str, column: str, data: cosim.Result) -> None:
         unit = self.system.signal(path).units[0]
         if self.system.signal(path).slot.size != 1:
             raise cosim.ModelError.of(path, f"has several elements: name one, {path}[0]")
@@ -139,15 +139,15 @@ class Calibration(FixedAttributes):
         if not np.isfinite(self.measured[path]).all():
             raise cosim.ModelError.of(column, "has values that are no finite numbers")
 
-    def _unknown(self, path: str, given: Any, start: cosim.State) -> Unknown:
+    def _unknown(self, path: str, limits: Any, start: cosim.State) -> Unknown:
         slot, unit = self.system.written_slot(path), self.system.signal(path).units[0]
         if slot.size != 1:
             raise cosim.ModelError.of(path, f"has several elements: name one, {path}[0]")
-        text = given if isinstance(given, str) else "..".join(str(end) for end in given)
-        found = read_variation(path, text, unit)
-        if found.distribution is None:
-            raise cosim.ModelError.of(path, f'{given!r}: needs a range, such as "10 kN/m..40 kN/m"')
-        low, high = (float(end) for end in found.distribution.support())
+        text = limits if isinstance(limits, str) else "..".join(str(end) for end in limits)
+        variation = read_variation(path, text, unit)
+        if variation.distribution is None:
+            raise cosim.ModelError.of(path, f'{limits!r}: needs a range, such as "10 kN/m..40 kN/m"')
+        low, high = (float(end) for end in variation.distribution.support())
         value = float(start[path])
         if not low < value < high:
             value = 0.5 * (low + high)
@@ -180,18 +180,20 @@ class Calibration(FixedAttributes):
         values : ndarray, shape (runs, unknowns), in SI
         """
         values = np.atleast_2d(values)
-        found = self._ensemble.run({u.path: values[:, i] for i, u in enumerate(self.unknowns)})
+        outcome = self._ensemble.run({u.path: values[:, i] for i, u in enumerate(self.unknowns)})
         self._runs += len(values)
-        series = np.stack([found[path] for path in self.measured], axis=1)
+        series = np.stack([outcome[path] for path in self.measured], axis=1)
         if self._is_even:
-            at = np.round((self.times - found.time[0]) / (found.time[1] - found.time[0])).astype(np.int64)
-            signals = series[:, :, np.minimum(at, len(found.time) - 1)]
+            at = np.round((self.times - outcome.time[0]) / (outcome.time[1] - outcome.time[0])).astype(
+                np.int64
+            )
+            signals = series[:, :, np.minimum(at, len(outcome.time) - 1)]
         else:
-            signals = _interpolated(found.time, series, self.times)
+            signals = _interpolated(outcome.time, series, self.times)
         reasons = [""] * len(values)
-        for failed in found.failures:
+        for failed in outcome.failures:
             reasons[failed.run] = failed.reason
-        signals[~found.is_done] = np.nan
+        signals[~outcome.is_done] = np.nan
         return signals, reasons
 
     def residuals(self, values: Vector) -> NDArray[np.float64]:
@@ -290,7 +292,7 @@ class Calibration(FixedAttributes):
 
 @contextmanager
 def _gathered(faults: list[cosim.Problem]) -> Iterator[None]:
-    """Keep an error, so that all of them are told together."""
+    """Collect an error, so that all of them are reported together."""
     try:
         yield
     except cosim.ModelError as error:
@@ -315,8 +317,8 @@ def _interpolated(times: Vector, series: NDArray[np.float64], wanted: Vector) ->
     """Series at other times, by monotone cubic pieces; shape (runs, signals, wanted)."""
     from scipy.interpolate import PchipInterpolator
 
-    found = np.full((*series.shape[:2], len(wanted)), np.nan)
+    values = np.full((*series.shape[:2], len(wanted)), np.nan)
     for run in range(len(series)):
         if np.isfinite(series[run]).all():
-            found[run] = PchipInterpolator(times, series[run], axis=1)(wanted)
-    return found
+            values[run] = PchipInterpolator(times, series[run], axis=1)(wanted)
+    return values

@@ -55,7 +55,7 @@ class Fit(FixedAttributes):
     def __init__(
         self,
         calibration: Any,
-        found: NDArray[np.float64],
+        fitted: NDArray[np.float64],
         off: NDArray[np.float64],
         jacobian: NDArray[np.float64],
         status: int,
@@ -64,7 +64,7 @@ class Fit(FixedAttributes):
         self.unknowns = calibration.unknowns
         self.message, self.is_converged, self.runs = ENDS[status], status > 0, calibration.runs
         paths = [unknown.path for unknown in self.unknowns]
-        self.values = dict(zip(paths, found.tolist(), strict=True))
+        self.values = dict(zip(paths, fitted.tolist(), strict=True))
         rows = off.reshape(len(calibration.measured), -1)
         self.residuals = {
             path: row * calibration.deviations[path]
@@ -74,8 +74,10 @@ class Fit(FixedAttributes):
         self.units = {path: signal(path).units[0] for path in (*paths, *self.residuals)}
         measured = {f"{path} measured": values for path, values in calibration.measured.items()}
         simulated = {path: values + self.residuals[path] for path, values in calibration.measured.items()}
-        known = {name: self.units[name.removesuffix(" measured")] for name in (*simulated, *measured)}
-        self.comparison = cosim.Result(calibration.times, measured | simulated, known)
+        comparison_units = {
+            name: self.units[name.removesuffix(" measured")] for name in (*simulated, *measured)
+        }
+        self.comparison = cosim.Result(calibration.times, measured | simulated, comparison_units)
         self.deviations = {path: float(np.sqrt(np.mean(r**2))) for path, r in self.residuals.items()}
         self.covariance = _covariance(jacobian, off, np.array([u.scale for u in self.unknowns]))
         errors = np.sqrt(np.diag(self.covariance))
@@ -84,7 +86,7 @@ class Fit(FixedAttributes):
             self.correlation = self.covariance / np.outer(errors, errors)
         self.at_bounds = [
             u.path
-            for u, x in zip(self.unknowns, found.tolist(), strict=True)
+            for u, x in zip(self.unknowns, fitted.tolist(), strict=True)
             if min(x - u.low, u.high - x) < AT_BOUND * (u.high - u.low)
         ]
 
@@ -94,19 +96,19 @@ class Fit(FixedAttributes):
         for path, value in self.values.items():
             unit = "" if self.units[path] == "1" else f" {self.units[path]}"
             error = self.standard_errors[path]
-            known = (
+            uncertainty = (
                 f"± {error:.2g}{unit}"
                 if np.isfinite(error)
                 else f"{unit.strip()}, which the data do not determine"
             )
             end = "   at an end of its range" if path in self.at_bounds else ""
-            lines.append(f"{path:<{width}}  {value:.6g} {known}{end}")
+            lines.append(f"{path:<{width}}  {value:.6g} {uncertainty}{end}")
         for path, deviation in self.deviations.items():
             unit = "" if self.units[path] == "1" else f" {self.units[path]}"
             lines.append(f"{path:<{width}}  {deviation:.3g}{unit} remains (rms)")
         lines += [
-            f"{one} and {other} can hardly be told apart: their errors have a correlation of {value:.3f}"
-            for one, other, value in self.alike()
+            f"{path} and {other} can hardly be told apart: their errors have a correlation of {value:.3f}"
+            for path, other, value in self.alike()
         ]
         lines.append(f"± is one standard error; {counted(self.runs, 'run')}, {self.message}")
         return "\n".join(lines)
@@ -115,8 +117,8 @@ class Fit(FixedAttributes):
         """Pairs of parameters whose errors go together, with their correlation."""
         paths = list(self.values)
         return [
-            (one, paths[j], float(self.correlation[i, j]))
-            for i, one in enumerate(paths)
+            (path, paths[j], float(self.correlation[i, j]))
+            for i, path in enumerate(paths)
             for j in range(i + 1, len(paths))
             if abs(self.correlation[i, j]) > correlation
         ]
@@ -130,20 +132,20 @@ class Fit(FixedAttributes):
 def _covariance(
     jacobian: NDArray[np.float64], off: NDArray[np.float64], scales: NDArray[np.float64]
 ) -> NDArray[np.float64]:
-    """Of the parameters, from the curvature and what remains; infinite along what is not seen."""
+    """The covariance of the parameters, from curvature and residuals; infinite along what data leave open."""
     count, parameters = jacobian.shape
     variance = float(off @ off) / max(count - parameters, 1)
     _, singular, right = np.linalg.svd(jacobian * scales, full_matrices=False)
-    seen = (
+    is_determined = (
         singular > ROUNDING * singular[0] if singular.size and singular[0] > 0.0 else np.zeros(0, dtype=bool)
     )
-    found: NDArray[np.float64] = np.zeros((parameters, parameters))
-    if seen.size:
-        inverse = right[seen].T / singular[seen]
-        found = variance * inverse @ inverse.T
+    covariance: NDArray[np.float64] = np.zeros((parameters, parameters))
+    if is_determined.size:
+        inverse = right[is_determined].T / singular[is_determined]
+        covariance = variance * inverse @ inverse.T
     hidden = np.ones(parameters, dtype=bool)
-    if seen.size:
-        hidden = np.any(np.abs(right[~seen]) > 1e-6, axis=0)
-    found = found * np.outer(scales, scales)
-    found[hidden, hidden] = np.inf
-    return found
+    if is_determined.size:
+        hidden = np.any(np.abs(right[~is_determined]) > 1e-6, axis=0)
+    covariance = covariance * np.outer(scales, scales)
+    covariance[hidden, hidden] = np.inf
+    return covariance

@@ -49,17 +49,17 @@ class ModelRuns:
         **settings: Any,
     ) -> None:
         self.system = model.build()
-        known = {**model.simulation, **settings}
-        self._settings = {key: value for key, value in known.items() if key != "threads"}
+        simulation = {**model.simulation, **settings}
+        self._settings = {key: value for key, value in simulation.items() if key != "threads"}
         if objectives is None:
-            recorded = cosim.Ensemble(self.system, **{**known, "reduce": None}).columns
+            recorded = cosim.Ensemble(self.system, **{**simulation, "reduce": None}).columns
             objectives = [f"last({name})" for name in recorded]
         reductions, self._of_results = read_objectives(objectives)
         if not self._of_results and not keeps_series:
-            known.pop("signals", None)
-        elif known.get("signals") is None:
-            known["signals"] = choose_signals(self.system, None)
-        self._ensemble = cosim.Ensemble(self.system, **{**known, "reduce": reductions})
+            simulation.pop("signals", None)
+        elif simulation.get("signals") is None:
+            simulation["signals"] = choose_signals(self.system, None)
+        self._ensemble = cosim.Ensemble(self.system, **{**simulation, "reduce": reductions})
         self.objectives = [*reductions, *self._of_results]
         self.units = self._ensemble.units
         self.workers = self._ensemble.threads
@@ -103,27 +103,27 @@ class ModelRuns:
         """
         written = None if self._of_results else parts
 
-        def each(first: int, found: EnsembleResult) -> None:
-            files = found.parts
+        def each(first: int, ended: EnsembleResult) -> None:
+            files = ended.parts
             if written is None and parts is not None:
-                name = parts.some(first, first + len(found)).add(found)
+                name = parts.some(first, first + len(ended)).add(ended)
                 files = {0: name} if name else {}
-            ran = np.flatnonzero(found.status != "not run")
-            columns = {name: values[ran] for name, values in self._columns(found).items()}
+            ran = np.flatnonzero(ended.status != "not run")
+            columns = {name: values[ran] for name, values in self._columns(ended).items()}
             keep(first + ran, columns, {first + at: name for at, name in files.items()})
 
         self._ensemble.run(values, count, progress, executor, parts=written, each=each)
 
-    def _columns(self, found: EnsembleResult) -> dict[str, Any]:
-        table = found.table()
+    def _columns(self, ended: EnsembleResult) -> dict[str, Any]:
+        table = ended.table()
         columns = {name: table[name] for name in (*self.objectives, *OUTCOMES) if name in table}
-        done = found.is_done
+        done = ended.is_done
         status, reasons = columns["status"].astype(object), columns["reason"].astype(object)
         for name, function in self._of_results.items():
-            values = np.full(len(found), np.nan)
+            values = np.full(len(ended), np.nan)
             for run in np.flatnonzero(done):
                 try:
-                    values[run] = float(function(found.run(int(run))))
+                    values[run] = float(function(ended.run(int(run))))
                 except Exception as error:
                     status[run] = "failed"
                     reasons[run] = f"objective {name}: {type(error).__name__}: {error}"

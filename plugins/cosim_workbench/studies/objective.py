@@ -16,30 +16,30 @@ Reductions = dict[str, Any]
 Functions = dict[str, Callable[[cosim.Result], float]]
 
 
-def read_objectives(given: Sequence[Any] | Mapping[str, Any]) -> tuple[Reductions, Functions]:
+def read_objectives(objectives: Sequence[Any] | Mapping[str, Any]) -> tuple[Reductions, Functions]:
     """Reductions as `cosim.Ensemble` takes them, and functions of a whole `Result`, by name.
 
     Parameters
     ----------
-    given : sequence or mapping
+    objectives : sequence or mapping
         ``"max(engine.z)"``, ``"peak=max(engine.z)"``, ``"module:function"`` (called with the `Result` of
         a point), ``"module:function(engine.z)"`` (a kernel function of times and signals); functions in
         place of their names; a function with its signals.
     """
     reductions: Reductions = {}
     functions: Functions = {}
-    listed = given.items() if isinstance(given, Mapping) else [("", item) for item in given]
+    listed = objectives.items() if isinstance(objectives, Mapping) else [("", item) for item in objectives]
     for name, item in listed:
         if isinstance(item, str):
             named = NAMED.match(item)
             if named is not None:
                 name, item = name or named["name"], named["rest"].strip()
-            found = FUNCTION.match(item)
-            if found is not None:
-                name = name or found["function"]
-                item = _function(found["module"], found["function"])
-                if found["signals"]:
-                    item = (item, *(signal.strip() for signal in found["signals"].split(",")))
+            call = FUNCTION.match(item)
+            if call is not None:
+                name = name or call["function"]
+                item = _function(call["module"], call["function"])
+                if call["signals"]:
+                    item = (item, *(signal.strip() for signal in call["signals"].split(",")))
         if not name:
             name = item.replace(" ", "") if isinstance(item, str) else _name_of(item)
         if name in reductions or name in functions:
@@ -59,11 +59,11 @@ def _name_of(item: Any) -> str:
 
 def _function(module: str, name: str) -> Any:
     try:
-        found = getattr(importlib.import_module(module), name, None)
+        function = getattr(importlib.import_module(module), name, None)
     except Exception as error:
         raise cosim.ModelError.of(
             "objective", f"module {module} cannot be imported: {type(error).__name__}: {error}"
         ) from None
-    if not callable(found):
+    if not callable(function):
         raise cosim.ModelError.of("objective", f"module {module} has no function {name}")
-    return found
+    return function

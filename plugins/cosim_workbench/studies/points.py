@@ -45,8 +45,8 @@ def points_of(
         shares = _shares(name, count, len(drawn), seed)
         columns = [v.drawn(shares[:, i]) for i, v in enumerate(drawn)]
     seeds = np.random.SeedSequence(seed).generate_state(count).astype(np.int64)
-    found = {v.path: column for v, column in zip(drawn, columns, strict=True)}
-    return {v.path: seeds.astype(np.float64) if v.is_seed else found[v.path] for v in variations}, seeds
+    by_path = {v.path: column for v, column in zip(drawn, columns, strict=True)}
+    return {v.path: seeds.astype(np.float64) if v.is_seed else by_path[v.path] for v in variations}, seeds
 
 
 def _all(variations: Sequence[Variation]) -> list[NDArray[np.float64]]:
@@ -81,9 +81,9 @@ def _shares(name: str, count: int, dimensions: int, seed: int) -> NDArray[np.flo
         return np.random.default_rng(seed).random((count, dimensions))
     from scipy.stats import qmc
 
-    made: Any = getattr(qmc, SAMPLERS[name])
-    keyword = "rng" if "rng" in inspect.signature(made).parameters else "seed"
-    engine = made(dimensions, **{keyword: np.random.default_rng(seed)})
+    sampler: Any = getattr(qmc, SAMPLERS[name])
+    keyword = "rng" if "rng" in inspect.signature(sampler).parameters else "seed"
+    engine = sampler(dimensions, **{keyword: np.random.default_rng(seed)})
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", UserWarning)  # counts that are no powers of two: less even, as asked
         shares: NDArray[np.float64] = engine.random(count)

@@ -37,8 +37,8 @@ def scatter_matrix(table: Any, names: Sequence[str], path: str | PathLike[str] |
         check_plot(Path(path))
     require_matplotlib()
 
-    wanted = names or [*table.inputs, *table.objectives]
-    columns = {name: table[name].astype(np.float64) for name in wanted}
+    shown = names or [*table.inputs, *table.objectives]
+    columns = {name: table[name].astype(np.float64) for name in shown}
     columns = {name: values for name, values in columns.items() if np.isfinite(values).any()}
     if not names:  # those that say something
         varying = [name for name, values in columns.items() if np.nanmax(values) > np.nanmin(values)]

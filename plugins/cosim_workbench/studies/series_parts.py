@@ -59,47 +59,47 @@ class SeriesParts(cosim.ResultSink):
             self.folder.mkdir(exist_ok=True)
         except OSError as error:
             raise cosim.CosimError(f"{folder}: cannot be made: {error.strerror or error}") from None
-        known = set(self.folder.glob("part-*.parquet")) if numbers is not None else set[Path]()
-        there = sorted(p for p in self.folder.iterdir() if p not in known)
-        other = next((p.name for p in there if p.name[0] != "."), None)
+        own_parts = set(self.folder.glob("part-*.parquet")) if numbers is not None else set[Path]()
+        others = sorted(p for p in self.folder.iterdir() if p not in own_parts)
+        other = next((p.name for p in others if p.name[0] != "."), None)
         if other is not None:
             raise cosim.CosimError(f"{folder}: has {other} in it: choose another folder")
 
     def some(self, first: int, last: int) -> SeriesParts:
         """The same for the runs `first` … `last` - 1 alone."""
-        made = SeriesParts(key=self.key)
-        made.folder = self.folder
-        made.numbers = range(first, last) if self.numbers is None else self.numbers[first:last]
-        return made
+        parts = SeriesParts(key=self.key)
+        parts.folder = self.folder
+        parts.numbers = range(first, last) if self.numbers is None else self.numbers[first:last]
+        return parts
 
     def write(self, result: Any, path: Path) -> Path:
         """Write an `EnsembleResult` as one part into a new folder."""
         SeriesParts(path).some(0, len(result)).add(result)
         return path
 
-    def add(self, found: Any) -> str:
+    def add(self, ended: Any) -> str:
         """Write a part with the runs of an `EnsembleResult`; its name, "" where none of them was done."""
         numbers = np.asarray(self.numbers, dtype=np.int64)
-        ran = np.flatnonzero(found.status != "not run")
+        ran = np.flatnonzero(ended.status != "not run")
         if not len(ran):
             return ""
-        times = len(found.time)
+        times = len(ended.time)
         columns: dict[str, Any] = {
             self.key: np.repeat(numbers[ran], times),
-            TIME: np.tile(found.time, len(ran)),
+            TIME: np.tile(ended.time, len(ran)),
         }
         units = {TIME: "s"}
-        for name in found.signals:
-            values = found[name][ran].reshape(len(ran) * times, -1)
+        for name in ended.signals:
+            values = ended[name][ran].reshape(len(ran) * times, -1)
             several = values.shape[1] > 1
             for i in range(values.shape[1]):
                 column = f"{name}[{i}]" if several else name
-                columns[column], units[column] = np.ascontiguousarray(values[:, i]), found.units[name]
-        kept = np.zeros(len(ran) * times, dtype=bool)
+                columns[column], units[column] = np.ascontiguousarray(values[:, i]), ended.units[name]
+        has_values = np.zeros(len(ran) * times, dtype=bool)
         for name in list(columns)[2:]:
-            kept |= ~np.isnan(columns[name])
+            has_values |= ~np.isnan(columns[name])
         target = self.folder / PART.format(numbers[ran[0]], numbers[ran[-1]])
-        table = arrow_table({name: values[kept] for name, values in columns.items()}, units)
+        table = arrow_table({name: values[has_values] for name, values in columns.items()}, units)
         with replaced_file(target) as draft:
             arrow().parquet.write_table(table, draft)
         return target.name
@@ -112,9 +112,9 @@ class SeriesParts(cosim.ResultSink):
         names : iterable of str
             Of the parts that count beside the earlier ones.
         """
-        known = self._earlier | set(names)
+        kept_names = self._earlier | set(names)
         for file in [*self.folder.glob("part-*.parquet"), *self.folder.glob(".part-*")]:
-            if file.name not in known:
+            if file.name not in kept_names:
                 file.unlink(missing_ok=True)
 
     def values(
@@ -141,18 +141,18 @@ class SeriesParts(cosim.ResultSink):
         -------
         ndarray, shape (runs, times, columns)
         """
-        wanted = range(len(grid))[times]
-        found: NDArray[np.float64] | None = None
+        indices = range(len(grid))[times]
+        values: NDArray[np.float64] | None = None
         for name in names:
             file = arrow().parquet.ParquetFile(self.folder / name)
             recorded = file.schema_arrow.names[2:][columns]
-            if found is None:
-                found = np.full((runs, len(wanted), len(recorded)), np.nan)
+            if values is None:
+                values = np.full((runs, len(indices), len(recorded)), np.nan)
             for group in range(file.num_row_groups):
                 table = file.read_row_group(group, [self.key, TIME, *recorded])
                 run, point = table[self.key].to_numpy(), np.searchsorted(grid, table[TIME].to_numpy())
-                here = (run < runs) & (point >= wanted.start) & (point < wanted.stop)
-                at = run[here], point[here] - wanted.start
+                is_selected = (run < runs) & (point >= indices.start) & (point < indices.stop)
+                at = run[is_selected], point[is_selected] - indices.start
                 for i, column in enumerate(recorded):
-                    found[*at, i] = table[column].to_numpy()[here]
-        return np.full((runs, len(wanted), 0), np.nan) if found is None else found
+                    values[*at, i] = table[column].to_numpy()[is_selected]
+        return np.full((runs, len(indices), 0), np.nan) if values is None else values

@@ -105,9 +105,9 @@ class Study(FixedAttributes):
             if name in columns
         ]
         variations = []
-        for path, given in vary.items():
+        for path, values in vary.items():
             try:
-                variations.append(read_variation(path, given, self._runs.unit(path)))
+                variations.append(read_variation(path, values, self._runs.unit(path)))
             except cosim.ModelError as error:
                 problems += error.problems
             except cosim.CosimError as error:
@@ -118,7 +118,7 @@ class Study(FixedAttributes):
         self._keeps_series = keep_series
         self._description = {
             **self._runs.description(),
-            "vary": {path: _text(given) for path, given in vary.items()},
+            "vary": {path: _text(values) for path, values in vary.items()},
             "sample": sample,
             "seed": seed,
             "objectives": self._runs.objectives,
@@ -174,13 +174,13 @@ class Study(FixedAttributes):
         with folder.locked():
             columns = [self.points[path].tolist() for path in inputs]
             rows = list(zip(range(len(self)), self.seeds.tolist(), *columns, strict=True))
-            known = folder.points(["point", "seed", *inputs], rows)
+            points = folder.points(["point", "seed", *inputs], rows)
             for i, path in enumerate(inputs):
-                self.points[path] = np.array([float(row[2 + i]) for row in known])
-            self.seeds[:] = [int(row[1]) for row in known]
+                self.points[path] = np.array([float(row[2 + i]) for row in points])
+            self.seeds[:] = [int(row[1]) for row in points]
             names = ["point", "seed", *inputs, *self.objectives, *OUTCOMES, SECONDS, SERIES]
             done = folder.done(len(names))
-            ended = self._do(folder, names, done, executor, progress)
+            ended = self._run_remaining(folder, names, done, executor, progress)
             ordered = [done[point][:-1] for point in sorted(done)]
             units = {path: self._runs.unit(path) for path in inputs} | {
                 name: self._runs.units[name] for name in self.objectives if name in self._runs.units
@@ -192,7 +192,7 @@ class Study(FixedAttributes):
             raise ended
         return table
 
-    def _do(
+    def _run_remaining(
         self,
         folder: StudyFolder,
         names: Sequence[str],
@@ -201,7 +201,7 @@ class Study(FixedAttributes):
         progress: Progress | None,
     ) -> BaseException | None:
         """Do what is left, and write it down every few seconds; what has ended it early."""
-        left = np.array([point for point in range(len(self)) if point not in done], dtype=np.int64)
+        remaining = np.array([point for point in range(len(self)) if point not in done], dtype=np.int64)
         status_at = names.index("status")
         begun = len(done)
         start = written = wall.perf_counter()
@@ -210,7 +210,7 @@ class Study(FixedAttributes):
         series = None
         if self._keeps_series:
             earlier = {row[-1] for row in done.values()}
-            series = SeriesParts(folder.path / "series", "point", left, earlier)
+            series = SeriesParts(folder.path / "series", "point", remaining, earlier)
             series.remove_others(())  # what was written without its rows
         latest = written
 
@@ -221,26 +221,26 @@ class Study(FixedAttributes):
             waiting.clear()
             written = wall.perf_counter()
 
-        def keep(numbers: NDArray[np.int64], found: dict[str, Any], files: dict[int, str]) -> None:
+        def keep(numbers: NDArray[np.int64], columns: dict[str, Any], files: dict[int, str]) -> None:
             nonlocal failed, latest
-            now = wall.perf_counter()
-            rows = self._rows(left, numbers, found, files, (now - latest) / max(1, len(numbers)))
-            latest = now
+            time = wall.perf_counter()
+            rows = self._rows(remaining, numbers, columns, files, (time - latest) / max(1, len(numbers)))
+            latest = time
             failed += sum(row[status_at] == FAILED for row in rows)
             waiting.extend(rows)
-            if now - written > max(PART_TIME, SHARE * (now - start)):
+            if time - written > max(PART_TIME, SHARE * (time - start)):
                 write()
 
         def report(some: int, of: int) -> None:
             if progress is not None:
                 progress(begun + some, len(self), failed)
 
-        report(0, len(left))
-        if not len(left):
+        report(0, len(remaining))
+        if not len(remaining):
             return None
-        values = {path: column[left] for path, column in self.points.items()}
+        values = {path: column[remaining] for path, column in self.points.items()}
         try:
-            self._runs.run(values, len(left), executor, report, keep, series)
+            self._runs.run(values, len(remaining), executor, report, keep, series)
         except (KeyboardInterrupt, cosim.CosimError) as error:
             return error
         finally:
@@ -249,23 +249,25 @@ class Study(FixedAttributes):
 
     def _rows(
         self,
-        left: NDArray[np.int64],
+        remaining: NDArray[np.int64],
         numbers: NDArray[np.int64],
-        found: dict[str, Any],
+        columns: dict[str, Any],
         files: dict[int, str],
         seconds: float,
     ) -> list[list[Any]]:
-        """Of points that have ended."""
+        """The rows of points that have ended."""
         rows = []
         begins = sorted(files)
         for i, number in enumerate(numbers.tolist()):
-            point = int(left[number])
+            point = int(remaining[number])
             values = [float(self.points[path][point]) for path in self.points]
-            kept = [float(found[name][i]) for name in self.objectives]
-            how = [_plain(found[name][i]) for name in OUTCOMES]
+            objectives = [float(columns[name][i]) for name in self.objectives]
+            outcomes = [_plain(columns[name][i]) for name in OUTCOMES]
             at = bisect_right(begins, number)
             file = files[begins[at - 1]] if at else ""
-            rows.append([point, int(self.seeds[point]), *values, *kept, *how, round(seconds, 6), file])
+            rows.append(
+                [point, int(self.seeds[point]), *values, *objectives, *outcomes, round(seconds, 6), file]
+            )
         return rows
 
 
@@ -273,8 +275,12 @@ def _plain(value: Any) -> Any:
     return value.item() if isinstance(value, np.generic) else value
 
 
-def _text(given: Any) -> Any:
-    """What is varied, for the description of a study."""
-    if hasattr(given, "ppf"):
-        return f"{given.dist.name}{given.args}{given.kwds}" if hasattr(given, "dist") else repr(given)
-    return given if isinstance(given, str) else np.asarray(given).tolist()
+def _text(variation: Any) -> Any:
+    """A variation as text, for the description of a study."""
+    if hasattr(variation, "ppf"):
+        return (
+            f"{variation.dist.name}{variation.args}{variation.kwds}"
+            if hasattr(variation, "dist")
+            else repr(variation)
+        )
+    return variation if isinstance(variation, str) else np.asarray(variation).tolist()

@@ -47,24 +47,26 @@ class StudyFolder:
             path.mkdir(exist_ok=True)
         except OSError as error:
             raise cosim.CosimError(f"{path}: cannot be made: {error.strerror or error}") from None
-        there = path / DESCRIPTION
-        if there.exists():
-            self._compare(json.loads(text), there)
+        file = path / DESCRIPTION
+        if file.exists():
+            self._compare(json.loads(text), file)
         else:
             other = next(
                 (p.name for p in sorted(path.iterdir()) if p.name != LOCK and p.name[0] != "."), None
             )
             if other is not None:
                 raise cosim.CosimError(f"{path}: has {other} in it and is no study: choose another folder")
-            with replaced_file(there) as draft:
+            with replaced_file(file) as draft:
                 draft.write_text(text, "utf-8")
 
-    def _compare(self, mine: dict[str, Any], there: Path) -> None:
+    def _compare(self, description: dict[str, Any], file: Path) -> None:
         try:
-            theirs = json.loads(there.read_text("utf-8"))
+            theirs = json.loads(file.read_text("utf-8"))
         except (OSError, ValueError) as error:
-            raise cosim.CosimError(f"{there}: cannot be read: {error}") from None
-        differs = [key for key in mine if not isinstance(theirs, dict) or mine[key] != theirs.get(key)]
+            raise cosim.CosimError(f"{file}: cannot be read: {error}") from None
+        differs = [
+            key for key in description if not isinstance(theirs, dict) or description[key] != theirs.get(key)
+        ]
         if differs:
             raise cosim.CosimError(
                 f"{self.path}: another study is in this folder: {', '.join(differs)} differ. Choose another "
@@ -97,15 +99,15 @@ class StudyFolder:
         rows: dict[int, list[str]] = {}
         for part in sorted(self.path.glob("part-*.csv")):
             if PARTS.match(part.name):
-                names, found = self._read(part)
+                names, rows_of_part = self._read(part)
                 if len(names) != columns:
                     raise cosim.CosimError(f"{part}: has {len(names)} columns, this study has {columns}")
-                for row in found:
+                for row in rows_of_part:
                     rows.setdefault(int(row[0]), row)
         return rows
 
     def add(self, names: Sequence[str], rows: Sequence[Sequence[Any]]) -> None:
-        """Keep rows, which begin with the number of their point."""
+        """Write rows, which begin with the number of their point."""
         if rows:
             self._write(self.path / PART.format(int(rows[0][0])), names, rows)
 

@@ -64,8 +64,8 @@ class SubjectRuns:
             for path in paths:
                 self.units[name] = unit_of_reduction(spec, subject.unit(path))
             signals += paths
-        wanted = list(dict.fromkeys(signals + (subject.signals() if functions else [])))
-        self._runner = PointRunner(subject, reductions, functions, wanted)
+        paths_of_runs = list(dict.fromkeys(signals + (subject.signals() if functions else [])))
+        self._runner = PointRunner(subject, reductions, functions, paths_of_runs)
         self.workers = threads or available_processors()
 
     def unit(self, path: str) -> str:
@@ -89,7 +89,7 @@ class SubjectRuns:
         if executor is None:
             if self._run_in == "threads":
                 with OwnThreads(self.workers) as threads:
-                    self.message = self._why_not_beside(threads)
+                    self.message = self._why_not_parallel(threads)
                     if not self.message:
                         self.run(values, count, threads, progress, keep)
                         return
@@ -117,7 +117,7 @@ class SubjectRuns:
 
         do_in_chunks(Job(self._runner, executor), count, given, take, fail, goes_on, chunk)
 
-    def _why_not_beside(self, threads: OwnThreads) -> str:
+    def _why_not_parallel(self, threads: OwnThreads) -> str:
         try:
             why = threads.submit(self._runner.why_not_beside).result()
         except (BrokenExecutor, cosim.CosimError) as error:

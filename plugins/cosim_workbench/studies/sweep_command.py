@@ -97,13 +97,13 @@ class SweepCommand(cosim.Command):
 
 def _objectives(table: StudyTable) -> dict[str, Any]:
     """Range of each objective, without points that failed."""
-    found = {}
+    ranges = {}
     for name in table.objectives:
         values = table[name][~np.isnan(table[name])]
         figures = (values.min(), values.max(), np.median(values)) if len(values) else (None, None, None)
         unit = {"unit": table.units.get(name, "1")}
-        found[name] = unit | dict(zip(("least", "greatest", "median"), figures, strict=True))
-    return found
+        ranges[name] = unit | dict(zip(("least", "greatest", "median"), figures, strict=True))
+    return ranges
 
 
 def _run(arguments: argparse.Namespace, settings: dict[str, Any], folder: Path) -> StudyTable:
@@ -148,8 +148,8 @@ def _model(path: Path, settings: dict[str, Any]) -> Any:
             return subject(path, {key: value for key, value in settings.items() if key != "threads"})
     model = cosim.Model.from_file(path)
     if "until" not in {**model.simulation, **settings}:  # no guess, as `cosim run` makes: it costs many runs
-        said = "gives no end of the runs: write until = … into [simulation], or --until"
-        raise cosim.ModelError.of(str(path), said)
+        fault = "gives no end of the runs: write until = … into [simulation], or --until"
+        raise cosim.ModelError.of(str(path), fault)
     return model
 
 

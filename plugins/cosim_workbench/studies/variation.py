@@ -48,13 +48,13 @@ class Variation:
         return np.array(self.levels)[numbers]
 
 
-def read_variation(path: str, given: Any, unit: str) -> Variation:
+def read_variation(path: str, typed: Any, unit: str) -> Variation:
     """A variation as people write it.
 
     Parameters
     ----------
     path : str
-    given : str, sequence or distribution
+    typed : str, sequence or distribution
         ``"1e5..3e5:21"`` (a grid of 21 values; with ``:log`` spaced by factors), ``"1e5..3e5"`` (anything
         between, for samples), ``"1, 2, 5"``, ``"normal(2e5, 1e4)"`` (mean and standard deviation; also
         uniform, loguniform, lognormal, triangular, and what `scipy.stats` has, with its own arguments),
@@ -68,14 +68,14 @@ def read_variation(path: str, given: Any, unit: str) -> Variation:
         It is none of these.
     """
     try:
-        if hasattr(given, "ppf"):
-            return Variation(path, distribution=given)
-        if isinstance(given, str):
-            return _of_text(path, given.strip(), unit)
-        values = [given] if isinstance(given, (int, float)) else list(given)
+        if hasattr(typed, "ppf"):
+            return Variation(path, distribution=typed)
+        if isinstance(typed, str):
+            return _of_text(path, typed.strip(), unit)
+        values = [typed] if isinstance(typed, (int, float)) else list(typed)
         return Variation(path, levels=tuple(cosim.parse_quantity(_plain(v), unit) for v in values))
     except (cosim.UnitError, ValueError, TypeError) as error:
-        raise cosim.ModelError.of(path, f"{given!r}: {str(error).rstrip('.')}. Write {FORMS}") from None
+        raise cosim.ModelError.of(path, f"{typed!r}: {str(error).rstrip('.')}. Write {FORMS}") from None
 
 
 def _plain(value: Any) -> Any:
@@ -126,10 +126,10 @@ def _between(low: float, high: float, is_log: bool) -> Any:
 def _distribution(name: str, texts: Sequence[str], unit: str) -> Any:
     from scipy import stats
 
-    needed = {"uniform": 2, "loguniform": 2, "normal": 2, "lognormal": 2, "triangular": 3}
-    if name in needed:
-        if len(texts) != needed[name]:
-            raise ValueError(f"{name} has {len(texts)} numbers, needs {needed[name]}")
+    counts = {"uniform": 2, "loguniform": 2, "normal": 2, "lognormal": 2, "triangular": 3}
+    if name in counts:
+        if len(texts) != counts[name]:
+            raise ValueError(f"{name} has {len(texts)} numbers, needs {counts[name]}")
         a, *c = [cosim.parse_quantity(text.strip(), unit) for text in (texts[0], *texts[2:])]
         if name == "normal":
             b = parse_difference(texts[1], unit)
@@ -146,16 +146,16 @@ def _distribution(name: str, texts: Sequence[str], unit: str) -> Any:
         if not b > 0.0 or (name == "lognormal" and a <= 0.0):
             raise ValueError(f"{name} needs a deviation greater than 0")
         return stats.norm(a, b) if name == "normal" else stats.lognorm(b, scale=a)
-    made: Any = getattr(stats, name, None)
-    if not hasattr(made, "ppf"):
-        known = [*needed, *(n for n in dir(stats) if hasattr(getattr(stats, n), "ppf"))]
-        raise cosim.ModelError.of("", str(cosim.LookUpError("distribution", name, known)))
+    distribution: Any = getattr(stats, name, None)
+    if not hasattr(distribution, "ppf"):
+        names = [*counts, *(n for n in dir(stats) if hasattr(getattr(stats, n), "ppf"))]
+        raise cosim.ModelError.of("", str(cosim.LookUpError("distribution", name, names)))
     numbers = [text for text in texts if "=" not in text]
     named = dict(text.split("=", 1) for text in texts if "=" in text)
-    return made(*map(float, numbers), **{key.strip(): float(value) for key, value in named.items()})
+    return distribution(*map(float, numbers), **{key.strip(): float(value) for key, value in named.items()})
 
 
-def parse_difference(given: Any, unit: str) -> float:
+def parse_difference(difference: Any, unit: str) -> float:
     """A difference of two quantities, such as a deviation: without the offset that a unit may have.
 
     Examples
@@ -163,7 +163,7 @@ def parse_difference(given: Any, unit: str) -> float:
     >>> parse_difference("5 degC", "K"), parse_difference("2 mm", "m"), parse_difference(3.0, "m")
     (5.0, 0.002, 3.0)
     """
-    if not isinstance(given, str):
-        return float(given)
-    nothing = NUMBER.sub("0", given, count=1)
-    return cosim.parse_quantity(given.strip(), unit) - cosim.parse_quantity(nothing.strip(), unit)
+    if not isinstance(difference, str):
+        return float(difference)
+    nothing = NUMBER.sub("0", difference, count=1)
+    return cosim.parse_quantity(difference.strip(), unit) - cosim.parse_quantity(nothing.strip(), unit)
