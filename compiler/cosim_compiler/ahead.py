@@ -56,12 +56,12 @@ def _in_processes(missing: Sequence[Wanted], processes: int) -> None:
     os.close(jobs)
     os.close(answers_in)
     try:
-        for done in range(1, len(missing) + 1):
+        for count in range(1, len(missing) + 1):
             number = os.read(answers, NUMBER.size)
             if not number:
                 break
             name = missing[NUMBER.unpack(number)[0]][0].__qualname__
-            log.info("compiling: %d of %d, %s", done, len(missing), name)
+            log.info("compiling: %d of %d, %s", count, len(missing), name)
     except BaseException:
         for child in children:
             with suppress(ProcessLookupError):

@@ -58,22 +58,22 @@ def nearest_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
 
 def _by_letters(name: str, names: list[str], tails: dict[str, str], share: float) -> list[str]:
     """The most similar, by the whole name, else by what stands behind the prefix."""
-    found = difflib.get_close_matches(name, names, n=1, cutoff=share)
+    similar = difflib.get_close_matches(name, names, n=1, cutoff=share)
     tail = _tail(name)
-    return found or [tails[t] for t in difflib.get_close_matches(tail, list(tails), n=3, cutoff=share)]
+    return similar or [tails[t] for t in difflib.get_close_matches(tail, list(tails), n=3, cutoff=share)]
 
 
 def _is_short_for(short: str, words: list[str]) -> bool:
     """Whether letters are the beginnings of these words, of each one, in their order."""
     if not words:
         return not short
-    first, rest = words[0], words[1:]
+    first, other_words = words[0], words[1:]
     if len(words) == 1 and short == first[: len(short)]:
         return len(short) > 0 and (len(short) >= 3 or short == first)
     if first.isdigit():
-        return short.startswith(first) and _is_short_for(short[len(first) :], rest)
+        return short.startswith(first) and _is_short_for(short[len(first) :], other_words)
     return any(
-        short[:n] == first[:n] and _is_short_for(short[n:], rest)
+        short[:n] == first[:n] and _is_short_for(short[n:], other_words)
         for n in range(1, min(len(first), len(short)) + 1)
     )
 

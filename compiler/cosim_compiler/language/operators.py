@@ -102,8 +102,8 @@ class OperatorReader:
         read = getattr(self, f"_{type(node).__name__.lower()}_expression", None)
         if read is None:
             self.refuse(node, f"the language has no {type(node).__name__.lower()}")
-        found: Expression = read(node)
-        return found
+        value: Expression = read(node)
+        return value
 
     def number(self, node: ast.expr) -> Expression:
         """An expression that has to be a number."""
@@ -158,7 +158,9 @@ class OperatorReader:
         if sign == "+" and isinstance(left.type, Tuple) and isinstance(right.type, Tuple):
             return self.let(
                 left,
-                lambda one: self.let(right, lambda two: made_tuple([*parts_of(one), *parts_of(two)])),
+                lambda first: self.let(
+                    right, lambda second: made_tuple([*parts_of(first), *parts_of(second)])
+                ),
             )
         if not (is_number(left.type) and is_number(right.type)):
             if isinstance(left.type, View) or isinstance(right.type, View):
@@ -212,26 +214,26 @@ class OperatorReader:
 
     def _compared(self, sign: ast.cmpop, left: Expression, right: Expression, node: ast.AST) -> Expression:
         if isinstance(sign, (ast.In, ast.NotIn)):
-            found = self._is_in(left, right, node)
+            is_in = self._is_in(left, right, node)
             if isinstance(sign, ast.In):
-                return found
-            return known(not found.value) if isinstance(found, Known) else Unary(TRUTH, "not", found)
+                return is_in
+            return known(not is_in.value) if isinstance(is_in, Known) else Unary(TRUTH, "not", is_in)
         if type(sign) not in COMPARISONS:
             self.refuse(node, "numbers are compared with ==")
         return self.compare(COMPARISONS[type(sign)], left, right, node)
 
     def _is_in(self, value: Expression, among: Expression, node: ast.AST) -> Expression:
-        given = self.typed(among, node)
-        if not isinstance(given.type, Tuple):
-            self.refuse(node, f"`in` is for tuples, and this is {in_words(given.type)}")
+        items = self.typed(among, node)
+        if not isinstance(items.type, Tuple):
+            self.refuse(node, f"`in` is for tuples, and this is {in_words(items.type)}")
 
-        def build(one: Expression, others: list[Expression]) -> Expression:
-            found: Expression = known(False)
+        def build(element: Expression, others: list[Expression]) -> Expression:
+            truth: Expression = known(False)
             for other in others:
-                found = self.logic("or", found, self.compare("==", one, other, node))
-            return found if not isinstance(found, Known) else Constant(TRUTH, bool(found.value))
+                truth = self.logic("or", truth, self.compare("==", element, other, node))
+            return truth if not isinstance(truth, Known) else Constant(TRUTH, bool(truth.value))
 
-        return self.let(value, lambda a: self.let(given, lambda b: build(a, parts_of(b))))
+        return self.let(value, lambda a: self.let(items, lambda b: build(a, parts_of(b))))
 
     def compare(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:
         """A comparison; tuples are equal where all their items are."""
@@ -252,12 +254,12 @@ class OperatorReader:
             self.refuse(node, f"`{sign}` does not take tuples: {COMPUTE}")
 
         def build(ones: list[Expression], others: list[Expression]) -> Expression:
-            found: Expression = known(len(ones) == len(others))
-            for one, other in zip(ones, others, strict=False):
-                found = self.logic("and", found, self.compare("==", one, other, node))
-            if isinstance(found, Known):
-                found = Constant(TRUTH, bool(found.value))
-            return found if sign == "==" else Unary(TRUTH, "not", found)
+            truth: Expression = known(len(ones) == len(others))
+            for first, second in zip(ones, others, strict=False):
+                truth = self.logic("and", truth, self.compare("==", first, second, node))
+            if isinstance(truth, Known):
+                truth = Constant(TRUTH, bool(truth.value))
+            return truth if sign == "==" else Unary(TRUTH, "not", truth)
 
         return self.let(left, lambda a: self.let(right, lambda b: build(parts_of(a), parts_of(b))))
 
@@ -275,12 +277,12 @@ class OperatorReader:
 
     def _joined(self, node: ast.BoolOp, read: Callable[[ast.expr], Expression]) -> Expression:
         sign = "and" if isinstance(node.op, ast.And) else "or"
-        found = read(node.values[0])
+        truth = read(node.values[0])
         for other in node.values[1:]:
-            if isinstance(found, Known) and found.value != (sign == "and"):
-                return found  # the others are not computed
-            found = self.logic(sign, found, read(other))
-        return found
+            if isinstance(truth, Known) and truth.value != (sign == "and"):
+                return truth  # the others are not computed
+            truth = self.logic(sign, truth, read(other))
+        return truth
 
     def _operand(self, node: ast.expr) -> Expression:
         value = self.expression(node)

@@ -57,10 +57,10 @@ class Ways:
 
     def everywhere(self, result: str, all_elements: Elements) -> Elements:
         """The elements of a result that are written on every way."""
-        found = all_elements
+        elements = all_elements
         for _, written in self.exits:
-            found &= written[result]
-        return found
+            elements &= written[result]
+        return elements
 
 
 def parts_of(function: Function, sizes: Mapping[str, int]) -> dict[str, Part]:
@@ -83,9 +83,9 @@ class Walk:
     """Goes through a function with the elements that are written; None where nothing is reached."""
 
     def __init__(
-        self, parts: dict[str, Part], known: dict[str, Any], sizes: Mapping[str, int], depth: int
+        self, parts: dict[str, Part], values: dict[str, Any], sizes: Mapping[str, int], depth: int
     ) -> None:
-        self.parts, self.known, self.sizes, self.depth = parts, known, sizes, depth
+        self.parts, self.known, self.sizes, self.depth = parts, values, sizes, depth
         self.ways = Ways()
         self.line = 0
         self.loops: list[tuple[list[Written], list[Written]]] = []  # where breaks and continues leave
@@ -152,14 +152,16 @@ class Walk:
         """Both of them; what is known behind is what both say."""
         begin = dict(self.known), dict(self.parts)
         yes = self.block(node.body, dict(written))
-        known, parts = self.known, self.parts
+        values, parts_of_views = self.known, self.parts
         self.known, self.parts = begin
         no = self.block(node.orelse, dict(written))
         if no is None:
-            self.known, self.parts = known, parts
+            self.known, self.parts = values, parts_of_views
         elif yes is not None:
-            self.known = {name: value for name, value in self.known.items() if known.get(name) == value}
-            self.parts = {name: self.parts.get(name, part) for name, part in {**parts, **self.parts}.items()}
+            self.known = {name: value for name, value in self.known.items() if values.get(name) == value}
+            self.parts = {
+                name: self.parts.get(name, part) for name, part in {**parts_of_views, **self.parts}.items()
+            }
         return _both(yes, no)
 
     def attempt(self, node: form.Try, written: Written) -> Written | None:
@@ -203,22 +205,22 @@ class Walk:
 
     def forget(self, node: Statement) -> None:
         """What a loop sets has no known value."""
-        for one in walk(node):
-            if isinstance(one, (form.Assign, form.For)):
-                self.known.pop(one.name, None)
+        for statement in walk(node):
+            if isinstance(statement, (form.Assign, form.For)):
+                self.known.pop(statement.name, None)
 
     # what is written
 
     def assign(self, name: str, value: Expression, written: Written) -> Written:
         """A name gets a value; a view that is not followed may be written to anywhere."""
-        part, known = self.part(value), self.value(value)
+        part, constant = self.part(value), self.value(value)
         self.known.pop(name, None)
         self.parts.pop(name, None)
         if part is not None:
             self.parts[name] = part
             return written
-        if known is not None:
-            self.known[name] = known
+        if constant is not None:
+            self.known[name] = constant
         return self.all_in(value, written) if has_view(value.type) else written
 
     def add(self, part: Part, places: tuple[Any, ...], written: Written) -> Written:
@@ -272,15 +274,15 @@ class Walk:
 
     def calls(self, node: Any, written: Written) -> Written:
         """What the calls in an expression write."""
-        for one in self.computed(node):
-            if isinstance(one, form.Let):
-                written = self.assign(one.name, one.value, written)
-            if isinstance(one, form.Element):
-                self.read(one, written)
-            if isinstance(one, form.Call):
-                written = self.call(one, written)
-            elif isinstance(one, (form.CallLinked, form.CallAddress, form.MakeGroup)):
-                written = self.all_in(one, written)
+        for expression in self.computed(node):
+            if isinstance(expression, form.Let):
+                written = self.assign(expression.name, expression.value, written)
+            if isinstance(expression, form.Element):
+                self.read(expression, written)
+            if isinstance(expression, form.Call):
+                written = self.call(expression, written)
+            elif isinstance(expression, (form.CallLinked, form.CallAddress, form.MakeGroup)):
+                written = self.all_in(expression, written)
         return written
 
     def computed(self, node: Expression) -> Iterator[Expression]:
@@ -296,12 +298,14 @@ class Walk:
                 yield from self.computed(part)
 
     def call(self, node: form.Call, written: Written) -> Written:
-        given = [self.part(argument) for argument in node.arguments]
+        parts_given = [self.part(argument) for argument in node.arguments]
         if self.depth > MOST_DEPTH:
             return self.all_in(node, written)
         parts: dict[str, Part] = {}
-        known: dict[str, Any] = {}
-        for (name, _), part, argument in zip(node.function.parameters, given, node.arguments, strict=True):
+        values: dict[str, Any] = {}
+        for (name, _), part, argument in zip(
+            node.function.parameters, parts_given, node.arguments, strict=True
+        ):
             if part is not None:
                 if part.first is None:
                     written = self.add(part, (), written)
@@ -309,10 +313,10 @@ class Walk:
             elif has_view(argument.type):
                 written = self.all_in(argument, written)
             elif (value := self.value(argument)) is not None:
-                known[name] = value
+                values[name] = value
         if not parts:
             return written
-        walker = self.into(parts, known)
+        walker = self.into(parts, values)
         ways = walker.through(node.function, dict(written))
         for name, (index, _) in ways.early.items():
             self.ways.early.setdefault(name, (index, self.line))
@@ -340,8 +344,8 @@ class Walk:
 
     def all_in(self, node: Expression, written: Written) -> Written:
         """All results that an expression mentions count as written."""
-        for one in walk(node):
-            part = self.parts.get(one.name) if isinstance(one, form.Variable) else None
+        for expression in walk(node):
+            part = self.parts.get(expression.name) if isinstance(expression, form.Variable) else None
             if part is not None:
                 written = self.add(part, (), written)
         return written
@@ -368,7 +372,7 @@ def _computed_in(node: Statement) -> Iterator[Expression]:
             yield part
 
 
-def _both(one: Written | None, other: Written | None) -> Written | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return {name: elements & other[name] for name, elements in one.items()}
+def _both(left: Written | None, right: Written | None) -> Written | None:
+    if left is None or right is None:
+        return right if left is None else left
+    return {name: elements & right[name] for name, elements in left.items()}

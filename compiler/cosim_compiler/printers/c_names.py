@@ -61,13 +61,13 @@ class Names:
 
     def __getitem__(self, name: str) -> str:
         if name not in self._given:
-            found = name.replace(".", "_")
-            if self._others and found.startswith(OF_FILES):
-                found += "_"
-            while found in self.taken or any(found in names for names in self._others):
-                found += "_"
-            self.taken.add(found)
-            self._given[name] = found
+            c_name = name.replace(".", "_")
+            if self._others and c_name.startswith(OF_FILES):
+                c_name += "_"
+            while c_name in self.taken or any(c_name in names for names in self._others):
+                c_name += "_"
+            self.taken.add(c_name)
+            self._given[name] = c_name
         return self._given[name]
 
 

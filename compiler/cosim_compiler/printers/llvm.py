@@ -134,11 +134,11 @@ class FunctionWriter(ValueWriter):
             self.line(f"ret {STATUS} 0" if function.raises else "ret void")
         else:
             kind = llvm_type(function.result)
-            given = zero_of(function.result) if value is None else value
+            result = zero_of(function.result) if value is None else value
             if function.raises:
-                self.line(f"ret {returned(function)} {self.behind_status(returned(function), kind, given)}")
+                self.line(f"ret {returned(function)} {self.behind_status(returned(function), kind, result)}")
             else:
-                self.line(f"ret {kind} {given}")
+                self.line(f"ret {kind} {result}")
         self.is_live = False
 
     def behind_status(self, kind: str, result: str, value: str) -> str:
@@ -158,8 +158,8 @@ class FunctionWriter(ValueWriter):
             self.line(f"ret {STATUS} {status}")
         else:
             kind = returned(function)
-            found = self.value(f"insertvalue {kind} zeroinitializer, {STATUS} {status}, 0")
-            self.line(f"ret {kind} {found}")
+            failure = self.value(f"insertvalue {kind} zeroinitializer, {STATUS} {status}, 0")
+            self.line(f"ret {kind} {failure}")
         self.is_live = False
 
     # statements

@@ -87,10 +87,10 @@ class _Watch:
                 self.faults.setdefault(name.id, name.lineno)
 
 
-def _both(one: frozenset[str], other: frozenset[str]) -> frozenset[str]:
-    if EVERYTHING in (one, other):
-        return other if one == EVERYTHING else one
-    return one & other
+def _both(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
+    if EVERYTHING in (left, right):
+        return right if left == EVERYTHING else left
+    return left & right
 
 
 def _stored(node: ast.AST) -> frozenset[str]:

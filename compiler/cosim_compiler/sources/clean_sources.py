@@ -54,11 +54,11 @@ def remember_clean(source: str, key: str) -> None:
 def key_of(function: types.FunctionType, declared: frozenset[str], names: Mapping[str, Any]) -> str:
     """What the verdict on a function depends on, besides the text that it is written in, as a digest."""
     code = function.__code__
-    told = [code.co_firstlineno, code.co_qualname, code.co_freevars, sorted(declared)]
+    content = [code.co_firstlineno, code.co_qualname, code.co_freevars, sorted(declared)]
     if FLAT in function.__dict__:  # one text, and a function for each use of it
-        told.append([code.co_code.hex(), code.co_names, code.co_varnames])
+        content.append([code.co_code.hex(), code.co_names, code.co_varnames])
     kinds = sorted((name, _kind(value)) for name, value in names.items())
-    return hashlib.sha256(json.dumps([told, kinds, is_debugging()]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([content, kinds, is_debugging()]).encode()).hexdigest()
 
 
 def _kind(value: Any) -> str:
@@ -76,33 +76,33 @@ def _kind(value: Any) -> str:
 
 
 def _of(source: str) -> _Source:
-    known = _sources.get(source)
-    if known is None:
+    kept_source = _sources.get(source)
+    if kept_source is None:
         if not _sources:
             atexit.register(_write)
-        told = f"rules {_rules()}\0{source}"
-        digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
-        known = _sources[source] = _Source(digest)
-    return known
+        hashed_text = f"rules {_rules()}\0{source}"
+        digest = hashlib.sha256(hashed_text.encode("utf-8", "surrogatepass")).hexdigest()
+        kept_source = _sources[source] = _Source(digest)
+    return kept_source
 
 
 @functools.cache
 def _rules() -> str:
     """The rules as a digest: ours, and the Python that reads the source."""
-    found = hashlib.sha256(sys.version.encode())
+    digest = hashlib.sha256(sys.version.encode())
     for name in RULES:
-        found.update(inspect.getsource(sys.modules[f"{__package__}.{name}"]).encode())
-    return found.hexdigest()
+        digest.update(inspect.getsource(sys.modules[f"{__package__}.{name}"]).encode())
+    return digest.hexdigest()
 
 
 def _read(digest: str) -> frozenset[str]:
     content = kernel_cache.kept(digest)
     try:
-        told = [] if content is None else json.loads(content)
+        keys = [] if content is None else json.loads(content)
     except ValueError:
         return frozenset()
     return (
-        frozenset(told) if isinstance(told, list) and all(isinstance(k, str) for k in told) else frozenset()
+        frozenset(keys) if isinstance(keys, list) and all(isinstance(k, str) for k in keys) else frozenset()
     )
 
 

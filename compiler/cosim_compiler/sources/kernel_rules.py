@@ -79,12 +79,12 @@ def _own_faults(function: types.FunctionType, declared: frozenset[str]) -> list[
     key = key_of(function, declared, environment(function))
     if is_known_clean(source, key):
         return []
-    found = [
+    faults = [
         (line, f"{where(function, line)}: {text}") for line, text in _Checked(function, declared).faults()
     ]
-    if not found:
+    if not faults:
         remember_clean(source, key)
-    return [text for _, text in sorted(dict.fromkeys(found), key=lambda fault: fault[0])]
+    return [text for _, text in sorted(dict.fromkeys(faults), key=lambda fault: fault[0])]
 
 
 class _Checked:
@@ -118,13 +118,13 @@ class _Checked:
             yield line, f"'{shown}' may have no value here: give it one before the branch or the loop"
 
     def _of_signature(self) -> Iterator[tuple[int, str]]:
-        given = self.tree.args
+        signature = self.tree.args
         line = self.tree.lineno
-        for argument, default in zip(reversed(given.args), reversed(given.defaults), strict=False):
+        for argument, default in zip(reversed(signature.args), reversed(signature.defaults), strict=False):
             declaration = f"{argument.arg} = cosim.parameter(default={ast.unparse(default)})"
             remedy = f"write it into the class: {declaration}" if self.declared else "give it in each call"
             yield argument.lineno, f"the argument '{argument.arg}' has a default here; {remedy}"
-        if given.vararg or given.kwarg or given.kwonlyargs or given.posonlyargs:
+        if signature.vararg or signature.kwarg or signature.kwonlyargs or signature.posonlyargs:
             yield line, "a kernel function has plain arguments: no *, ** or /"
 
     def _of(self, node: ast.AST, raised: bool = False) -> Iterator[tuple[int, str]]:
@@ -181,7 +181,9 @@ class _Checked:
             for target in targets:
                 base = target.value if isinstance(target, ast.Subscript) else None
                 if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice):
-                    whole, shown = (text_of(self.function, one) for one in (target, target.value))
+                    whole, shown = (
+                        text_of(self.function, expression) for expression in (target, target.value)
+                    )
                     yield f"{whole} = … cannot be compiled; for i in range(…): {shown}[i] = …"
                 if isinstance(base, ast.Name) and base.id not in self.local and base.id in self.globals:
                     yield f"'{base.id}' belongs to the module: {PURE}"
@@ -268,8 +270,8 @@ class _Checked:
                 f"{name} = {declared}, and ask for it in the arguments"
             )
         else:
-            known = [*self.local, *self.globals, *self.declared, *BUILTINS, *names_of_file(self.function)]
-            yield f"'{name}' is not defined{_nearest(name, known)}"
+            visible = [*self.local, *self.globals, *self.declared, *BUILTINS, *names_of_file(self.function)]
+            yield f"'{name}' is not defined{_nearest(name, visible)}"
 
     def _of_global(self, name: str, value: Any, raised: bool) -> Iterator[str]:
         owner = getattr(value, "__self__", None)
@@ -307,15 +309,15 @@ class _Checked:
 @functools.lru_cache(4)
 def _names_of_forbidden(tree: ast.FunctionDef) -> frozenset[str]:
     """Names that are given a value by what is a fault of its own."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(tree):
         if type(node) not in FORBIDDEN or node is tree:
             continue
-        names = (one for one in ast.walk(node) if isinstance(one, ast.Name))
-        found |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
-        found |= {one.asname or one.name for one in ast.walk(node) if isinstance(one, ast.alias)}
-        found |= {getattr(node, "name", "")}
-    return frozenset(found)
+        name_nodes = (inner for inner in ast.walk(node) if isinstance(inner, ast.Name))
+        names |= {name.id for name in name_nodes if isinstance(name.ctx, ast.Store)}
+        names |= {inner.asname or inner.name for inner in ast.walk(node) if isinstance(inner, ast.alias)}
+        names |= {getattr(node, "name", "")}
+    return frozenset(names)
 
 
 def _root(node: ast.Attribute) -> ast.AST:
@@ -347,8 +349,8 @@ def _is_for_debugging(node: ast.AST) -> bool:
     return called in FOR_DEBUGGING or called.startswith("pdb.")
 
 
-def _nearest(name: str, known: Iterable[str], before: str = "") -> str:
-    near = nearest(name, known)
+def _nearest(name: str, names: Iterable[str], before: str = "") -> str:
+    near = nearest(name, names)
     return f"; nearest: '{before}{near}'" if near else ""
 
 
