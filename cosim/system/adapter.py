@@ -68,8 +68,8 @@ def _written(
 ) -> types.FunctionType:
     source, label = block_source(cls, kernel, arguments), f"{cls.__qualname__}.{kernel.function.__name__}"
     run_source(source, namespace, f"adapter of {label}")
-    made: types.FunctionType = namespace["block"]
-    return made
+    block: types.FunctionType = namespace["block"]
+    return block
 
 
 def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]) -> str:

@@ -177,18 +177,18 @@ class Assembly:
     def _place(self, name: str, part: Component, declaration: Declaration) -> None:
         """Where a part keeps what it declares, of all but its states."""
         layout, key, kind, size = self.layout, declaration.name, declaration.kind, declaration.size
-        mine, given = layout.slots[name], part.values.numbers
+        slots, start_values = layout.slots[name], part.values.numbers
         if kind in CACHE_KINDS:
-            mine[key] = layout.allocate("c", size, key, name)
+            slots[key] = layout.allocate("c", size, key, name)
             if kind == "input":
-                mine[f"{key}_dot"] = layout.allocate("c", size, f"{key}_dot", name)
+                slots[f"{key}_dot"] = layout.allocate("c", size, f"{key}_dot", name)
         elif kind == "parameter":
-            mine[key] = self.constant("p", _repeated(given[key], size))
+            slots[key] = self.constant("p", _repeated(start_values[key], size))
         elif kind == "option":
-            mine[key] = self.constant("p", [_option_number(part, key)])
+            slots[key] = self.constant("p", [_option_number(part, key)])
         elif kind in ("discrete", "integer", "signal"):
-            numbers = _repeated(given.get(key, np.zeros(1)), size)
-            mine[key] = slot = self.constant("d" if kind == "discrete" else "k", numbers)
+            numbers = _repeated(start_values.get(key, np.zeros(1)), size)
+            slots[key] = slot = self.constant("d" if kind == "discrete" else "k", numbers)
             for i in range(size):
                 self.discrete_stage[slot.array, slot.offset + i] = _invalidated(part, declaration)
         elif kind == "history":
@@ -196,7 +196,7 @@ class Assembly:
             first = layout.allocate("h", count * room)
             starts = [first.offset + i * room for i in range(count)]
             ring = self.constant("k", [n for start in starts for n in empty_ring(start)])
-            mine[key], mine[f"{key}_ring"] = first, ring
+            slots[key], slots[f"{key}_ring"] = first, ring
             for i in range(ring.size):
                 self.discrete_stage["k", ring.offset + i] = Stage.TIME
 
@@ -261,9 +261,9 @@ class Assembly:
                 tells_flows=plan.tells_flows if count == 1 else None,
             )
             if kernel.role == "update":
-                kept = [d.options["of"] for d in part.declarations.values() if d.kind == "history"]
-                self.remembered[part.name] = [slots[of] for of in kept if of in slots]
-                self.remembered_rates |= {slots[f"{of}_dot"] for of in kept if f"{of}_dot" in slots}
+                histories_of = [d.options["of"] for d in part.declarations.values() if d.kind == "history"]
+                self.remembered[part.name] = [slots[of] for of in histories_of if of in slots]
+                self.remembered_rates |= {slots[f"{of}_dot"] for of in histories_of if f"{of}_dot" in slots}
                 self.updates[kernel.at].append(block)
             else:
                 self.blocks.append(block)
@@ -272,10 +272,10 @@ class Assembly:
 
     def _own_slot(self, part: Component, name: str, size: int) -> Slot:
         """A slot of a part that it does not declare itself: made when it is first asked for."""
-        mine = self.layout.slots[part.name]
-        if name not in mine:
-            mine[name] = self.allocate(name, size, part.name)
-        return mine[name]
+        slots = self.layout.slots[part.name]
+        if name not in slots:
+            slots[name] = self.allocate(name, size, part.name)
+        return slots[name]
 
     def _plan(self, part: Component, name: str, kernel: KernelFunction) -> RowPlan:
         key = (type(part), name)
@@ -298,10 +298,10 @@ class Assembly:
             self._derivatives[key] = None
             source = part.values.attachments.get(name.removesuffix("_dot"))
             path = source.name if isinstance(source, Component) else source
-            found = path is not None and self.wiring.has_derivative(path, 1)
-            if not found and self._derivatives[key]:
+            has_derivative = path is not None and self.wiring.has_derivative(path, 1)
+            if not has_derivative and self._derivatives[key]:
                 self.wiring.forget_derivatives()
-            self._derivatives[key] = found
+            self._derivatives[key] = has_derivative
         if self._derivatives[key] is None:
             self._derivatives[key] = True  # in a circle: if nothing else in it is missing
         return bool(self._derivatives[key])
@@ -334,15 +334,15 @@ class Assembly:
         """Slots by argument name: one dictionary, or one for each attachment (or collected slot)."""
         choices: list[dict[str, Slot]] = [{}]
         for argument in plan.collected:
-            found = self._collected(argument.slot, part)
-            choices = [{**c, argument.name: s} for c in choices for s in found]
+            collected = self._collected(argument.slot, part)
+            choices = [{**c, argument.name: s} for c in choices for s in collected]
         for attachment, kind in plan.repeated.items():
             count = len(kind.everything(self))
             choices = [{**c, f"@{attachment}": Slot("", i, 0)} for c in choices for i in range(count)]
-        mine = self.layout.slots[part.name]
+        part_slots = self.layout.slots[part.name]
         for choice in choices:
             for name in plan.own:
-                choice[name] = mine[name]
+                choice[name] = part_slots[name]
             for argument in plan.placed:
                 choice[argument.name] = self._argument_slot(part, argument, choice)
         return choices
@@ -383,21 +383,21 @@ class Assembly:
 
     def provided(self, argument: Argument, provider: str) -> Slot:
         """Where a part of that name keeps what it offers through an attachment."""
-        found = self.layout.slots.get(provider, {}).get(argument.slot)
-        if found is None:
-            known = [name for name, slots in self.layout.slots.items() if argument.slot in slots]
+        slot = self.layout.slots.get(provider, {}).get(argument.slot)
+        if slot is None:
+            providers = [name for name, slots in self.layout.slots.items() if argument.slot in slots]
             if provider not in self.parts_by_name:
-                raise LookUpError(argument.of, provider, known)
-            there = f"; there are: {', '.join(sorted(known)[:10])}" if known else ""
-            raise ModelError.of("", f"{argument.of} is '{provider}', which has no {argument.slot}{there}")
-        return found
+                raise LookUpError(argument.of, provider, providers)
+            hint = f"; there are: {', '.join(sorted(providers)[:10])}" if providers else ""
+            raise ModelError.of("", f"{argument.of} is '{provider}', which has no {argument.slot}{hint}")
+        return slot
 
     def _collected(self, slot: str, part: Component) -> list[Slot]:
-        found = []
+        slots = []
         for name, other in self.parts_by_name.items():
             if other is not part and slot in other.declarations and other.declarations[slot].size == 1:
-                found.append(self.wiring.in_cache(self.layout.slots[name][slot], f"{name}.{slot}"))
-        return found
+                slots.append(self.wiring.in_cache(self.layout.slots[name][slot], f"{name}.{slot}"))
+        return slots
 
     def attached_path(self, part: Component, attachment: str) -> str:
         """What an attachment was given, as text."""
@@ -460,16 +460,16 @@ class Assembly:
         """Whatever a component reads from the cache has to be computed by another; said once for each."""
         if self._problems:
             return
-        known = written.union(self.graph.adds.numbers.tolist())
-        known.update(self.layout.regions_of((*self.nan_slots, self.side, *self.smoothness.values())))
+        computed = written.union(self.graph.adds.numbers.tolist())
+        computed.update(self.layout.regions_of((*self.nan_slots, self.side, *self.smoothness.values())))
         updates = (block for blocks in self.updates.values() for block in blocks)
         others = (
             (block, self.layout.regions_of(block.reads)) for block in (*updates, *self.handlers.values())
         )
         for block, regions in (*zip(self.blocks, self.graph.reads, strict=True), *others):
-            for region in () if known.issuperset(regions) or not block.owners else regions:
-                if region not in known:
-                    known.add(region)
+            for region in () if computed.issuperset(regions) or not block.owners else regions:
+                if region not in computed:
+                    computed.add(region)
                     name = self.layout.region_name(region)
                     reader = f"{block.owners[0]} ({block.label})"
                     self.problem(

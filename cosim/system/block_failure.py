@@ -26,12 +26,12 @@ def block_failure(system: System, state: State, index: int) -> SimulationError:
     index : int
         Of the row of the table: of the system's, or of the one where witnesses are held.
     """
-    known = f": {last_errors[0]}" if last_errors else ""
+    cause = f": {last_errors[0]}" if last_errors else ""
     first, last = system.inner_range
     if index >= last:  # where witnesses are held the evaluation stands behind all rows
         index += system.derivative_range[0] - last
         if index == system.derivative_range[1]:
-            return SimulationError(state.time, f"the derivative with what holds witnesses failed{known}")
+            return SimulationError(state.time, f"the derivative with what holds witnesses failed{cause}")
     elif index >= first:
         index = system.inner_blocks[index - first]
     block = system.blocks[index]
@@ -62,7 +62,7 @@ def block_failure(system: System, state: State, index: int) -> SimulationError:
             result = SimulationError(state.time, f"{where}: {kind}{error}{place}{more}")
             result.__cause__ = error
             return result
-    return SimulationError(state.time, f"{block.label}: failed{known}, and does not when called again")
+    return SimulationError(state.time, f"{block.label}: failed{cause}, and does not when called again")
 
 
 def _place(system: System, error: BaseException, owner: str) -> str:

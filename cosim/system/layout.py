@@ -53,8 +53,8 @@ class Layout:
 
     def regions_of(self, slots: Iterable[Slot]) -> list[int]:
         """Those in which these slots lie, of those in the cache that are not empty."""
-        starts, found = self.regions, bisect.bisect_right
-        return [found(starts, offset) - 1 for array, offset, size in slots if array == "c" and size]
+        starts, position = self.regions, bisect.bisect_right
+        return [position(starts, offset) - 1 for array, offset, size in slots if array == "c" and size]
 
     def region_name(self, region: int) -> str:
         """What lies there, for people."""
@@ -69,9 +69,9 @@ class Layout:
         for kind in STATE_KINDS:
             before = self.sizes["y"]
             for part, declaration in _of_kind(listed, kind):
-                name, mine = declaration.name, self.slots[part]
-                mine[name] = self.allocate("y", declaration.size)
-                mine[f"{name}_dot"] = self.allocate("c", declaration.size, f"{name}_dot", part)
+                name, part_slots = declaration.name, self.slots[part]
+                part_slots[name] = self.allocate("y", declaration.size)
+                part_slots[f"{name}_dot"] = self.allocate("c", declaration.size, f"{name}_dot", part)
             counts.append(self.sizes["y"] - before)
         self.nq, self.nu, self.nz = counts
 

@@ -48,12 +48,12 @@ class NeededBlocks:
         layout = self._graph.layout
         needed = np.zeros(len(layout.regions), dtype=bool)
         needed[[layout.region_of(offset) for offset in offsets]] = True
-        found = []
+        block_indices = []
         for i in reversed(indices):
             if needed[self._made[i]].any() or is_always(self._blocks[i]):
-                found.append(i)
+                block_indices.append(i)
                 needed[self._read[i]] = True
-        return found[::-1]
+        return block_indices[::-1]
 
     def _regions(self, block: Block, *effects: str) -> NDArray[np.integer[Any]]:
         return np.concatenate([getattr(self._graph, effect).of(block.members) for effect in effects])

@@ -77,6 +77,6 @@ class ShortLists:
 
 
 def _compact(numbers: NDArray[np.integer]) -> array[int]:
-    found = array("i")
-    found.frombytes(numbers.astype(np.int32).tobytes())
-    return found
+    packed = array("i")
+    packed.frombytes(numbers.astype(np.int32).tobytes())
+    return packed

@@ -63,15 +63,15 @@ _ADVICE = 'write periods and offsets as multiples of one time, "900 ms" and "300
 
 def _counted_times(part: Component, handler: Handler) -> list[Fraction]:
     """Period and offset; without a parameter whose value is no short decimal: a run counts it by itself."""
-    found = []
-    for given in (handler.period, handler.offset):
-        exact = exact_time(part, given)
-        if isinstance(given, str) and not isinstance(part.values.given.get(given), str):
-            value = float(part.values.numbers[given][0])
+    times = []
+    for time in (handler.period, handler.offset):
+        exact = exact_time(part, time)
+        if isinstance(time, str) and not isinstance(part.values.given.get(time), str):
+            value = float(part.values.numbers[time][0])
             exact = exact if math.isfinite(value) and exact == Fraction(repr(value)) else None
         if exact is not None:
-            found.append(exact)
-    return found
+            times.append(exact)
+    return times
 
 
 def _shown(times: list[Fraction]) -> str:

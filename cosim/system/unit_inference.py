@@ -125,8 +125,8 @@ class UnitInference:
         if name in part.declarations:
             return _Operand((part.name, name))
         argument = known_names(part.declarations)[name]
-        given = part.values.attachments.get(argument.of)
-        path = given.name if isinstance(given, Component) else str(given)
+        source = part.values.attachments.get(argument.of)
+        path = source.name if isinstance(source, Component) else str(source)
         kind: Attachment = part.declarations[argument.of].options["attachment"]
         return self._operand(self._find(kind.path(path, argument.slot)))
 
@@ -186,10 +186,10 @@ class UnitInference:
             equation = self._equations[number]
             if local and equation.target.key[0] != local:
                 continue
-            found = self._backward(number) if goes_back else self._forward(number)
-            if found is not None:
-                forward.extend(self._using.get(found, ()))
-                back.extend(self._using.get(found, ()))
+            determined = self._backward(number) if goes_back else self._forward(number)
+            if determined is not None:
+                forward.extend(self._using.get(determined, ()))
+                back.extend(self._using.get(determined, ()))
 
     def _forward(self, number: int, ruled: bool = False) -> Key | None:
         """The target, where everything else is known; what has a rule of its own takes no other's unit."""
@@ -244,8 +244,8 @@ class UnitInference:
         """Numbers that were given in another unit than the one that was found."""
         for name, part in self._parts.items():
             for quantity, unit in part.values.given_units.items():
-                numbers, found = part.values.typed[quantity], self.units.get((name, quantity), (unit,))
-                units = found * numbers.size if len(found) == 1 else found
+                numbers, inferred = part.values.typed[quantity], self.units.get((name, quantity), (unit,))
+                units = inferred * numbers.size if len(inferred) == 1 else inferred
                 try:
                     scales = [conversion(unit, wanted) for wanted in units]
                 except UnitError as error:
