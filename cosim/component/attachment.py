@@ -62,10 +62,10 @@ class Attachment(ABC):
 
     def everything(self, assembly: Any) -> list[Any]:
         """All that there is to be attached to in a model; found once for each assembly."""
-        found: list[Any] | None = assembly.attachable.get(self.name)
-        if found is None:
-            found = assembly.attachable[self.name] = self.list_all(assembly)
-        return found
+        attachable: list[Any] | None = assembly.attachable.get(self.name)
+        if attachable is None:
+            attachable = assembly.attachable[self.name] = self.list_all(assembly)
+        return attachable
 
     def list_all(self, assembly: Any) -> list[Any]:
         """All that a component which is attached to each of them acts on."""

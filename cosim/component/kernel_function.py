@@ -371,17 +371,17 @@ def at(times: float | str | Sequence[float | str], *, does: str) -> Callable[[An
     return lambda f: Handler(_handler_function(f), EventCause.SCHEDULED, does, times=ordered)
 
 
-def _seconds(given: float | str | Fraction, name: str) -> Fraction | str:
+def _seconds(time: float | str | Fraction, name: str) -> Fraction | str:
     """Seconds, or the name of a parameter."""
-    if isinstance(given, str) and given.isidentifier():
-        return given
-    if is_no_time(given):
+    if isinstance(time, str) and time.isidentifier():
+        return time
+    if is_no_time(time):
         raise ContractError(
-            f"{class_line()}: cosim.every: {name} is {described(given)}, needs a time in s, text with a unit "
+            f"{class_line()}: cosim.every: {name} is {described(time)}, needs a time in s, text with a unit "
             "or the name of a parameter"
         )
     try:
-        return exact_quantity(given, "s")
+        return exact_quantity(time, "s")
     except UnitError as error:
         raise ContractError(f"{class_line()}: cosim.every: {name}: {error}") from error
 
@@ -474,8 +474,8 @@ def _wrapped(value: Any) -> Any:
     """What a decorator was given, where it says so; that of other compilers too."""
     if isinstance(value, type) or not callable(value):
         return None
-    own = getattr(value, "__dict__", {})
-    return own.get("__wrapped__") or own.get("py_func")
+    attributes = getattr(value, "__dict__", {})
+    return attributes.get("__wrapped__") or attributes.get("py_func")
 
 
 def _decorator(value: Any) -> str:

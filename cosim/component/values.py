@@ -301,9 +301,9 @@ def words_of(declaration: Declaration) -> tuple[str, ...]:
     return words
 
 
-def _needs_word(declaration: Declaration, given: str, at: str = "") -> str:
+def _needs_word(declaration: Declaration, value: str, at: str = "") -> str:
     listed = ", ".join(map(repr, words_of(declaration)))
-    return f"{at or declaration.name} is {given}, needs one of {listed}"
+    return f"{at or declaration.name} is {value}, needs one of {listed}"
 
 
 def _read_option(declaration: Declaration, value: Any) -> Any:

@@ -34,8 +34,8 @@ def view_of(kernel: KernelFunction, known: Mapping[str, Argument]) -> str:
         names = [n for n in names if n not in OF_PYTHON]
     if len(names) != 1:
         return ""
-    given = signature(kernel.function).parameters[names[0]]
-    is_plain = given.kind is Parameter.POSITIONAL_OR_KEYWORD and given.default is Parameter.empty
+    parameter = signature(kernel.function).parameters[names[0]]
+    is_plain = parameter.kind is Parameter.POSITIONAL_OR_KEYWORD and parameter.default is Parameter.empty
     return names[0] if is_plain and is_view(kernel.function, names[0]) else ""
 
 
@@ -59,14 +59,14 @@ def written_out(
     for name, law in laws.items():
         kernel = law.function if isinstance(law, Handler) else law
         try:
-            made = _without_view(kernel, known)
+            flattened = _without_view(kernel, known)
         except ContractError as error:
-            faults[name], made = str(error), kernel
-        became[id(kernel)] = made
-        if made is kernel:
+            faults[name], flattened = str(error), kernel
+        became[id(kernel)] = flattened
+        if flattened is kernel:
             without[name] = law
         else:
-            without[name] = replace(law, function=made) if isinstance(law, Handler) else made
+            without[name] = replace(law, function=flattened) if isinstance(law, Handler) else flattened
     return without, became
 
 
