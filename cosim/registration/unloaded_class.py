@@ -39,10 +39,10 @@ class UnloadedClass:
     def load(self) -> type[Any]:
         """Import the module and take the class from it; whatever the import raises goes on."""
         module, _, name = self.target.partition(":")
-        found: Any = functools.reduce(getattr, name.split("."), importlib.import_module(module))
-        if not isinstance(found, type):
+        loaded: Any = functools.reduce(getattr, name.split("."), importlib.import_module(module))
+        if not isinstance(loaded, type):
             raise AttributeError(f"{self.target} is not a class")
-        return found
+        return loaded
 
 
 def place_of(loaded: type[Any]) -> str:
