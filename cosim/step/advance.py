@@ -297,11 +297,11 @@ def is_too_far(run: Run, t: float) -> bool:
 def fastest_state(run: Run) -> int:
     """Index of the state whose rate is the largest for its size, in absolute tolerances at least."""
     tolerances = method_arrays(run).absolute_tolerances
-    found = -1
+    fastest = -1
     largest = 0.0
     for m in range(run.y.shape[0]):
         rate = abs(run.c[m]) / max(abs(run.y[m]), tolerances[m])
         if rate > largest:
             largest = rate
-            found = m
-    return found
+            fastest = m
+    return fastest

@@ -34,8 +34,8 @@ def exact_value(run: Run, given: GivenTime, number: float) -> tuple[int, int, in
 
 def set_grid(run: Run, handler: Handler, period: float, offset: float) -> None:
     """Count the times of a periodic event from here on so."""
-    whole, rest, of_period = exact_value(run, run.time_given(handler.period), period)
-    begin, after, of_offset = exact_value(run, run.time_given(handler.offset), offset)
+    period_whole, period_rest, of_period = exact_value(run, run.time_given(handler.period), period)
+    offset_whole, offset_rest, of_offset = exact_value(run, run.time_given(handler.offset), offset)
     resolution = 0 if of_period == 0 or of_offset == 0 else common_resolution(of_period, of_offset)
     if not run.clock.time + period > run.clock.time:
         run.failure.handler = handler.number
@@ -47,10 +47,10 @@ def set_grid(run: Run, handler: Handler, period: float, offset: float) -> None:
     timing.period = period
     timing.offset = offset
     grid = run.grids[handler.number]
-    grid.offset_whole = begin
-    grid.offset_rest = after * (resolution // of_offset)
-    grid.period_whole = whole
-    grid.period_rest = rest * (resolution // of_period)
+    grid.offset_whole = offset_whole
+    grid.offset_rest = offset_rest * (resolution // of_offset)
+    grid.period_whole = period_whole
+    grid.period_rest = period_rest * (resolution // of_period)
     grid.resolution = resolution
 
 
@@ -63,13 +63,13 @@ def time_of(run: Run, handler: Handler, index: int) -> float:
 
 def compare_ticks(run: Run, handler: Handler, other: Handler) -> int:
     """-1, 0 or 1: whether the next tick of a periodic event is before another's on paper, equal, later."""
-    mine = run.grids[handler.number]
-    theirs = run.grids[other.number]
-    whole, rest = mine.tick(run.next_index[handler.number])
-    other_whole, other_rest = theirs.tick(run.next_index[other.number])
+    grid = run.grids[handler.number]
+    other_grid = run.grids[other.number]
+    whole, remainder = grid.tick(run.next_index[handler.number])
+    other_whole, other_remainder = other_grid.tick(run.next_index[other.number])
     if whole != other_whole:
         return -1 if whole < other_whole else 1
-    return compare_fractions(rest, mine.resolution, other_rest, theirs.resolution)
+    return compare_fractions(remainder, grid.resolution, other_remainder, other_grid.resolution)
 
 
 def may_hide(run: Run, handler: Handler, other: Handler) -> bool:
@@ -77,9 +77,9 @@ def may_hide(run: Run, handler: Handler, other: Handler) -> bool:
     comes = run.timings[handler.number].comes
     if comes != run.timings[other.number].comes:
         return False
-    mine = float(run.grids[handler.number].resolution)
-    theirs = float(run.grids[other.number].resolution)
-    return mine * theirs * abs(comes) >= TOLD_APART
+    resolution = float(run.grids[handler.number].resolution)
+    other_resolution = float(run.grids[other.number].resolution)
+    return resolution * other_resolution * abs(comes) >= TOLD_APART
 
 
 def first_due(run: Run) -> int:
@@ -90,8 +90,8 @@ def first_due(run: Run) -> int:
             continue
         comes = run.timings[handler.number].comes
         if comes <= run.clock.time:
-            known = run.timings[first].comes if first >= 0 else math.inf
-            if comes < known or is_before(run, handler, run.handlers[max(first, 0)]):
+            earliest = run.timings[first].comes if first >= 0 else math.inf
+            if comes < earliest or is_before(run, handler, run.handlers[max(first, 0)]):
                 first = handler.number
     return first
 

@@ -100,7 +100,7 @@ def trigger_handlers(run: Run, near_by: float) -> None:
 
 def jumps(run: Run) -> bool:
     """Which witnesses crossed because the state was written to since the last step, into CROSSED."""
-    found = False
+    any_crossed = False
     measured = False
     forget_expected(run)
     release_moved(run)
@@ -142,10 +142,10 @@ def jumps(run: Run) -> bool:
         else:
             witness.band = NOT_AT_ZERO
         run.has_crossed[i] = 1 if falls or rises else 0
-        found = found or falls or rises
-    if found:
+        any_crossed = any_crossed or falls or rises
+    if any_crossed:
         note_located(run, run.clock.time, False)
-    return found
+    return any_crossed
 
 
 def trigger_arrivals(run: Run) -> bool:

@@ -321,7 +321,7 @@ def is_noise(run: Run) -> bool:
     count = len(run.witnesses)
     points = points_of(run)
     largest = -1.0
-    found = False
+    has_noise = False
     for i in range(count):
         before = run.start_values[i]
         left = values_at(points, LEFT)[i]
@@ -335,8 +335,8 @@ def is_noise(run: Run) -> bool:
             if abs(furthest) <= rounding(run, i):
                 run.levels[i].band = rounding(run, i)
                 run.course.has_bands = 1
-                found = True
-    return found
+                has_noise = True
+    return has_noise
 
 
 def points_apart(run: Run, points: Points, spacing: float, has_crossed: bool) -> float:
@@ -396,7 +396,7 @@ def step_to_crossing(run: Run, window: float) -> bool:
     """
     points = points_of(run)
     wanted = run.has_crossed
-    there = run.has_fired
+    crossed_at_time = run.has_fired
     stop = run.clock.time
     for i in range(points.witnesses):
         low = values_at(points, LEFT)[i]
@@ -409,14 +409,14 @@ def step_to_crossing(run: Run, window: float) -> bool:
         time = stop  # the step ends there already
     latest = before  # at which not all have crossed
     spacing = min(RATE_SPACING, 1e-3 * (stop - before))
-    list_crossed(run, there)
-    earliest = math.inf if is_missing(run, wanted, there) else stop
+    list_crossed(run, crossed_at_time)
+    earliest = math.inf if is_missing(run, wanted, crossed_at_time) else stop
     missing = False
     for n in range(CORRECTIONS):
         if run.clock.time != time:
             redo(run, time)
-        list_crossed(run, there)
-        missing = is_missing(run, wanted, there)
+        list_crossed(run, crossed_at_time)
+        missing = is_missing(run, wanted, crossed_at_time)
         if missing:
             latest = time
         else:
