@@ -32,8 +32,8 @@ def answered(name: str, function: Callable[[Run, float], int]) -> Entry:
         "    except StepFailure as failure:\n"
         "        return failure.number\n"
     )
-    given: dict[str, Any] = {"function": function, "StepFailure": StepFailure, "__name__": __name__}
-    entry: Entry = run_source(text, given, f"entry point {name}")[name]
+    namespace: dict[str, Any] = {"function": function, "StepFailure": StepFailure, "__name__": __name__}
+    entry: Entry = run_source(text, namespace, f"entry point {name}")[name]
     return entry
 
 
@@ -56,10 +56,10 @@ def check_parameters(run: Run, t: float) -> int:
 
 def awaits_jump(run: Run) -> bool:
     """Whether a jump is under way in what a component remembers."""
-    found = False
+    is_awaited = False
     for number in range(len(run.rings)):
-        found = found or has_jump_ahead(run.h, run.ring(number))
-    return found
+        is_awaited = is_awaited or has_jump_ahead(run.h, run.ring(number))
+    return is_awaited
 
 
 def find_next_event(run: Run, t: float) -> int:

@@ -118,12 +118,12 @@ def _followers(graph: Graph, number_of: Integers) -> ShortLists:
 
     readers = nodes_by_region(graph.reads, graph.adds)
     makers = nodes_by_region(graph.writes, graph.adds)
-    made = np.flatnonzero(makers.counts)
-    last = np.cumsum(makers.counts[made]) - 1
-    first = makers.numbers[last + 1 - makers.counts[made]]
+    regions_made = np.flatnonzero(makers.counts)
+    last = np.cumsum(makers.counts[regions_made]) - 1
+    first = makers.numbers[last + 1 - makers.counts[regions_made]]
     following = np.roll(makers.numbers, -1)
     following[last] = first
-    before = np.concatenate([makers.numbers, np.repeat(first, readers.counts[made])])
-    after = np.concatenate([following, readers.of(made)])
+    before = np.concatenate([makers.numbers, np.repeat(first, readers.counts[regions_made])])
+    after = np.concatenate([following, readers.of(regions_made)])
     others = before != after
     return ShortLists.of_sets(before[others], after[others], int(number_of.max(initial=-1)) + 1)
