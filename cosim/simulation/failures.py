@@ -130,9 +130,9 @@ def _notices(step: CompiledStep) -> str:
         if step.arrays.reported_notices[i]:
             names.setdefault(text, []).append(path.rpartition(".")[0])
     return "".join(
-        f" {', '.join(found[:3])}{f' and {len(found) - 3} others' * (len(found) > 3)} "
-        f"{'say' if len(found) > 1 else 'says'}: {text}."
-        for text, found in names.items()
+        f" {', '.join(parts[:3])}{f' and {len(parts) - 3} others' * (len(parts) > 3)} "
+        f"{'say' if len(parts) > 1 else 'says'}: {text}."
+        for text, parts in names.items()
     )
 
 
@@ -155,8 +155,8 @@ def _written(step: CompiledStep, number: int) -> list[float]:
         if (array, offset) != (run.failure.array, run.failure.index):
             continue
         if handler.block >= 0:
-            found: list[float] = run.failed_cache[result.at : result.at + size].tolist()
-            return found
+            values: list[float] = run.failed_cache[result.at : result.at + size].tolist()
+            return values
         return [float(value) for value in run.written[array][offset : offset + size]]
     return []
 

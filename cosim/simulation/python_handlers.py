@@ -150,9 +150,9 @@ class PythonHandlers:
         state = self.state
         twin = NextState.__new__(NextState)
         twin.__dict__.update(state.__dict__, written=[], _shown={})
-        mine: dict[str, Any] = self.step.arrays.written._asdict()
-        mine["h"], mine["c"] = state._arrays["h"], state.system.new_cache()
-        mine["memory"], mine["indices"] = state._arrays["memory"], state._arrays["indices"]
-        mine["times"] = np.zeros(CLOCK_WIDTH)
-        twin._arrays, twin.versions, twin._locked = mine, list(state.versions), ""
+        arrays: dict[str, Any] = self.step.arrays.written._asdict()
+        arrays["h"], arrays["c"] = state._arrays["h"], state.system.new_cache()
+        arrays["memory"], arrays["indices"] = state._arrays["memory"], state._arrays["indices"]
+        arrays["times"] = np.zeros(CLOCK_WIDTH)
+        twin._arrays, twin.versions, twin._locked = arrays, list(state.versions), ""
         return twin

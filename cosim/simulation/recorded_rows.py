@@ -43,8 +43,8 @@ class RecordedRows:
             points = (grid["until"] - grid["origin"]) / grid["interval"] - grid["point"]
             room = max(room, (int(points) + 4) * self._width)
         self._buffer = np.zeros(GRID_WIDTH + room)
-        given = {"origin": 0.0, "interval": math.inf, "point": 0.0, "until": math.inf, **grid}
-        self._buffer[:GRID_WIDTH] = [given[name] for name in OutputGrid.declared]
+        grid_fields = {"origin": 0.0, "interval": math.inf, "point": 0.0, "until": math.inf, **grid}
+        self._buffer[:GRID_WIDTH] = [grid_fields[name] for name in OutputGrid.declared]
         self._mode = MODES[where]
         self._pieces: list[NDArray[np.float64]] = []
 
