@@ -111,8 +111,8 @@ class Ensemble(FixedAttributes):
         **options: Any,
     ) -> Ensemble:
         """What the plugin brings."""
-        made: Ensemble = object.__new__(registry().get("ensemble", CHOSEN) if cls is Ensemble else cls)
-        return made
+        ensemble: Ensemble = object.__new__(registry().get("ensemble", CHOSEN) if cls is Ensemble else cls)
+        return ensemble
 
     def run(
         self,
