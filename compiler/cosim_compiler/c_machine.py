@@ -21,7 +21,7 @@ _libraries: list[Any] = []
 
 @functools.cache
 def compiler() -> str:
-    """The C compiler: that of ``CC``, or the first that is found.
+    """The C compiler: that of ``CC``, or the first of `COMPILERS` that is installed.
 
     Raises
     ------

@@ -74,10 +74,10 @@ def reachable_names(code: types.CodeType) -> Iterator[str]:
 
 
 def _names(code: types.CodeType) -> tuple[str, ...]:
-    noted = _names_in_code.get(id(code))  # the hash of code takes longer than all else here
-    if noted is None:
-        noted = _names_in_code[id(code)] = (code, tuple(dict.fromkeys(reachable_names(code))))
-    return noted[1]
+    kept_names = _names_in_code.get(id(code))  # the hash of code takes longer than all else here
+    if kept_names is None:
+        kept_names = _names_in_code[id(code)] = (code, tuple(dict.fromkeys(reachable_names(code))))
+    return kept_names[1]
 
 
 def environment(function: types.FunctionType) -> dict[str, Any]:

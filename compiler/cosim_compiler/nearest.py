@@ -45,9 +45,9 @@ def nearest_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     if same:
         return same
     for shortened in dict.fromkeys((tail.lower(), tail.lower().rstrip("0123456789"))):
-        meant = [n for n in names if len(shortened) > 1 and _is_short_for(shortened, _words(_tail(n)))]
-        if meant:
-            return sorted(meant, key=len)[:most]
+        abbreviated = [n for n in names if len(shortened) > 1 and _is_short_for(shortened, _words(_tail(n)))]
+        if abbreviated:
+            return sorted(abbreviated, key=len)[:most]
     best = _by_letters(name, names, tails, SIMILAR)
     if best:
         return best[:most]

@@ -135,8 +135,8 @@ class Record(_Structure, metaclass=_RecordType):
             _set_field(self, name, value)
         except AttributeError as error:
             near = nearest(name, self.declared)
-            more = f"; nearest: '{near}'" if near else ""
-            raise AttributeError(f"{type(self).__name__} has no field '{name}'{more}") from error
+            hint = f"; nearest: '{near}'" if near else ""
+            raise AttributeError(f"{type(self).__name__} has no field '{name}'{hint}") from error
 
     def hold(self, field: str, elements: Any) -> None:
         """Let the rows of a field be an array of ctypes or of NumPy, which its owner keeps.
@@ -151,8 +151,8 @@ class Record(_Structure, metaclass=_RecordType):
         if not isinstance(rows, Rows):
             raise ContractError(f"{type(self).__name__}.{field} is no field of rows")
         if isinstance(elements, np.ndarray):
-            wanted = NUMPY_NUMBERS.get(rows.kind)
-            if elements.dtype != wanted or elements.ndim != 1 or not elements.flags.c_contiguous:
+            element_type = NUMPY_NUMBERS.get(rows.kind)
+            if elements.dtype != element_type or elements.ndim != 1 or not elements.flags.c_contiguous:
                 raise ContractError(f"{type(self).__name__}.{field} holds {rows.kind}, not {elements.dtype}")
             elements = (rows.element * elements.size).from_buffer(elements)
         elif elements._type_ is not rows.element:
@@ -213,13 +213,13 @@ def words_of(record: Record) -> list[int]:
 
 def layout_digest(cls: type[Record]) -> str:
     """Of names, places and kinds of all fields, of the records inside, too."""
-    described = [f"{name} {offset} {_told(kind)}" for name, offset, kind in layout_of(cls)]
+    described = [f"{name} {offset} {_kind_in_words(kind)}" for name, offset, kind in layout_of(cls)]
     return hashlib.sha256("\n".join([cls.__name__, *described]).encode()).hexdigest()[:32]
 
 
-def _told(kind: Any) -> str:
+def _kind_in_words(kind: Any) -> str:
     if isinstance(kind, Rows):
-        return f"rows of {_told(kind.kind)}"
+        return f"rows of {_kind_in_words(kind.kind)}"
     return str(C_NUMBERS.get(kind) or layout_digest(kind))
 
 

@@ -88,8 +88,8 @@ def unit_of(function: types.FunctionType, signature: str) -> tuple[Unit, int]:
     ContractError
         It is not of the kernel language.
     """
-    wanted, index = _roots(function, signature)
-    return _unit(wanted), index
+    roots, index = _roots(function, signature)
+    return _unit(roots), index
 
 
 def is_at_hand(function: types.FunctionType, signature: str) -> bool:
@@ -109,9 +109,9 @@ def one_of_each(wanted: Iterable[Wanted]) -> list[Wanted]:
 
 def compile_and_keep(function: types.FunctionType, signature: str) -> None:
     """Compile what another process will load."""
-    wanted, _ = _roots(function, signature)
-    digest = _digest_of_unit(wanted)
-    _content(UNITS, digest, lambda: _compiled(wanted, digest))
+    roots, _ = _roots(function, signature)
+    digest = _digest_of_unit(roots)
+    _content(UNITS, digest, lambda: _compiled(roots, digest))
 
 
 def lowered_text(wanted: Sequence[Wanted]) -> str:
@@ -130,7 +130,7 @@ def _roots(function: types.FunctionType, signature: str) -> tuple[tuple[Wanted, 
     if TOGETHER not in function.__dict__:
         return ((function, signature),), 0
     together, its_signature = function.__dict__[TOGETHER]
-    return tuple((other, its_signature) for other in together), together.index(function)
+    return tuple((member, its_signature) for member in together), together.index(function)
 
 
 def _unit(wanted: tuple[Wanted, ...]) -> Unit:
@@ -140,8 +140,8 @@ def _unit(wanted: tuple[Wanted, ...]) -> Unit:
         return loaded
     with _lock, interrupts_held():
         if digest not in _loaded:
-            for other in _linked(wanted):
-                unit_of(*other)
+            for linked in _linked(wanted):
+                unit_of(*linked)
             content = _content(UNITS, digest, lambda: _compiled(wanted, digest))
             header, _, code = content.partition(HEADER_END)
             coder().machine.load(code)
@@ -192,12 +192,12 @@ def _compiled(wanted: tuple[Wanted, ...], digest: str) -> bytes:
     is_small = len(wanted) == 1
     passes = 2 if is_small and any(function.picks for function in program.functions) else 1
     code: bytes = coder().code(coder().text(program, entries), passes)
-    header = json.dumps([_told(*failure) for failure in program.failures]).encode()
+    header = json.dumps([_as_json(*failure) for failure in program.failures]).encode()
     log.info("compiled %s", wanted[0][0].__qualname__)
     return header + HEADER_END + code
 
 
-def _told(kind: type[BaseException], arguments: tuple[Any, ...]) -> list[Any]:
+def _as_json(kind: type[BaseException], arguments: tuple[Any, ...]) -> list[Any]:
     return [kind.__module__, kind.__qualname__, list(map(str, arguments))]
 
 
@@ -216,8 +216,8 @@ def _failure(described: Sequence[Any]) -> Failure:
 
 
 @functools.cache
-def _made_by() -> str:
-    """What makes code here, and of what: the compiler, and the minor version of Python."""
+def _compiler_version() -> str:
+    """The compiler of this package as a digest, and the minor version of Python."""
     folder = Path(__file__).parent
     digest = hashlib.sha256()
     for path in sorted(path for pattern in MADE_BY for path in folder.glob(pattern)):
@@ -253,7 +253,7 @@ def _digest(kind: str, wanted: Iterable[Wanted]) -> str:
 
 @functools.cache
 def _joined(kind: str, of: tuple[tuple[str, ...], ...]) -> str:
-    return hashlib.sha256(f"{kind} {_made_by()} {of}".encode()).hexdigest()[:32]
+    return hashlib.sha256(f"{kind} {_compiler_version()} {of}".encode()).hexdigest()[:32]
 
 
 def _methods(signature: str) -> list[types.FunctionType]:
@@ -291,5 +291,11 @@ def _apart_reached(function: types.FunctionType) -> Iterator[types.FunctionType]
 def _linked(wanted: tuple[Wanted, ...]) -> list[Wanted]:
     """One function of each other unit whose functions these call."""
     own_functions = {function for function, _ in wanted}
-    others = [other for function, _ in wanted for other in _apart(function) if other not in own_functions]
-    return list({other.__dict__[TOGETHER]: (other, other.__dict__[TOGETHER][1]) for other in others}.values())
+    linked_functions = [
+        linked for function, _ in wanted for linked in _apart(function) if linked not in own_functions
+    ]
+    return list(
+        {
+            linked.__dict__[TOGETHER]: (linked, linked.__dict__[TOGETHER][1]) for linked in linked_functions
+        }.values()
+    )

@@ -252,9 +252,11 @@ def _rows_of(reader: Reading, items: list[Expression], node: ast.Call) -> Expres
         shape = (count.value,) if isinstance(count, Constant) else None
         rows: Type = View(view.type.item, 1, shape)  # type: ignore[union-attr]
     else:
-        others = [name for name, declared in cls.declared.items() if not _is_made_of(declared, kind)]
-        if kind is None or others:
-            reader.refuse(node, f"{in_words(view.type)} has no room for {cls.__name__}.{', '.join(others)}")
+        other_fields = [name for name, declared in cls.declared.items() if not _is_made_of(declared, kind)]
+        if kind is None or other_fields:
+            reader.refuse(
+                node, f"{in_words(view.type)} has no room for {cls.__name__}.{', '.join(other_fields)}"
+            )
         rows = RecordRows(cls)
     return RowsIn(rows, view, convert(first, WHOLE), convert(count, WHOLE))
 

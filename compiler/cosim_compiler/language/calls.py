@@ -100,7 +100,7 @@ def call_of_function(
 ) -> Expression:
     """The call of a helper with arguments in its order."""
     arguments = [reader.typed(item, node) for item in items]
-    helper = _made(reader, function, arguments, node)
+    helper = _typed_helper(reader, function, arguments, node)
     reader.function.raises = reader.function.raises or helper.raises
     return Call(helper.result, helper, tuple(arguments))
 
@@ -147,10 +147,10 @@ def _of_function(
     return call_of_function(reader, function, arguments, node)
 
 
-def _made(
+def _typed_helper(
     reader: Reading, function: types.FunctionType, arguments: Sequence[Expression], node: ast.AST
 ) -> Function:
-    """The typed form of a helper; what one of ours does not take is a mistake of the line that calls it."""
+    """The typed form of a helper; a value that one of ours does not take is a fault of the calling line."""
     kinds = tuple(value.type for value in arguments)
     is_ours = function.__module__ == functions.__name__ != reader.function.author.__module__
     try:
@@ -207,12 +207,12 @@ def _as(reader: Reading, value: Expression, wanted: Type, node: ast.AST) -> Expr
 def _arguments(
     reader: Reading, signature: str, items: Sequence[Expression], node: ast.AST
 ) -> tuple[Expression, ...]:
-    wanted, _ = types_of(signature)
-    if len(items) != len(wanted):
+    types_asked, _ = types_of(signature)
+    if len(items) != len(types_asked):
         reader.refuse(
-            node, f"the signature {signature} has {len(wanted)} arguments, and {len(items)} are given"
+            node, f"the signature {signature} has {len(types_asked)} arguments, and {len(items)} are given"
         )
-    return tuple(_as(reader, item, type_, node) for item, type_ in zip(items, wanted, strict=True))
+    return tuple(_as(reader, item, type_, node) for item, type_ in zip(items, types_asked, strict=True))
 
 
 def _of_address(

@@ -98,7 +98,7 @@ def convert(expression: Expression, to: Type) -> Expression:
     if isinstance(value, Constant) and to is WHOLE and value.type is TRUTH:
         return Constant(WHOLE, int(value.value))
     if isinstance(value, MakeTuple) and isinstance(to, Tuple):
-        items = tuple(convert(item, wanted) for item, wanted in zip(value.items, to.items, strict=True))
+        items = tuple(convert(item, item_type) for item, item_type in zip(value.items, to.items, strict=True))
         return MakeTuple(to, items)
     return Convert(to, value)
 

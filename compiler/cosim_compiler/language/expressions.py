@@ -114,8 +114,8 @@ class ExpressionReader(OperatorReader):
         layout = {name: (offset, kind) for name, offset, kind in layout_of(record.type.of)}
         if node.attr not in layout:
             near = nearest(node.attr, layout)
-            more = f"; nearest: '{near}'" if near else ""
-            self.refuse(node, f"{record.type.of.__name__} has no field '{node.attr}'{more}")
+            hint = f"; nearest: '{near}'" if near else ""
+            self.refuse(node, f"{record.type.of.__name__} has no field '{node.attr}'{hint}")
         offset, kind = layout[node.attr]
         return Field(_type_of_field(kind), record, node.attr, offset)
 

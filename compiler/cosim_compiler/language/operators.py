@@ -172,12 +172,12 @@ class OperatorReader:
             self.refuse(
                 node, f"`{sign}` does not take {in_words(left.type)} and {in_words(right.type)}: {COMPUTE}"
             )
-        both = REAL if sign == "/" else unify(unify(left.type, right.type), WHOLE)
-        if sign in OF_WHOLE and both is REAL:
+        common = REAL if sign == "/" else unify(unify(left.type, right.type), WHOLE)
+        if sign in OF_WHOLE and common is REAL:
             self.refuse(node, f"`{sign}` takes whole numbers: write int(…)")
         if sign in "&|^" and left.type is right.type is TRUTH:
-            both = TRUTH
-        return Binary(both, sign, convert(left, both), convert(right, both))
+            common = TRUTH
+        return Binary(common, sign, convert(left, common), convert(right, common))
 
     def _folded(self, sign: str, left: Any, right: Any, node: ast.AST) -> Expression | None:
         """What Python computes at once; None where it raises, and the processor has an answer."""
@@ -192,10 +192,10 @@ class OperatorReader:
             self.refuse(node, str(fault))
 
     def _compare_expression(self, node: ast.Compare) -> Expression:
-        first, *others = [self.expression(node.left), *map(self.expression, node.comparators)]
-        if len(others) == 1:
-            return self._compared(node.ops[0], first, others[0], node)
-        return self.let(first, lambda left: self._chained(node.ops, left, others, node))
+        first, *later = [self.expression(node.left), *map(self.expression, node.comparators)]
+        if len(later) == 1:
+            return self._compared(node.ops[0], first, later[0], node)
+        return self.let(first, lambda left: self._chained(node.ops, left, later, node))
 
     def _chained(
         self, signs: Sequence[ast.cmpop], left: Expression, others: Sequence[Expression], node: ast.AST
@@ -229,8 +229,8 @@ class OperatorReader:
 
         def build(element: Expression, others: list[Expression]) -> Expression:
             truth: Expression = known(False)
-            for other in others:
-                truth = self.logic("or", truth, self.compare("==", element, other, node))
+            for item in others:
+                truth = self.logic("or", truth, self.compare("==", element, item, node))
             return truth if not isinstance(truth, Known) else Constant(TRUTH, bool(truth.value))
 
         return self.let(value, lambda a: self.let(items, lambda b: build(a, parts_of(b))))
@@ -246,8 +246,8 @@ class OperatorReader:
             self.refuse(
                 node, f"`{sign}` does not take {in_words(left.type)} and {in_words(right.type)}: {COMPUTE}"
             )
-        both = unify(unify(left.type, right.type), WHOLE)
-        return Compare(TRUTH, sign, convert(left, both), convert(right, both))
+        common = unify(unify(left.type, right.type), WHOLE)
+        return Compare(TRUTH, sign, convert(left, common), convert(right, common))
 
     def _compare_tuples(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:
         if sign not in ("==", "!="):
@@ -278,10 +278,10 @@ class OperatorReader:
     def _joined(self, node: ast.BoolOp, read: Callable[[ast.expr], Expression]) -> Expression:
         sign = "and" if isinstance(node.op, ast.And) else "or"
         truth = read(node.values[0])
-        for other in node.values[1:]:
+        for operand in node.values[1:]:
             if isinstance(truth, Known) and truth.value != (sign == "and"):
                 return truth  # the others are not computed
-            truth = self.logic(sign, truth, read(other))
+            truth = self.logic(sign, truth, read(operand))
         return truth
 
     def _operand(self, node: ast.expr) -> Expression:
@@ -301,13 +301,13 @@ class OperatorReader:
         yes = self.typed(self.expression(node.body), node.body)
         no = self.typed(self.expression(node.orelse), node.orelse)
         try:
-            both = unify(yes.type, no.type)
+            common = unify(yes.type, no.type)
         except DisagreementError:
             self.refuse(
                 node,
                 f"this is {in_words(yes.type)} or {in_words(no.type)}: make it the same in both branches",
             )
-        return Choice(both, condition, convert(yes, both), convert(no, both))
+        return Choice(common, condition, convert(yes, common), convert(no, common))
 
 
 def _are_computable(*values: Any) -> bool:

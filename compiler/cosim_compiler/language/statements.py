@@ -119,16 +119,16 @@ class Reader(ExpressionReader):
         self.variables = dict(variables)
         self.result = result
         self.widened = False
-        self.given = argument_types
-        self.made = 0
+        self.argument_types = argument_types
+        self.name_count = 0
         self.caught: list[tuple[str | None, str]] = []  # names of what is caught, and of their numbers
 
     def read(self) -> None:
         """Fill the function."""
         names = [a.arg for a in self.tree.args.args]
-        if len(names) != len(self.given):
-            self.refuse(None, f"it has {len(names)} arguments, and is given {len(self.given)}")
-        for argument, type_ in zip(self.tree.args.args, self.given, strict=True):
+        if len(names) != len(self.argument_types):
+            self.refuse(None, f"it has {len(names)} arguments, and is given {len(self.argument_types)}")
+        for argument, type_ in zip(self.tree.args.args, self.argument_types, strict=True):
             name = self.lifetimes.bound[id(argument)]
             self.function.parameters.append((name, type_))
             self._declare(name, type_, argument)
@@ -189,8 +189,8 @@ class Reader(ExpressionReader):
 
     def new_name(self, type_: Type) -> str:
         """A variable that no name of the author's stands for."""
-        self.made += 1
-        name = f"held.{self.made}"
+        self.name_count += 1
+        name = f"held.{self.name_count}"
         self.variables[name] = type_
         return name
 
@@ -232,7 +232,7 @@ class Reader(ExpressionReader):
         return tuple(statements)
 
     def statement(self, node: ast.stmt) -> Sequence[Statement]:
-        """What one statement does."""
+        """The statements in typed form of one statement."""
         read = getattr(self, f"_{type(node).__name__.lower()}", None)
         if read is None:
             self.refuse(node, f"the language has no {type(node).__name__.lower()}")
@@ -307,8 +307,10 @@ class Reader(ExpressionReader):
         statements: list[Statement] = []
         parts: list[Expression] = []
         for part in form_parts(place):
-            more, value = ([], part) if isinstance(part, (Variable, Member)) else self.held(part, node)
-            statements += more
+            held_statements, value = (
+                ([], part) if isinstance(part, (Variable, Member)) else self.held(part, node)
+            )
+            statements += held_statements
             parts.append(value)
         if isinstance(place, Field):
             place = Field(place.type, parts[0], place.name, place.offset)
@@ -368,13 +370,13 @@ class Reader(ExpressionReader):
             self.refuse(handler, remedy)
         caught = {number for number, cls in NumberedError.numbered.items() if issubclass(cls, kind.value)}
         lowest, highest = min(caught), max(caught)
-        others = [
+        uncaught = [
             cls.__name__
             for number, cls in NumberedError.numbered.items()
             if lowest <= number <= highest and number not in caught
         ]
-        if others:
-            self.refuse(handler, f"{', '.join(others)} has a number between those of {kind.value.__name__}")
+        if uncaught:
+            self.refuse(handler, f"{', '.join(uncaught)} has a number between those of {kind.value.__name__}")
         before, self.function.raises = self.function.raises, False
         body = self.block(node.body)
         if not self.function.raises:  # nothing is caught

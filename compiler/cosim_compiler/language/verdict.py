@@ -50,7 +50,7 @@ def verdict_on(
     views: Mapping[str, int],
     read_only: frozenset[str],
 ) -> Verdict:
-    """What is wrong with a function for arguments of these types.
+    """The faults of a function for arguments of these types.
 
     Nothing is said of a function that is not of the language: whoever compiles it says why.
 
@@ -85,7 +85,7 @@ def verdict_on(
 
 @functools.cache
 def _reader() -> str:
-    """What reads functions, and looks at what they do, as a digest."""
+    """The modules that read and check functions, as a digest."""
     digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
         digest.update(path.read_bytes())

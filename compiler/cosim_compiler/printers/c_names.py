@@ -57,18 +57,18 @@ class Names:
 
     def __init__(self, *others: Collection[str]) -> None:
         self._others, self.taken = others, set(TAKEN)
-        self._given: dict[str, str] = {}
+        self._c_names: dict[str, str] = {}
 
     def __getitem__(self, name: str) -> str:
-        if name not in self._given:
+        if name not in self._c_names:
             c_name = name.replace(".", "_")
             if self._others and c_name.startswith(OF_FILES):
                 c_name += "_"
             while c_name in self.taken or any(c_name in names for names in self._others):
                 c_name += "_"
             self.taken.add(c_name)
-            self._given[name] = c_name
-        return self._given[name]
+            self._c_names[name] = c_name
+        return self._c_names[name]
 
 
 class Types:

@@ -130,12 +130,12 @@ def _real_quotient(out: Out, a: str, b: str) -> str:
     above = out.value(f"fcmp ogt double {out.value(f'fsub double {ratio}, {floor}')}, {real(0.5)}")
     next_one = out.value(f"fadd double {floor}, {real(1.0)}")
     floor = out.value(f"select i1 {above}, double {next_one}, double {floor}")
-    whole = out.value(f"fdiv double {a}, {b}")
-    nothing = call_intrinsic(out, "copysign", (real(0.0), whole))
+    exact_ratio = out.value(f"fdiv double {a}, {b}")
+    nothing = call_intrinsic(out, "copysign", (real(0.0), exact_ratio))
     is_zero = out.value(f"fcmp oeq double {ratio}, 0.0")
     floor = out.value(f"select i1 {is_zero}, double {nothing}, double {floor}")
     by_zero = out.value(f"fcmp oeq double {b}, 0.0")
-    return out.value(f"select i1 {by_zero}, double {whole}, double {floor}")
+    return out.value(f"select i1 {by_zero}, double {exact_ratio}, double {floor}")
 
 
 def _whole_quotient(out: Out, sign: str, a: str, b: str) -> str:
@@ -257,8 +257,8 @@ def _modf(out: Out, kind: Type, arguments: Sequence[str]) -> str:
     place = out.room("double")
     out.declare("modf", "declare double @modf(double, ptr) #1")
     fraction = out.value(f"call double @modf(double {arguments[0]}, ptr {place}) #1")
-    whole = out.value(f"load double, ptr {place}")
-    return pair(out, "{double, double}", ("double", fraction), ("double", whole))
+    whole_part = out.value(f"load double, ptr {place}")
+    return pair(out, "{double, double}", ("double", fraction), ("double", whole_part))
 
 
 def pair(out: Out, kind: str, *items: tuple[str, str]) -> str:

@@ -38,13 +38,13 @@ def by_address(module: Module, symbol: str, function: Function, signature: str) 
         else:
             out.line(call)
     else:
-        answer = out.value(call)
+        returned_value = out.value(call)
         if function.raises:
-            status = out.value(f"extractvalue {returned(function)} {answer}, 0")
-            answer = out.value(f"extractvalue {returned(function)} {answer}, 1")
+            status = out.value(f"extractvalue {returned(function)} {returned_value}, 0")
+            returned_value = out.value(f"extractvalue {returned(function)} {returned_value}, 1")
         if result is not NOTHING:
-            answer = out.converted(function.result, result, answer)
-            out.line(f"store {llvm_type(result)} {answer}, ptr %result")
+            returned_value = out.converted(function.result, result, returned_value)
+            out.line(f"store {llvm_type(result)} {returned_value}, ptr %result")
     out.line(f"ret {STATUS} {status}")
     mark = module.lines.of_function(function, symbol)
     return _definition(out, f"{STATUS} @{symbol}({', '.join(['ptr %result', *names])})", mark)

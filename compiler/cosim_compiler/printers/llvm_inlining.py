@@ -26,8 +26,8 @@ def written_out(sizes: Sequence[Size]) -> set[str]:
     symbols: set[str] = set()
     lines: dict[str, int] = {}
     for function, own_lines, called in sizes:
-        more = sum(times * lines[symbol] for symbol, times in called.items() if symbol in symbols)
-        lines[function.symbol] = own_lines + more
+        inlined_lines = sum(times * lines[symbol] for symbol, times in called.items() if symbol in symbols)
+        lines[function.symbol] = own_lines + inlined_lines
         growth = lines[function.symbol] * (calls[function.symbol] - 1)
         if returns_tuple(function) or growth <= MOST_GROWTH:
             symbols.add(function.symbol)

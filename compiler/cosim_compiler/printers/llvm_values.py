@@ -142,13 +142,13 @@ class ValueWriter:
         return arithmetic.convert(self, kind, wanted, text)
 
     def _logic(self, node: form.Logic) -> str:
-        other, short, end = self.label(), self.label(), self.label()
+        second_operand, short, end = self.label(), self.label(), self.label()
         left = self.of(node.left)
-        yes, no = (other, short) if node.operator == "and" else (short, other)
+        yes, no = (second_operand, short) if node.operator == "and" else (short, second_operand)
         self.line(f"br i1 {left}, label %{yes}, label %{no}")
         self.at(short)
         self.go(end)
-        self.at(other)
+        self.at(second_operand)
         right = self.of(node.right)
         from_right = self.here
         self.go(end)
@@ -383,12 +383,12 @@ class ValueWriter:
                 return self.value(call)
             self.line(call)
             return ""
-        answer = self.value(call)
+        returned_value = self.value(call)
         if function.result is NOTHING:
-            self.hand_on(answer)
+            self.hand_on(returned_value)
             return ""
-        self.hand_on(self.value(f"extractvalue {returned(function)} {answer}, 0"))
-        return self.value(f"extractvalue {returned(function)} {answer}, 1")
+        self.hand_on(self.value(f"extractvalue {returned(function)} {returned_value}, 0"))
+        return self.value(f"extractvalue {returned(function)} {returned_value}, 1")
 
     def hand_on(self, status: str) -> None:
         """Return a status that is not 0 at once."""
@@ -405,16 +405,19 @@ class ValueWriter:
 
     def apart(self, kind: Type, text: str) -> list[str]:
         """The words of a value, each with its type."""
-        words, whole = words_of(kind), llvm_type(kind)
+        words, structure_type = words_of(kind), llvm_type(kind)
         if isinstance(kind, Tuple):
             before, items = len(self.lines) - self.packing, []
             for i, item in enumerate(kind.items):
-                items += self.apart(item, self.value(f"extractvalue {whole} {text}, {i}"))
+                items += self.apart(item, self.value(f"extractvalue {structure_type} {text}, {i}"))
             self.packing = len(self.lines) - before
             return items
         if len(words) == 1:
-            return [f"{whole} {text}"]
-        return [f"{word} {self.value(f'extractvalue {whole} {text}, {i}')}" for i, word in enumerate(words)]
+            return [f"{structure_type} {text}"]
+        return [
+            f"{word} {self.value(f'extractvalue {structure_type} {text}, {i}')}"
+            for i, word in enumerate(words)
+        ]
 
     def together(self, kind: Type, name: str) -> tuple[str, list[str]]:
         """A value that is passed as words of this name, and these words, each with its type."""
@@ -422,9 +425,9 @@ class ValueWriter:
             before = len(self.lines) - self.packing
             items = [(item, *self.together(item, f"{name}.{i}")) for i, item in enumerate(kind.items)]
             typed_items = [(llvm_type(item), text) for item, text, _ in items]
-            whole = arithmetic.pair(self, llvm_type(kind), *typed_items)
+            structure = arithmetic.pair(self, llvm_type(kind), *typed_items)
             self.packing = len(self.lines) - before
-            return whole, [word for _, _, of_item in items for word in of_item]
+            return structure, [word for _, _, of_item in items for word in of_item]
         words = words_of(kind)
         if len(words) == 1:
             return name, [f"{words[0]} {name}"]
@@ -443,8 +446,8 @@ class ValueWriter:
         arguments = self.words(node.arguments)
         address = self.value(f"inttoptr i64 {self.of(node.address)} to ptr")
         if node.kind == form.FOREIGN:
-            answer = self.value(f"call {STATUS} {address}({', '.join(arguments)})")
-            return self.value(f"sext {STATUS} {answer} to i64")
+            status_word = self.value(f"call {STATUS} {address}({', '.join(arguments)})")
+            return self.value(f"sext {STATUS} {status_word} to i64")
         result = types_of(node.signature)[1]
         room = self.result_room(result)
         status = self.value(f"call {STATUS} {address}({', '.join([f'ptr {room}', *arguments])})")

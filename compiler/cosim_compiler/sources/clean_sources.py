@@ -30,12 +30,12 @@ RULES = ("kernel_rules", "assigned_names", "kernel_source", "own_arrays", "remed
 
 
 class _Source:
-    """What is known about the functions of one text."""
+    """Keys of the functions of one text that have no faults."""
 
     def __init__(self, digest: str) -> None:
         self.digest = digest
-        self.kept = _read(digest)
-        self.found: set[str] = set()
+        self.kept_keys = _read_keys(digest)
+        self.new_keys: set[str] = set()
 
 
 _sources: dict[str, _Source] = {}
@@ -43,12 +43,12 @@ _sources: dict[str, _Source] = {}
 
 def is_known_clean(source: str, key: str) -> bool:
     """Whether a function of this text was found without faults before."""
-    return key in _of(source).kept
+    return key in _source_of(source).kept_keys
 
 
 def remember_clean(source: str, key: str) -> None:
     """The function has no faults; it is written down when the process ends."""
-    _of(source).found.add(key)
+    _source_of(source).new_keys.add(key)
 
 
 def key_of(function: types.FunctionType, declared: frozenset[str], names: Mapping[str, Any]) -> str:
@@ -75,7 +75,7 @@ def _kind(value: Any) -> str:
     return f"{shown} of {sorted(set(map(_kind, value)))}" if isinstance(value, tuple) else shown
 
 
-def _of(source: str) -> _Source:
+def _source_of(source: str) -> _Source:
     kept_source = _sources.get(source)
     if kept_source is None:
         if not _sources:
@@ -95,7 +95,7 @@ def _rules() -> str:
     return digest.hexdigest()
 
 
-def _read(digest: str) -> frozenset[str]:
+def _read_keys(digest: str) -> frozenset[str]:
     content = kernel_cache.kept(digest)
     try:
         keys = [] if content is None else json.loads(content)
@@ -109,6 +109,6 @@ def _read(digest: str) -> frozenset[str]:
 def _write() -> None:
     """Keep what was found, with what other processes have kept meanwhile."""
     for source in _sources.values():
-        if source.found - source.kept:
-            keys = sorted(_read(source.digest) | source.kept | source.found)
+        if source.new_keys - source.kept_keys:
+            keys = sorted(_read_keys(source.digest) | source.kept_keys | source.new_keys)
             kernel_cache.keep(source.digest, json.dumps(keys).encode())

@@ -36,8 +36,8 @@ class FlatTree(ast.NodeTransformer):
         self.met, self.flatten = met, flatten
         self.faults: list[tuple[int, str]] = []
         self.free: dict[str, Any] = {}
-        self.own = {name for names in met.arguments.values() for name in names}
-        clashing = (met.local | met.mentioned) & self.own - set(met.others)
+        self.attribute_names = {name for names in met.arguments.values() for name in names}
+        clashing = (met.local | met.mentioned) & self.attribute_names - set(met.others)
         self.renamed: dict[str, str] = {}
         for name in sorted(clashing):
             self.renamed[name] = self._new_name(name)
@@ -49,7 +49,13 @@ class FlatTree(ast.NodeTransformer):
         return tree
 
     def _new_name(self, name: str) -> str:
-        used_names = {*self.met.mentioned, *self.met.local, *self.free, *self.own, *self.renamed.values()}
+        used_names = {
+            *self.met.mentioned,
+            *self.met.local,
+            *self.free,
+            *self.attribute_names,
+            *self.renamed.values(),
+        }
         return next(new for i in range(1, 1 << 20) if (new := f"{name}_{i}") not in used_names)
 
     def _refuse(self, node: ast.expr, text: str) -> None:

@@ -98,7 +98,7 @@ def _flatten(function: types.FunctionType, given: Given) -> types.FunctionType:
 
 
 def _called_flat(function: types.FunctionType, given: Given) -> types.FunctionType:
-    """What is called in place of a helper that is given these."""
+    """The function that is called in place of a helper with these arguments."""
     return function if not given and is_flat(function) else flatten(function, given)
 
 
@@ -114,7 +114,7 @@ def _fields_used(met: Met, tree: ast.FunctionDef) -> dict[str, list[str]]:
 
 
 def _arguments(tree: ast.FunctionDef, names: dict[str, list[str]], others: list[str]) -> list[ast.arg]:
-    """Those of the flat function, each once."""
+    """The arguments of the flat function, each once."""
     arguments: list[ast.arg] = []
     for argument in tree.args.args:
         names_taken = {a.arg for a in arguments} | (set(others) - {argument.arg})

@@ -41,17 +41,17 @@ class _Flows:
         self.arguments = frozenset(effects.arguments)
         self.results = effects.writes | effects.adds | effects.passed_on
         self.local: dict[str, set[Element]] = {}
-        self.found: dict[Element, set[Element]] = {}
+        self.sources: dict[Element, set[Element]] = {}
         self.leaving: set[Element] = set()  # what decides whether the function ends before its last line
 
     @property
     def size(self) -> int:
-        tables = (*self.local.values(), *self.found.values(), self.leaving)
-        return sum(map(len, tables)) + len(self.found)
+        tables = (*self.local.values(), *self.sources.values(), self.leaving)
+        return sum(map(len, tables)) + len(self.sources)
 
     def closed(self) -> dict[Element, set[Element]]:
         """Without detours over results that are read again."""
-        sources_of = {to: set(sources) | self.leaving for to, sources in self.found.items()}
+        sources_of = {to: set(sources) | self.leaving for to, sources in self.sources.items()}
         changed = True
         while changed:
             changed = False
@@ -91,7 +91,7 @@ class _Flows:
         elif isinstance(node, ast.Return):
             self.leaving |= control
             if node.value is not None:
-                self.found.setdefault((RETURNED, WHOLE), set()).update(self.read(node.value) | control)
+                self.sources.setdefault((RETURNED, WHOLE), set()).update(self.read(node.value) | control)
         elif isinstance(node, (ast.Break, ast.Continue)):
             self.leaving |= control
 
@@ -125,10 +125,10 @@ class _Flows:
         if not isinstance(base, ast.Name):
             return
         if base.id in self.arguments:
-            self.found.setdefault((base.id, index), set()).update(what)
+            self.sources.setdefault((base.id, index), set()).update(what)
         for name, _ in tuple(self.local.get(base.id, ())):  # a view under another name
             if name in self.results:
-                self.found.setdefault((name, WHOLE), set()).update(what)
+                self.sources.setdefault((name, WHOLE), set()).update(what)
 
     def call(self, node: ast.Call, control: frozenset[Element]) -> None:
         """A helper may write to the arguments that it is given, from everything that it is given."""
@@ -142,7 +142,7 @@ class _Flows:
             if isinstance(base, ast.Name):
                 names = {base.id} | {name for name, _ in self.local.get(base.id, ())}
                 for name in names & self.results:
-                    self.found.setdefault((name, WHOLE), set()).update(sources)
+                    self.sources.setdefault((name, WHOLE), set()).update(sources)
 
     # expressions
 

@@ -74,7 +74,7 @@ def rule_faults(function: types.FunctionType, declared: frozenset[str] = frozens
 
 
 def _own_faults(function: types.FunctionType, declared: frozenset[str]) -> list[str]:
-    """Those of the function itself; its source is looked through once, not in each process."""
+    """Faults of the function itself; its source is checked once, not in each process."""
     source = source_of(function)
     key = key_of(function, declared, environment(function))
     if is_known_clean(source, key):
@@ -94,10 +94,10 @@ class _Checked:
         self.function, self.declared = function, declared
         self.tree = definition_of(function)
         self.arguments = [a.arg for a in self.tree.args.args]
-        more = [
+        variadic = [
             a.arg for a in (self.tree.args.vararg, self.tree.args.kwarg) if a is not None
         ]  # a fault of their own
-        self.local = {*self.arguments, *more, *bound_names(self.tree)}
+        self.local = {*self.arguments, *variadic, *bound_names(self.tree)}
         self.globals = environment(function)
 
     def faults(self) -> Iterator[tuple[int, str]]:
@@ -181,10 +181,10 @@ class _Checked:
             for target in targets:
                 base = target.value if isinstance(target, ast.Subscript) else None
                 if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice):
-                    whole, shown = (
+                    target_text, shown = (
                         text_of(self.function, expression) for expression in (target, target.value)
                     )
-                    yield f"{whole} = … cannot be compiled; for i in range(…): {shown}[i] = …"
+                    yield f"{target_text} = … cannot be compiled; for i in range(…): {shown}[i] = …"
                 if isinstance(base, ast.Name) and base.id not in self.local and base.id in self.globals:
                     yield f"'{base.id}' belongs to the module: {PURE}"
 

@@ -118,8 +118,8 @@ def _has_kinks(helper: types.FunctionType) -> bool:
     moving = _moving(tree.body, {a.arg for a in tree.args.args})
     if any(_kinks_in(tree, moving)):
         return True
-    others = [h for h in environment(helper).values() if isinstance(h, types.FunctionType)]
-    return any(_has_kinks(other) for other in others if other is not helper)
+    helpers = [h for h in environment(helper).values() if isinstance(h, types.FunctionType)]
+    return any(_has_kinks(inner) for inner in helpers if inner is not helper)
 
 
 def _names_in_reach(
@@ -206,7 +206,7 @@ def _always_computed(node: ast.AST) -> Iterator[ast.Call | ast.IfExp]:
 
 
 def _numbers(call: ast.Call) -> list[ast.expr]:
-    """What is zero at the kinks of a call."""
+    """Expressions that are zero at the kinks of a call."""
     if len(call.args) == 1:
         return [call.args[0]]
     differences: list[ast.expr] = []

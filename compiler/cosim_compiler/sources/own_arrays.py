@@ -45,23 +45,23 @@ def _makes(node: ast.Call, names: Mapping[str, Any]) -> bool:
 
 
 def _names_of(tree: ast.AST, call_ids: set[int]) -> Iterator[str]:
-    """Names that are given an array that is made here, or a part of one."""
-    for node in (one for one in ast.walk(tree) if isinstance(one, ast.Assign)):
+    """Names that are assigned an array made here, or a part of one."""
+    for node in (node for node in ast.walk(tree) if isinstance(node, ast.Assign)):
         for target in node.targets:
-            for one, value in _pairs(target, node.value):
+            for assigned, value in _pairs(target, node.value):
                 if any(id(inner) in call_ids for inner in ast.walk(value)):
-                    yield from (name.id for name in ast.walk(one) if isinstance(name, ast.Name))
+                    yield from (name.id for name in ast.walk(assigned) if isinstance(name, ast.Name))
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    """What is given which value: item by item, where both are tuples."""
+    """Pairs of a target and its value: item by item, where both are tuples."""
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
         return list(zip(target.elts, value.elts, strict=True))
     return [(target, value)]
 
 
 def _leaves(value: ast.expr, arrays: set[str], calls: list[ast.Call]) -> bool:
-    """Whether the array itself, or a part of it, is what is returned; an element is a number."""
+    """Whether a function returns the array, or a part of it; an element is a number."""
     if isinstance(value, (ast.Tuple, ast.IfExp)):
         items = [item for item in ast.iter_child_nodes(value) if isinstance(item, ast.expr)]
         return any(_leaves(item, arrays, calls) for item in items)

@@ -45,7 +45,7 @@ class _Replaced(ast.NodeTransformer):
     """Puts expressions in place of names, at one line."""
 
     def __init__(self, arguments: Mapping[str, ast.expr], line: int) -> None:
-        self.given, self.line = arguments, line
+        self.arguments, self.line = arguments, line
 
     def visit(self, node: ast.AST) -> Any:
         if isinstance(node, ast.expr):
@@ -53,7 +53,7 @@ class _Replaced(ast.NodeTransformer):
         return super().visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802
-        return copy.deepcopy(self.given.get(node.id, node))
+        return copy.deepcopy(self.arguments.get(node.id, node))
 
 
 def plain_branches(body: list[ast.stmt]) -> list[ast.stmt]:
@@ -65,12 +65,12 @@ def plain_branches(body: list[ast.stmt]) -> list[ast.stmt]:
                 setattr(statement, name, plain_branches(inner))
         value = getattr(statement, "value", None)
         if isinstance(statement, (ast.Assign, ast.AugAssign)) and isinstance(value, ast.IfExp):
-            ways = []
+            branches = []
             for chosen in (value.body, value.orelse):
-                way = copy.deepcopy(statement)
-                way.value = copy.deepcopy(chosen)
-                ways.append(plain_branches([way]))
-            result.append(ast.copy_location(ast.If(value.test, *ways), statement))
+                branch = copy.deepcopy(statement)
+                branch.value = copy.deepcopy(chosen)
+                branches.append(plain_branches([branch]))
+            result.append(ast.copy_location(ast.If(value.test, *branches), statement))
         else:
             result.append(statement)
     return result

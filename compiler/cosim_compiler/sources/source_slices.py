@@ -35,13 +35,13 @@ def slice_for(body: list[ast.stmt], at: ast.stmt, insert: Insert, result: str) -
     result : str
         A name that the inserted statements give a value; it is returned where the body returns or raises.
     """
-    statements, before = _kept(body, at, insert, result), ""
+    statements, before = _copy_statements(body, at, insert, result), ""
     while (text := ast.unparse(ast.fix_missing_locations(ast.Module(statements, [])))) != before:
-        statements, before = _used(statements, result), text
+        statements, before = _drop_unused(statements, result), text
     return statements, text
 
 
-def _kept(body: list[ast.stmt], at: ast.stmt, insert: Insert, result: str) -> list[ast.stmt]:
+def _copy_statements(body: list[ast.stmt], at: ast.stmt, insert: Insert, result: str) -> list[ast.stmt]:
     """A copy of statements without what they store into arguments, and with what is inserted."""
     copied: list[ast.stmt] = []
     for statement in body:
@@ -49,8 +49,8 @@ def _kept(body: list[ast.stmt], at: ast.stmt, insert: Insert, result: str) -> li
             copied += insert()
         if isinstance(statement, (ast.If, ast.For, ast.While)):
             inner = _copied(statement)
-            inner.body = _kept(statement.body, at, insert, result)
-            inner.orelse = _kept(statement.orelse, at, insert, result)
+            inner.body = _copy_statements(statement.body, at, insert, result)
+            inner.orelse = _copy_statements(statement.orelse, at, insert, result)
             if inner.body or inner.orelse:
                 inner.body = inner.body or [ast.Pass()]
                 copied.append(inner)
@@ -67,7 +67,7 @@ def _copied(statement: ast.If | ast.For | ast.While) -> ast.If | ast.For | ast.W
     return ast.copy_location(copied, statement)
 
 
-def _used(body: list[ast.stmt], result: str) -> list[ast.stmt]:
+def _drop_unused(body: list[ast.stmt], result: str) -> list[ast.stmt]:
     """Statements without assignments that nothing reads, and without branches that do nothing."""
     read = {result, *names_read(ast.Module(body, []))}
 
