@@ -116,7 +116,7 @@ class Assembly:
         return self.layout.slots[part.name][name]
 
     def asked(self, part: Component, name: str) -> Slot:
-        """Where that lies which a kernel function of the part would get for an argument of this name."""
+        """The slot that a kernel function of the part gets for an argument of this name."""
         return self._argument_slot(part, known_names(part.declarations)[name], {})
 
     def derivative(self, part: Component, name: str) -> Slot:
@@ -172,10 +172,10 @@ class Assembly:
         for parts in alike.values():
             for declarations in zip(*(part.declarations.values() for part in parts), strict=True):
                 for part, declaration in zip(parts, declarations, strict=True):
-                    self._place(part.name, part, declaration)
+                    self._allocate_declared(part.name, part, declaration)
 
-    def _place(self, name: str, part: Component, declaration: Declaration) -> None:
-        """Where a part keeps what it declares, of all but its states."""
+    def _allocate_declared(self, name: str, part: Component, declaration: Declaration) -> None:
+        """Allocate the slots of a declaration of a part, of all kinds but states."""
         layout, key, kind, size = self.layout, declaration.name, declaration.kind, declaration.size
         slots, start_values = layout.slots[name], part.values.numbers
         if kind in CACHE_KINDS:
@@ -236,8 +236,12 @@ class Assembly:
             return
         function = self._function(part, name, kernel, plan.arguments)
         count = self.elements.get(part.name, 1)
-        wanted = kernel.stage or Stage.INSTANCE
-        stage = Stage[part.values.options[wanted].upper()] if isinstance(wanted, str) else wanted
+        declared_stage = kernel.stage or Stage.INSTANCE
+        stage = (
+            Stage[part.values.options[declared_stage].upper()]
+            if isinstance(declared_stage, str)
+            else declared_stage
+        )
         for slots in choices:
             rows = plan.rows(slots, count)
             writes = of_names(slots, plan.writes)
@@ -271,7 +275,7 @@ class Assembly:
                 self.swaps.append((slots[argument.name], self.layout.slots[part.name][argument.of]))
 
     def _own_slot(self, part: Component, name: str, size: int) -> Slot:
-        """A slot of a part that it does not declare itself: made when it is first asked for."""
+        """A slot of a part that the part does not declare: allocated at the first call."""
         slots = self.layout.slots[part.name]
         if name not in slots:
             slots[name] = self.allocate(name, size, part.name)
@@ -382,7 +386,7 @@ class Assembly:
         return slot
 
     def provided(self, argument: Argument, provider: str) -> Slot:
-        """Where a part of that name keeps what it offers through an attachment."""
+        """The slot that a part of that name offers through an attachment."""
         slot = self.layout.slots.get(provider, {}).get(argument.slot)
         if slot is None:
             providers = [name for name, slots in self.layout.slots.items() if argument.slot in slots]
@@ -394,8 +398,12 @@ class Assembly:
 
     def _collected(self, slot: str, part: Component) -> list[Slot]:
         slots = []
-        for name, other in self.parts_by_name.items():
-            if other is not part and slot in other.declarations and other.declarations[slot].size == 1:
+        for name, other_part in self.parts_by_name.items():
+            if (
+                other_part is not part
+                and slot in other_part.declarations
+                and other_part.declarations[slot].size == 1
+            ):
                 slots.append(self.wiring.in_cache(self.layout.slots[name][slot], f"{name}.{slot}"))
         return slots
 
@@ -457,16 +465,16 @@ class Assembly:
                     self.nan_slots.append(slot)
 
     def _check_sources(self, written: set[int]) -> None:
-        """Whatever a component reads from the cache has to be computed by another; said once for each."""
+        """Report each value that a component reads from the cache and that no block computes, once."""
         if self._problems:
             return
         computed = written.union(self.graph.adds.numbers.tolist())
         computed.update(self.layout.regions_of((*self.nan_slots, self.side, *self.smoothness.values())))
         updates = (block for blocks in self.updates.values() for block in blocks)
-        others = (
+        updates_and_handlers = (
             (block, self.layout.regions_of(block.reads)) for block in (*updates, *self.handlers.values())
         )
-        for block, regions in (*zip(self.blocks, self.graph.reads, strict=True), *others):
+        for block, regions in (*zip(self.blocks, self.graph.reads, strict=True), *updates_and_handlers):
             for region in () if computed.issuperset(regions) or not block.owners else regions:
                 if region not in computed:
                     computed.add(region)

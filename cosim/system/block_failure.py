@@ -1,4 +1,4 @@
-"""Which component it was that could not be evaluated."""
+"""The component that could not be evaluated."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def block_failure(system: System, state: State, index: int) -> SimulationError:
             place = _place(system, error, owner)
             refusal = _refusal(system, state, owner, block.label)
             place, error = (place, error) if refusal is None else ("", refusal)
-            more = "" if owner or system.solver is None else system.solver.explain(state, str(error))
-            result = SimulationError(state.time, f"{where}: {kind}{error}{place}{more}")
+            explanation = "" if owner or system.solver is None else system.solver.explain(state, str(error))
+            result = SimulationError(state.time, f"{where}: {kind}{error}{place}{explanation}")
             result.__cause__ = error
             return result
     return SimulationError(state.time, f"{block.label}: failed{cause}, and does not when called again")
@@ -78,7 +78,7 @@ def _place(system: System, error: BaseException, owner: str) -> str:
 
 
 def _refusal(system: System, state: State, owner: str, label: str) -> ValueError | None:
-    """What a check says that has just raised, in its own words."""
+    """The message of the check that has just raised."""
     for check in system.checks:
         if (check.part, check.name) == (owner, label):
             sentence = check.sentence(state._arrays["c"])

@@ -87,7 +87,7 @@ def size_of(
 
 
 def _sources(part: Component) -> list[tuple[str, str]]:
-    """The attachments that are taken element by element, with their paths."""
+    """The attachments that are read element by element, with their paths."""
     sources = []
     for name, source in part.values.attachments.items():
         declaration = part.values.declarations[name]

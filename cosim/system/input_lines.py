@@ -39,8 +39,8 @@ class InputLines:
         if full not in self._assembly.free_inputs:
             raise StateError(f"{path}: this input is connected inside the model and cannot be set")
         first = signal.slot.offset - self._assembly.layout.slots[signal.part][signal.name].offset
-        whole = Line(self._assembly.free_inputs[full], *self._assembly.input_courses[full])
-        return Line(*(slot.part(first, signal.slot.size) for slot in whole))
+        whole_line = Line(self._assembly.free_inputs[full], *self._assembly.input_courses[full])
+        return Line(*(slot.part(first, signal.slot.size) for slot in whole_line))
 
     def write(self, state: State, path: str, signal: Signal, slope: Any) -> None:
         """Give it a slope, from its value at the present time on."""

@@ -52,12 +52,12 @@ class Layout:
         return bisect.bisect_right(self.regions, offset) - 1
 
     def regions_of(self, slots: Iterable[Slot]) -> list[int]:
-        """Those in which these slots lie, of those in the cache that are not empty."""
+        """The regions of the cache in which these slots lie; empty slots have none."""
         starts, position = self.regions, bisect.bisect_right
         return [position(starts, offset) - 1 for array, offset, size in slots if array == "c" and size]
 
     def region_name(self, region: int) -> str:
-        """What lies there, for people."""
+        """The name of a region, for messages."""
         owner = self._owners[region]
         return f"{owner}.{self._names[region]}" if owner else self._names[region]
 

@@ -58,7 +58,7 @@ class ShortLists:
 
     @property
     def numbers(self) -> Integers:
-        """Those of all lists."""
+        """The numbers of all lists, one list after the other."""
         return np.asarray(self._numbers)
 
     @property

@@ -290,7 +290,7 @@ class System(FixedAttributes):
 
     @cached_property
     def slots_by_name(self) -> dict[str, list[Slot]]:
-        """Where everything lies that parts declare under a name, or have under it by their sources."""
+        """The slots of all quantities that parts declare under a name, or have under it by their sources."""
         slots_of: dict[str, list[Slot]] = {}
         for part, slots in self.assembly.layout.slots.items():
             for name in self.parts[part].declarations.keys() & slots.keys():
@@ -299,7 +299,7 @@ class System(FixedAttributes):
         return slots_of
 
     def _kink_slots(self) -> Iterator[Slot]:
-        """Where numbers lie whose signs change at the kinks of what derivatives depend on."""
+        """The slots of numbers whose signs change at kinks that derivatives depend on."""
         nodes = self.assembly.graph.blocks
         members = [nodes[i] for index in self.inner_blocks for i in self.blocks[index].members]
         inner = {(owner, node.label) for node in members for owner in node.owners}

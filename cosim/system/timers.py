@@ -50,9 +50,9 @@ def check_timers(parts: Mapping[str, Component]) -> list[Problem]:
         return []
     finest = sorted(counted, key=lambda path: -math.lcm(*(time.denominator for time in counted[path])))
     shown = ", ".join(f"{path} ({_shown(counted[path])})" for path in finest[:SHOWN])
-    more = f" and {len(finest) - SHOWN} more" if len(finest) > SHOWN else ""
+    hidden = f" and {len(finest) - SHOWN} more" if len(finest) > SHOWN else ""
     text = (
-        f"the times of {shown}{more} have no common resolution of 64 bits (it would be 1/{common} s), so "
+        f"the times of {shown}{hidden} have no common resolution of 64 bits (it would be 1/{common} s), so "
         f"that it could not be said which ticks meet: {_ADVICE}"
     )
     return [Problem(finest[0], text)]

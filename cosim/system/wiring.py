@@ -44,7 +44,7 @@ class Wiring:
         self._sources: dict[str, str] = {}
         self._connections: dict[str, Connection] = {}  # by input
         self._taken_from: dict[tuple[str, str], str] = {}
-        self._known: dict[tuple[str, int], bool] = {}  # derivatives, by path and order
+        self._computed_derivatives: dict[tuple[str, int], bool] = {}  # derivatives, by path and order
         self.paths = Paths(assembly.parts_by_name, assembly.layout)
 
     def connect(self, connections: Sequence[Connection | tuple[str, str]]) -> None:
@@ -103,7 +103,7 @@ class Wiring:
                     assembly.start[slot.array][slot.offset : slot.offset + slot.size] = array("d", numbers)
 
     def signal(self, path: str) -> Signal:
-        """What a path stands for."""
+        """The signal of a path."""
         return self.paths.signal(path)
 
     def source(self, path: str, unit: str | None = None, order: int = 0) -> Slot:
@@ -126,7 +126,7 @@ class Wiring:
         The derivative of an input of the whole system does not count: whoever sets the input may give
         it, or not. In a circle it is known if nothing else in the circle is missing.
         """
-        computed, needed, pending = self._known, {}, [(path, order)]
+        computed, needed, pending = self._computed_derivatives, {}, [(path, order)]
         while pending:
             at = pending.pop()
             if at not in computed and at not in needed:
@@ -153,17 +153,17 @@ class Wiring:
         return computed[path, order]
 
     def forget_derivatives(self) -> None:
-        """What `has_derivative` has found so far rests on an assumption that was wrong."""
-        self._known.clear()
+        """Discard the results of `has_derivative`: they rest on an assumption that was wrong."""
+        self._computed_derivatives.clear()
 
     def _needed(self, path: str, order: int) -> list[tuple[str, int]] | None:
-        """Which other derivatives one is computed from; None where it is not computed."""
+        """The derivatives that a derivative is computed from; None where it is not computed."""
         try:
             signal = self.signal(path)
         except CosimError:
             return None
-        base, already = self._base(signal)
-        order += already
+        base, base_order = self._base(signal)
+        order += base_order
         if signal.slot.array == "y" and order == 1:
             return []
         if signal.declaration.kind == "input":
@@ -258,12 +258,12 @@ class Wiring:
         return self.in_cache(signal.slot, path)
 
     def _derivative(self, signal: Signal, order: int = 1) -> Slot:
-        """Where a derivative of a signal lies; a slot of NaN where it is not computed."""
+        """The slot of a derivative of a signal; a slot of NaN where it is not computed."""
         slots, slot = self.assembly.layout.slots[signal.part], signal.slot
         if slot.array == "y" and order == 1:
             return Slot("c", slot.offset, slot.size)
-        base, already = self._base(signal)
-        name = derivative_name(base, order + already)
+        base, base_order = self._base(signal)
+        name = derivative_name(base, order + base_order)
         part = self.assembly.part(signal.part)
         written = any(
             a.name == name and a.effect == "write"
@@ -272,7 +272,7 @@ class Wiring:
             for a in part.arguments[n]
         )
         if name in slots and slots[name].array == "c" and (signal.declaration.kind == "input" or written):
-            named = base if not already else derivative_name(base, already)
+            named = base if not base_order else derivative_name(base, base_order)
             return slots[name].part(slot.offset - slots[named].offset, slot.size)
         return self.assembly.not_a_number(slot.size)
 
