@@ -65,13 +65,13 @@ def known_names(declarations: Mapping[str, Declaration]) -> dict[str, Argument]:
 
 def clashing_names(declarations: Mapping[str, Declaration], owner: str) -> list[str]:
     """A sentence for each name that kernel functions could ask for and that would mean two things."""
-    meant: dict[str, str] = {}
+    quantity_of: dict[str, str] = {}
     faults = []
     for name, declaration in declarations.items():
-        for asked in known_names({name: declaration}):
-            if asked != "t" and (other := meant.setdefault(asked, name)) != name:
-                brings, place = other if asked == name else name, declaration.declared_at or owner
-                faults.append(f"{place}: '{brings}' brings the name '{asked}'; choose another one")
+        for offered in known_names({name: declaration}):
+            if offered != "t" and (other_quantity := quantity_of.setdefault(offered, name)) != name:
+                brings, place = other_quantity if offered == name else name, declaration.declared_at or owner
+                faults.append(f"{place}: '{brings}' brings the name '{offered}'; choose another one")
     return faults
 
 
@@ -121,7 +121,7 @@ def resolve(
             continue
         if name not in available:
             if name not in defaults:  # said already
-                faults.append(_unknown(kernel, name, available, owner))
+                faults.append(_unknown_argument(kernel, name, available, owner))
             continue
         try:
             argument = _with_effect(kernel, available[name], declarations, effects)
@@ -151,7 +151,9 @@ def _is_constant(argument: Argument, declarations: Mapping[str, Declaration]) ->
     return argument.role == "own" and argument.of in declarations and declarations[argument.of].kind in kinds
 
 
-def _unknown(kernel: KernelFunction, name: str, available: Mapping[str, Argument], owner: str) -> str:
+def _unknown_argument(
+    kernel: KernelFunction, name: str, available: Mapping[str, Argument], owner: str
+) -> str:
     """The sentence about an argument that neither the class nor its contract has."""
     near = nearest(name, available)
     listed = ", ".join(sorted(available))
@@ -171,7 +173,7 @@ def _faults_of_results(
     declarations: Mapping[str, Declaration],
     available: Mapping[str, Argument],
 ) -> list[str]:
-    """What a function computes gets lost: it returns it, or writes it nowhere."""
+    """The faults of a function whose result is lost: it returns it, or writes it nowhere."""
     function = kernel.function
     possible = [a for a in arguments if may_hold_result(a, declarations)]
     missing = not possible
@@ -262,7 +264,7 @@ def _place(kernel: KernelFunction, argument: Argument) -> str:
 
 
 def _changed(kernel: KernelFunction, argument: Argument, declarations: Mapping[str, Declaration]) -> str:
-    """That what counts as read only is written under another name."""
+    """The sentence about a read-only argument that is written under another name."""
     name = kernel.shown(argument.name)
     if may_hold_result(argument, declarations):
         return f"{name} is written under another name here: write {_place(kernel, argument)} = …, by its own"
@@ -273,7 +275,7 @@ def _changed(kernel: KernelFunction, argument: Argument, declarations: Mapping[s
 
 
 def _outside(kernel: KernelFunction, argument: Argument, place: tuple[int, ...]) -> str:
-    """That an argument has no such place."""
+    """The sentence about a place that an argument does not have."""
     count = f"{argument.shape[0]} rows" if argument.is_table else f"{argument.size} elements"
     if len(place) == 2:
         count = f"{argument.shape[0]} rows and {argument.shape[1]} columns"
@@ -438,7 +440,7 @@ def _is_inside(place: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
 def _as_it_is_indexed(
     kernel: KernelFunction, argument: Argument, effects: Effects, tables: frozenset[str]
 ) -> Argument:
-    """What has two axes is a table where it is indexed by both, flat elsewhere."""
+    """Return an argument with two axes as a table where it is indexed by both, else flat."""
     function, label = kernel.function, kernel.shown(argument.name)
     if argument.name not in effects.tables | tables:
         return argument

@@ -156,10 +156,10 @@ class Component(AbstractClosedAttributes):
         for name, value in self.values.public().items():
             object.__setattr__(self, name, value)
 
-    def _note_arguments(self, positional: tuple[Any, ...], named: Mapping[str, Any]) -> None:
+    def _note_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
         """Of a class with a constructor of its own: `set_attribute` calls it again."""
         if type(self).__init__ is not Component.__init__:
-            self.__dict__[MADE_WITH] = (positional, dict(named))
+            self.__dict__[MADE_WITH] = (positional, dict(given))
 
     def __setattr__(self, name: str, value: Any) -> None:
         if name.startswith("_") or not is_made(self):
@@ -324,10 +324,10 @@ class Component(AbstractClosedAttributes):
         """A stage that is text is the name of an option."""
         if kernel.stage not in [n for n, d in cls.declarations.items() if d.kind == "option"]:
             name = str(kernel.stage).upper()
-            meant = f"stage=cosim.Stage.{name}" if name in Stage.__members__ else "a member of cosim.Stage"
+            remedy = f"stage=cosim.Stage.{name}" if name in Stage.__members__ else "a member of cosim.Stage"
             raise ContractError(
                 f"{where(kernel.function)}: stage is '{kernel.stage}', which is no "
-                f"option of the class: write {meant}"
+                f"option of the class: write {remedy}"
             )
 
     @classmethod
@@ -358,13 +358,13 @@ class Component(AbstractClosedAttributes):
             for argument in cls.arguments[name]:
                 if argument.effect != "write" or argument.role in ("history", "ring"):
                     continue
-                other = writers.setdefault(argument.name, kernel)
-                exclusive = (kernel.when and kernel.when == other.unless) or (
-                    other.when and other.when == kernel.unless
+                writer = writers.setdefault(argument.name, kernel)
+                exclusive = (kernel.when and kernel.when == writer.unless) or (
+                    writer.when and writer.when == kernel.unless
                 )
-                if other is not kernel and not exclusive:
+                if writer is not kernel and not exclusive:
                     raise ContractError(
-                        f"{where(kernel.function)}: both {other.name}() and {name}() write {argument.name}; "
+                        f"{where(kernel.function)}: both {writer.name}() and {name}() write {argument.name}; "
                         "only one kernel function may"
                     )
 

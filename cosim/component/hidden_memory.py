@@ -22,7 +22,7 @@ CHANGES = frozenset(
 )
 """Methods of lists, dicts, sets and arrays that change them."""
 ANSWERS = frozenset(["pop", "popitem", "popleft", "setdefault"])
-"""Those of them that tell what was there."""
+"""Methods among them that return a value that was there before."""
 
 
 def hidden_memories(cls: type[Component]) -> list[str]:

@@ -434,7 +434,7 @@ def _innermost(value: KernelFunction | Handler) -> types.FunctionType:
 
 
 def described(value: Any) -> str:
-    """What something is that was given in place of something else, in words for messages."""
+    """A value that was given in place of another kind of value, in words for messages."""
     if isinstance(value, Handler):
         return f"a handler ({_innermost(value).__name__})"
     if isinstance(value, KernelFunction):
@@ -471,7 +471,7 @@ def uncovered(value: Any) -> tuple[list[str], Any]:
 
 
 def _wrapped(value: Any) -> Any:
-    """What a decorator was given, where it says so; that of other compilers too."""
+    """The function that a decorator wraps, where it says so; also that of other compilers."""
     if isinstance(value, type) or not callable(value):
         return None
     attributes = getattr(value, "__dict__", {})

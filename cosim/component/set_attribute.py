@@ -1,4 +1,4 @@
-"""What it means to set an attribute of a part: a value that the next system has, or an error."""
+"""Set an attribute of a part: the next system has the value, or an error is raised."""
 
 from __future__ import annotations
 

@@ -93,10 +93,10 @@ def _is_law(cls: type[Component], function: types.FunctionType) -> bool:
     if not names or any(name not in available for name in names):
         return False
     results = {name for name in names if may_hold_result(available[name], cls.declarations)}
-    return bool(results) and not results.isdisjoint(_written(function))
+    return bool(results) and not results.isdisjoint(_names_written(function))
 
 
-def _written(function: types.FunctionType) -> frozenset[str]:
+def _names_written(function: types.FunctionType) -> frozenset[str]:
     """Arguments that a function writes to, or hands to others; none where its source is not there."""
     try:
         effects = effects_of(function)
