@@ -31,22 +31,22 @@ def installed_plugins() -> list[PluginRecord]:
 def _indexed(candidate: Candidate) -> PluginRecord:
     digest = _digest(candidate)
     content = kernel_cache.kept(digest)
-    record = None if content is None else _read(content, candidate)
+    record = None if content is None else _from_bytes(content, candidate)
     if record is None:
         record = load_plugin(candidate)
         if record.status == "loaded" and not record.refused:
-            kernel_cache.keep(digest, _written(record))
+            kernel_cache.keep(digest, _to_bytes(record))
     return record
 
 
 def _digest(candidate: Candidate) -> str:
-    """What a plugin is kept under: who claims it, and where it is."""
+    """The key of the record of a plugin: a digest of its distribution and its location."""
     about = (candidate.name, candidate.value, candidate.distribution, candidate.version)
     key = [__version__, sys.version, _place(_top(candidate.value)), about]
     return hashlib.sha256(json.dumps(key).encode()).hexdigest()
 
 
-def _written(record: PluginRecord) -> bytes:
+def _to_bytes(record: PluginRecord) -> bytes:
     rows = [[e.id, e.known.target, e.known.kinds, e.known.name, e.known.summary] for e in record.entries]
     modules = sorted(_modules(record))
     files = {path: _stamp(path) for path in sorted(set(_files(modules)))}
@@ -69,7 +69,7 @@ def _files(modules: list[str]) -> Iterator[str]:
             yield path
 
 
-def _read(content: bytes, candidate: Candidate) -> PluginRecord | None:
+def _from_bytes(content: bytes, candidate: Candidate) -> PluginRecord | None:
     """The record, None where a file has changed since, or another package would be imported."""
     document: dict[str, Any] = json.loads(content)
     if any(_place(package) != place for package, place in document["places"].items()):

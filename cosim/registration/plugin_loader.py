@@ -47,14 +47,14 @@ def discover(
     load : callable, optional
         Makes the record of a plugin that nothing speaks against; `load_plugin` unless given.
     """
-    wanted = selection(os.environ) if only is None else set(only)
+    selected = selection(os.environ) if only is None else set(only)
     claims: dict[str, list[Candidate]] = defaultdict(list)
     for point in entry_points(group=hookspecs.GROUP) if candidates is None else candidates:
         claims[point.name].append(Candidate.of(point))
     records = []
-    for name in sorted(set(claims) | (wanted or set())):
+    for name in sorted(set(claims) | (selected or set())):
         claimants = sorted(claims.get(name, []), key=lambda c: (c.distribution, c.version, c.value))
-        records += _records(name, claimants, wanted, sorted(claims), load or load_plugin)
+        records += _records(name, claimants, selected, sorted(claims), load or load_plugin)
     return records
 
 
@@ -100,7 +100,7 @@ def _records(
     known: list[str],
     load: Callable[[Candidate], PluginRecord],
 ) -> list[PluginRecord]:
-    """What came of all that is installed under one name."""
+    """The records of all distributions that are installed under one name."""
     if not claimants:
         missing = Candidate(name, "not installed", "?", "", lambda: None)
         guess = nearest(name, known)
@@ -111,8 +111,11 @@ def _records(
     first_party = [claimant for claimant in claimants if claimant.is_ours]
     if first_party and len(claimants) > 1:
         reason = f"the name '{name}' belongs to {DISTRIBUTION}: rename the entry point"
-        others = [claimant for claimant in claimants if not claimant.is_ours]
-        return [load(first_party[0]), *(claimant.failed(claimant.error(reason)) for claimant in others)]
+        third_parties = [claimant for claimant in claimants if not claimant.is_ours]
+        return [
+            load(first_party[0]),
+            *(claimant.failed(claimant.error(reason)) for claimant in third_parties),
+        ]
     if len(claimants) > 1:
         owners = " and by ".join(f"{c.distribution} {c.version} ({c.value})" for c in claimants)
         reason = (

@@ -84,9 +84,9 @@ class Registry:
         """The class with its owner; raises `LookUpError` as `get` does."""
         entries = self._of_kind(kind)
         if id not in entries:
-            meant = [key for key in entries if key.rpartition(".")[2] == id]
-            if len(meant) == 1:
-                return entries[meant[0]]
+            matching_ids = [key for key in entries if key.rpartition(".")[2] == id]
+            if len(matching_ids) == 1:
+                return entries[matching_ids[0]]
             # What other plugins have is no help when the whole plugin is missing, unless it is a misspelling.
             candidates = entries if nearest(id, entries) or self._missing(id) is None else []
             same = _known_as(id, entries)
@@ -148,7 +148,7 @@ class Registry:
         return prefix if dot and all(record.name != prefix for record in self.plugins) else None
 
     def _hint(self, id: str) -> str:
-        """What else to say about an id that is not there."""
+        """Hints for the message about an unknown id."""
         kinds = {of[id].kind for of in self._entries.values() if id in of}
         hints = [
             f"'{id}' is {'an' if kind[0] in 'aeiou' else 'a'} {kind.replace('_', ' ')}."
@@ -166,7 +166,7 @@ class Registry:
 
 
 def _known_as(id: str, entries: Mapping[str, Entry]) -> list[str]:
-    """Ids of classes that say that others call them so: a joint `pin` is a revolute one elsewhere."""
+    """Ids of classes that list this word in `known_as`: `pin` is another word for a revolute joint."""
     word = id.rpartition(".")[2].lower()
     ids = []
     for entry in entries.values():

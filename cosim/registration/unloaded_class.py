@@ -31,7 +31,7 @@ class UnloadedClass:
 
     @classmethod
     def of(cls, loaded: type[Any]) -> UnloadedClass:
-        """What a class that is there says of itself."""
+        """The record of a class that is imported already."""
         kinds = kinds_of(loaded)
         words = (loaded.name, loaded.summary) if "command" in kinds else ("", "")
         return cls(place_of(loaded), kinds, *words)
