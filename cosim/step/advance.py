@@ -123,11 +123,11 @@ def advance(run: Run, t: float) -> int:
         run.clock.jumped = 0.0  # nothing here remembers, watches or is corrected
         return advance_smoothly(run, t)
     run.course.goes_on = 1
-    answer = STEPPED
+    outcome = STEPPED
     try:
         for _ in range(max(1, run.course.most_steps)):
-            answer = advance_once(run, t)
-            if answer != STEPPED:
+            outcome = advance_once(run, t)
+            if outcome != STEPPED:
                 break
             if is_stalled(run, t):
                 raise Stalled()
@@ -138,7 +138,7 @@ def advance(run: Run, t: float) -> int:
             pass  # the first failure counts
         raise
     evaluate_waiting(run)
-    return answer
+    return outcome
 
 
 def evaluate_waiting(run: Run) -> None:

@@ -33,7 +33,7 @@ def exact_value(run: Run, given: GivenTime, number: float) -> tuple[int, int, in
 
 
 def set_grid(run: Run, handler: Handler, period: float, offset: float) -> None:
-    """Count the times of a periodic event from here on so."""
+    """Set the period and the offset that the next times of a periodic event are computed from."""
     period_whole, period_rest, of_period = exact_value(run, run.time_given(handler.period), period)
     offset_whole, offset_rest, of_offset = exact_value(run, run.time_given(handler.offset), offset)
     resolution = 0 if of_period == 0 or of_offset == 0 else common_resolution(of_period, of_offset)

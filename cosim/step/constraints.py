@@ -212,7 +212,7 @@ def meet_constraints(table, ints, first, last, t, y, p, d, k, h, c, projection, 
 
 
 def assemble_system(system, corrections, t, nq, nu, spare):
-    """Change coordinates, then speeds, as little as it takes until every constraint is met.
+    """Project coordinates, then speeds, onto the constraints with the least change.
 
     `c` is that of `y` on entry; `spare` has room for two states. Returns 0, `NOT_MET`, or 1 + the index of a
     block that raised.

@@ -138,11 +138,11 @@ def forecast(run: Run, start: float, stop: float, aim: float) -> None:
         if guard * (present + level(run, i)) > 0.0:
             zero = level(run, i)  # it is out on the other side: zero is zero again
         current_value = present + zero
-        way = run.probes[i].direction
+        direction = run.probes[i].direction
         before = witness.expected
         time = math.inf
         doubt = 0.0
-        if (current_value > 0.0 and way % 2 == 1) or (current_value < 0.0 and way >= 2):
+        if (current_value > 0.0 and direction % 2 == 1) or (current_value < 0.0 and direction >= 2):
             v0 = run.start_values[i] + zero
             v1 = values_at(points, QUARTERS)[i] + zero
             v2 = values_at(points, QUARTERS + 1)[i] + zero
@@ -169,11 +169,11 @@ def forecast(run: Run, start: float, stop: float, aim: float) -> None:
             if x == x:
                 slope = rate + x * (2.0 * bend + x * (3.0 * twist))
                 far = x + behind
-                more = -fourth * far * (far + 1.0) * (far + 2.0) * (far + 3.0) / 24.0 / slope
+                correction = -fourth * far * (far + 1.0) * (far + 2.0) * (far + 3.0) / 24.0 / slope
                 # what rounding of the differences can do to it
                 rounding = size * (1.0 + x * (2.0 + x * (1.0 + x))) / abs(slope)
-                time = now + (x + more) * quarter
-                doubt = (abs(more) + rounding) * quarter
+                time = now + (x + correction) * quarter
+                doubt = (abs(correction) + rounding) * quarter
                 if now < time < stop:
                     settled, moved = settle(run, i, time, now, stop, slope / quarter, zero)
                     if abs(moved) < doubt:

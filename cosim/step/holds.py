@@ -176,7 +176,7 @@ def realize_held(run: Run) -> None:
 
 
 def release_unpressed(run: Run) -> None:
-    """Release the witnesses that nothing presses any more.
+    """Release the witnesses that no rate presses against zero any more.
 
     One that leaves on the side for which its variables are not switched fires once more: now, or just
     behind its zero where that is still ahead.

@@ -112,7 +112,7 @@ def restart_integration(run: Run) -> None:
 
 
 def follow_holds(run: Run, is_held: bool) -> None:
-    """Where the memory of the method has another length while witnesses are held, begin anew."""
+    """Restart the method where its memory has another length while witnesses are held."""
     before = memory_size(run)
     run.holds.uses_own_method = 1.0 if is_held else 0.0
     size = memory_size(run)
@@ -177,7 +177,7 @@ def has_rows_inside(run: Run) -> bool:
 
 
 def complete(run: Run) -> None:
-    """What dense output needs beyond the last step."""
+    """Complete the data that dense output needs beyond the last step."""
     if run.plan.method.complete == 0:
         return
     is_held = held_count(run) > 0

@@ -68,7 +68,7 @@ def compute_rates(run: Run, spacing: float) -> None:
 def rates_along(
     run: Run, y: Reals, p: Reals, d: Reals, k: Integers, c: Reals, spacing: float, out: Reals
 ) -> None:
-    """How fast the witnesses change along the solution through a state of now, into `out`; else NaN.
+    """Compute into `out` the rates of the witnesses along the solution through a present state; else NaN.
 
     Central differences, where a rate is not declared: the curvature of the solution drops out. ``c[0:n]`` is
     the derivative of `y`.
@@ -103,7 +103,7 @@ def rates_along(
 
 
 def look_along(run: Run, t: float, y: Reals, p: Reals, d: Reals, k: Integers, c: Reals) -> bool:
-    """Compute the witnesses at another time, on the tangent of the solution; whether that is possible."""
+    """Evaluate the witnesses at another time, on the tangent of the solution; whether that is possible."""
     moved_state, moved_cache = probed(run)
     for m in range(y.shape[0]):
         moved_state[m] = y[m] + (t - run.clock.time) * c[m]

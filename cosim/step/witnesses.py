@@ -97,8 +97,8 @@ def start_witnesses(run: Run, goes_on: bool) -> None:
         now = value(run, i)
         witness.value = now
         report_nan(run, i, now, run.clock.time)
-        way = direction_of(run, i)
-        is_wrong = (way == FALLING and now < 0.0) or (way == RISING and now > 0.0)
+        direction = direction_of(run, i)
+        is_wrong = (direction == FALLING and now < 0.0) or (direction == RISING and now > 0.0)
         if is_wrong and not is_condition(run, i) and witness.band < 0.0:
             report_finding(run, WRONG_SIDE, i, now)
             if run.plan.policy == STOP_RUN:
@@ -265,12 +265,12 @@ def search(run: Run, start: float, stop: float, window: float) -> bool:
     # What lies before may be hidden between the points: the first search stays as it is where nothing does.
     spacing = (stop - start) / PARTS
     for _ in range(SEARCHES):
-        wanted = points_apart(run, points, spacing, has_crossed)
+        distance = points_apart(run, points, spacing, has_crossed)
         end = run.search_window.start if has_crossed else stop
         worth = 4.0 if shortest_pulse(run) < spacing else WORTH_A_LOOK
-        if not wanted < 0.999 * spacing or not end - start > worth * window:
+        if not distance < 0.999 * spacing or not end - start > worth * window:
             break
-        parts = max(PARTS + 1, math.ceil((end - start) / wanted))
+        parts = max(PARTS + 1, math.ceil((end - start) / distance))
         spacing = (end - start) / parts
         if has_crossed:
             for i in range(points.witnesses):
@@ -347,15 +347,15 @@ def points_apart(run: Run, points: Points, spacing: float, has_crossed: bool) ->
     lies at zero until a crossing has rates of rounding.
     """
     count = len(run.witnesses)
-    wanted = math.inf
+    distance = math.inf
     for i in range(count):
-        lies = has_crossed and values_at(points, LEFT)[i] == 0.0
-        if not is_condition(run, i) and not lies:
-            wanted = min(wanted, spacing_for(points, i))
+        starts_at_zero = has_crossed and values_at(points, LEFT)[i] == 0.0
+        if not is_condition(run, i) and not starts_at_zero:
+            distance = min(distance, spacing_for(points, i))
             if declared_rate(run, i) >= 0 and hides(points, i):
-                wanted = min(wanted, 0.5 * spacing)
+                distance = min(distance, 0.5 * spacing)
     length = run.clock.time - run.last_step.start
-    return min(max(wanted, length / MOST_PARTS), shortest_pulse(run))
+    return min(max(distance, length / MOST_PARTS), shortest_pulse(run))
 
 
 def list_crossed(run: Run, crossed: Integers) -> None:
@@ -389,19 +389,19 @@ def largest_shift(run: Run, wanted: Integers) -> float:
 
 
 def step_to_crossing(run: Run, window: float) -> bool:
-    """Take the step again so that it ends just past the crossing; whether one has crossed there.
+    """Repeat the step so that it ends just past the crossing; return whether a witness has crossed there.
 
     `has_crossed` then says which, `rates_now` has their rates. Dense output and a step of the method itself
     may differ about the zero: then it is bracketed on steps.
     """
     points = points_of(run)
-    wanted = run.has_crossed
+    must_cross = run.has_crossed
     crossed_at_time = run.has_fired
     stop = run.clock.time
     for i in range(points.witnesses):
         low = values_at(points, LEFT)[i]
         run.window_values[i] = low
-        wanted[i] = 1 if is_crossing(run, i, low, values_at(points, RIGHT)[i]) else 0
+        must_cross[i] = 1 if is_crossing(run, i, low, values_at(points, RIGHT)[i]) else 0
     time = run.search_window.end
     reach = window
     before = run.last_step.start
@@ -410,19 +410,19 @@ def step_to_crossing(run: Run, window: float) -> bool:
     latest = before  # at which not all have crossed
     spacing = min(RATE_SPACING, 1e-3 * (stop - before))
     list_crossed(run, crossed_at_time)
-    earliest = math.inf if is_missing(run, wanted, crossed_at_time) else stop
+    earliest = math.inf if is_missing(run, must_cross, crossed_at_time) else stop
     missing = False
     for n in range(CORRECTIONS):
         if run.clock.time != time:
             redo(run, time)
         list_crossed(run, crossed_at_time)
-        missing = is_missing(run, wanted, crossed_at_time)
+        missing = is_missing(run, must_cross, crossed_at_time)
         if missing:
             latest = time
         else:
             earliest = time
         compute_rates(run, spacing)
-        shift = largest_shift(run, wanted)
+        shift = largest_shift(run, must_cross)
         if time >= stop or (not missing and (shift >= -window or earliest - latest <= window)):
             break
         guess = time + shift + 0.25 * window
@@ -440,8 +440,8 @@ def step_to_crossing(run: Run, window: float) -> bool:
         redo(run, earliest)
     if is_redone or spacing < RATE_SPACING:
         compute_rates(run, RATE_SPACING)
-    list_crossed(run, wanted)
+    list_crossed(run, must_cross)
     some = False
     for i in range(points.witnesses):
-        some = some or wanted[i] != 0
+        some = some or must_cross[i] != 0
     return some

@@ -38,10 +38,10 @@ SET_BY_ANOTHER = -1  # in WAS_SET: by a handler that another event has called
 
 def set_guard(run: Run, i: int) -> float:
     """The guard of a witness that was set to zero: its triggering side."""
-    way = direction_of(run, i)
-    if way == BOTH:
+    direction = direction_of(run, i)
+    if direction == BOTH:
         return EITHER
-    return 1.0 if way == FALLING else -1.0
+    return 1.0 if direction == FALLING else -1.0
 
 
 def move(m: int, turn: int) -> float:
@@ -57,7 +57,7 @@ def move(m: int, turn: int) -> float:
 
 
 def measure_rounding(run: Run) -> None:
-    """How far the witnesses move when what they are computed from moves by rounding, into ROUNDING.
+    """Measure into `roundings` how far the witnesses move when states and time move by rounding.
 
     States and time are moved in three directions, each of them forward and back: what moves a witness one
     way alone is a jump and no rounding.
@@ -167,7 +167,7 @@ def start_zeros(run: Run) -> None:
 
 
 def note_zeros(run: Run, has_triggered: bool) -> None:
-    """At the end of a step: which witnesses lie at zero; whether those in `has_crossed` have triggered."""
+    """Store which witnesses lie at zero at the end of a step; those in `has_crossed` may have triggered."""
     largest = largest_state(run)
     far = NEAR * max(largest, abs(run.clock.time))
     measured = False
@@ -199,9 +199,9 @@ def note_zeros(run: Run, has_triggered: bool) -> None:
         if not (near and abs(now) <= noise):
             continue
         witness.band = noise
-        way = direction_of(run, i)
-        falls = way != RISING and before > 0.0
-        rises = way != FALLING and before < 0.0
+        direction = direction_of(run, i)
+        falls = direction != RISING and before > 0.0
+        rises = direction != FALLING and before < 0.0
         if not crossed and (falls or rises):
             if not has_rates:
                 compute_rates(run, RATE_SPACING)
@@ -256,7 +256,7 @@ def may_be_set(run: Run, handler: Handler, i: int) -> bool:
 
 
 def note_set(run: Run, handler: Handler) -> None:
-    """A handler has run: mark in WAS_SET the witnesses that it has set to the zero at which they lie.
+    """Mark in `was_set` the witnesses that a handler has set to the zero at which they lie.
 
     Where the handler is not theirs, those that fire at this instant, just behind zero, count as well. It is
     called once more with the states that it may set moved: a witness that it sets does not move.
@@ -300,10 +300,10 @@ def note_set(run: Run, handler: Handler) -> None:
         for link in run.states_set_by(handler):
             i = link.witness
             moved_value = moved_cache[run.probes[i].value]
-            was = value(run, i) if after == 0 or run.witnesses[i].band >= 0.0 else 0.0
+            unmoved_value = value(run, i) if after == 0 or run.witnesses[i].band >= 0.0 else 0.0
             if after == 0:
-                run.roundings[i] = abs(moved_value - was)
-            elif abs(moved_value - was) < 0.5 * rounding(run, i) and may_be_set(run, handler, i):
+                run.roundings[i] = abs(moved_value - unmoved_value)
+            elif abs(moved_value - unmoved_value) < 0.5 * rounding(run, i) and may_be_set(run, handler, i):
                 run.was_set[i] = 1 if is_own(run, handler, i) else SET_BY_ANOTHER
         for link in run.states_set_by(handler):
             moved_state[link.state] = run.c[link.result]
