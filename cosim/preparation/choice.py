@@ -20,7 +20,7 @@ def choice_of(system: System, paths: Sequence[str]) -> tuple[NDArray[np.int64], 
 
 
 def choice_of_slots(system: System, slots: Sequence[Slot]) -> tuple[NDArray[np.int64], int]:
-    """The same, of where they lie; what was chosen last of a system is at hand."""
+    """The same, of slots; the last choice of a system is cached."""
     key = tuple(slots)
     last_choice = system.__dict__.get("_choice")
     if last_choice is None or last_choice[0] != key:

@@ -196,7 +196,7 @@ class CompiledStep:
     # arrays
 
     def bind(self, state: State) -> None:
-        """Work on a State from here on.
+        """Bind the Step to a State.
 
         Raises
         ------
@@ -273,7 +273,7 @@ class CompiledStep:
     # calls
 
     def call(self, name: str, t: float = 0.0) -> int:
-        """Call an entry point; histories grow as they need. The answer is one of `failures`."""
+        """Call an entry point; histories grow as they need. Returns one of the codes of `failures`."""
         state = self._state
         assert state is not None
         state_arrays = state._arrays

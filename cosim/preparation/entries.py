@@ -24,7 +24,7 @@ Entry = Callable[[Run, float], int]
 
 
 def answered(name: str, function: Callable[[Run, float], int]) -> Entry:
-    """An entry point: a function by the name that hosts call it by, which answers what is raised."""
+    """An entry point: a function by its name for hosts; it returns the number of a raised failure."""
     text = (
         f"def {name}(run, t):\n"
         "    try:\n"

@@ -33,10 +33,12 @@ def check_state(run: Run) -> None:
         bad = bad or run.k[ring + BEGIN] < -1 or run.k[ring + BEGIN] >= max(count, 1)
         bad = bad or run.k[ring + END] < -1 or run.k[ring + END] >= max(count, 1)
         for j in range(len(run.rings)):
-            other = run.rings[j]
-            first = run.k[other + START]
-            apart = first >= start + WIDTH * capacity or start >= first + WIDTH * run.k[other + CAPACITY]
-            bad = bad or (other != ring and not apart)
+            other_ring = run.rings[j]
+            first = run.k[other_ring + START]
+            is_disjoint = (
+                first >= start + WIDTH * capacity or start >= first + WIDTH * run.k[other_ring + CAPACITY]
+            )
+            bad = bad or (other_ring != ring and not is_disjoint)
     if can_hold(run):
         bad = bad or not are_holds(run)
     if bad:
@@ -69,8 +71,8 @@ def are_holds(run: Run) -> bool:
     for j in range(held_count(run)):
         if not 0.0 <= run.held_order[j] < count:
             return False
-        for other in range(j):
-            good = good and held_at(run, other) != held_at(run, j)
+        for earlier in range(j):
+            good = good and held_at(run, earlier) != held_at(run, j)
         hold = hold_of(run, held_at(run, j))
         if hold.kind == PUSHED:
             good = good and hold.size == run.y.shape[0]

@@ -193,9 +193,9 @@ class Tables:
         self._table("breaks", slots_named(system, BREAK_ORDER))
 
     def _accuracy(self, integrator: Integrator) -> None:
-        """Which tolerances follow the accuracy: those that are not what they are with another one."""
-        other = integrator.with_accuracy(0.5 * integrator.accuracy)
-        pairs = zip(integrator.tolerances(self.system), other.tolerances(self.system), strict=True)
+        """List the tolerances that follow the accuracy: they differ at half of it."""
+        at_half_accuracy = integrator.with_accuracy(0.5 * integrator.accuracy)
+        pairs = zip(integrator.tolerances(self.system), at_half_accuracy.tolerances(self.system), strict=True)
         for name, (at_accuracy, at_half) in zip(("relative", "absolute"), pairs, strict=True):
             self._table(name, np.flatnonzero(at_accuracy != at_half))
 
@@ -295,10 +295,10 @@ class Tables:
                 for result in self._nexts[entry.number]
                 for i in range(result.size)
             }
-            others = variables_of.setdefault((entry.handler.cause, entry.handler.does), [])
-            if any(variables & other for other in others):
+            variables_of_others = variables_of.setdefault((entry.handler.cause, entry.handler.does), [])
+            if any(variables & other for other in variables_of_others):
                 return True
-            others.append(variables)
+            variables_of_others.append(variables)
         return False
 
     def _set_by(self, entry: Entry) -> list[SetState]:
@@ -449,18 +449,19 @@ class Tables:
     def _methods(self, method: Method) -> None:
         """The numbers of the method, and those that it has while witnesses are held."""
         plan, ny = self.plan, self.system.ny
-        other = method if self.held is None else self.held.method
+        held_method = method if self.held is None else self.held.method
         self.coefficients, self.slots = method.coefficients, method.slots
         sizes = plan.sizes
         sizes.coefficients, sizes.slots = self.coefficients.size, self.slots.size
-        if not np.array_equal(self.coefficients, other.coefficients, equal_nan=True):
+        if not np.array_equal(self.coefficients, held_method.coefficients, equal_nan=True):
             sizes.held_coefficients = self.coefficients.size
-            self.coefficients = np.concatenate([self.coefficients, other.coefficients])
-        if not np.array_equal(self.slots, other.slots):
+            self.coefficients = np.concatenate([self.coefficients, held_method.coefficients])
+        if not np.array_equal(self.slots, held_method.slots):
             sizes.held_slots = self.slots.size
-            self.slots = np.concatenate([self.slots, other.slots])
-        sizes.memory, sizes.held_memory = method.memory, other.memory
-        self.memory, self.work = max(method.memory, other.memory), max(method.work.size, other.work.size)
+            self.slots = np.concatenate([self.slots, held_method.slots])
+        sizes.memory, sizes.held_memory = method.memory, held_method.memory
+        self.memory = max(method.memory, held_method.memory)
+        self.work = max(method.work.size, held_method.work.size)
         watching = (
             plan.handled_in_steps,
             plan.has_schedule,
@@ -558,7 +559,7 @@ class Tables:
 
 
 def tables_of(system: System, method: Method, accuracy: float | None, policy: str) -> Tables:
-    """As `Tables`, with what a run writes copied from those that were made last where they are the same."""
+    """The tables of a system; where the last ones fit, a copy that shares all but what a run writes."""
     integrator = method.integrator
     key = (
         *(type(integrator), integrator.order, integrator.capabilities, integrator.fixed_step is None),
