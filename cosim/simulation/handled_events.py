@@ -102,7 +102,7 @@ class EventLog(Sequence[EventRecord]):
         self._pieces, self._size = [], 0
 
     def truncate(self, total: int) -> None:
-        """Go back to when there had been `total` events."""
+        """Discard the newest events until `total` have been recorded."""
         surplus = min(self.total - total, self._size)
         while surplus > 0:
             records, starts, answers = self._pieces.pop()

@@ -80,7 +80,7 @@ def seconds_interrupted() -> float:
 
 
 def held_interrupt() -> KeyboardInterrupt:
-    """The error for what waits and aborts because of `seconds_interrupted`."""
+    """The error with which a waiting call aborts because of `seconds_interrupted`."""
     return _interrupt_of([arrival for arrived in _arrivals for arrival in arrived])
 
 

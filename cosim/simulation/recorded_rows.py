@@ -61,7 +61,7 @@ class RecordedRows:
         self._mode = step.arrays.output.recording = NO_ROWS
 
     def count_values(self, step: CompiledStep) -> int:
-        """How many numbers wait to be taken."""
+        """Number of recorded values that were not fetched yet."""
         return sum(piece.size for piece in self._pieces) + int(step.arrays.output.rows_used)
 
     def empty_buffer(self, step: CompiledStep) -> list[Finding]:

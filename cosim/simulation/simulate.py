@@ -44,8 +44,8 @@ def check_simulate_options(where: str, options: Mapping[str, Any], integrator: A
     """`OptionError` for what neither `simulate`, nor `Simulator`, nor the integrator has."""
     own_options = [name for name in option_names(simulate) if name != "system"]
     if not options.keys() <= set(own_options):
-        more = [name for name in option_names(Simulator) if name != "system"]
-        check_options(where, options, [*own_options, *more, *integrator_options(integrator)])
+        simulator_options = [name for name in option_names(Simulator) if name != "system"]
+        check_options(where, options, [*own_options, *simulator_options, *integrator_options(integrator)])
 
 
 def faults_of_settings(settings: Mapping[str, Any]) -> list[Problem]:

@@ -469,13 +469,13 @@ class Simulator(ClosedAttributes):
     def _end_run(self) -> SimulatorStatus:
         """Issue Termination where the run ends here: at the final time, or after a request to stop."""
         if self._status.succeeded:
-            time, wanted = self._status.return_time, self._status.boundary_time
+            time, boundary = self._status.return_time, self._status.boundary_time
             if time < self._final_time:
                 return self._status
             # what is pending at the final time runs first
-            self._advance(time, wanted)
+            self._advance(time, boundary)
             while self._status.succeeded and self.has_pending_updates:
-                self._advance(time, wanted)
+                self._advance(time, boundary)
         status = self._status
         self.finish()
         self._status = status
