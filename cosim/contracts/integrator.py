@@ -144,9 +144,9 @@ class Integrator(MadeFromOptions):
 
     def with_accuracy(self, accuracy: float) -> Self:
         """Another one that differs from this one in its accuracy alone."""
-        other = copy.copy(self)
-        vars(other)["accuracy"] = min(accuracy, LOOSEST_ACCURACY)
-        return other
+        twin = copy.copy(self)
+        vars(twin)["accuracy"] = min(accuracy, LOOSEST_ACCURACY)
+        return twin
 
     @property
     def share_of_step(self) -> tuple[float, float]:
@@ -179,7 +179,7 @@ class Integrator(MadeFromOptions):
         return held_sizes(type(self).__name__, system, self.relative_tolerance, self.absolute_tolerance)
 
     def least_absolute_tolerance(self, system: System) -> float:
-        """What an absolute tolerance that is not given is not below, in the units of the states."""
+        """The lower bound of absolute tolerances that are not given, in the units of the states."""
         return 0.0
 
     def kernels(self, system: System) -> MethodKernels | None:

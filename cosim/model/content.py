@@ -77,7 +77,7 @@ def _contents(values: Collection[Any], containers: dict[int, Any], identities: d
 
 
 def _inside(value: Any, containers: dict[int, Any], identities: dict[int, Any]) -> tuple[Any, ...]:
-    """What is in a value that is not a leaf."""
+    """The contents of a value that is not a leaf."""
     if isinstance(value, (dict, Mapping)):
         return _contents(value, containers, identities), _contents(value.values(), containers, identities)
     if isinstance(value, np.ndarray):  # of objects, or of a kind of its own whose rows are of that kind again

@@ -253,11 +253,11 @@ class Model(ClosedAttributes):
         ModelError
             Parts ask for different ones.
         """
-        asked = {part.solved_by: name for name, part in self.parts.items() if part.solved_by is not None}
-        if len(asked) > 1:
-            listed = " and ".join(f"{name} a {kinds_of(base)[0]}" for base, name in asked.items())
+        bases = {part.solved_by: name for name, part in self.parts.items() if part.solved_by is not None}
+        if len(bases) > 1:
+            listed = " and ".join(f"{name} a {kinds_of(base)[0]}" for base, name in bases.items())
             raise ModelError.of("", f"{listed} is needed, and a model has one solver: split it in two models")
-        return next(iter(asked), None)
+        return next(iter(bases), None)
 
     @property
     def solver_id(self) -> str:
