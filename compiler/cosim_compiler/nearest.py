@@ -10,7 +10,7 @@ SIMILAR, LIKE = 0.8, 0.6  # shares of letters that two names have in common
 WORD = re.compile(r"[a-z]+|[A-Z][a-z]*|\d+")
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest(name: str, names: Iterable[str]) -> str | None:
     """The most similar of the known names, or None when none is similar; see `nearest_names`.
 
     Examples
@@ -22,7 +22,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     >>> nearest("damper", ["mechanics.two_point_damper", "measures.delay"])
     'mechanics.two_point_damper'
     """
-    return next(iter(nearest_names(name, known)), None)
+    return next(iter(nearest_names(name, names)), None)
 
 
 def nearest_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:

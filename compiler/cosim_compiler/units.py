@@ -216,7 +216,7 @@ def _failure(described: Sequence[Any]) -> Failure:
 
 
 @functools.cache
-def _compiler_version() -> str:
+def _made_by() -> str:
     """The compiler of this package as a digest, and the minor version of Python."""
     folder = Path(__file__).parent
     digest = hashlib.sha256()
@@ -253,7 +253,7 @@ def _digest(kind: str, wanted: Iterable[Wanted]) -> str:
 
 @functools.cache
 def _joined(kind: str, of: tuple[tuple[str, ...], ...]) -> str:
-    return hashlib.sha256(f"{kind} {_compiler_version()} {of}".encode()).hexdigest()[:32]
+    return hashlib.sha256(f"{kind} {_made_by()} {of}".encode()).hexdigest()[:32]
 
 
 def _methods(signature: str) -> list[types.FunctionType]:

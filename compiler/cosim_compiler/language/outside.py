@@ -60,8 +60,8 @@ class _Places(Walk):
         self.is_certain = True
         self.called_at = 0  # the line of the function itself, in a helper
 
-    def into(self, parts: dict[str, Part], known: dict[str, Any]) -> Walk:
-        inner = _Places(parts, known, self.sizes, self.depth + 1)
+    def into(self, parts: dict[str, Part], values: dict[str, Any]) -> Walk:
+        inner = _Places(parts, values, self.sizes, self.depth + 1)
         inner.is_certain, inner.found, inner.written = self.is_certain, self.found, self.written
         inner.called_at = self.called_at or self.line
         return inner

@@ -90,9 +90,9 @@ class Walk:
         self.line = 0
         self.loops: list[tuple[list[Written], list[Written]]] = []  # where breaks and continues leave
 
-    def into(self, parts: dict[str, Part], known: dict[str, Any]) -> Walk:
+    def into(self, parts: dict[str, Part], values: dict[str, Any]) -> Walk:
         """What goes through a helper that is given these."""
-        return Walk(parts, known, self.sizes, self.depth + 1)
+        return Walk(parts, values, self.sizes, self.depth + 1)
 
     def through(self, function: Function, written: Written) -> Ways:
         """All ways through a function that begins with these elements written."""

@@ -15,7 +15,7 @@ Fault = tuple[int, str]
 
 
 def names_without_value(
-    body: Iterable[ast.stmt], given: Iterable[str], local: Iterable[str]
+    body: Iterable[ast.stmt], arguments: Iterable[str], local: Iterable[str]
 ) -> Iterator[Fault]:
     r"""Line and name of each local name that is read where a branch, or no turn of a loop, leaves it out.
 
@@ -26,7 +26,7 @@ def names_without_value(
     [(3, 'y')]
     """
     watch = _Watch(frozenset(local))
-    watch.run(body, frozenset(given))
+    watch.run(body, frozenset(arguments))
     yield from sorted((line, name) for name, line in watch.faults.items())
 
 
