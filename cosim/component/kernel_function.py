@@ -88,9 +88,9 @@ class KernelFunction:
     def __call__(self, *arguments: Any) -> Any:
         return self.function(*arguments)
 
-    def with_names(self, **given: Any) -> Any:
+    def with_names(self, **values: Any) -> Any:
         """Call it with its arguments by their names."""
-        return self.function(*[given[name] for name in self.arguments])
+        return self.function(*[values[name] for name in self.arguments])
 
     @cached_property
     def arguments(self) -> list[str]:
@@ -386,9 +386,9 @@ def _seconds(time: float | str | Fraction, name: str) -> Fraction | str:
         raise ContractError(f"{class_line()}: cosim.every: {name}: {error}") from error
 
 
-def is_no_time(given: Any) -> bool:
+def is_no_time(value: Any) -> bool:
     """Whether it is neither a number nor text."""
-    return isinstance(given, (bool, np.bool_)) or not isinstance(given, (str, Real))
+    return isinstance(value, (bool, np.bool_)) or not isinstance(value, (str, Real))
 
 
 def _handler_function(function: Any) -> KernelFunction:

@@ -60,13 +60,13 @@ class Values:
         return {**shown, **self.options, **self.attachments}
 
 
-def read_values(declarations: Mapping[str, Declaration], given: Mapping[str, Any]) -> Values:
+def read_values(declarations: Mapping[str, Declaration], arguments: Mapping[str, Any]) -> Values:
     """Check everything that was given; `ModelError` lists every fault."""
-    values = Values(declarations, given=dict(given))
+    values = Values(declarations, given=dict(arguments))
     problems: list[Problem] = []
     accepted = [n for n, d in declarations.items() if d.kind in GIVEN]
     misspelt: set[str | None] = set()
-    for name in given:
+    for name in arguments:
         if name not in accepted:
             near = nearest(name, accepted)
             misspelt.add(near)
@@ -75,21 +75,23 @@ def read_values(declarations: Mapping[str, Declaration], given: Mapping[str, Any
     for name, declaration in declarations.items():
         try:
             if declaration.kind in NUMERIC:
-                if name in misspelt and name not in given:
+                if name in misspelt and name not in arguments:
                     continue  # said already, as the misspelt name
-                unit = given_unit(given.get(name)) if declaration.unit_rule is not None else ""
+                unit = given_unit(arguments.get(name)) if declaration.unit_rule is not None else ""
                 if unit:
                     unit = coherent(unit)
                     declaration = replace(declaration, units=(unit,), unit_rule=None)
                     values.given_units[name] = unit
-                    values.typed[name] = read_numbers(declaration, given[name])
+                    values.typed[name] = read_numbers(declaration, arguments[name])
                 values.numbers[name] = (
-                    _read_shaped(declaration, given[name]) if name in given else _default_numbers(declaration)
+                    _read_shaped(declaration, arguments[name])
+                    if name in arguments
+                    else _default_numbers(declaration)
                 )
             elif declaration.kind == "option":
-                values.options[name] = _read_option(declaration, given.get(name, declaration.start))
+                values.options[name] = _read_option(declaration, arguments.get(name, declaration.start))
             elif declaration.kind == "attachment":
-                values.attachments[name] = _read_attachment(name, given.get(name))
+                values.attachments[name] = _read_attachment(name, arguments.get(name))
         except (ValueError, TypeError, CosimError) as error:
             problems.append(Problem(name, str(error)))
     if not problems:

@@ -117,11 +117,11 @@ def held_sizes(where: str, system: System, relative: Tolerance | None, absolute:
     return np.where((sizes == 0.0) & ((absolute_tolerances != 0.0) | (rtol == 0.0)), 1.0, sizes)
 
 
-def tolerance_problems(where: str, name: str, given: Tolerance | None) -> list[Problem]:
+def tolerance_problems(where: str, name: str, tolerance: Tolerance | None) -> list[Problem]:
     """What is wrong with a tolerance whatever the system."""
-    if given is None:
+    if tolerance is None:
         return []
-    entries = given.items() if isinstance(given, Mapping) else [("", given)]
+    entries = tolerance.items() if isinstance(tolerance, Mapping) else [("", tolerance)]
     problems = []
     for key, value in entries:
         label = f"{name}[{key!r}]" if key else name

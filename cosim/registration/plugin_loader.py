@@ -96,17 +96,17 @@ class Candidate:
 def _records(
     name: str,
     claimants: list[Candidate],
-    wanted: set[str] | None,
-    known: list[str],
+    selected: set[str] | None,
+    installed: list[str],
     load: Callable[[Candidate], PluginRecord],
 ) -> list[PluginRecord]:
     """The records of all distributions that are installed under one name."""
     if not claimants:
         missing = Candidate(name, "not installed", "?", "", lambda: None)
-        guess = nearest(name, known)
+        guess = nearest(name, installed)
         hint = f" Nearest: {guess}." if guess else ""
         return [missing.failed(missing.error(f"asked for, but no installed distribution provides it.{hint}"))]
-    if wanted is not None and name not in wanted:
+    if selected is not None and name not in selected:
         return [claimant.skipped() for claimant in claimants]
     first_party = [claimant for claimant in claimants if claimant.is_ours]
     if first_party and len(claimants) > 1:

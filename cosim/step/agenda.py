@@ -12,23 +12,23 @@ from cosim.step.run import Run
 TOLD_APART = 2.0**51  # of times that differ by one over the product of two resolutions, doubles differ
 
 
-def present_value(run: Run, given: GivenTime) -> float:
+def present_value(run: Run, time_given: GivenTime) -> float:
     """A period or an offset, s: a number, or the present value of a parameter."""
-    if given.array == IN_NUMBERS:
-        return run.numbers[given.at]
-    if given.array == IN_D:
-        return run.d[given.at]
-    if given.array == IN_K:
-        return float(run.k[given.at])
-    if given.array == IN_C:
-        return run.c[given.at]
-    return run.p[given.at]
+    if time_given.array == IN_NUMBERS:
+        return run.numbers[time_given.at]
+    if time_given.array == IN_D:
+        return run.d[time_given.at]
+    if time_given.array == IN_K:
+        return float(run.k[time_given.at])
+    if time_given.array == IN_C:
+        return run.c[time_given.at]
+    return run.p[time_given.at]
 
 
-def exact_value(run: Run, given: GivenTime, number: float) -> tuple[int, int, int]:
+def exact_value(run: Run, time_given: GivenTime, number: float) -> tuple[int, int, int]:
     """The rational number that a period or an offset is: as it was given, as long as it has that value."""
-    if number == run.numbers[given.given_at]:
-        return given.whole, given.rest, given.resolution
+    if number == run.numbers[time_given.given_at]:
+        return time_given.whole, time_given.rest, time_given.resolution
     return rational_time(number)
 
 

@@ -366,20 +366,20 @@ def list_crossed(run: Run, crossed: Integers) -> None:
         crossed[i] = 1 if is_crossing(run, i, run.window_values[i], now) else 0
 
 
-def is_missing(run: Run, wanted: Integers, there: Integers) -> bool:
+def is_missing(run: Run, must_cross: Integers, have_crossed: Integers) -> bool:
     """Whether a witness that has to cross has not."""
     missing = False
     for i in range(len(run.witnesses)):
-        missing = missing or (wanted[i] != 0 and there[i] == 0)
+        missing = missing or (must_cross[i] != 0 and have_crossed[i] == 0)
     return missing
 
 
-def largest_shift(run: Run, wanted: Integers) -> float:
+def largest_shift(run: Run, must_cross: Integers) -> float:
     """How much later the last of the witnesses crosses, by its present value and rate."""
     shift = 0.0
     is_first = True
     for i in range(len(run.witnesses)):
-        if wanted[i] != 0:
+        if must_cross[i] != 0:
             part = run.present_values[i] / run.rates_now[i]
             if part - part == 0.0:
                 if is_first or -part > shift:

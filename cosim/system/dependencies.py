@@ -79,11 +79,11 @@ class Dependencies:
         unmoved_outputs = [v for v in outputs if layout.region_of(v.slot.offset) not in moving]
         return held | {v.path for v in unmoved_outputs if TIME not in self.behind(v.slot)}
 
-    def names(self, found: Iterable[Slot]) -> set[str]:
+    def names(self, slots: Iterable[Slot]) -> set[str]:
         """Paths of the parameters, states and inputs that lie there."""
         lie = {v.path: v.slot for v in self._system.variables.values() if v.slot.array != "c"}
         lie |= self._assembly.free_inputs
-        read = places(found)
+        read = places(slots)
         return {path for path, slot in lie.items() if not read.isdisjoint(places([slot]))}
 
 

@@ -52,7 +52,7 @@ KEPT_SIGNALS = 10_000  # a run that records a large system asks for many more, e
 BREAK_ORDER = "break_order"  # name of the cache slots in which delays say that a break has arrived
 
 
-def check_system(given: object, where: str) -> None:
+def check_system(value: object, where: str) -> None:
     """Refuse what is no system.
 
     Raises
@@ -60,9 +60,9 @@ def check_system(given: object, where: str) -> None:
     ModelError
         A model is to be built first.
     """
-    if not isinstance(given, System):
-        word = type(given).__name__
-        build = f"{where}(model.build(), …)" if hasattr(given, "build") else "the system of model.build()"
+    if not isinstance(value, System):
+        word = type(value).__name__
+        build = f"{where}(model.build(), …)" if hasattr(value, "build") else "the system of model.build()"
         raise ModelError.of(where, f"needs a System, not a {word}: write {build}")
 
 

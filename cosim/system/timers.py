@@ -16,15 +16,15 @@ from cosim.units import exact_quantity
 SHOWN = 8  # timers that one error names
 
 
-def exact_time(part: Component, given: Fraction | str) -> Fraction | None:
+def exact_time(part: Component, time: Fraction | str) -> Fraction | None:
     """The period or offset of a handler with the start values of its part, s; None where it is no number.
 
     A parameter that was given as text is the number in the text, as long as it has that value.
     """
-    if not isinstance(given, str):
-        return given
-    value = float(part.values.numbers[given][0])
-    typed = part.values.given.get(given, part.declarations[given].start)
+    if not isinstance(time, str):
+        return time
+    value = float(part.values.numbers[time][0])
+    typed = part.values.given.get(time, part.declarations[time].start)
     if isinstance(typed, str):
         with suppress(UnitError, OverflowError):
             exact = exact_quantity(typed, "s")
