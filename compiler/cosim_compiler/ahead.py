@@ -52,16 +52,16 @@ def _in_processes(missing: Sequence[Wanted], processes: int) -> None:
     answers, answers_in = os.pipe()
     os.write(jobs_in, b"".join(NUMBER.pack(i) for i in range(len(missing))))
     os.close(jobs_in)
-    children = [_forked(missing, jobs, answers_in, answers) for _ in range(processes)]
+    children = [_fork(missing, jobs, answers_in, answers) for _ in range(processes)]
     os.close(jobs)
     os.close(answers_in)
     try:
-        for done in range(1, len(missing) + 1):
+        for count in range(1, len(missing) + 1):
             number = os.read(answers, NUMBER.size)
             if not number:
                 break
             name = missing[NUMBER.unpack(number)[0]][0].__qualname__
-            log.info("compiling: %d of %d, %s", done, len(missing), name)
+            log.info("compiling: %d of %d, %s", count, len(missing), name)
     except BaseException:
         for child in children:
             with suppress(ProcessLookupError):
@@ -73,7 +73,7 @@ def _in_processes(missing: Sequence[Wanted], processes: int) -> None:
             os.waitpid(child, 0)
 
 
-def _forked(missing: Sequence[Wanted], jobs: int, answers_in: int, answers: int) -> int:
+def _fork(missing: Sequence[Wanted], jobs: int, answers_in: int, answers: int) -> int:
     """A process that compiles what no other has begun, as long as this one lives; its number."""
     parent = os.getpid()
     child = os.fork()

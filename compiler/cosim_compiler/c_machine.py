@@ -21,7 +21,7 @@ _libraries: list[Any] = []
 
 @functools.cache
 def compiler() -> str:
-    """The C compiler: that of ``CC``, or the first that is found.
+    """The C compiler: that of ``CC``, or the first of `COMPILERS` that is installed.
 
     Raises
     ------
@@ -29,17 +29,17 @@ def compiler() -> str:
         There is none.
     """
     for name in (os.environ.get("CC", ""), *COMPILERS):
-        found = shutil.which(name) if name else None
-        if found is not None:
-            return found
+        program = shutil.which(name) if name else None
+        if program is not None:
+            return program
     raise ContractError(f"there is no C compiler (CC, {', '.join(COMPILERS)}): install one, or set CC")
 
 
 @functools.cache
 def versions() -> str:
     """What machine code depends on besides the text."""
-    told = subprocess.run([compiler(), "--version"], capture_output=True, text=True, check=True)
-    return repr((compiler(), told.stdout))
+    version = subprocess.run([compiler(), "--version"], capture_output=True, text=True, check=True)
+    return repr((compiler(), version.stdout))
 
 
 def library_of(text: str, flags: tuple[str, ...]) -> bytes:
@@ -51,18 +51,18 @@ def library_of(text: str, flags: tuple[str, ...]) -> bytes:
         The C compiler refuses it: a mistake of ours.
     """
     with tempfile.TemporaryDirectory(prefix="cosim-c-") as folder:
-        made = Path(folder) / "unit.so"
-        done = subprocess.run(
-            [compiler(), *flags, *FLAGS, "-o", str(made), "-", "-lm"],
+        library = Path(folder) / "unit.so"
+        outcome = subprocess.run(
+            [compiler(), *flags, *FLAGS, "-o", str(library), "-", "-lm"],
             input=text.encode(),
             capture_output=True,
             check=False,
         )
-        if done.returncode != 0:
+        if outcome.returncode != 0:
             raise ContractError(
-                f"{compiler()} refuses C that was written here:\n{done.stderr.decode()[:2000]}"
+                f"{compiler()} refuses C that was written here:\n{outcome.stderr.decode()[:2000]}"
             )
-        return made.read_bytes()
+        return library.read_bytes()
 
 
 def load(code: bytes) -> None:
@@ -76,7 +76,7 @@ def load(code: bytes) -> None:
 def address_of(symbol: str) -> int:
     """Where a function of a loaded library starts."""
     for library in reversed(_libraries):
-        found = getattr(library, symbol, None)
-        if found is not None:
-            return int(ctypes.cast(found, ctypes.c_void_p).value or 0)
+        function = getattr(library, symbol, None)
+        if function is not None:
+            return int(ctypes.cast(function, ctypes.c_void_p).value or 0)
     raise ContractError(f"no library that is loaded has a function {symbol}")

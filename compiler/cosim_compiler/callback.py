@@ -14,7 +14,7 @@ from cosim_compiler.convention import WORDS, prototype
 
 def callback_of(function: Callable[..., Any], signature: str) -> Any:
     """A ctypes callback: a place for the result, then the words of each argument."""
-    kinds, answer = signature.split(">")
+    kinds, result_letter = signature.split(">")
 
     def raw(result: Any, *words: Any) -> int:
         try:
@@ -34,11 +34,11 @@ def callback_of(function: Callable[..., Any], signature: str) -> Any:
                     arguments.append(np.ctypeslib.as_array(start, shape=(size,)) if size else np.empty(0))
                 at += len(WORDS[letter])
             value = function(*arguments)
-            if answer == "i":
+            if result_letter == "i":
                 ctypes.c_int64.from_address(result).value = value
         except BaseException as error:
             last_errors[:] = [error]
-            if answer == "i":
+            if result_letter == "i":
                 ctypes.c_int64.from_address(result).value = -1
             return 1
         return 0

@@ -29,8 +29,8 @@ class CheckedView(np.ndarray[Any, Any]):
     def _check(self, place: Any) -> None:
         """`IndexError` for a place that compiled code would take from what lies beside."""
         places = place if isinstance(place, tuple) else (place,)
-        for one, length in zip(places, self.shape, strict=False):
-            if isinstance(one, (int, np.integer)) and not 0 <= one < length:
+        for index, length in zip(places, self.shape, strict=False):
+            if isinstance(index, (int, np.integer)) and not 0 <= index < length:
                 shown = ", ".join(map(str, places))
                 has = f"{length} elements" if self.ndim == 1 else " by ".join(map(str, self.shape))
                 raise IndexError(f"{self.name}[{shown}] is outside: {self.name} has {has}")

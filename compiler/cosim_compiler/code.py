@@ -73,5 +73,5 @@ BY_C = Coder(text_in_c, _library_of, c_machine)
 
 @functools.cache
 def coder() -> Coder:
-    """That of this process."""
+    """The coder of this process."""
     return BY_C if road() == C else BY_LLVM

@@ -32,9 +32,11 @@ class NumberedError(Exception):
     def __init_subclass__(cls) -> None:
         super().__init_subclass__()
         if "number" in cls.__dict__:
-            known = NumberedError.numbered.setdefault(cls.number, cls)
-            if (known.__module__, known.__qualname__) != (cls.__module__, cls.__qualname__):
-                raise ContractError(f"{cls.__qualname__}: {known.__qualname__} has the number {cls.number}")
+            registered = NumberedError.numbered.setdefault(cls.number, cls)
+            if (registered.__module__, registered.__qualname__) != (cls.__module__, cls.__qualname__):
+                raise ContractError(
+                    f"{cls.__qualname__}: {registered.__qualname__} has the number {cls.number}"
+                )
 
 
 NUMBERED = 1 << 30

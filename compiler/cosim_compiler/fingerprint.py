@@ -74,23 +74,23 @@ def reachable_names(code: types.CodeType) -> Iterator[str]:
 
 
 def _names(code: types.CodeType) -> tuple[str, ...]:
-    known = _names_in_code.get(id(code))  # the hash of code takes longer than all else here
-    if known is None:
-        known = _names_in_code[id(code)] = (code, tuple(dict.fromkeys(reachable_names(code))))
-    return known[1]
+    kept_names = _names_in_code.get(id(code))  # the hash of code takes longer than all else here
+    if kept_names is None:
+        kept_names = _names_in_code[id(code)] = (code, tuple(dict.fromkeys(reachable_names(code))))
+    return kept_names[1]
 
 
 def environment(function: types.FunctionType) -> dict[str, Any]:
     """Values of the global and closure names that the function mentions."""
-    found = {}
+    values = {}
     cells = dict(zip(function.__code__.co_freevars, function.__closure__ or (), strict=True))
     for name in _names(function.__code__):
         if name in cells:
             with contextlib.suppress(ValueError):  # what it stands for is made later
-                found[name] = cells[name].cell_contents
+                values[name] = cells[name].cell_contents
         elif name in function.__globals__:
-            found[name] = function.__globals__[name]
-    return found
+            values[name] = function.__globals__[name]
+    return values
 
 
 def fingerprint(function: types.FunctionType, *more: str) -> str:
@@ -124,17 +124,17 @@ def digest_of_module(module: types.ModuleType) -> str:
 
 def _known_digest(function: types.FunctionType) -> bytes:
     """The digest of a function alone; as before where every name in reach still stands for the same thing."""
-    known = _digests.get(function)
-    if known is not None and known[1].are_as_before():
-        return known[0]
+    kept_digest = _digests.get(function)
+    if kept_digest is not None and kept_digest[1].are_as_before():
+        return kept_digest[0]
     digest = _Digest()
     digest.feed(function)
-    found = digest.hash.digest()
+    function_digest = digest.hash.digest()
     if digest.is_lasting:
-        _digests[function] = (found, Names(digest.functions, digest.classes))
+        _digests[function] = (function_digest, Names(digest.functions, digest.classes))
     else:
         _digests.pop(function, None)
-    return found
+    return function_digest
 
 
 def names_in_reach(functions: Iterable[types.FunctionType]) -> Names | None:
@@ -172,11 +172,11 @@ class Names:
                 spaces += _modules_named(function, space, spaces)
         self._globals, self._absent = [], []
         for globals_, names in named.values():
-            there = [name for name in names if name in globals_]
+            present = [name for name in names if name in globals_]
             self._absent.append((globals_.keys(), [name for name in names if name not in globals_]))
-            if there:
+            if present:
                 self._globals.append(
-                    (operator.itemgetter(*there, there[0]), globals_)
+                    (operator.itemgetter(*present, present[0]), globals_)
                 )  # two at least: a tuple
         self._seen = list(self._objects())
 
@@ -201,27 +201,27 @@ class Names:
 
 
 def _modules_named(
-    function: types.FunctionType, space: dict[str, Any], known: list[dict[str, Any]]
+    function: types.FunctionType, space: dict[str, Any], spaces: list[dict[str, Any]]
 ) -> list[dict[str, Any]]:
     """The names in modules of ours that a function mentions, where it may look up what it mentions, too."""
-    own = space is function.__globals__
-    found = environment(function).values() if own else map(space.get, _names(function.__code__))
-    modules = [m for m in found if isinstance(m, types.ModuleType) and not _is_library(m.__name__)]
-    return [vars(m) for m in dict.fromkeys(modules) if not any(vars(m) is space for space in known)]
+    is_own_space = space is function.__globals__
+    values = environment(function).values() if is_own_space else map(space.get, _names(function.__code__))
+    modules = [m for m in values if isinstance(m, types.ModuleType) and not _is_library(m.__name__)]
+    return [vars(m) for m in dict.fromkeys(modules) if not any(vars(m) is space for space in spaces)]
 
 
 def _code_digest(code: types.CodeType) -> bytes:
     """Digest of bytecode, names and constants, those of nested code too; lines and files do not count."""
-    known = _digests_of_code.get(id(code))
-    if known is None:
+    kept_digest = _digests_of_code.get(id(code))
+    if kept_digest is None:
         digest = _Digest()
         digest.put("code", code.co_code)
         digest.put("handlers", code.co_exceptiontable)
         digest.feed(tuple(getattr(code, name) for name in (*COUNTS, *NAMES)))
         for constant in _constants(code):
             digest.feed(constant)
-        known = _digests_of_code[id(code)] = (code, digest.hash.digest())
-    return known[1]
+        kept_digest = _digests_of_code[id(code)] = (code, digest.hash.digest())
+    return kept_digest[1]
 
 
 def _constants(code: types.CodeType) -> tuple[Any, ...]:
@@ -294,13 +294,13 @@ class _Digest:
             self._named("library", function)
         else:
             self.functions.append(function)
-            own = _own_part(function)
-            if own is None:
+            own_part = _own_part(function)
+            if own_part is None:
                 self._whole(function)
             else:
-                self.put("function", own.digest)
-                self.classes += own.classes
-                for called in own.functions:
+                self.put("function", own_part.digest)
+                self.classes += own_part.classes
+                for called in own_part.functions:
                     self._function(called)
                 self.put("end")
 
@@ -410,12 +410,12 @@ class _Digest:
     def _object(self, value: Any) -> None:
         """Feed any other object by what makes it again, or as new in each process where nothing does."""
         try:
-            made = value.__reduce_ex__(4)
-            if isinstance(made, str):
-                made = (made, getattr(value, "__module__", None), getattr(value, "__wrapped__", None))
+            recipe = value.__reduce_ex__(4)
+            if isinstance(recipe, str):
+                recipe = (recipe, getattr(value, "__module__", None), getattr(value, "__wrapped__", None))
             else:
-                made = tuple(list(part) if isinstance(part, Iterator) else part for part in made)
-            self.put("object", self._apart(made))
+                recipe = tuple(list(part) if isinstance(part, Iterator) else part for part in recipe)
+            self.put("object", self._apart(recipe))
         except Exception:
             number = _opaque.setdefault(id(value), (value, len(_opaque)))[1]
             self.put("opaque", _process + f"{os.getpid()} {number}".encode())
@@ -451,9 +451,9 @@ class _OwnDigest(_Digest):
 
 def _own_part(function: types.FunctionType) -> _OwnPart | None:
     """The part of a function that lasts while its names stand for the same objects; None where none does."""
-    known = _own_parts.get(function)
-    if known is not None and known[1].are_as_before():
-        return known[0]
+    kept_part = _own_parts.get(function)
+    if kept_part is not None and kept_part[1].are_as_before():
+        return kept_part[0]
     digest = _OwnDigest()
     digest._whole(function)
     if not (digest.is_whole and digest.is_lasting):

@@ -58,12 +58,12 @@ def interp(x, xp, fp):
     if i == count - 1 or xp[i] == x:
         return fp[i] * 1.0
     slope = (fp[i + 1] - fp[i]) / (xp[i + 1] - xp[i])
-    found = slope * (x - xp[i]) + fp[i]
-    if math.isnan(found):
-        found = slope * (x - xp[i + 1]) + fp[i + 1]
-        if math.isnan(found) and fp[i] == fp[i + 1]:
-            found = fp[i] * 1.0
-    return found
+    value = slope * (x - xp[i]) + fp[i]
+    if math.isnan(value):
+        value = slope * (x - xp[i + 1]) + fp[i + 1]
+        if math.isnan(value) and fp[i] == fp[i + 1]:
+            value = fp[i] * 1.0
+    return value
 
 
 def dot(a, b):

@@ -87,8 +87,8 @@ def object_of(text: str, passes: int = 1) -> bytes:
     module.triple, module.data_layout = machine.triple, str(machine.target_data)
     for _ in range(passes):
         _run_passes(module, vectors=True)
-    found: bytes = machine.emit_object(module)
-    return found
+    object_file: bytes = machine.emit_object(module)
+    return object_file
 
 
 def optimized(text: str) -> str:

@@ -121,14 +121,14 @@ def _code_address(function: types.FunctionType, signature: str, ending: str = ""
 
 def function_addresses(wanted: tuple[tuple[Callable[..., Any], str], ...]) -> Sequence[int]:
     """As `function_address` for each function and signature; names that several reach are looked at once."""
-    known = _addresses.get(wanted)
-    if known is not None and known[0].are_as_before():
-        return known[1]
-    found = [function_address(*item) for item in wanted]
+    kept_addresses = _addresses.get(wanted)
+    if kept_addresses is not None and kept_addresses[0].are_as_before():
+        return kept_addresses[1]
+    addresses = [function_address(*item) for item in wanted]
     names = None if is_plain() else names_in_reach(function for function, _ in wanted)  # type: ignore[misc]
     if names is not None:
-        _addresses[wanted] = names, found
-    return found
+        _addresses[wanted] = names, addresses
+    return addresses
 
 
 def lower(functions: Mapping[str, tuple[Callable[..., Any], str]]) -> str:
@@ -152,7 +152,7 @@ def lower(functions: Mapping[str, tuple[Callable[..., Any], str]]) -> str:
     """
     text = units.lowered_text([(_checked(function), letters) for function, letters in functions.values()])
     names = list(functions)
-    return NUMBERED.sub(lambda found: names[int(found[1])], text)
+    return NUMBERED.sub(lambda match: names[int(match[1])], text)
 
 
 def python_address(function: Callable[..., Any], signature: str) -> int:

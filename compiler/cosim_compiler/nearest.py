@@ -10,7 +10,7 @@ SIMILAR, LIKE = 0.8, 0.6  # shares of letters that two names have in common
 WORD = re.compile(r"[a-z]+|[A-Z][a-z]*|\d+")
 
 
-def nearest(name: str, known: Iterable[str]) -> str | None:
+def nearest(name: str, names: Iterable[str]) -> str | None:
     """The most similar of the known names, or None when none is similar; see `nearest_names`.
 
     Examples
@@ -22,7 +22,7 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     >>> nearest("damper", ["mechanics.two_point_damper", "measures.delay"])
     'mechanics.two_point_damper'
     """
-    return next(iter(nearest_names(name, known)), None)
+    return next(iter(nearest_names(name, names)), None)
 
 
 def nearest_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
@@ -45,9 +45,9 @@ def nearest_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
     if same:
         return same
     for shortened in dict.fromkeys((tail.lower(), tail.lower().rstrip("0123456789"))):
-        meant = [n for n in names if len(shortened) > 1 and _is_short_for(shortened, _words(_tail(n)))]
-        if meant:
-            return sorted(meant, key=len)[:most]
+        abbreviated = [n for n in names if len(shortened) > 1 and _is_short_for(shortened, _words(_tail(n)))]
+        if abbreviated:
+            return sorted(abbreviated, key=len)[:most]
     best = _by_letters(name, names, tails, SIMILAR)
     if best:
         return best[:most]
@@ -58,22 +58,22 @@ def nearest_names(name: str, known: Iterable[str], most: int = 3) -> list[str]:
 
 def _by_letters(name: str, names: list[str], tails: dict[str, str], share: float) -> list[str]:
     """The most similar, by the whole name, else by what stands behind the prefix."""
-    found = difflib.get_close_matches(name, names, n=1, cutoff=share)
+    similar = difflib.get_close_matches(name, names, n=1, cutoff=share)
     tail = _tail(name)
-    return found or [tails[t] for t in difflib.get_close_matches(tail, list(tails), n=3, cutoff=share)]
+    return similar or [tails[t] for t in difflib.get_close_matches(tail, list(tails), n=3, cutoff=share)]
 
 
 def _is_short_for(short: str, words: list[str]) -> bool:
     """Whether letters are the beginnings of these words, of each one, in their order."""
     if not words:
         return not short
-    first, rest = words[0], words[1:]
+    first, other_words = words[0], words[1:]
     if len(words) == 1 and short == first[: len(short)]:
         return len(short) > 0 and (len(short) >= 3 or short == first)
     if first.isdigit():
-        return short.startswith(first) and _is_short_for(short[len(first) :], rest)
+        return short.startswith(first) and _is_short_for(short[len(first) :], other_words)
     return any(
-        short[:n] == first[:n] and _is_short_for(short[n:], rest)
+        short[:n] == first[:n] and _is_short_for(short[n:], other_words)
         for n in range(1, min(len(first), len(short)) + 1)
     )
 

@@ -76,8 +76,8 @@ class _RecordType(type(ctypes.Structure)):  # type: ignore[misc]
         fields: list[tuple[str, Any]] = []
         declared = {}
         names = {**vars(sys.modules[space["__module__"]]), "Rows": Rows, "ClassVar": ClassVar}
-        for field, told in space.get("__annotations__", {}).items():
-            kind = eval(told, names) if isinstance(told, str) else told  # noqa: S307 (the author's own text)
+        for field, annotation in space.get("__annotations__", {}).items():
+            kind = eval(annotation, names) if isinstance(annotation, str) else annotation  # noqa: S307 (the author's own text)
             if getattr(kind, "__origin__", None) is ClassVar:
                 continue
             declared[field] = kind
@@ -141,8 +141,8 @@ class Record(_Structure, metaclass=_RecordType):
         if not isinstance(rows, Rows):
             raise ContractError(f"{type(self).__name__}.{field} is no field of rows")
         if isinstance(elements, np.ndarray):
-            wanted = NUMPY_NUMBERS.get(rows.kind)
-            if elements.dtype != wanted or elements.ndim != 1 or not elements.flags.c_contiguous:
+            element_type = NUMPY_NUMBERS.get(rows.kind)
+            if elements.dtype != element_type or elements.ndim != 1 or not elements.flags.c_contiguous:
                 raise ContractError(f"{type(self).__name__}.{field} holds {rows.kind}, not {elements.dtype}")
             elements = (rows.element * elements.size).from_buffer(elements)
         elif elements._type_ is not rows.element:
@@ -203,13 +203,13 @@ def words_of(record: Record) -> list[int]:
 
 def layout_digest(cls: type[Record]) -> str:
     """Of names, places and kinds of all fields, of the records inside, too."""
-    told = [f"{name} {offset} {_told(kind)}" for name, offset, kind in layout_of(cls)]
-    return hashlib.sha256("\n".join([cls.__name__, *told]).encode()).hexdigest()[:32]
+    described = [f"{name} {offset} {_kind_in_words(kind)}" for name, offset, kind in layout_of(cls)]
+    return hashlib.sha256("\n".join([cls.__name__, *described]).encode()).hexdigest()[:32]
 
 
-def _told(kind: Any) -> str:
+def _kind_in_words(kind: Any) -> str:
     if isinstance(kind, Rows):
-        return f"rows of {_told(kind.kind)}"
+        return f"rows of {_kind_in_words(kind.kind)}"
     return str(C_NUMBERS.get(kind) or layout_digest(kind))
 
 
@@ -218,32 +218,32 @@ def computed_property(cls: type | None, name: str) -> types.FunctionType | None:
     if name in getattr(cls, "declared", ()):
         return None
     value: Any = inspect.getattr_static(cls, name, None)
-    found = value.func if isinstance(value, functools.cached_property) else getattr(value, "fget", None)
-    return found if isinstance(found, types.FunctionType) else None
+    getter = value.func if isinstance(value, functools.cached_property) else getattr(value, "fget", None)
+    return getter if isinstance(getter, types.FunctionType) else None
 
 
 def functions_of(cls: type) -> list[types.FunctionType]:
     """The methods and the properties of a class and of its bases."""
-    own = [base for base in cls.__mro__ if base not in (tuple, *Record.__mro__)]
-    names = dict.fromkeys(name for base in own for name in vars(base) if not name.startswith("_"))
-    found = [computed_property(cls, name) or getattr(cls, name) for name in names]
-    return [value for value in found if isinstance(value, types.FunctionType)]
+    bases = [base for base in cls.__mro__ if base not in (tuple, *Record.__mro__)]
+    names = dict.fromkeys(name for base in bases for name in vars(base) if not name.startswith("_"))
+    members = [computed_property(cls, name) or getattr(cls, name) for name in names]
+    return [value for value in members if isinstance(value, types.FunctionType)]
 
 
 def methods_of(cls: Any) -> list[types.FunctionType]:
     """The methods and properties of a record, and of those that its fields are or have rows of."""
-    return [function for one in classes_in(cls) for function in functions_of(one)]
+    return [function for record in classes_in(cls) for function in functions_of(record)]
 
 
 def classes_in(cls: Any) -> list[type]:
     """A record, and those that its fields are or have rows of."""
-    found, left = [cls], [cls]
-    while left:
-        kinds = [kind.kind if isinstance(kind, Rows) else kind for kind in left.pop().declared.values()]
-        inside = [kind for kind in dict.fromkeys(kinds) if kind not in NUMBERS and kind not in found]
-        left += inside
-        found += inside
-    return found
+    classes, unread = [cls], [cls]
+    while unread:
+        kinds = [kind.kind if isinstance(kind, Rows) else kind for kind in unread.pop().declared.values()]
+        inside = [kind for kind in dict.fromkeys(kinds) if kind not in NUMBERS and kind not in classes]
+        unread += inside
+        classes += inside
+    return classes
 
 
 def as_array(records: Any) -> Any:
@@ -265,15 +265,15 @@ def from_bytes(cls: type[Record], content: bytes) -> Any:
         They are of another layout.
     """
     digest, data = content[:16], content[16:]
-    count, rest = divmod(len(data), ctypes.sizeof(cls))
-    if digest != bytes.fromhex(layout_digest(cls)) or rest:
+    count, surplus = divmod(len(data), ctypes.sizeof(cls))
+    if digest != bytes.fromhex(layout_digest(cls)) or surplus:
         raise ContractError(
             f"these bytes are no records of {cls.__name__} as it is now: they were saved by another version"
         )
     array: Any = cls
-    made = (array * count)()
-    ctypes.memmove(made, data, len(data))
-    return made
+    records = (array * count)()
+    ctypes.memmove(records, data, len(data))
+    return records
 
 
 def c_header(*classes: type[Record]) -> str:

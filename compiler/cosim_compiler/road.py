@@ -26,6 +26,6 @@ def road() -> str:
     """
     named = os.environ.get(VARIABLE, "") or LLVM
     if named not in ROADS:
-        known = "; ".join(f"{name} ({what})" for name, what in ROADS.items())
-        raise ContractError(f"{VARIABLE}={named}: there is no such compiler; there are {known}")
+        listed = "; ".join(f"{name} ({description})" for name, description in ROADS.items())
+        raise ContractError(f"{VARIABLE}={named}: there is no such compiler; there are {listed}")
     return named

@@ -88,8 +88,8 @@ def unit_of(function: types.FunctionType, signature: str) -> tuple[Unit, int]:
     ContractError
         It is not of the kernel language.
     """
-    wanted, index = _roots(function, signature)
-    return _unit(wanted), index
+    roots, index = _roots(function, signature)
+    return _unit(roots), index
 
 
 def is_at_hand(function: types.FunctionType, signature: str) -> bool:
@@ -109,9 +109,9 @@ def one_of_each(wanted: Iterable[Wanted]) -> list[Wanted]:
 
 def compile_and_keep(function: types.FunctionType, signature: str) -> None:
     """Compile what another process will load."""
-    wanted, _ = _roots(function, signature)
-    digest = _digest_of_unit(wanted)
-    _content(UNITS, digest, lambda: _compiled(wanted, digest))
+    roots, _ = _roots(function, signature)
+    digest = _digest_of_unit(roots)
+    _content(UNITS, digest, lambda: _compiled(roots, digest))
 
 
 def lowered_text(wanted: Sequence[Wanted]) -> str:
@@ -130,18 +130,18 @@ def _roots(function: types.FunctionType, signature: str) -> tuple[tuple[Wanted, 
     if TOGETHER not in function.__dict__:
         return ((function, signature),), 0
     together, its_signature = function.__dict__[TOGETHER]
-    return tuple((other, its_signature) for other in together), together.index(function)
+    return tuple((member, its_signature) for member in together), together.index(function)
 
 
 def _unit(wanted: tuple[Wanted, ...]) -> Unit:
     digest = _digest_of_unit(wanted)
-    known = _loaded.get(digest)
-    if known is not None:
-        return known
+    loaded = _loaded.get(digest)
+    if loaded is not None:
+        return loaded
     with _lock, interrupts_held():
         if digest not in _loaded:
-            for other in _linked(wanted):
-                unit_of(*other)
+            for linked in _linked(wanted):
+                unit_of(*linked)
             content = _content(UNITS, digest, lambda: _compiled(wanted, digest))
             header, _, code = content.partition(HEADER_END)
             coder().machine.load(code)
@@ -175,10 +175,10 @@ def _compiled(wanted: tuple[Wanted, ...], digest: str) -> bytes:
     from cosim_compiler.language.program import Program
 
     log.info("compiling: %s", wanted[0][0].__qualname__)
-    own = {function for function, _ in wanted}
+    own_functions = {function for function, _ in wanted}
 
     def linked(function: types.FunctionType) -> tuple[str, str] | None:
-        if TOGETHER not in function.__dict__ or function in own:
+        if TOGETHER not in function.__dict__ or function in own_functions:
             return None
         signature = function.__dict__[TOGETHER][1]
         roots, index = _roots(function, signature)
@@ -192,24 +192,24 @@ def _compiled(wanted: tuple[Wanted, ...], digest: str) -> bytes:
     is_small = len(wanted) == 1
     passes = 2 if is_small and any(function.picks for function in program.functions) else 1
     code: bytes = coder().code(coder().text(program, entries), passes)
-    header = json.dumps([_told(*failure) for failure in program.failures]).encode()
+    header = json.dumps([_as_json(*failure) for failure in program.failures]).encode()
     log.info("compiled %s", wanted[0][0].__qualname__)
     return header + HEADER_END + code
 
 
-def _told(kind: type[BaseException], arguments: tuple[Any, ...]) -> list[Any]:
+def _as_json(kind: type[BaseException], arguments: tuple[Any, ...]) -> list[Any]:
     return [kind.__module__, kind.__qualname__, list(map(str, arguments))]
 
 
-def _failure(told: Sequence[Any]) -> Failure:
-    module, name, arguments = told
+def _failure(described: Sequence[Any]) -> Failure:
+    module, name, arguments = described
     try:
-        found: Any = importlib.import_module(module)
+        value: Any = importlib.import_module(module)
         for part in name.split("."):
-            found = getattr(found, part)
+            value = getattr(value, part)
     except (ImportError, AttributeError):  # it was made inside a function
-        found = RuntimeError
-    return found, tuple(arguments)
+        value = RuntimeError
+    return value, tuple(arguments)
 
 
 # ---- digests
@@ -217,10 +217,10 @@ def _failure(told: Sequence[Any]) -> Failure:
 
 @functools.cache
 def _made_by() -> str:
-    """What makes code here, and of what: the compiler, and the minor version of Python."""
-    here = Path(__file__).parent
+    """The compiler of this package as a digest, and the minor version of Python."""
+    folder = Path(__file__).parent
     digest = hashlib.sha256()
-    for path in sorted(path for pattern in MADE_BY for path in here.glob(pattern)):
+    for path in sorted(path for pattern in MADE_BY for path in folder.glob(pattern)):
         if path.name not in NOT_MADE_BY:
             digest.update(f"{path.name} {hashlib.sha256(path.read_bytes()).hexdigest()}\n".encode())
     return f"{sys.version_info[:2]} {digest.hexdigest()}"
@@ -278,11 +278,11 @@ def _apart(function: types.FunctionType) -> tuple[types.FunctionType, ...]:
 
 
 def _apart_reached(function: types.FunctionType) -> Iterator[types.FunctionType]:
-    found, at = [function], 0
-    while at < len(found):
-        for value in environment(found[at]).values():
-            if isinstance(value, types.FunctionType) and value not in found and not is_replaced(value):
-                found.append(value)
+    reached, at = [function], 0
+    while at < len(reached):
+        for value in environment(reached[at]).values():
+            if isinstance(value, types.FunctionType) and value not in reached and not is_replaced(value):
+                reached.append(value)
                 if TOGETHER in value.__dict__:
                     yield value
         at += 1
@@ -290,6 +290,12 @@ def _apart_reached(function: types.FunctionType) -> Iterator[types.FunctionType]
 
 def _linked(wanted: tuple[Wanted, ...]) -> list[Wanted]:
     """One function of each other unit whose functions these call."""
-    own = {function for function, _ in wanted}
-    others = [other for function, _ in wanted for other in _apart(function) if other not in own]
-    return list({other.__dict__[TOGETHER]: (other, other.__dict__[TOGETHER][1]) for other in others}.values())
+    own_functions = {function for function, _ in wanted}
+    linked_functions = [
+        linked for function, _ in wanted for linked in _apart(function) if linked not in own_functions
+    ]
+    return list(
+        {
+            linked.__dict__[TOGETHER]: (linked, linked.__dict__[TOGETHER][1]) for linked in linked_functions
+        }.values()
+    )

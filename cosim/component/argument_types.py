@@ -36,7 +36,7 @@ def array_of(argument: Argument, declarations: Mapping[str, Declaration]) -> str
 
 def types_of(arguments: Sequence[Argument], declarations: Mapping[str, Declaration]) -> tuple[Type, ...]:
     """The types of the arguments of a kernel function, as its author sees them."""
-    found: list[Type] = []
+    types: list[Type] = []
     for argument in arguments:
         array = array_of(argument, declarations)
         if argument.role == "switch":
@@ -44,5 +44,5 @@ def types_of(arguments: Sequence[Argument], declarations: Mapping[str, Declarati
         number = WHOLE if array == "k" else REAL
         shape = argument.shape if argument.is_table else None
         is_number = argument.is_number or array == "t"
-        found.append(number if is_number else View(number, 2 if shape else 1, shape))
-    return tuple(found)
+        types.append(number if is_number else View(number, 2 if shape else 1, shape))
+    return tuple(types)

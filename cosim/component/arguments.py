@@ -35,10 +35,10 @@ STATES = {"position": "q", "speed": "u", "auxiliary": "z"}
 
 def known_names(declarations: Mapping[str, Declaration]) -> dict[str, Argument]:
     """Every name that a kernel function of this component may ask for, as if it were only read."""
-    known: dict[str, Argument] = {"t": Argument("t", "time", "t", "", (), "read")}
+    arguments: dict[str, Argument] = {"t": Argument("t", "time", "t", "", (), "read")}
 
     def add(name: str, role: str, of: str, slot: str, shape: tuple[int, ...], is_free: bool = False) -> None:
-        known[name] = Argument(name, role, of, slot, shape, "read", is_free)
+        arguments[name] = Argument(name, role, of, slot, shape, "read", is_free)
 
     for name, d in declarations.items():
         is_free = bool(d.free_length)
@@ -60,18 +60,18 @@ def known_names(declarations: Mapping[str, Declaration]) -> dict[str, Argument]:
                 add(f"{name}_dot", "own", f"{name}_dot", f"{name}_dot", d.shape, is_free)
             if d.kind in STATES or d.kind in ("discrete", "integer", "signal"):
                 add(f"{name}_next", "next", name, name, d.shape, is_free)
-    return known
+    return arguments
 
 
 def clashing_names(declarations: Mapping[str, Declaration], owner: str) -> list[str]:
     """A sentence for each name that kernel functions could ask for and that would mean two things."""
-    meant: dict[str, str] = {}
+    quantity_of: dict[str, str] = {}
     faults = []
     for name, declaration in declarations.items():
-        for asked in known_names({name: declaration}):
-            if asked != "t" and (other := meant.setdefault(asked, name)) != name:
-                brings, place = other if asked == name else name, declaration.declared_at or owner
-                faults.append(f"{place}: '{brings}' brings the name '{asked}'; choose another one")
+        for offered in known_names({name: declaration}):
+            if offered != "t" and (other_quantity := quantity_of.setdefault(offered, name)) != name:
+                brings, place = other_quantity if offered == name else name, declaration.declared_at or owner
+                faults.append(f"{place}: '{brings}' brings the name '{offered}'; choose another one")
     return faults
 
 
@@ -95,48 +95,54 @@ def resolve(
     function = kernel.function
     if not kernel.is_python and (recursion := recursion_fault(function)):
         raise ContractError(recursion)
-    known = known_names(declarations)
+    available = known_names(declarations)
     if kernel.role == "update":
-        known["side"] = Argument("side", "side", "side", "", (), "read")
-        known["smoothness"] = Argument("smoothness", "smoothness", "smoothness", "", (), "read")
-    known = {n: a for n, a in known.items() if a.role != "next" or _may_write_next(kernel, a, declarations)}
+        available["side"] = Argument("side", "side", "side", "", (), "read")
+        available["smoothness"] = Argument("smoothness", "smoothness", "smoothness", "", (), "read")
+    available = {
+        n: a for n, a in available.items() if a.role != "next" or _may_write_next(kernel, a, declarations)
+    }
     if kernel.role == "check":
-        known = {n: a for n, a in known.items() if _is_constant(a, declarations)}
-    faults = [] if kernel.is_python else list(rule_faults(function, frozenset(known)))
+        available = {n: a for n, a in available.items() if _is_constant(a, declarations)}
+    faults = [] if kernel.is_python else list(rule_faults(function, frozenset(available)))
     effects = effects_of(function)
     if kernel.role in ("check", "witness", "rate") and (kernel.is_python or not returns_value(function)):
         faults.append(
             f"{where(function)}: a {kernel.role} is a kernel function that returns a number: "
             "def floor(height): return height"
         )
-    found = []
-    given = signature(function).parameters
-    defaults = [n for n in given if given[n].default is not given[n].empty and not kernel.is_python]
+    arguments = []
+    parameters = signature(function).parameters
+    defaults = [
+        n for n in parameters if parameters[n].default is not parameters[n].empty and not kernel.is_python
+    ]
     for name in kernel.arguments:
         if kernel.role == "handler" and kernel.is_python and name in ("state", "next_state"):
             continue
-        if name not in known:
+        if name not in available:
             if name not in defaults:  # said already
-                faults.append(_unknown(kernel, name, known, owner))
+                faults.append(_unknown_argument(kernel, name, available, owner))
             continue
         try:
-            argument = _with_effect(kernel, known[name], declarations, effects)
+            argument = _with_effect(kernel, available[name], declarations, effects)
             if not kernel.is_python:
                 _check_kind(kernel, argument, effects)
             argument = _as_it_is_indexed(kernel, argument, effects, tables)
             _check_index(kernel, argument, effects)
-            found.append(argument)
+            arguments.append(argument)
         except ContractError as error:
-            if not (kernel.view and known[name].role == "ring"):  # it is said of the history
+            if not (kernel.view and available[name].role == "ring"):  # it is said of the history
                 faults.append(str(error))
     faults += (
-        [] if faults or kernel.is_python else _faults_of_results(kernel, found, effects, declarations, known)
+        []
+        if faults or kernel.is_python
+        else _faults_of_results(kernel, arguments, effects, declarations, available)
     )
     if not faults and not kernel.is_python:
-        faults += _faults_of_elements(kernel, found, declarations, is_saved)
+        faults += _faults_of_elements(kernel, arguments, declarations, is_saved)
     if faults:
         raise ContractError("\n".join(faults))
-    return found
+    return arguments
 
 
 def _is_constant(argument: Argument, declarations: Mapping[str, Declaration]) -> bool:
@@ -145,10 +151,12 @@ def _is_constant(argument: Argument, declarations: Mapping[str, Declaration]) ->
     return argument.role == "own" and argument.of in declarations and declarations[argument.of].kind in kinds
 
 
-def _unknown(kernel: KernelFunction, name: str, known: Mapping[str, Argument], owner: str) -> str:
+def _unknown_argument(
+    kernel: KernelFunction, name: str, available: Mapping[str, Argument], owner: str
+) -> str:
     """The sentence about an argument that neither the class nor its contract has."""
-    near = nearest(name, known)
-    listed = ", ".join(sorted(known))
+    near = nearest(name, available)
+    listed = ", ".join(sorted(available))
     lines = lines_of_attributes(kernel.function)
     at = where(kernel.function, lines.get(name))
     return (
@@ -160,18 +168,18 @@ def _unknown(kernel: KernelFunction, name: str, known: Mapping[str, Argument], o
 
 def _faults_of_results(
     kernel: KernelFunction,
-    found: list[Argument],
+    arguments: list[Argument],
     effects: Effects,
     declarations: Mapping[str, Declaration],
-    known: Mapping[str, Argument],
+    available: Mapping[str, Argument],
 ) -> list[str]:
-    """What a function computes gets lost: it returns it, or writes it nowhere."""
+    """The faults of a function whose result is lost: it returns it, or writes it nowhere."""
     function = kernel.function
-    possible = [a for a in found if may_hold_result(a, declarations)]
+    possible = [a for a in arguments if may_hold_result(a, declarations)]
     missing = not possible
     if missing:  # that of what it reads comes first
-        read = [a.of for a in found]
-        possible = [a for a in known.values() if may_hold_result(a, declarations)]
+        read = [a.of for a in arguments]
+        possible = [a for a in available.values() if may_hold_result(a, declarations)]
         possible.sort(key=lambda a: a.of not in read)
     accumulates = bool(possible) and _accumulates(possible[0], declarations.get(possible[0].of))
     place = _place(kernel, possible[0]) if possible else "result[0]"
@@ -185,7 +193,7 @@ def _faults_of_results(
             f"{where(function, line)}: what a kernel function returns is lost; results are {kinds}: {shown}"
         ]
     touched = effects.writes | effects.adds | effects.passed_on
-    unwritten = [a for a in found if a.role in ("derivative", "next") and a.name not in touched]
+    unwritten = [a for a in arguments if a.role in ("derivative", "next") and a.name not in touched]
     lines = lines_of_attributes(function)
     if unwritten:
         return [
@@ -193,20 +201,20 @@ def _faults_of_results(
             f"write {_place(kernel, a)} = …"
             for a in unwritten
         ]
-    does_something = any(a.effect != "read" for a in found) or effects.passed_on or may_raise(function)
+    does_something = any(a.effect != "read" for a in arguments) or effects.passed_on or may_raise(function)
     if kernel.role in ("kernel", "update") and not does_something:
         return [f"{where(function)}: nothing that it computes stays; results are {kinds}: {shown}"]
     return []
 
 
 def _faults_of_elements(
-    kernel: KernelFunction, found: list[Argument], declarations: Mapping[str, Declaration], is_saved: bool
+    kernel: KernelFunction, arguments: list[Argument], declarations: Mapping[str, Declaration], is_saved: bool
 ) -> list[str]:
     """Places that views do not have; results that keep, or go on from, what an earlier evaluation left.
 
     The slot of a check is memory to compute in: nothing else reads it.
     """
-    views = {a.name: a for a in found if not (a.is_number or a.is_free or a.role in ("history", "ring"))}
+    views = {a.name: a for a in arguments if not (a.is_number or a.is_free or a.role in ("history", "ring"))}
     sizes = {name: a.size for name, a in views.items() if a.role not in ("time", "side", "smoothness")}
     is_result = is_saved and kernel.role != "check"
     results = {
@@ -215,7 +223,7 @@ def _faults_of_elements(
         if is_result and views[name].effect == "write" and views[name].role in ("derivative", "own")
     }
     read_only = frozenset(name for name in sizes if views[name].effect == "read")
-    verdict = verdict_on(kernel.function, types_of(found, declarations), results, sizes, read_only)
+    verdict = verdict_on(kernel.function, types_of(arguments, declarations), results, sizes, read_only)
 
     def shown(name: str, index: int) -> str:
         a = views[name]
@@ -233,8 +241,8 @@ def _faults_of_elements(
             for name, line in verdict.changed.items()
         ),
         *(
-            f"{at(one.line)}: {_outside(kernel, views[name], one.place)}"
-            for name, one in verdict.outside.items()
+            f"{at(access.line)}: {_outside(kernel, views[name], access.place)}"
+            for name, access in verdict.outside.items()
         ),
         *(
             f"{at(line)}: {shown(name, i)} is read before it is written, and has the value of an earlier "
@@ -256,7 +264,7 @@ def _place(kernel: KernelFunction, argument: Argument) -> str:
 
 
 def _changed(kernel: KernelFunction, argument: Argument, declarations: Mapping[str, Declaration]) -> str:
-    """That what counts as read only is written under another name."""
+    """The sentence about a read-only argument that is written under another name."""
     name = kernel.shown(argument.name)
     if may_hold_result(argument, declarations):
         return f"{name} is written under another name here: write {_place(kernel, argument)} = …, by its own"
@@ -267,7 +275,7 @@ def _changed(kernel: KernelFunction, argument: Argument, declarations: Mapping[s
 
 
 def _outside(kernel: KernelFunction, argument: Argument, place: tuple[int, ...]) -> str:
-    """That an argument has no such place."""
+    """The sentence about a place that an argument does not have."""
     count = f"{argument.shape[0]} rows" if argument.is_table else f"{argument.size} elements"
     if len(place) == 2:
         count = f"{argument.shape[0]} rows and {argument.shape[1]} columns"
@@ -296,7 +304,7 @@ def _may_write_next(
 def _with_effect(
     kernel: KernelFunction, argument: Argument, declarations: Mapping[str, Declaration], effects: Effects
 ) -> Argument:
-    name, function, told = argument.name, kernel.function, kernel.shown(argument.name)
+    name, function, label = argument.name, kernel.function, kernel.shown(argument.name)
     at = where(function, effects.lines.get(name, function.__code__.co_firstlineno))
     writes, adds = name in effects.writes, name in effects.adds
     declaration = declarations.get(argument.of)
@@ -304,10 +312,10 @@ def _with_effect(
     is_slot = argument.role == "own" and declaration is not None and declaration.kind in ("cache", "output")
     is_result = argument.role in ("derivative", "next") or is_slot or accumulates
     if is_result and name in effects.rebinds:
-        what = f"{told} has {argument.size} elements" if kernel.view else "a result is a view"
+        reason = f"{label} has {argument.size} elements" if kernel.view else "a result is a view"
         raise ContractError(
-            f"{where(function, effects.rebinds[name])}: `{told} = …` changes nothing outside; "
-            f"{what}: write {told}[0] = …"
+            f"{where(function, effects.rebinds[name])}: `{label} = …` changes nothing outside; "
+            f"{reason}: write {label}[0] = …"
         )
     if name in effects.rebinds and _is_variable(argument, declaration):
         line = effects.rebinds[name]
@@ -316,7 +324,7 @@ def _with_effect(
     if accumulates:
         if writes and not adds:
             place = _place(kernel, argument)
-            raise ContractError(f"{at}: {told} is shared by several writers: only add to it ({place} += …)")
+            raise ContractError(f"{at}: {label} is shared by several writers: only add to it ({place} += …)")
         effect = "add" if adds else "read"
     elif argument.role in ("derivative", "next"):
         effect = "write"
@@ -325,7 +333,7 @@ def _with_effect(
     elif is_slot and (writes or adds):
         if adds and not writes:
             raise ContractError(
-                f"{at}: {told} is only added to; declare it with cache_slot(accumulates=True)"
+                f"{at}: {label} is only added to; declare it with cache_slot(accumulates=True)"
             )
         effect = "write"
     elif argument.role in ("history", "ring") and kernel.role == "update":
@@ -333,10 +341,10 @@ def _with_effect(
     elif writes or adds:
         if kernel.view and _is_variable(argument, declaration):
             raise ContractError(
-                f"{at}: {told} is the present value, and is read only; {_next(kernel, argument)}"
+                f"{at}: {label} is the present value, and is read only; {_next(kernel, argument)}"
             )
         raise ContractError(
-            f"{at}: {told} may be read only; a kernel function writes to its own cache slots, outputs and "
+            f"{at}: {label} may be read only; a kernel function writes to its own cache slots, outputs and "
             "derivatives and adds to forces"
         )
     return replace(argument, effect=effect)
@@ -387,40 +395,40 @@ def _next(kernel: KernelFunction, argument: Argument) -> str:
 
 def _check_kind(kernel: KernelFunction, argument: Argument, effects: Effects) -> None:
     """A number has no elements, and a view is no number."""
-    name, function, told = argument.name, kernel.function, kernel.shown(argument.name)
+    name, function, label = argument.name, kernel.function, kernel.shown(argument.name)
     if argument.role in ("history", "ring"):
         return
     if argument.is_number or argument.role in ("time", "side", "smoothness"):
         if name in effects.subscripts:
             raise ContractError(
-                f"{where(function, effects.subscripts[name])}: {told} is a number here: write {told}, "
-                f"not {told}[0]; what is only read and declared without a shape has no elements"
+                f"{where(function, effects.subscripts[name])}: {label} is a number here: write {label}, "
+                f"not {label}[0]; what is only read and declared without a shape has no elements"
             )
     elif name in effects.as_numbers:
-        what = f"{argument.size} numbers" if argument.size != 1 or argument.is_free else "one number"
+        contents = f"{argument.size} numbers" if argument.size != 1 or argument.is_free else "one number"
         raise ContractError(
-            f"{where(function, effects.as_numbers[name])}: {told} is a view of "
-            f"{'numbers' if argument.is_free else what}: compute with its elements, {told}[0]"
+            f"{where(function, effects.as_numbers[name])}: {label} is a view of "
+            f"{'numbers' if argument.is_free else contents}: compute with its elements, {label}[0]"
         )
 
 
 def _check_index(kernel: KernelFunction, argument: Argument, effects: Effects) -> None:
     """A constant index beyond the end would be an unchecked access in compiled code."""
-    function, told = kernel.function, kernel.shown(argument.name)
+    function, label = kernel.function, kernel.shown(argument.name)
     index, line = effects.indices.get(argument.name, (-1, 0))
     if argument.role in ("history", "ring") or argument.is_free:
         return
-    count, what = (argument.shape[0], "rows") if argument.is_table else (argument.size, "elements")
+    count, axis_name = (argument.shape[0], "rows") if argument.is_table else (argument.size, "elements")
     if index >= count:
         shown = "a negative index" if index >= NEGATIVE else f"[{index}]"
-        raise ContractError(f"{where(function, line)}: {told} has {count} {what}, {shown} is outside")
+        raise ContractError(f"{where(function, line)}: {label} has {count} {axis_name}, {shown} is outside")
     for name, place, line in effects.places:
         if name == argument.name and argument.is_table and not _is_inside(place, argument.shape):
             rows, columns = argument.shape
             row, column = ("…" if i is None else i for i in place)
             shown = "a negative index" if NEGATIVE in place else f"[{row}, {column}]"
             raise ContractError(
-                f"{where(function, line)}: {told} has {rows} rows and {columns} columns, {shown} is outside"
+                f"{where(function, line)}: {label} has {rows} rows and {columns} columns, {shown} is outside"
             )
 
 
@@ -432,20 +440,20 @@ def _is_inside(place: tuple[int | None, ...], shape: tuple[int, ...]) -> bool:
 def _as_it_is_indexed(
     kernel: KernelFunction, argument: Argument, effects: Effects, tables: frozenset[str]
 ) -> Argument:
-    """What has two axes is a table where it is indexed by both, flat elsewhere."""
-    function, told = kernel.function, kernel.shown(argument.name)
+    """Return an argument with two axes as a table where it is indexed by both, else flat."""
+    function, label = kernel.function, kernel.shown(argument.name)
     if argument.name not in effects.tables | tables:
         return argument
     if len(argument.shape) == 2 and not argument.is_free:
         return replace(argument, is_table=True)
     line = next((line for name, _, line in effects.places if name == argument.name), 0)
     if line and (argument.shape or not argument.is_number):
-        what, remedy = "one axis", f"write {told}[i]"
+        axes, remedy = "one axis", f"write {label}[i]"
         if argument.is_free:
-            what, remedy = "a shape that each part brings", f"write {told}[i * columns + j]"
+            axes, remedy = "a shape that each part brings", f"write {label}[i * columns + j]"
         elif len(argument.shape) > 2:
-            what, remedy = f"{len(argument.shape)} axes", f"write {told}[i], row by row"
-        raise ContractError(f"{where(function, line)}: {told} has {what}: {remedy}")
+            axes, remedy = f"{len(argument.shape)} axes", f"write {label}[i], row by row"
+        raise ContractError(f"{where(function, line)}: {label} has {axes}: {remedy}")
     return argument
 
 

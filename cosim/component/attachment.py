@@ -56,16 +56,16 @@ class Attachment(ABC):
         suffix = attachment[len(self.name) :] if begins else "_" + attachment
         return {name + suffix: offer for name, offer in self.offers.items()}
 
-    def path(self, given: str, slot: str) -> str:
+    def path(self, provider: str, slot: str) -> str:
         """Path of the signal behind an offered name, from what is typed and the name at the provider."""
-        return f"{given.partition('.')[0].partition('[')[0]}.{slot}"
+        return f"{provider.partition('.')[0].partition('[')[0]}.{slot}"
 
     def everything(self, assembly: Any) -> list[Any]:
         """All that there is to be attached to in a model; found once for each assembly."""
-        found: list[Any] | None = assembly.attachable.get(self.name)
-        if found is None:
-            found = assembly.attachable[self.name] = self.list_all(assembly)
-        return found
+        attachable: list[Any] | None = assembly.attachable.get(self.name)
+        if attachable is None:
+            attachable = assembly.attachable[self.name] = self.list_all(assembly)
+        return attachable
 
     def list_all(self, assembly: Any) -> list[Any]:
         """All that a component which is attached to each of them acts on."""

@@ -244,9 +244,9 @@ class Component(AbstractClosedAttributes):
     def _write_out_views(cls) -> dict[str, str]:
         """Let functions with a view ask for what they use of it; what is wrong with them, by name."""
         faults: dict[str, str] = {}
-        known = known_names(cls.declarations)
-        kernels, became = written_out(cls.kernels, known, faults)
-        cls.handlers, _ = written_out(cls.handlers, known, faults)
+        argument_names = known_names(cls.declarations)
+        kernels, became = written_out(cls.kernels, argument_names, faults)
+        cls.handlers, _ = written_out(cls.handlers, argument_names, faults)
         of = {n: became.get(id(k.rate_of)) for n, k in kernels.items()}  # the witnesses of rates
         changed = {n: witness for n, witness in of.items() if witness is not kernels[n].rate_of and witness}
         cls.kernels = kernels | {n: replace(kernels[n], rate_of=w) for n, w in changed.items()}
@@ -305,11 +305,14 @@ class Component(AbstractClosedAttributes):
                     cls._check_name(name, "option", f"{kernel.name}() is switched by '{name}'")
         for declared in cls.declarations.values():
             if declared.kind == "history":
-                for said, name in (("of", declared.options["of"]), ("kept for", declared.options["keep"])):
-                    cls._check_name(name, "quantity", f"the history '{declared.name}' is {said} '{name}'")
+                for relation, name in (
+                    ("of", declared.options["of"]),
+                    ("kept for", declared.options["keep"]),
+                ):
+                    cls._check_name(name, "quantity", f"the history '{declared.name}' is {relation} '{name}'")
             if isinstance(declared.invalidates, str):
-                what = f"{declared.name} invalidates '{declared.invalidates}'"
-                cls._check_name(declared.invalidates, "option", what)
+                mention = f"{declared.name} invalidates '{declared.invalidates}'"
+                cls._check_name(declared.invalidates, "option", mention)
         for handler in cls.handlers.values():
             for value in (handler.period, handler.offset):
                 if isinstance(value, str):
@@ -321,10 +324,10 @@ class Component(AbstractClosedAttributes):
         """A stage that is text is the name of an option."""
         if kernel.stage not in [n for n, d in cls.declarations.items() if d.kind == "option"]:
             name = str(kernel.stage).upper()
-            meant = f"stage=cosim.Stage.{name}" if name in Stage.__members__ else "a member of cosim.Stage"
+            remedy = f"stage=cosim.Stage.{name}" if name in Stage.__members__ else "a member of cosim.Stage"
             raise ContractError(
                 f"{where(kernel.function)}: stage is '{kernel.stage}', which is no "
-                f"option of the class: write {meant}"
+                f"option of the class: write {remedy}"
             )
 
     @classmethod
@@ -340,12 +343,12 @@ class Component(AbstractClosedAttributes):
         return declared is not None and declared.options.get("provides") == "source"
 
     @classmethod
-    def _check_name(cls, name: str, kind: str, what: str, at: str = "") -> None:
-        known = [n for n, d in cls.declarations.items() if kind in (d.kind, "quantity")]
-        if name not in known:
-            near = nearest(name, known)
+    def _check_name(cls, name: str, kind: str, mention: str, at: str = "") -> None:
+        declared = [n for n, d in cls.declarations.items() if kind in (d.kind, "quantity")]
+        if name not in declared:
+            near = nearest(name, declared)
             hint = f"; nearest: '{near}'" if near else ""
-            raise ContractError(f"{at or cls.__name__}: {what}, which is no {kind} of it{hint}")
+            raise ContractError(f"{at or cls.__name__}: {mention}, which is no {kind} of it{hint}")
 
     @classmethod
     def _check_writers(cls) -> None:
@@ -355,13 +358,13 @@ class Component(AbstractClosedAttributes):
             for argument in cls.arguments[name]:
                 if argument.effect != "write" or argument.role in ("history", "ring"):
                     continue
-                other = writers.setdefault(argument.name, kernel)
-                exclusive = (kernel.when and kernel.when == other.unless) or (
-                    other.when and other.when == kernel.unless
+                writer = writers.setdefault(argument.name, kernel)
+                exclusive = (kernel.when and kernel.when == writer.unless) or (
+                    writer.when and writer.when == kernel.unless
                 )
-                if other is not kernel and not exclusive:
+                if writer is not kernel and not exclusive:
                     raise ContractError(
-                        f"{where(kernel.function)}: both {other.name}() and {name}() write {argument.name}; "
+                        f"{where(kernel.function)}: both {writer.name}() and {name}() write {argument.name}; "
                         "only one kernel function may"
                     )
 
@@ -373,10 +376,10 @@ def _missing_law(cls: type[Component]) -> str:
 
 def _signature(declarations: dict[str, Declaration]) -> Signature:
     """What can be given when a component is made, for ``help()`` and completion."""
-    taken = [d for d in declarations.values() if d.kind in GIVEN]
-    found = []
-    for declaration in taken:
+    accepted = [d for d in declarations.values() if d.kind in GIVEN]
+    parameters = []
+    for declaration in accepted:
         is_needed = declaration.kind == "parameter" and declaration.start is None
         default = Parameter.empty if is_needed else declaration.start
-        found.append(Parameter(declaration.name, Parameter.KEYWORD_ONLY, default=default))
-    return Signature(found)
+        parameters.append(Parameter(declaration.name, Parameter.KEYWORD_ONLY, default=default))
+    return Signature(parameters)

@@ -48,10 +48,10 @@ def _axes(shape: Shape) -> tuple[int | str, ...]:
     return axes
 
 
-def _check_dtype(dtype: Any, what: str) -> None:
+def _check_dtype(dtype: Any, quantity: str) -> None:
     if dtype not in (float, int, bool):
-        given = getattr(dtype, "__name__", repr(dtype))
-        raise ContractError(f"{class_line()}: {what}: dtype is {given}, needs float, int or bool")
+        type_name = getattr(dtype, "__name__", repr(dtype))
+        raise ContractError(f"{class_line()}: {quantity}: dtype is {type_name}, needs float, int or bool")
 
 
 def _check_bounds(**bounds: Any) -> None:
@@ -169,8 +169,8 @@ def parameter(
         What each element is, for those who see them one by one (FMUs): ``"xyz"``, ``("about x", "along x")``.
     """
     if choices:
-        given = (unit, minimum, maximum, convert, above, None if dtype is float else dtype)
-        _check_choices(choices, default, any(one is not None for one in given))
+        excluded = (unit, minimum, maximum, convert, above, None if dtype is float else dtype)
+        _check_choices(choices, default, any(setting is not None for setting in excluded))
         unit, minimum, maximum, dtype = "1", 1, len(choices), int
     _check_dtype(dtype, "parameter")
     _check_bounds(minimum=minimum, maximum=maximum, above=above)
@@ -211,8 +211,8 @@ def _check_choices(choices: Sequence[str], default: Any, has_more: bool) -> None
         raise ContractError(f"{at}: choices={tuple(choices)!r} has a word twice")
     if has_more:
         raise ContractError(f"{at}: what has choices has neither unit, bounds, dtype nor convert")
-    given = default if isinstance(default, (list, tuple)) else [default]
-    wrong = [word for word in given if word is not None and word not in choices]
+    defaults = default if isinstance(default, (list, tuple)) else [default]
+    wrong = [word for word in defaults if word is not None and word not in choices]
     if wrong:
         raise ContractError(f"{at}: default {wrong[0]!r} is none of the choices {tuple(choices)!r}")
 
@@ -437,8 +437,8 @@ def source(unit: str | None = None, shape: Shape = (), optional: bool = False, d
         Nothing needs to be attached; all is NaN then.
     """
     _units(unit, shape)
-    made = attachment(SOURCE, description=description, unit=unit, optional=optional)
-    return replace(made, shape=_shape(shape), free_length=_free_length(shape))
+    declaration = attachment(SOURCE, description=description, unit=unit, optional=optional)
+    return replace(declaration, shape=_shape(shape), free_length=_free_length(shape))
 
 
 @options_checked

@@ -22,7 +22,7 @@ CHANGES = frozenset(
 )
 """Methods of lists, dicts, sets and arrays that change them."""
 ANSWERS = frozenset(["pop", "popitem", "popleft", "setdefault"])
-"""Those of them that tell what was there."""
+"""Methods among them that return a value that was there before."""
 
 
 def hidden_memories(cls: type[Component]) -> list[str]:
@@ -41,13 +41,13 @@ def hidden_memories(cls: type[Component]) -> list[str]:
             law, publishes = value.function, value.does == "publish"
         if law is not None and law.is_python and value is not None:
             function = law.function
-            faults += [_sentence(function, *found) for found in _assigned(function, publishes)]
-            faults += [_sentence_of_global(function, *found) for found in _rebound(function)]
+            faults += [_sentence(function, *assignment) for assignment in _assigned(function, publishes)]
+            faults += [_sentence_of_global(function, *assignment) for assignment in _rebound(function)]
             if not publishes:
-                own, also_read = _changed(function)
-                changed += [(function, *found) for found in own]
+                assigned, also_read = _changed(function)
+                changed += [(function, *assignment) for assignment in assigned]
                 read |= also_read
-    return faults + [_sentence(*found) for found in changed if found[2] in read]
+    return faults + [_sentence(*assignment) for assignment in changed if assignment[2] in read]
 
 
 def _changed(function: types.FunctionType) -> tuple[list[tuple[int, str]], set[str]]:

@@ -88,9 +88,9 @@ class KernelFunction:
     def __call__(self, *arguments: Any) -> Any:
         return self.function(*arguments)
 
-    def with_names(self, **given: Any) -> Any:
+    def with_names(self, **values: Any) -> Any:
         """Call it with its arguments by their names."""
-        return self.function(*[given[name] for name in self.arguments])
+        return self.function(*[values[name] for name in self.arguments])
 
     @cached_property
     def arguments(self) -> list[str]:
@@ -371,24 +371,24 @@ def at(times: float | str | Sequence[float | str], *, does: str) -> Callable[[An
     return lambda f: Handler(_handler_function(f), EventCause.SCHEDULED, does, times=ordered)
 
 
-def _seconds(given: float | str | Fraction, name: str) -> Fraction | str:
+def _seconds(time: float | str | Fraction, name: str) -> Fraction | str:
     """Seconds, or the name of a parameter."""
-    if isinstance(given, str) and given.isidentifier():
-        return given
-    if is_no_time(given):
+    if isinstance(time, str) and time.isidentifier():
+        return time
+    if is_no_time(time):
         raise ContractError(
-            f"{class_line()}: cosim.every: {name} is {described(given)}, needs a time in s, text with a unit "
+            f"{class_line()}: cosim.every: {name} is {described(time)}, needs a time in s, text with a unit "
             "or the name of a parameter"
         )
     try:
-        return exact_quantity(given, "s")
+        return exact_quantity(time, "s")
     except UnitError as error:
         raise ContractError(f"{class_line()}: cosim.every: {name}: {error}") from error
 
 
-def is_no_time(given: Any) -> bool:
+def is_no_time(value: Any) -> bool:
     """Whether it is neither a number nor text."""
-    return isinstance(given, (bool, np.bool_)) or not isinstance(given, (str, Real))
+    return isinstance(value, (bool, np.bool_)) or not isinstance(value, (str, Real))
 
 
 def _handler_function(function: Any) -> KernelFunction:
@@ -434,7 +434,7 @@ def _innermost(value: KernelFunction | Handler) -> types.FunctionType:
 
 
 def described(value: Any) -> str:
-    """What something is that was given in place of something else, in words for messages."""
+    """A value that was given in place of another kind of value, in words for messages."""
     if isinstance(value, Handler):
         return f"a handler ({_innermost(value).__name__})"
     if isinstance(value, KernelFunction):
@@ -471,11 +471,11 @@ def uncovered(value: Any) -> tuple[list[str], Any]:
 
 
 def _wrapped(value: Any) -> Any:
-    """What a decorator was given, where it says so; that of other compilers too."""
+    """The function that a decorator wraps, where it says so; also that of other compilers."""
     if isinstance(value, type) or not callable(value):
         return None
-    own = getattr(value, "__dict__", {})
-    return own.get("__wrapped__") or own.get("py_func")
+    attributes = getattr(value, "__dict__", {})
+    return attributes.get("__wrapped__") or attributes.get("py_func")
 
 
 def _decorator(value: Any) -> str:

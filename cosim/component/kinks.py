@@ -22,15 +22,15 @@ def kinks_of(
     declarations: Mapping[str, Declaration],
 ) -> dict[str, KernelFunction]:
     """Functions whose results change their sign at kinks, by name, made from the sources of others."""
-    found: dict[str, KernelFunction] = {}
+    kinks: dict[str, KernelFunction] = {}
     for name, kernel in kernels.items():
         if not has_known_kinks(kernel, arguments[name], declarations):
             continue
         sides = sides_of(kernel.function, _constant(arguments[name], declarations)).functions
         for i, function in enumerate(sides):
             kink = f"{name}_kink_{i}"
-            found[kink] = replace(kernel, function=function, role="side", name=kink, kink_of=name)
-    return found
+            kinks[kink] = replace(kernel, function=function, role="side", name=kink, kink_of=name)
+    return kinks
 
 
 def missed_kinks(
@@ -70,5 +70,5 @@ def _may_have_kinks(kernel: KernelFunction) -> bool:
 
 
 def _constant(arguments: Sequence[Argument], declarations: Mapping[str, Declaration]) -> frozenset[str]:
-    own = [a for a in arguments if a.role == "own" and a.of in declarations]
-    return frozenset(a.name for a in own if declarations[a.of].kind in CONSTANT)
+    declared = [a for a in arguments if a.role == "own" and a.of in declarations]
+    return frozenset(a.name for a in declared if declarations[a.of].kind in CONSTANT)

@@ -1,4 +1,4 @@
-"""What it means to set an attribute of a part: a value that the next system has, or an error."""
+"""Set an attribute of a part: the next system has the value, or an error is raised."""
 
 from __future__ import annotations
 
@@ -39,8 +39,8 @@ def set_attribute(part: Component, name: str, value: Any) -> None:
     cls: Any = type(part)
     declared = cls.declarations.get(name)
     fixed = name in FIXED or any(is_kind(base) and name in vars(base) for base in cls.__mro__)
-    own = not fixed and (name in vars(part) or is_attribute(cls, name) or _is_value(cls, name))
-    if BUILT in vars(part) and (own or declared is not None):
+    is_settable = not fixed and (name in vars(part) or is_attribute(cls, name) or _is_value(cls, name))
+    if BUILT in vars(part) and (is_settable or declared is not None):
         if not (cls.not_saved and declared is None and name in names_set_by(cls)):
             refuse_attribute(part, name, [], _after_build(part, name, declared))
         object.__setattr__(part, name, value)
@@ -50,7 +50,7 @@ def set_attribute(part: Component, name: str, value: Any) -> None:
         refuse_attribute(part, name, [], f"it is computed ({declared.kind}), so it cannot be set")
     elif isinstance(getattr(cls, name, None), property):
         object.__setattr__(part, name, value)
-    elif own:
+    elif is_settable:
         part.__dict__.setdefault(SET_AFTERWARDS, {})[name] = value
         object.__setattr__(part, name, value)
     elif fixed or hasattr(cls, name):
@@ -62,8 +62,8 @@ def set_attribute(part: Component, name: str, value: Any) -> None:
 
 def _is_value(cls: type, name: str) -> bool:
     """Whether the class body has a plain value of this name, which is that of a part with none of its own."""
-    found = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), len)
-    return not callable(found) and not hasattr(found, "__get__")
+    value = next((vars(base)[name] for base in cls.__mro__ if name in vars(base)), len)
+    return not callable(value) and not hasattr(value, "__get__")
 
 
 def settable(part: Component) -> list[str]:
@@ -73,10 +73,10 @@ def settable(part: Component) -> list[str]:
 
 def _make_anew(part: Component, name: str, value: Any) -> None:
     """Give a part the attributes of one that is made with another value."""
-    positional, given = vars(part).get(MADE_WITH, ((), part.values.given))
+    positional, arguments = vars(part).get(MADE_WITH, ((), part.values.given))
     cls = type(part).made_by or type(part)
     try:
-        twin = cls(*positional, **{**given, name: value})
+        twin = cls(*positional, **{**arguments, name: value})
     except ModelError as error:
         at = f"{part.name}." if part.name else ""
         raise ModelError([Problem(f"{at}{p.where}", p.text) for p in error.problems]) from None
@@ -84,8 +84,8 @@ def _make_anew(part: Component, name: str, value: Any) -> None:
         refuse_attribute(part, name, [], f"{cls.__name__}() does not take it ({error}): make another part")
     if type(twin) is not type(part):
         refuse_attribute(part, name, [], "it decides what the part is: make another part")
-    kept = {"name": part.name, **vars(part).get(SET_AFTERWARDS, {})}
-    part.__dict__.update({**vars(twin), **kept})
+    attributes = {"name": part.name, **vars(part).get(SET_AFTERWARDS, {})}
+    part.__dict__.update({**vars(twin), **attributes})
 
 
 def _after_build(part: Component, name: str, declared: Any) -> str:

@@ -45,11 +45,11 @@ def uncalled_functions(cls: type[Component]) -> list[str]:
 
 def _own_and_mixed_in(cls: type[Component]) -> Iterator[tuple[str, Any]]:
     """Names and values of a class body, and of those bases that are no components themselves."""
-    checked, seen = _checked_bases(cls), set[str]()
+    checked, listed = _checked_bases(cls), set[str]()
     for base in cls.__mro__:
         if base not in checked:
-            yield from ((name, value) for name, value in vars(base).items() if name not in seen)
-            seen |= vars(base).keys()
+            yield from ((name, value) for name, value in vars(base).items() if name not in listed)
+            listed |= vars(base).keys()
 
 
 def _checked_bases(cls: type[Component]) -> set[type]:
@@ -76,25 +76,27 @@ def _is_wrapped_method(value: Any) -> bool:
 
 def _is_law(cls: type[Component], function: types.FunctionType) -> bool:
     """Whether kernel functions or handlers may ask for all its arguments, and it writes to a result."""
-    given = signature(function).parameters.values()
-    if any(p.kind is not Parameter.POSITIONAL_OR_KEYWORD or p.default is not Parameter.empty for p in given):
+    parameters = signature(function).parameters.values()
+    if any(
+        p.kind is not Parameter.POSITIONAL_OR_KEYWORD or p.default is not Parameter.empty for p in parameters
+    ):
         return False
-    names = [p.name for p in given if p.name not in ("self", "cls")]
+    names = [p.name for p in parameters if p.name not in ("self", "cls")]
     if names[:2] == ["state", "next_state"] and len(names) == 2:
         return True
-    known = known_names(cls.declarations)
+    available = known_names(cls.declarations)
     try:
-        function = without_view(function, known)
+        function = without_view(function, available)
     except ContractError:
         return False
     names = [name for name in signature(function).parameters if name not in ("self", "cls")]
-    if not names or any(name not in known for name in names):
+    if not names or any(name not in available for name in names):
         return False
-    results = {name for name in names if may_hold_result(known[name], cls.declarations)}
-    return bool(results) and not results.isdisjoint(_written(function))
+    results = {name for name in names if may_hold_result(available[name], cls.declarations)}
+    return bool(results) and not results.isdisjoint(_names_written(function))
 
 
-def _written(function: types.FunctionType) -> frozenset[str]:
+def _names_written(function: types.FunctionType) -> frozenset[str]:
     """Arguments that a function writes to, or hands to others; none where its source is not there."""
     try:
         effects = effects_of(function)
@@ -128,13 +130,13 @@ def _misnamed(cls: type[Component], name: str, function: types.FunctionType) -> 
         )
     if first != "self":
         meanings = known_names(cls.declarations)
-        asked = signature(without_view(function, meanings)).parameters
-        is_handler = any(meanings[name].role == "next" for name in asked)
+        parameters = signature(without_view(function, meanings)).parameters
+        is_handler = any(meanings[name].role == "next" for name in parameters)
         above = "@cosim.on(…) or @cosim.every(…)" if is_handler else "@cosim.kernel"
         return f"{where(function)}: nothing calls {name}: write {above} above it"
     near = nearest(name, cls.plain_methods)
-    known = ", ".join(cls.plain_methods)
-    called = f"{cls.__name__} calls {known}" if known else f"{cls.__name__} calls no plain method"
-    rename = f"name it {near}, or " if near else "name it one of these, or " if known else ""
+    methods = ", ".join(cls.plain_methods)
+    calls = f"{cls.__name__} calls {methods}" if methods else f"{cls.__name__} calls no plain method"
+    rename = f"name it {near}, or " if near else "name it one of these, or " if methods else ""
     kernel = "write @cosim.kernel above it and leave self out"
-    return f"{where(function)}: nothing calls {name}: {called}; {rename}{kernel}"
+    return f"{where(function)}: nothing calls {name}: {calls}; {rename}{kernel}"

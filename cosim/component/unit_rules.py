@@ -43,8 +43,8 @@ def read_rule(text: str) -> UnitRule:
     names, units = [], []
     for part in (numerator, denominator):
         names.append(tuple(NAME.findall(part)))
-        rest = NAME.sub("", part).strip("() ").split(".")
-        units.append(tuple(piece for piece in rest if piece not in ("", "1")))
+        plain_units = NAME.sub("", part).strip("() ").split(".")
+        units.append(tuple(piece for piece in plain_units if piece not in ("", "1")))
     return UnitRule(names[0], names[1], units[0], units[1])
 
 
@@ -91,8 +91,8 @@ def check_rule_names(declarations: dict[str, Declaration], known: Iterable[str],
     known = list(known)
     for name, declaration in declarations.items():
         rule = declaration.unit_rule or declaration.options.get("unit") or ""
-        for written in read_rule(rule)[2:] if "{" in rule else ():
-            for unit in written:
+        for units in read_rule(rule)[2:] if "{" in rule else ():
+            for unit in units:
                 check_unit(unit, f"{owner}: the unit of {name}")
         for mentioned in (*NAME.findall(rule), *filter(None, [declaration.options.get("unit_of")])):
             if mentioned not in known:

@@ -60,36 +60,38 @@ class Values:
         return {**shown, **self.options, **self.attachments}
 
 
-def read_values(declarations: Mapping[str, Declaration], given: Mapping[str, Any]) -> Values:
+def read_values(declarations: Mapping[str, Declaration], arguments: Mapping[str, Any]) -> Values:
     """Check everything that was given; `ModelError` lists every fault."""
-    values = Values(declarations, given=dict(given))
+    values = Values(declarations, given=dict(arguments))
     problems: list[Problem] = []
     accepted = [n for n, d in declarations.items() if d.kind in GIVEN]
-    meant: set[str | None] = set()
-    for name in given:
+    misspelt: set[str | None] = set()
+    for name in arguments:
         if name not in accepted:
             near = nearest(name, accepted)
-            meant.add(near)
+            misspelt.add(near)
             hint = f"Nearest: {near}." if near else f"There are: {', '.join(sorted(accepted)) or 'none'}."
             problems.append(Problem(name, f"no parameter '{name}'. {hint}"))
     for name, declaration in declarations.items():
         try:
             if declaration.kind in NUMERIC:
-                if name in meant and name not in given:
+                if name in misspelt and name not in arguments:
                     continue  # said already, as the misspelt name
-                unit = given_unit(given.get(name)) if declaration.unit_rule is not None else ""
+                unit = given_unit(arguments.get(name)) if declaration.unit_rule is not None else ""
                 if unit:
                     unit = coherent(unit)
                     declaration = replace(declaration, units=(unit,), unit_rule=None)
                     values.given_units[name] = unit
-                    values.typed[name] = read_numbers(declaration, given[name])
+                    values.typed[name] = read_numbers(declaration, arguments[name])
                 values.numbers[name] = (
-                    _read_shaped(declaration, given[name]) if name in given else _default_numbers(declaration)
+                    _read_shaped(declaration, arguments[name])
+                    if name in arguments
+                    else _default_numbers(declaration)
                 )
             elif declaration.kind == "option":
-                values.options[name] = _read_option(declaration, given.get(name, declaration.start))
+                values.options[name] = _read_option(declaration, arguments.get(name, declaration.start))
             elif declaration.kind == "attachment":
-                values.attachments[name] = _read_attachment(name, given.get(name))
+                values.attachments[name] = _read_attachment(name, arguments.get(name))
         except (ValueError, TypeError, CosimError) as error:
             problems.append(Problem(name, str(error)))
     if not problems:
@@ -145,24 +147,26 @@ def _measure(
     name = declaration.name
     for axis, size in zip(declaration.free_length, numbers.shape, strict=True):
         if axis:
-            base, more = _axis(axis)
+            base, extra = _axis(axis)
             shown = size if numbers.ndim == 1 else f"the shape {numbers.shape}"
-            first, expected = lengths.setdefault(base, (f"{name} has {shown}", size - more))
-            if size - more != expected:
+            first, expected = lengths.setdefault(base, (f"{name} has {shown}", size - extra))
+            if size - extra != expected:
                 elements = "" if numbers.ndim > 1 else " elements"
-                text = f"{name} has {shown}{elements}, {first}: they go together, {expected + more} is needed"
+                text = (
+                    f"{name} has {shown}{elements}, {first}: they go together, {expected + extra} is needed"
+                )
                 problems.append(Problem(name, text))
 
 
 def _axis(text: str) -> tuple[str, int]:
     """``"order+1"`` as ``("order", 1)``."""
-    base, _, more = text.partition("+")
-    return base, int(more or 0)
+    base, _, extra = text.partition("+")
+    return base, int(extra or 0)
 
 
 def _length(axis: str, lengths: Mapping[str, tuple[str, int]]) -> int:
-    base, more = _axis(axis)
-    return lengths.get(base, ("", 0))[1] + more
+    base, extra = _axis(axis)
+    return lengths.get(base, ("", 0))[1] + extra
 
 
 _defaults: dict[int, tuple[Declaration, NDArray[np.float64]]] = {}
@@ -211,8 +215,8 @@ def _read_shaped(declaration: Declaration, value: Any) -> NDArray[np.float64]:
     fits = array.shape == declaration.shape or (each and declaration.shape == () and array.ndim == 1)
     fits = fits and not (declaration.free_length and not array.size)
     if not fits and not (array.size == declaration.size == 1 and array.ndim <= 1):
-        more = f": {declaration.description}" if declaration.description else ""
-        raise ValueError(f"{name} has shape {array.shape}, needs {_expected(declaration)}{more}")
+        description = f": {declaration.description}" if declaration.description else ""
+        raise ValueError(f"{name} has shape {array.shape}, needs {_expected(declaration)}{description}")
     flat: NDArray[np.float64] = np.ascontiguousarray(array, dtype=np.float64).reshape(-1)
     _check_bounds(declaration, flat)
     if declaration.dtype is bool and np.any((flat != 0.0) & (flat != 1.0)):
@@ -301,9 +305,9 @@ def words_of(declaration: Declaration) -> tuple[str, ...]:
     return words
 
 
-def _needs_word(declaration: Declaration, given: str, at: str = "") -> str:
+def _needs_word(declaration: Declaration, value: str, at: str = "") -> str:
     listed = ", ".join(map(repr, words_of(declaration)))
-    return f"{at or declaration.name} is {given}, needs one of {listed}"
+    return f"{at or declaration.name} is {value}, needs one of {listed}"
 
 
 def _read_option(declaration: Declaration, value: Any) -> Any:

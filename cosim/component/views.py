@@ -27,28 +27,28 @@ UNDECLARED = ("side", "smoothness")
 Law = TypeVar("Law", KernelFunction, Handler)
 
 
-def view_of(kernel: KernelFunction, known: Mapping[str, Argument]) -> str:
+def view_of(kernel: KernelFunction, arguments: Mapping[str, Argument]) -> str:
     """The argument of a function that is a view: the only one that is no name of the class; else empty."""
-    names = [n for n in kernel.arguments if n not in known and n not in UNDECLARED]
+    names = [n for n in kernel.arguments if n not in arguments and n not in UNDECLARED]
     if kernel.is_python:
         names = [n for n in names if n not in OF_PYTHON]
     if len(names) != 1:
         return ""
-    given = signature(kernel.function).parameters[names[0]]
-    is_plain = given.kind is Parameter.POSITIONAL_OR_KEYWORD and given.default is Parameter.empty
+    parameter = signature(kernel.function).parameters[names[0]]
+    is_plain = parameter.kind is Parameter.POSITIONAL_OR_KEYWORD and parameter.default is Parameter.empty
     return names[0] if is_plain and is_view(kernel.function, names[0]) else ""
 
 
-def view_kind(known: Mapping[str, Argument]) -> View:
+def view_kind(arguments: Mapping[str, Argument]) -> View:
     """What the attributes of a view stand for, in a class that knows these names."""
     in_rows = ("history", "ring")
-    numbers = [n for n, a in known.items() if a.shape == () and not a.is_free and a.role not in in_rows]
-    bundles = [(n, History, (n, f"{n}_ring")) for n, a in known.items() if a.role == "history"]
-    return View(frozenset([*numbers, *UNDECLARED]), tuple(bundles), frozenset([*known, *UNDECLARED]))
+    numbers = [n for n, a in arguments.items() if a.shape == () and not a.is_free and a.role not in in_rows]
+    bundles = [(n, History, (n, f"{n}_ring")) for n, a in arguments.items() if a.role == "history"]
+    return View(frozenset([*numbers, *UNDECLARED]), tuple(bundles), frozenset([*arguments, *UNDECLARED]))
 
 
 def written_out(
-    laws: Mapping[str, Law], known: Mapping[str, Argument], faults: dict[str, str]
+    laws: Mapping[str, Law], arguments: Mapping[str, Argument], faults: dict[str, str]
 ) -> tuple[dict[str, Law], dict[int, KernelFunction]]:
     """Functions or handlers without views; and what each function has become, by the `id` of the author's.
 
@@ -59,37 +59,37 @@ def written_out(
     for name, law in laws.items():
         kernel = law.function if isinstance(law, Handler) else law
         try:
-            made = _without_view(kernel, known)
+            flattened = _without_view(kernel, arguments)
         except ContractError as error:
-            faults[name], made = str(error), kernel
-        became[id(kernel)] = made
-        if made is kernel:
+            faults[name], flattened = str(error), kernel
+        became[id(kernel)] = flattened
+        if flattened is kernel:
             without[name] = law
         else:
-            without[name] = replace(law, function=made) if isinstance(law, Handler) else made
+            without[name] = replace(law, function=flattened) if isinstance(law, Handler) else flattened
     return without, became
 
 
-def without_view(function: types.FunctionType, known: Mapping[str, Argument]) -> types.FunctionType:
+def without_view(function: types.FunctionType, arguments: Mapping[str, Argument]) -> types.FunctionType:
     """A plain function, as it would be as a kernel function of a class that knows these names."""
-    return _without_view(KernelFunction(function), known).function
+    return _without_view(KernelFunction(function), arguments).function
 
 
-def _without_view(kernel: KernelFunction, known: Mapping[str, Argument]) -> KernelFunction:
+def _without_view(kernel: KernelFunction, arguments: Mapping[str, Argument]) -> KernelFunction:
     function = kernel.function
-    if kernel.is_python and all(name in known or name in OF_PYTHON for name in kernel.arguments):
+    if kernel.is_python and all(name in arguments or name in OF_PYTHON for name in kernel.arguments):
         return kernel
     if not kernel.is_python and recursion_fault(function):
         return kernel  # this is said of it
-    view = view_of(kernel, known)
+    view = view_of(kernel, arguments)
     if view:
-        return replace(kernel, function=flatten(function, ((view, view_kind(known)),)), view=view)
+        return replace(kernel, function=flatten(function, ((view, view_kind(arguments)),)), view=view)
     if not kernel.is_python and not is_flat(function):
         return replace(kernel, function=flatten(function))
-    if known.keys().isdisjoint(function.__code__.co_names):  # it mentions no attribute of a view
+    if arguments.keys().isdisjoint(function.__code__.co_names):  # it mentions no attribute of a view
         return kernel
     for name in kernel.arguments:
-        if not known.keys().isdisjoint(attributes_of(function, name)):
+        if not arguments.keys().isdisjoint(attributes_of(function, name)):
             raise ContractError(
                 f"{where(function)}: '{name}' is declared in the class, and is no view: give the view a name "
                 "that the class does not declare"

@@ -110,9 +110,9 @@ class Ensemble(FixedAttributes):
         endless_events: str = "hold",
         **options: Any,
     ) -> Ensemble:
-        """What the plugin brings."""
-        made: Ensemble = object.__new__(registry().get("ensemble", CHOSEN) if cls is Ensemble else cls)
-        return made
+        """An ensemble of the class that the plugin registers."""
+        ensemble: Ensemble = object.__new__(registry().get("ensemble", CHOSEN) if cls is Ensemble else cls)
+        return ensemble
 
     def run(
         self,

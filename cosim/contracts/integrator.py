@@ -144,15 +144,15 @@ class Integrator(MadeFromOptions):
 
     def with_accuracy(self, accuracy: float) -> Self:
         """Another one that differs from this one in its accuracy alone."""
-        other = copy.copy(self)
-        vars(other)["accuracy"] = min(accuracy, LOOSEST_ACCURACY)
-        return other
+        twin = copy.copy(self)
+        vars(twin)["accuracy"] = min(accuracy, LOOSEST_ACCURACY)
+        return twin
 
     @property
     def share_of_step(self) -> tuple[float, float]:
         """`step_share`, or (1, 0) where tolerances of one step are given, or the step is."""
-        given = self.relative_tolerance is not None or self.fixed_step is not None
-        return (1.0, 0.0) if given else self.step_share
+        has_step_settings = self.relative_tolerance is not None or self.fixed_step is not None
+        return (1.0, 0.0) if has_step_settings else self.step_share
 
     @property
     def step_accuracy(self) -> float:
@@ -167,9 +167,9 @@ class Integrator(MadeFromOptions):
         ModelError
             A tolerance names what the system does not have.
         """
-        given = (self.relative_tolerance, self.absolute_tolerance)
+        settings = (self.relative_tolerance, self.absolute_tolerance)
         least = self.least_absolute_tolerance(system)
-        return tolerances(type(self).__name__, system, self.step_accuracy, *given, least)
+        return tolerances(type(self).__name__, system, self.step_accuracy, *settings, least)
 
     def held_sizes(self, system: System) -> Vector:
         """The size that each state's absolute tolerance is held to (0: it follows its largest value so far).
@@ -179,7 +179,7 @@ class Integrator(MadeFromOptions):
         return held_sizes(type(self).__name__, system, self.relative_tolerance, self.absolute_tolerance)
 
     def least_absolute_tolerance(self, system: System) -> float:
-        """What an absolute tolerance that is not given is not below, in the units of the states."""
+        """The lower bound of absolute tolerances that are not given, in the units of the states."""
         return 0.0
 
     def kernels(self, system: System) -> MethodKernels | None:
@@ -311,20 +311,20 @@ class Integrator(MadeFromOptions):
 
 
 def _problems(where: str, optional: dict[str, float | None], minimum: float, maximum: float) -> list[Problem]:
-    found = []
+    problems = []
     for name, value in optional.items():
         if value is not None and not 0.0 < value < math.inf:
-            found.append(Problem(where, f"{name} is {value}, must be a positive number."))
+            problems.append(Problem(where, f"{name} is {value}, must be a positive number."))
     if not 0.0 <= minimum < math.inf:
-        found.append(Problem(where, f"minimum_step is {minimum}, must be a number of seconds, 0 or more."))
+        problems.append(Problem(where, f"minimum_step is {minimum}, must be a number of seconds, 0 or more."))
     if not maximum > 0.0:
-        found.append(Problem(where, f"maximum_step is {maximum}, must be a positive number of seconds."))
+        problems.append(Problem(where, f"maximum_step is {maximum}, must be a positive number of seconds."))
     if maximum < minimum:
-        found.append(
+        problems.append(
             Problem(where, f"maximum_step {maximum} is below minimum_step {minimum}; exchange them.")
         )
     for name in ("initial_step", "fixed_step"):
         value = optional[name]
         if value is not None and value > 0.0 and not minimum <= value <= maximum:
-            found.append(Problem(where, f"{name} is {value}, must lie between {minimum} and {maximum} s."))
-    return found
+            problems.append(Problem(where, f"{name} is {value}, must lie between {minimum} and {maximum} s."))
+    return problems

@@ -73,7 +73,7 @@ class Measure(Component):
     def missing_law(cls) -> str:
         """A sentence where no function of the class computes the value."""
         declared = cls.declarations.get("value")
-        written = {a.name for found in cls.arguments.values() for a in found if a.effect == "write"}
+        written = {a.name for arguments in cls.arguments.values() for a in arguments if a.effect == "write"}
         if declared is None or declared.kind not in ("cache", "output") or "value" in written:
             return ""
         return f"{cls.__name__} has no value: give it a kernel function value(…) that writes value[0] = …"
@@ -87,7 +87,7 @@ class Measure(Component):
         """
         if cls.known_derivatives:
             return math.inf
-        written = {a.name for found in cls.arguments.values() for a in found if a.effect == "write"}
+        written = {a.name for arguments in cls.arguments.values() for a in arguments if a.effect == "write"}
         return sum(_name(order) in written for order in range(1, HIGHEST + 1))
 
     def derivatives_in(self, system: System) -> float:
@@ -116,8 +116,8 @@ class Measure(Component):
             The measure has no such derivative.
         """
         if order > 0 and self.known_derivatives:
-            known = (*self.known_derivatives, 0.0)
-            return known[min(order, len(known)) - 1]
+            derivatives = (*self.known_derivatives, 0.0)
+            return derivatives[min(order, len(derivatives)) - 1]
         return state[self._path(order)]
 
     def is_same_measure(self, other: Measure) -> bool:

@@ -50,11 +50,11 @@ class ModelReader(AbstractClosedAttributes):
         super().__init_subclass__(**options)
         if getattr(cls.read, "__isabstractmethod__", False):
             return
-        given = cls.suffixes
-        if not isinstance(given, tuple) or not given or not all(map(_is_suffix, given)):
+        endings = cls.suffixes
+        if not isinstance(endings, tuple) or not endings or not all(map(_is_suffix, endings)):
             raise ContractError(
-                f"model reader {cls.__qualname__}: suffixes is {given!r}, needs a tuple of endings in lower "
-                'case with the dot: write suffixes = (".toml",) in the class.'
+                f"model reader {cls.__qualname__}: suffixes is {endings!r}, needs a tuple of endings in "
+                'lower case with the dot: write suffixes = (".toml",) in the class.'
             )
 
     @abstractmethod

@@ -143,7 +143,7 @@ class ModelTable(AbstractClosedAttributes):
         only : str, optional
             Id of the part when the entry has no ``type``.
         """
-        found = []
+        schemas = []
         for id, part in parts.items():
             if only is not None and id != only:
                 continue
@@ -151,8 +151,8 @@ class ModelTable(AbstractClosedAttributes):
             kind = {} if only is not None else {"type": {"enum": list(dict.fromkeys([short, id]))}}
             required = [name for name in part["required"] if name not in given]
             entry = {**part, "properties": {**kind, **part["properties"], **(more or {})}}
-            found.append({**entry, "required": [*kind, *required]})
-        return found[0] if only is not None and found else {"oneOf": found}
+            schemas.append({**entry, "required": [*kind, *required]})
+        return schemas[0] if only is not None and schemas else {"oneOf": schemas}
 
     def add_part(
         self, model: Model, name: str, entry: Mapping[str, Any], report: Report, kind: str | None = None
@@ -173,9 +173,9 @@ class ModelTable(AbstractClosedAttributes):
         if kind is None:
             kind = values.pop("type", None)
             if not isinstance(kind, str):
-                given = "is missing" if kind is None else f"is {kind!r}"
+                fault = "is missing" if kind is None else f"is {kind!r}"
                 example = f"{self.prefix or 'acme'}.thing"
-                report("type", f'type {given}, needs the id of a component, such as "{example}"')
+                report("type", f'type {fault}, needs the id of a component, such as "{example}"')
                 return None
         for key in sorted(RESERVED.intersection(values)):
             report(key, f"no parameter '{key}': the name of a part stands in the header, its kind at 'type'")

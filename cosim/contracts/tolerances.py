@@ -107,45 +107,52 @@ def held_sizes(where: str, system: System, relative: Tolerance | None, absolute:
     leaves the absolute one alone.
     """
     problems: list[Problem] = []
-    given = _spread(where, "absolute_tolerance", system, absolute, np.zeros(system.ny), problems)
+    absolute_tolerances = _spread(
+        where, "absolute_tolerance", system, absolute, np.zeros(system.ny), problems
+    )
     rtol = _spread(where, "relative_tolerance", system, relative, np.ones(system.ny), problems)
     if problems:
         raise ModelError(problems)
     sizes = declared_sizes(system)
-    return np.where((sizes == 0.0) & ((given != 0.0) | (rtol == 0.0)), 1.0, sizes)
+    return np.where((sizes == 0.0) & ((absolute_tolerances != 0.0) | (rtol == 0.0)), 1.0, sizes)
 
 
-def tolerance_problems(where: str, name: str, given: Tolerance | None) -> list[Problem]:
+def tolerance_problems(where: str, name: str, tolerance: Tolerance | None) -> list[Problem]:
     """What is wrong with a tolerance whatever the system."""
-    if given is None:
+    if tolerance is None:
         return []
-    entries = given.items() if isinstance(given, Mapping) else [("", given)]
-    found = []
+    entries = tolerance.items() if isinstance(tolerance, Mapping) else [("", tolerance)]
+    problems = []
     for key, value in entries:
         label = f"{name}[{key!r}]" if key else name
         number = isinstance(value, int | float | np.number) and not isinstance(value, bool)
         if not number or not 0.0 <= value < math.inf or (value == 0.0 and name != "relative_tolerance"):
-            found.append(Problem(where, f"{label} is {shown(value)}, must be a positive number."))
-    return found
+            problems.append(Problem(where, f"{label} is {shown(value)}, must be a positive number."))
+    return problems
 
 
 def _spread(
-    where: str, name: str, system: System, given: Tolerance | None, default: Vector, problems: list[Problem]
+    where: str,
+    name: str,
+    system: System,
+    tolerance: Tolerance | None,
+    default: Vector,
+    problems: list[Problem],
 ) -> Vector:
-    if given is None:
+    if tolerance is None:
         return default
-    if not isinstance(given, Mapping):
-        return np.full(system.ny, float(given))
+    if not isinstance(tolerance, Mapping):
+        return np.full(system.ny, float(tolerance))
     result = default.copy()
     starts = {"q": 0, "u": system.nq, "z": system.nq + system.nu}
     sizes = {"q": system.nq, "u": system.nu, "z": system.nz}
-    for key in [k for k in given if k in GROUPS]:
-        result[starts[key] : starts[key] + sizes[key]] = given[key]
+    for key in [k for k in tolerance if k in GROUPS]:
+        result[starts[key] : starts[key] + sizes[key]] = tolerance[key]
     states = _states(system)
-    for key in [k for k in given if k not in GROUPS]:
+    for key in [k for k in tolerance if k not in GROUPS]:
         fitting = [v for v in states if _fits(key, v.path)]
         for variable in fitting:
-            result[variable.slot.offset : variable.slot.offset + variable.slot.size] = given[key]
+            result[variable.slot.offset : variable.slot.offset + variable.slot.size] = tolerance[key]
         if not fitting:
             parts = [v.path.rpartition(".")[0] for v in states]
             close = nearest(key, [*GROUPS, *parts, *(v.path for v in states)])

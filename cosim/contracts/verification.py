@@ -107,5 +107,5 @@ def verify(model: Model, result: Result | None = None, **settings: Any) -> Verif
     SimulationError
         The run as given fails.
     """
-    made: type[Verification] = registry().get("verification", CHOSEN)
-    return made.of(model, model._system(), result, settings)
+    verification: type[Verification] = registry().get("verification", CHOSEN)
+    return verification.of(model, model._system(), result, settings)

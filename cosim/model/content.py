@@ -35,55 +35,61 @@ def content(values: Iterable[Any]) -> tuple[bytes, dict[int, Any]]:
     dict of int to object
         What stands for itself, by its identity, which no other object can have while this is kept.
     """
-    digest, known, kept = hashlib.blake2b(digest_size=16), dict[int, Any](), dict[int, Any]()
+    digest, containers, identities = hashlib.blake2b(digest_size=16), dict[int, Any](), dict[int, Any]()
     for value in values:
-        digest.update(marshal.dumps(_contents([value], known, kept), 0))  # 0: equal values, equal bytes
-    return digest.digest(), kept
+        digest.update(
+            marshal.dumps(_contents([value], containers, identities), 0)
+        )  # 0: equal values, equal bytes
+    return digest.digest(), identities
 
 
-def _contents(values: Collection[Any], known: dict[int, Any], kept: dict[int, Any]) -> list[Any]:
+def _contents(values: Collection[Any], containers: dict[int, Any], identities: dict[int, Any]) -> list[Any]:
     """For each value text, an identity, or a tuple."""
     kinds = set(map(type, values))
     if kinds == {str}:
         return list(values)
     if len(kinds) == 1 and _is_itself(*kinds):
-        kept.update((id(value), value) for value in values)
+        identities.update((id(value), value) for value in values)
         return list(map(id, values))
-    found: list[Any] = []
+    contents: list[Any] = []
     for value in values:
         kind: Any = type(value)
         if kind is str or value is None:
-            found.append(value)
+            contents.append(value)
         elif kind is dict and not value:  # as most of them are
-            found.append(())
+            contents.append(())
         elif kind is np.ndarray and not value.dtype.hasobject:
             dtype = value.dtype.str if value.dtype.names is None else repr(value.dtype)
-            found.append((value.shape, dtype, value.tobytes()))
+            contents.append((value.shape, dtype, value.tobytes()))
         elif _is_itself(kind):
-            kept[id(value)] = value
-            found.append(id(value))
+            identities[id(value)] = value
+            contents.append(id(value))
         elif (leaf := _leaf(kind)) is not None:
-            kept[id(kind)] = kind
-            found.append((id(kind), leaf(value)))
-        elif id(value) in known:
-            found.append(("seen", id(value)))
+            identities[id(kind)] = kind
+            contents.append((id(kind), leaf(value)))
+        elif id(value) in containers:
+            contents.append(("seen", id(value)))
         else:
-            kept[id(kind)] = kind
-            known[id(value)] = value
-            found.append((id(kind), *_inside(value, known, kept)))
-    return found
+            identities[id(kind)] = kind
+            containers[id(value)] = value
+            contents.append((id(kind), *_inside(value, containers, identities)))
+    return contents
 
 
-def _inside(value: Any, known: dict[int, Any], kept: dict[int, Any]) -> tuple[Any, ...]:
-    """What is in a value that is not a leaf."""
+def _inside(value: Any, containers: dict[int, Any], identities: dict[int, Any]) -> tuple[Any, ...]:
+    """The contents of a value that is not a leaf."""
     if isinstance(value, (dict, Mapping)):
-        return _contents(value, known, kept), _contents(value.values(), known, kept)
+        return _contents(value, containers, identities), _contents(value.values(), containers, identities)
     if isinstance(value, np.ndarray):  # of objects, or of a kind of its own whose rows are of that kind again
         inside = [*np.asarray(value).ravel().tolist(), getattr(value, "__dict__", None)]  # such as a mask
-        return value.shape, str(value.dtype), _contents(inside, known, kept)
+        return value.shape, str(value.dtype), _contents(inside, containers, identities)
     if isinstance(value, (list, tuple, Set)):
-        return (_contents(value, known, kept),)
-    return _inside(vars(value), known, kept) if hasattr(value, "__dict__") else ("unequal", next(_unequal))
+        return (_contents(value, containers, identities),)
+    return (
+        _inside(vars(value), containers, identities)
+        if hasattr(value, "__dict__")
+        else ("unequal", next(_unequal))
+    )
 
 
 @functools.cache

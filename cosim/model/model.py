@@ -88,8 +88,8 @@ class Model(ClosedAttributes):
     def _repr_html_(self) -> str:
         rows = []
         for name, part in self.parts.items():
-            given = ", ".join(f"{key} = {_plain_text(value)}" for key, value in part.values.given.items())
-            rows.append((name, type(part).__name__, given))
+            values = ", ".join(f"{key} = {_plain_text(value)}" for key, value in part.values.given.items())
+            rows.append((name, type(part).__name__, values))
         return html_table(repr(self), [("part", "kind", "values"), *rows])
 
     ABOUT = ABOUT
@@ -161,12 +161,12 @@ class Model(ClosedAttributes):
 
     def _located(self, cls: type[Component], values: dict[str, Any]) -> dict[str, Any]:
         """The values, with whole paths of data files."""
-        found = dict(values)
+        located = dict(values)
         for name, value in values.items():
             declared = cls.declarations.get(name)
             if self.folder and declared and declared.options.get("file") and isinstance(value, (str, Path)):
-                found[name] = str(self.folder / value)
-        return found
+                located[name] = str(self.folder / value)
+        return located
 
     def measure(self, kind: str | type[Component], name: str, **values: Any) -> Any:
         """Add a measure: the same as `add`."""
@@ -253,11 +253,11 @@ class Model(ClosedAttributes):
         ModelError
             Parts ask for different ones.
         """
-        asked = {part.solved_by: name for name, part in self.parts.items() if part.solved_by is not None}
-        if len(asked) > 1:
-            listed = " and ".join(f"{name} a {kinds_of(base)[0]}" for base, name in asked.items())
+        bases = {part.solved_by: name for name, part in self.parts.items() if part.solved_by is not None}
+        if len(bases) > 1:
+            listed = " and ".join(f"{name} a {kinds_of(base)[0]}" for base, name in bases.items())
             raise ModelError.of("", f"{listed} is needed, and a model has one solver: split it in two models")
-        return next(iter(asked), None)
+        return next(iter(bases), None)
 
     @property
     def solver_id(self) -> str:
@@ -295,8 +295,8 @@ class Model(ClosedAttributes):
             try:
                 system.write(state, path, value)
             except CosimError as error:
-                told = str(error).removeprefix(f"{path}: ")
-                problems.append(Problem(f"starts: {path}", told))
+                reason = str(error).removeprefix(f"{path}: ")
+                problems.append(Problem(f"starts: {path}", reason))
         if problems:
             raise ModelError(problems)
 
@@ -323,15 +323,15 @@ class Model(ClosedAttributes):
         """
         from cosim.simulation.simulate import simulate
 
-        given = {
+        arguments = {
             "until": until,
             "integrator": integrator,
             "accuracy": accuracy,
             "output_interval": output_interval,
             "signals": signals,
         }
-        known = {**self.simulation, **{k: v for k, v in given.items() if v is not None}, **options}
-        return simulate(self.prepare(**known, progress=progress), progress=progress, **known)
+        settings = {**self.simulation, **{k: v for k, v in arguments.items() if v is not None}, **options}
+        return simulate(self.prepare(**settings, progress=progress), progress=progress, **settings)
 
     def prepare(self, **settings: Any) -> System:
         """The system, as `build` makes it, after checking what a run with these settings needs.
@@ -399,19 +399,19 @@ class Model(ClosedAttributes):
         """
         from cosim.simulation.chosen_integrator import DEFAULT, integrator_options
 
-        made = self.exporter(native, exporter)
+        chosen = self.exporter(native, exporter)
         integrator = options.get("integrator") or self.simulation.get("integrator", DEFAULT)
-        known = [name for name in option_names(made.export) if name not in ("self", "model", "path")]
-        known += ["native", "exporter", *integrator_options(integrator)]
-        check_options("export_fmu()", options, known)
-        return made.export(self, Path(path), **options)
+        accepted = [name for name in option_names(chosen.export) if name not in ("self", "model", "path")]
+        accepted += ["native", "exporter", *integrator_options(integrator)]
+        check_options("export_fmu()", options, accepted)
+        return chosen.export(self, Path(path), **options)
 
     @staticmethod
     def exporter(native: bool | None = False, exporter: str | None = None) -> Exporter:
         """The exporter that `export_fmu` takes."""
         chosen = "fmu.fitting" if native is None else "fmu.native" if native else "fmu.pythonfmu"
-        made: Exporter = registry().get("exporter", exporter or chosen)()
-        return made
+        instance: Exporter = registry().get("exporter", exporter or chosen)()
+        return instance
 
     def simulate_many(
         self,
@@ -442,10 +442,10 @@ class Model(ClosedAttributes):
         """
         from cosim.contracts.ensemble import Ensemble
 
-        known = {**self.simulation, **settings}
+        run_settings = {**self.simulation, **settings}
         if until is not None:
-            known["until"] = until
-        return Ensemble(self._system(), **known).run(values, None, progress, executor, parts=parts)
+            run_settings["until"] = until
+        return Ensemble(self._system(), **run_settings).run(values, None, progress, executor, parts=parts)
 
     # as data
 
@@ -510,15 +510,15 @@ class Model(ClosedAttributes):
             raise CosimError(
                 f"{path}: models that end in '{path.suffix}' are read by {owners}: uninstall one"
             )
-        known = ", ".join(dict.fromkeys(suffix for entry in readers for suffix in entry.cls.suffixes))
-        there = f"There are: {known}." if known else "Installed: `cosim plugins`."
-        raise CosimError(f"{path}: no plugin reads models that end in '{path.suffix}'. {there}")
+        endings = ", ".join(dict.fromkeys(suffix for entry in readers for suffix in entry.cls.suffixes))
+        hint = f"There are: {endings}." if endings else "Installed: `cosim plugins`."
+        raise CosimError(f"{path}: no plugin reads models that end in '{path.suffix}'. {hint}")
 
     @staticmethod
     def _class_of(kind: str | type[Component]) -> type[Component]:
         if isinstance(kind, str):
-            found: type[Component] = registry().get("component", kind)
-            return found
+            component_class: type[Component] = registry().get("component", kind)
+            return component_class
         if isinstance(kind, type) and issubclass(kind, Component):
             return kind
         raise LookUpError("component", repr(kind), [], "Give an id, a Component class or a component.")

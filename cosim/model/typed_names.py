@@ -28,7 +28,7 @@ def complete_in_ipython(model: type) -> None:
     module = sys.modules.get("IPython")
     shell: Any = module.get_ipython() if module is not None and hasattr(module, "get_ipython") else None
     matchers: list[Any] | None = getattr(getattr(shell, "Completer", None), "custom_matchers", None)
-    if matchers is None or any(getattr(known, "matcher_identifier", "") == "cosim" for known in matchers):
+    if matchers is None or any(getattr(added, "matcher_identifier", "") == "cosim" for added in matchers):
         return
 
     completion = sys.modules["IPython.core.completer"].SimpleCompletion

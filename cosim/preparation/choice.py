@@ -20,13 +20,13 @@ def choice_of(system: System, paths: Sequence[str]) -> tuple[NDArray[np.int64], 
 
 
 def choice_of_slots(system: System, slots: Sequence[Slot]) -> tuple[NDArray[np.int64], int]:
-    """The same, of where they lie; what was chosen last of a system is at hand."""
+    """The same, of slots; the last choice of a system is cached."""
     key = tuple(slots)
-    known = system.__dict__.get("_choice")
-    if known is None or known[0] != key:
-        known = system.__dict__["_choice"] = key, _choice_of(system, key)
-    found: tuple[NDArray[np.int64], int] = known[1]
-    return found
+    last_choice = system.__dict__.get("_choice")
+    if last_choice is None or last_choice[0] != key:
+        last_choice = system.__dict__["_choice"] = key, _choice_of(system, key)
+    choice: tuple[NDArray[np.int64], int] = last_choice[1]
+    return choice
 
 
 def _choice_of(system: System, slots: Sequence[Slot]) -> tuple[NDArray[np.int64], int]:

@@ -196,14 +196,14 @@ class CompiledStep:
     # arrays
 
     def bind(self, state: State) -> None:
-        """Work on a State from here on.
+        """Bind the Step to a State.
 
         Raises
         ------
         StateError
             It was saved with another integrator or other options, or its bytes are damaged.
         """
-        tables, mine = self.tables, state._arrays
+        tables, arrays = self.tables, state._arrays
         started = bool(state.agenda.initialized)
         for name, size in (
             ("memory", tables.memory),
@@ -211,7 +211,7 @@ class CompiledStep:
             ("times", tables.times.size),
             ("c", self.system.assembly.layout.sizes["c"] + self._held),
         ):
-            array = mine[name]
+            array = arrays[name]
             if array.size == size or (name == "c" and array.size > size):
                 continue
             if started and name != "c":
@@ -220,9 +220,9 @@ class CompiledStep:
                     f"{name} has {array.size} numbers, needs {size}; call initialize() after replacing it"
                 )
             grown = np.zeros(size, dtype=array.dtype)
-            kept = min(size, array.size)
-            grown[:kept] = array[:kept]
-            mine[name] = grown
+            copied = min(size, array.size)
+            grown[:copied] = array[:copied]
+            arrays[name] = grown
         self._state = state
         self.gather()
         if started and not state.is_checked:
@@ -273,16 +273,16 @@ class CompiledStep:
     # calls
 
     def call(self, name: str, t: float = 0.0) -> int:
-        """Call an entry point; histories grow as they need. The answer is one of `failures`."""
+        """Call an entry point; histories grow as they need. Returns one of the codes of `failures`."""
         state = self._state
         assert state is not None
-        own = state._arrays
+        state_arrays = state._arrays
         arrays = self.arrays
         if (
-            own["h"] is not arrays.h
-            or own["c"] is not arrays.c
-            or own["y"] is not arrays.y
-            or own["memory"] is not arrays.memory
+            state_arrays["h"] is not arrays.h
+            or state_arrays["c"] is not arrays.c
+            or state_arrays["y"] is not arrays.y
+            or state_arrays["memory"] is not arrays.memory
         ):
             self.bind(state)
         self.stage_in(state)
@@ -299,8 +299,8 @@ class CompiledStep:
             if code != GROW:
                 break
             longer = np.zeros(self.arrays.failure.needed)
-            longer[: own["h"].size] = own["h"]
-            own["h"] = longer
+            longer[: state_arrays["h"].size] = state_arrays["h"]
+            state_arrays["h"] = longer
             self.gather()
         self.stage_out(state)
         return int(code)

@@ -23,7 +23,7 @@ Entry = Callable[[Run, float], int]
 
 
 def answered(name: str, function: Callable[[Run, float], int]) -> Entry:
-    """An entry point: a function by the name that hosts call it by, which answers what is raised."""
+    """An entry point: a function by its name for hosts; it returns the number of a raised failure."""
     text = (
         f"def {name}(run, t):\n"
         "    try:\n"
@@ -31,8 +31,8 @@ def answered(name: str, function: Callable[[Run, float], int]) -> Entry:
         "    except StepFailure as failure:\n"
         "        return failure.number\n"
     )
-    given: dict[str, Any] = {"function": function, "StepFailure": StepFailure, "__name__": __name__}
-    entry: Entry = run_source(text, given, f"entry point {name}")[name]
+    namespace: dict[str, Any] = {"function": function, "StepFailure": StepFailure, "__name__": __name__}
+    entry: Entry = run_source(text, namespace, f"entry point {name}")[name]
     return entry
 
 
@@ -55,10 +55,10 @@ def check_parameters(run: Run, t: float) -> int:
 
 def awaits_jump(run: Run) -> bool:
     """Whether a jump is under way in what a component remembers."""
-    found = False
+    is_awaited = False
     for number in range(len(run.rings)):
-        found = found or run.history(number).has_jump_ahead
-    return found
+        is_awaited = is_awaited or run.history(number).has_jump_ahead
+    return is_awaited
 
 
 def find_next_event(run: Run, t: float) -> int:

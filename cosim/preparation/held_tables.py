@@ -77,17 +77,17 @@ class HeldTables:
             cache_size=cache,
         )
         rows = system.table[[*blocks, *corrections]].reshape(-1)
-        rest = [0] * (HELD_WIDTH * count + count * (1 + SWITCHED_WIDTH * self.switchable))
-        given: dict[str, Any] = {
+        empty_tables = [0] * (HELD_WIDTH * count + count * (1 + SWITCHED_WIDTH * self.switchable))
+        fields: dict[str, Any] = {
             "row": row,
-            "ints": np.array([*system.ints, *words_of(head), *rows, *rest], dtype=np.int64),
+            "ints": np.array([*system.ints, *words_of(head), *rows, *empty_tables], dtype=np.int64),
             "table": np.vstack([system.table, system.table[blocks], [[0, row, 1]]]),
             "copies": [
                 *(("held_ints", table_at + 3 * i, block) for i, block in enumerate([*blocks, *corrections])),
                 *(("held_table", 3 * (len(system.table) + i), block) for i, block in enumerate(blocks)),
             ],
         }
-        for name, value in given.items():
+        for name, value in fields.items():
             object.__setattr__(self, name, value)
         held = HeldSystem(system, self.table, self.ints)
         object.__setattr__(self, "method", self.integrator.while_held(held))

@@ -114,8 +114,10 @@ class PythonMethod:
         system, state = self._system(evaluated), self._state
         if evaluated.size == 0:  # its step was the Step's own: there is nothing to integrate
             step = compile_function(step_without_states, STEP_SIGNATURE)
-            here = evaluated._replace(table=system.table, ints=system.ints)  # tables do not come to Python
-            return int(step(*by_address(here, method, method.work.start), t_event, math.inf))
+            python_system = evaluated._replace(
+                table=system.table, ints=system.ints
+            )  # tables do not come to Python
+            return int(step(*by_address(python_system, method, method.work.start), t_event, math.inf))
         return self._guarded(method.work, lambda: self.integrator.redo(system, state, t_event))
 
     def _begin(self, evaluated: OdeSystem, method: MethodArrays, t: float) -> int:

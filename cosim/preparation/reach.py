@@ -56,11 +56,11 @@ def reach_of(system: System) -> Reach:
 
     """
     if system not in _known:
-        _known[system] = _made(system)
+        _known[system] = _make_reach(system)
     return _known[system]
 
 
-def _made(system: System) -> Reach:
+def _make_reach(system: System) -> Reach:
     graph = system.assembly.graph
     number_of = np.full(len(graph.blocks), -1)
     rows = np.zeros((len(graph.blocks), width_of(Node)), dtype=np.int64)
@@ -106,7 +106,7 @@ def _readers(system: System, number_of: Integers) -> ShortLists:
 
 
 def _followers(graph: Graph, number_of: Integers) -> ShortLists:
-    """For each node others that are called again when it is: through these all that have to be are found.
+    """For each node those that are evaluated again with it; following them lists all that have to be.
 
     Of the nodes that make one region each is followed by the next one, and the first by those that read it.
     """
@@ -118,12 +118,12 @@ def _followers(graph: Graph, number_of: Integers) -> ShortLists:
 
     readers = nodes_by_region(graph.reads, graph.adds)
     makers = nodes_by_region(graph.writes, graph.adds)
-    made = np.flatnonzero(makers.counts)
-    last = np.cumsum(makers.counts[made]) - 1
-    first = makers.numbers[last + 1 - makers.counts[made]]
+    regions_made = np.flatnonzero(makers.counts)
+    last = np.cumsum(makers.counts[regions_made]) - 1
+    first = makers.numbers[last + 1 - makers.counts[regions_made]]
     following = np.roll(makers.numbers, -1)
     following[last] = first
-    before = np.concatenate([makers.numbers, np.repeat(first, readers.counts[made])])
-    after = np.concatenate([following, readers.of(made)])
-    others = before != after
-    return ShortLists.of_sets(before[others], after[others], int(number_of.max(initial=-1)) + 1)
+    before = np.concatenate([makers.numbers, np.repeat(first, readers.counts[regions_made])])
+    after = np.concatenate([following, readers.of(regions_made)])
+    differ = before != after
+    return ShortLists.of_sets(before[differ], after[differ], int(number_of.max(initial=-1)) + 1)

@@ -63,8 +63,8 @@ def are_holds(run: Run) -> bool:
     for j in range(held_count(run)):
         if not 0.0 <= run.held_order[j] < count:
             return False
-        for other in range(j):
-            good = good and held_at(run, other) != held_at(run, j)
+        for earlier in range(j):
+            good = good and held_at(run, earlier) != held_at(run, j)
         hold = hold_of(run, held_at(run, j))
         if hold.kind == PUSHED:
             good = good and hold.size == run.y.shape[0]

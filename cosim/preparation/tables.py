@@ -193,11 +193,11 @@ class Tables:
         self._table("breaks", slots_named(system, BREAK_ORDER))
 
     def _accuracy(self, integrator: Integrator) -> None:
-        """Which tolerances follow the accuracy: those that are not what they are with another one."""
-        other = integrator.with_accuracy(0.5 * integrator.accuracy)
-        pairs = zip(integrator.tolerances(self.system), other.tolerances(self.system), strict=True)
-        for name, (mine, theirs) in zip(("relative", "absolute"), pairs, strict=True):
-            self._table(name, np.flatnonzero(mine != theirs))
+        """List the tolerances that follow the accuracy: they differ at half of it."""
+        at_half_accuracy = integrator.with_accuracy(0.5 * integrator.accuracy)
+        pairs = zip(integrator.tolerances(self.system), at_half_accuracy.tolerances(self.system), strict=True)
+        for name, (at_accuracy, at_half) in zip(("relative", "absolute"), pairs, strict=True):
+            self._table(name, np.flatnonzero(at_accuracy != at_half))
 
     def _handlers(self) -> None:
         system, entries = self.system, self.agenda_of.entries
@@ -211,9 +211,9 @@ class Tables:
                     setattr(row, name, place + len(listed))
                     listed += words_of(self._time(entry, getattr(entry.handler, name)))
         for row, entry in zip(rows, entries, strict=True):
-            found = self._nexts[entry.number] = self._next(entry)
-            row.results, row.results_at = len(found), place + len(listed)
-            listed += [number for result in found for number in words_of(result)]
+            results = self._nexts[entry.number] = self._next(entry)
+            row.results, row.results_at = len(results), place + len(listed)
+            listed += [number for result in results for number in words_of(result)]
             set_here = self._set_by(entry)
             row.sets, row.sets_at = len(set_here), place + len(listed)
             listed += [number for link in set_here for number in words_of(link)]
@@ -258,47 +258,47 @@ class Tables:
             row.follows = int(isinstance(handler.period, str) or isinstance(handler.offset, str))
         return row
 
-    def _time(self, entry: Entry, given: Fraction | str) -> GivenTime:
+    def _time(self, entry: Entry, duration: Fraction | str) -> GivenTime:
         """A period or an offset: where it stands, and the rational number that was given."""
-        exact = exact_time(self.system.parts[entry.part], given)
+        exact = exact_time(self.system.parts[entry.part], duration)
         self._numbers.append(math.nan if exact is None else float(exact))
         at = len(self._numbers) - 1
         where = IN_NUMBERS, at
-        if isinstance(given, str):
-            slot = self.system.signal(f"{entry.part}.{given}").slot
+        if isinstance(duration, str):
+            slot = self.system.signal(f"{entry.part}.{duration}").slot
             where = ARRAYS_OF_VARIABLES.index(slot.array), slot.offset
-        whole, rest = divmod(exact or Fraction(0), 1)
-        return GivenTime(*where, at, whole, rest.numerator, rest.denominator)
+        whole, remainder = divmod(exact or Fraction(0), 1)
+        return GivenTime(*where, at, whole, remainder.numerator, remainder.denominator)
 
     def _next(self, entry: Entry) -> list[Result]:
         """Which variables a handler may change, and where in the cache it leaves them."""
         if entry.handler.function.is_python:
             return self._all_variables() if takes_next_state(entry) else []
-        slots, found = self.system.assembly.layout.slots[entry.part], []
+        slots, results = self.system.assembly.layout.slots[entry.part], []
         declarations = self.system.parts[entry.part].declarations
         for argument in self.system.parts[entry.part].arguments[entry.handler.name]:
             if argument.role == "next":
                 target, source = slots[argument.name], slots[argument.of]
                 cells = [target.offset, "ypdk".index(source.array), source.offset, target.size]
                 way = way_of_writing(entry.handler.function.function, argument.name, target.size)
-                found.append(Result(*cells, int(is_listed(declarations[argument.of])), way))
-        return found
+                results.append(Result(*cells, int(is_listed(declarations[argument.of])), way))
+        return results
 
     def _shares(self) -> bool:
         """Whether two handlers that may run at one instant, of one kind and cause, may write one variable."""
-        seen: dict[tuple[Any, str], list[set[tuple[int, int]]]] = {}
+        variables_of: dict[tuple[Any, str], list[set[tuple[int, int]]]] = {}
         for entry in self.agenda_of.entries:
             if entry.handler.does == "publish" or entry.is_private or not self._nexts[entry.number]:
                 continue
-            mine = {
+            variables = {
                 (result.array, result.offset + i)
                 for result in self._nexts[entry.number]
                 for i in range(result.size)
             }
-            others = seen.setdefault((entry.handler.cause, entry.handler.does), [])
-            if any(mine & other for other in others):
+            variables_of_others = variables_of.setdefault((entry.handler.cause, entry.handler.does), [])
+            if any(variables & other for other in variables_of_others):
                 return True
-            others.append(mine)
+            variables_of_others.append(variables)
         return False
 
     def _set_by(self, entry: Entry) -> list[SetState]:
@@ -318,31 +318,31 @@ class Tables:
         """Where in y the states lie that handlers may set."""
         return frozenset(
             result.offset + i
-            for found in self._nexts.values()
-            for result in found
+            for results in self._nexts.values()
+            for result in results
             if result.array == IN_Y
             for i in range(result.size)
         )
 
     def _all_variables(self) -> list[Result]:
         """What a Python method may change: every variable."""
-        layout_of, found = self.system.assembly.layout, []
+        layout_of, results = self.system.assembly.layout, []
         sizes = {name: array.size for name, array in self.system.start_arrays().items()}
         for number, name in enumerate("ypdk"):
             slots = sorted(
                 (s.offset, s.size)
-                for own in layout_of.slots.values()
-                for s in own.values()
+                for part_slots in layout_of.slots.values()
+                for s in part_slots.values()
                 if s.array == name and s.size
             )
             end = 0
             for at, size in [*slots, (sizes[name], 0)]:
                 if at > end:  # what has no name
-                    found.append(Result(0, number, end, at - end, 1, WRITES_AT_TIMES))
+                    results.append(Result(0, number, end, at - end, 1, WRITES_AT_TIMES))
                 if at + size > max(at, end):
-                    found.append(Result(0, number, at, size, 1, WRITES_AT_TIMES))
+                    results.append(Result(0, number, at, size, 1, WRITES_AT_TIMES))
                 end = max(end, at + size)
-        return found
+        return results
 
     def _witnesses(self, accuracy: float | None, method: Method, policy: str) -> None:
         system, witnesses = self.system, self.agenda_of.witnesses
@@ -419,10 +419,10 @@ class Tables:
         self._table("notices", notices)
         looked_at = {*slots_named(system, SMOOTH_UNTIL), *slots_named(system, BREAK_ORDER), *notices}
         may_wait = has_functions and not self.witnesses
-        past, found = past_rows(system, looked_at if may_wait else None)
+        past, past_results = past_rows(system, looked_at if may_wait else None)
         self._table("past", [words_of(row) for row in past])
-        self._table("past_results", found)
-        self._room_for("past_results_before", "scratch", len(found))
+        self._table("past_results", past_results)
+        self._room_for("past_results_before", "scratch", len(past_results))
 
     def _holds(self, method: Method, policy: str) -> HeldTables | None:
         """Rooms for held witnesses, where some may be held."""
@@ -449,18 +449,19 @@ class Tables:
     def _methods(self, method: Method) -> None:
         """The numbers of the method, and those that it has while witnesses are held."""
         plan, ny = self.plan, self.system.ny
-        other = method if self.held is None else self.held.method
+        held_method = method if self.held is None else self.held.method
         self.coefficients, self.slots = method.coefficients, method.slots
         sizes = plan.sizes
         sizes.coefficients, sizes.slots = self.coefficients.size, self.slots.size
-        if not np.array_equal(self.coefficients, other.coefficients, equal_nan=True):
+        if not np.array_equal(self.coefficients, held_method.coefficients, equal_nan=True):
             sizes.held_coefficients = self.coefficients.size
-            self.coefficients = np.concatenate([self.coefficients, other.coefficients])
-        if not np.array_equal(self.slots, other.slots):
+            self.coefficients = np.concatenate([self.coefficients, held_method.coefficients])
+        if not np.array_equal(self.slots, held_method.slots):
             sizes.held_slots = self.slots.size
-            self.slots = np.concatenate([self.slots, other.slots])
-        sizes.memory, sizes.held_memory = method.memory, other.memory
-        self.memory, self.work = max(method.memory, other.memory), max(method.work.size, other.work.size)
+            self.slots = np.concatenate([self.slots, held_method.slots])
+        sizes.memory, sizes.held_memory = method.memory, held_method.memory
+        self.memory = max(method.memory, held_method.memory)
+        self.work = max(method.work.size, held_method.work.size)
         watching = (
             plan.handled_in_steps,
             plan.has_schedule,
@@ -479,8 +480,8 @@ class Tables:
             pieces.append(numbers)
         for name in ("marks", "stack"):
             self._room_for(name, "places", len(reach.nodes))
-        made: Integers = np.concatenate(pieces)
-        return made if made.size else np.zeros(1, dtype=np.int64)
+        numbers_of_reach: Integers = np.concatenate(pieces)
+        return numbers_of_reach if numbers_of_reach.size else np.zeros(1, dtype=np.int64)
 
     def _rooms(self, work: int) -> None:
         system, witnesses, handlers = self.system, len(self.witnesses), len(self.handlers)
@@ -558,17 +559,17 @@ class Tables:
 
 
 def tables_of(system: System, method: Method, accuracy: float | None, policy: str) -> Tables:
-    """As `Tables`, with what a run writes copied from those that were made last where they are the same."""
+    """The tables of a system; where the last ones fit, a copy that shares all but what a run writes."""
     integrator = method.integrator
     key = (
         *(type(integrator), integrator.order, integrator.capabilities, integrator.fixed_step is None),
         *(bool(method.functions), method.memory, method.work.size, accuracy, policy),
         *(method.coefficients.tobytes(), method.slots.tobytes()),
     )
-    known = system.__dict__.get("_tables")
-    if known is None or known[0] != key:
-        known = system.__dict__["_tables"] = key, Tables(system, method, accuracy, policy)
-    twin = copy.copy(known[1])
+    last_tables = system.__dict__.get("_tables")
+    if last_tables is None or last_tables[0] != key:
+        last_tables = system.__dict__["_tables"] = key, Tables(system, method, accuracy, policy)
+    twin = copy.copy(last_tables[1])
     for name in ("indices", "places", "probe", "numbers", "coefficients"):
         setattr(twin, name, getattr(twin, name).copy())
     return twin
@@ -612,8 +613,8 @@ def past_rows(system: System, looked_at: set[int] | None) -> tuple[list[PastRow]
         if i not in rows and i not in waiting:
             read |= regions(*block.reads, *block.adds)
     written = [s for i in rows for s in blocks[i].writes if s.size and layout_of.region_of(s.offset) in read]
-    found = [offset for s in written for offset in range(s.offset, s.offset + s.size)]
-    return [PastRow(i, int(i in waiting)) for i in sorted({*rows, *waiting})], found
+    offsets = [offset for s in written for offset in range(s.offset, s.offset + s.size)]
+    return [PastRow(i, int(i in waiting)) for i in sorted({*rows, *waiting})], offsets
 
 
 def takes_next_state(entry: Entry) -> bool:

@@ -53,7 +53,7 @@ class Witness:
 
 def list_witnesses(system: System) -> list[Witness]:
     """The witnesses of all parts, in order of parts, then of declaration."""
-    found, graph = [], system.assembly.graph
+    witnesses, graph = [], system.assembly.graph
     for name, part in system.parts.items():
         slots = system.assembly.layout.slots[name]
         rates = {id(k.rate_of): slots[k.name].offset for k in part.kernels.values() if k.rate_of}
@@ -64,5 +64,5 @@ def list_witnesses(system: System) -> list[Witness]:
                 place = slots[kernel.name].offset
                 direction = FALLING * falling + RISING * rising
                 sources = frozenset(places(graph.sources(slots[kernel.name])))
-                found.append(Witness(path, kernel, place, direction, rate, kernel.is_condition, sources))
-    return found
+                witnesses.append(Witness(path, kernel, place, direction, rate, kernel.is_condition, sources))
+    return witnesses

@@ -26,9 +26,9 @@ def fault_place(fault: BaseException, entry_point: str) -> str:
         (frame.f_code.co_filename, line, str(frame.f_globals.get("__name__", "")).partition(".")[0])
         for frame, line in traceback.walk_tb(fault.__traceback__)
     ]
-    own = [f"{file}:{line}" for file, line, module in frames if module == package]
+    in_package = [f"{file}:{line}" for file, line, module in frames if module == package]
     foreign = [f"{file}:{line}" for file, line, _ in frames if not _is_ours(file)]
-    return next(iter([*own[-1:], *foreign[-1:]]), "")
+    return next(iter([*in_package[-1:], *foreign[-1:]]), "")
 
 
 def _is_ours(file: str) -> bool:

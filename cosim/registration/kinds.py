@@ -46,11 +46,11 @@ def plugin_kind(name: str) -> Callable[[T], T]:
     def declare(base: T) -> T:
         old = _declared.setdefault(name, base)
         if _place(old) != _place(base):
-            theirs, ours = (
+            refused, earlier = (
                 (old, base) if _is_kernels(base) else (base, old)
             )  # the kernel's may be loaded later
             raise ContractError(
-                f"the kind '{name}' of {_place(theirs)} is that of {_place(ours)} already: choose another"
+                f"the kind '{name}' of {_place(refused)} is that of {_place(earlier)} already: choose another"
             )
         _declared[name] = base
         _names[base] = name

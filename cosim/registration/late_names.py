@@ -37,15 +37,15 @@ def late_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
         import ast  # not before a name is asked for: these two take longest
         import inspect
 
-        found = {}
+        origins = {}
         for branch in ast.parse(inspect.getsource(sys.modules[package])).body:
             if isinstance(branch, ast.If) and "TYPE_CHECKING" in ast.unparse(branch.test):
                 for node in branch.body:
                     if isinstance(node, ast.ImportFrom) and node.module:
-                        found.update({a.asname or a.name: (node.module, a.name) for a in node.names})
+                        origins.update({a.asname or a.name: (node.module, a.name) for a in node.names})
                     elif isinstance(node, ast.Assign):  # another name for one of them
-                        found[ast.unparse(node.targets[0])] = found[ast.unparse(node.value)]
-        return found
+                        origins[ast.unparse(node.targets[0])] = origins[ast.unparse(node.value)]
+        return origins
 
     def of_package(name: str) -> Any:
         if name == "__all__":  # `from package import *`
@@ -54,10 +54,10 @@ def late_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
             says = f"module {package!r} has no attribute {name!r}"
             raise AttributeError(says, name=name, obj=sys.modules[package])
         module, original = places()[name]
-        found = importlib.import_module(module)
-        if not hasattr(found, original):  # a module of a package
+        imported = importlib.import_module(module)
+        if not hasattr(imported, original):  # a module of a package
             importlib.import_module(f"{module}.{original}")
-        value = getattr(found, original)
+        value = getattr(imported, original)
         setattr(sys.modules[package], name, value)
         return value
 

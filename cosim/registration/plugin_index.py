@@ -31,28 +31,28 @@ def installed_plugins() -> list[PluginRecord]:
 def _indexed(candidate: Candidate) -> PluginRecord:
     digest = _digest(candidate)
     content = kernel_cache.kept(digest)
-    record = None if content is None else _read(content, candidate)
+    record = None if content is None else _from_bytes(content, candidate)
     if record is None:
         record = load_plugin(candidate)
         if record.status == "loaded" and not record.refused:
-            kernel_cache.keep(digest, _written(record))
+            kernel_cache.keep(digest, _to_bytes(record))
     return record
 
 
 def _digest(candidate: Candidate) -> str:
-    """What a plugin is kept under: who claims it, and where it is."""
+    """The key of the record of a plugin: a digest of its distribution and its location."""
     about = (candidate.name, candidate.value, candidate.distribution, candidate.version)
-    told = [__version__, sys.version, _place(_top(candidate.value)), about]
-    return hashlib.sha256(json.dumps(told).encode()).hexdigest()
+    key = [__version__, sys.version, _place(_top(candidate.value)), about]
+    return hashlib.sha256(json.dumps(key).encode()).hexdigest()
 
 
-def _written(record: PluginRecord) -> bytes:
+def _to_bytes(record: PluginRecord) -> bytes:
     rows = [[e.id, e.known.target, e.known.kinds, e.known.name, e.known.summary] for e in record.entries]
     modules = sorted(_modules(record))
     files = {path: _stamp(path) for path in sorted(set(_files(modules)))}
     places = {package: _place(package) for package in sorted({_top(name) for name in modules})}
-    told = {"files": files, "places": places, "contract": record.contract, "entries": rows}
-    return json.dumps(told).encode()
+    document = {"files": files, "places": places, "contract": record.contract, "entries": rows}
+    return json.dumps(document).encode()
 
 
 def _modules(record: PluginRecord) -> set[str]:
@@ -69,19 +69,19 @@ def _files(modules: list[str]) -> Iterator[str]:
             yield path
 
 
-def _read(content: bytes, candidate: Candidate) -> PluginRecord | None:
+def _from_bytes(content: bytes, candidate: Candidate) -> PluginRecord | None:
     """The record, None where a file has changed since, or another package would be imported."""
-    told: dict[str, Any] = json.loads(content)
-    if any(_place(package) != place for package, place in told["places"].items()):
+    document: dict[str, Any] = json.loads(content)
+    if any(_place(package) != place for package, place in document["places"].items()):
         return None
-    if any(_stamp(path) != stamp for path, stamp in told["files"].items()):
+    if any(_stamp(path) != stamp for path, stamp in document["files"].items()):
         return None
     owner = candidate.name, candidate.distribution, candidate.version
     entries = tuple(
         Entry(id, UnloadedClass(target, tuple(kinds), word, summary), *owner)
-        for id, target, kinds, word, summary in told["entries"]
+        for id, target, kinds, word, summary in document["entries"]
     )
-    return PluginRecord(*owner, candidate.value, "loaded", told["contract"], entries)
+    return PluginRecord(*owner, candidate.value, "loaded", document["contract"], entries)
 
 
 def _stamp(path: str) -> list[int] | None:
@@ -96,12 +96,12 @@ def _stamp(path: str) -> list[int] | None:
 def _place(package: str) -> list[str] | None:
     """Where a package would be imported from, None where there is none."""
     try:
-        found = importlib.util.find_spec(package)
+        spec = importlib.util.find_spec(package)
     except (ImportError, ValueError):
         return None
-    if found is None:
+    if spec is None:
         return None
-    return [found.origin] if found.origin else list(found.submodule_search_locations or ())
+    return [spec.origin] if spec.origin else list(spec.submodule_search_locations or ())
 
 
 def _top(name: str) -> str:

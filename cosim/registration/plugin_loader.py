@@ -47,14 +47,14 @@ def discover(
     load : callable, optional
         Makes the record of a plugin that nothing speaks against; `load_plugin` unless given.
     """
-    wanted = selection(os.environ) if only is None else set(only)
+    selected = selection(os.environ) if only is None else set(only)
     claims: dict[str, list[Candidate]] = defaultdict(list)
     for point in entry_points(group=hookspecs.GROUP) if candidates is None else candidates:
         claims[point.name].append(Candidate.of(point))
     records = []
-    for name in sorted(set(claims) | (wanted or set())):
+    for name in sorted(set(claims) | (selected or set())):
         claimants = sorted(claims.get(name, []), key=lambda c: (c.distribution, c.version, c.value))
-        records += _records(name, claimants, wanted, sorted(claims), load or load_plugin)
+        records += _records(name, claimants, selected, sorted(claims), load or load_plugin)
     return records
 
 
@@ -96,23 +96,26 @@ class Candidate:
 def _records(
     name: str,
     claimants: list[Candidate],
-    wanted: set[str] | None,
-    known: list[str],
+    selected: set[str] | None,
+    installed: list[str],
     load: Callable[[Candidate], PluginRecord],
 ) -> list[PluginRecord]:
-    """What came of all that is installed under one name."""
+    """The records of all distributions that are installed under one name."""
     if not claimants:
         missing = Candidate(name, "not installed", "?", "", lambda: None)
-        guess = nearest(name, known)
+        guess = nearest(name, installed)
         hint = f" Nearest: {guess}." if guess else ""
         return [missing.failed(missing.error(f"asked for, but no installed distribution provides it.{hint}"))]
-    if wanted is not None and name not in wanted:
+    if selected is not None and name not in selected:
         return [claimant.skipped() for claimant in claimants]
-    own = [claimant for claimant in claimants if claimant.is_ours]
-    if own and len(claimants) > 1:
+    first_party = [claimant for claimant in claimants if claimant.is_ours]
+    if first_party and len(claimants) > 1:
         reason = f"the name '{name}' belongs to {DISTRIBUTION}: rename the entry point"
-        others = [claimant for claimant in claimants if not claimant.is_ours]
-        return [load(own[0]), *(claimant.failed(claimant.error(reason)) for claimant in others)]
+        third_parties = [claimant for claimant in claimants if not claimant.is_ours]
+        return [
+            load(first_party[0]),
+            *(claimant.failed(claimant.error(reason)) for claimant in third_parties),
+        ]
     if len(claimants) > 1:
         owners = " and by ".join(f"{c.distribution} {c.version} ({c.value})" for c in claimants)
         reason = (
@@ -131,13 +134,13 @@ def load_plugin(candidate: Candidate) -> PluginRecord:
         declared_kinds()  # the kernel's first: a plugin's of the same name is the one that is refused
         module = candidate.load()
         contract = _checked_contract(candidate, module)
-        found = _registrations(candidate, module)
+        registrations = _registrations(candidate, module)
     except KeyboardInterrupt:
         raise
     except BaseException as cause:  # whatever a plugin's module does, the others are loaded
-        what = cause.reason if isinstance(cause, PluginError) else f"{type(cause).__name__}: {cause}"
+        reason = cause.reason if isinstance(cause, PluginError) else f"{type(cause).__name__}: {cause}"
         place = fault_place(cause, candidate.value)
-        fault = candidate.error(f"{what} ({place})" if place and place not in what else what)
+        fault = candidate.error(f"{reason} ({place})" if place and place not in reason else reason)
         fault.__cause__ = cause
         return candidate.failed(fault)
     return PluginRecord(
@@ -147,8 +150,8 @@ def load_plugin(candidate: Candidate) -> PluginRecord:
         candidate.value,
         "loaded",
         contract,
-        found.entries,
-        found.refused,
+        registrations.entries,
+        registrations.refused,
     )
 
 
@@ -160,12 +163,12 @@ def _checked_contract(candidate: Candidate, module: Any) -> str | None:
     if not isinstance(declared, str) or not re.fullmatch(r"\d+(\.\d+)?", declared):
         raise candidate.error(f'cosim_contract is {declared!r}, needs a text such as "1" or "1.0"')
     major, _, minor = declared.partition(".")
-    ours = hookspecs.CONTRACT_VERSION
-    if int(major) != ours[0] or int(minor or 0) > ours[1]:
-        newer = (int(major), int(minor or 0)) > ours
+    supported = hookspecs.CONTRACT_VERSION
+    if int(major) != supported[0] or int(minor or 0) > supported[1]:
+        newer = (int(major), int(minor or 0)) > supported
         todo = "upgrade cosim-framework" if newer else "look for a newer release of the plugin"
         raise candidate.error(
-            f"made for contract {declared}, this cosim has contract {ours[0]}.{ours[1]}: {todo}"
+            f"made for contract {declared}, this cosim has contract {supported[0]}.{supported[1]}: {todo}"
         )
     return declared
 
@@ -174,8 +177,8 @@ def _registrations(candidate: Candidate, module: Any) -> Registrations:
     """Everything that the hook of a plugin registers."""
     manager = pluggy.PluginManager(hookspecs.GROUP)  # one for each plugin: none sees another
     manager.add_hookspecs(hookspecs)
-    for name, found in sorted(vars(module).items()):
-        if name.startswith(f"{hookspecs.HOOK}_") and callable(found):
+    for name, value in sorted(vars(module).items()):
+        if name.startswith(f"{hookspecs.HOOK}_") and callable(value):
             raise candidate.error(f"there is no hook {name}: {ONE_HOOK}")
     hook = getattr(module, hookspecs.HOOK, None)
     if hook is not None and manager.parse_hookimpl_opts(module, hookspecs.HOOK) is None:
@@ -189,6 +192,6 @@ def _registrations(candidate: Candidate, module: Any) -> Registrations:
         raise candidate.error(" ".join(wrong) or str(cause)) from cause
     if hook is None:
         raise candidate.error(f"it has no hook: {ONE_HOOK}")
-    found = Registrations(candidate.name, candidate.distribution, candidate.version, candidate.error)
-    manager.hook.cosim_register(register=found.register)
-    return found
+    registrations = Registrations(candidate.name, candidate.distribution, candidate.version, candidate.error)
+    manager.hook.cosim_register(register=registrations.register)
+    return registrations

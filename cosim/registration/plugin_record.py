@@ -52,7 +52,7 @@ class Entry:
 
     @property
     def known(self) -> UnloadedClass:
-        """What can be said of the class without importing it."""
+        """The class, not necessarily imported."""
         if isinstance(self.registered, type):
             return UnloadedClass.of(self.registered)
         return self.registered

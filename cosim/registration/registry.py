@@ -66,7 +66,8 @@ class Registry:
             entry = Entry(row["id"], UnloadedClass(row["target"]), *owner)
             plugins.setdefault(owner, []).append(Entry(row["id"], entry.cls, *owner))
         return cls(
-            PluginRecord(*owner, "manifest", "loaded", None, tuple(own)) for owner, own in plugins.items()
+            PluginRecord(*owner, "manifest", "loaded", None, tuple(entries))
+            for owner, entries in plugins.items()
         )
 
     def get(self, kind: str, id: str) -> type[Any]:
@@ -83,13 +84,13 @@ class Registry:
         """The class with its owner; raises `LookUpError` as `get` does."""
         entries = self._of_kind(kind)
         if id not in entries:
-            meant = [known for known in entries if known.rpartition(".")[2] == id]
-            if len(meant) == 1:
-                return entries[meant[0]]
+            matching_ids = [key for key in entries if key.rpartition(".")[2] == id]
+            if len(matching_ids) == 1:
+                return entries[matching_ids[0]]
             # What other plugins have is no help when the whole plugin is missing, unless it is a misspelling.
-            known = entries if nearest(id, entries) or self._missing(id) is None else []
+            candidates = entries if nearest(id, entries) or self._missing(id) is None else []
             same = _known_as(id, entries)
-            raise LookUpError(kind.replace("_", " "), id, known, self._hint(id), same)
+            raise LookUpError(kind.replace("_", " "), id, candidates, self._hint(id), same)
         return entries[id]
 
     def entries(self, kind: str) -> list[Entry]:
@@ -104,12 +105,12 @@ class Registry:
         LookUpError
             When no plugin registered this class.
         """
-        found = self.registered(cls)
-        if found is None:
+        owning_entry = self.registered(cls)
+        if owning_entry is None:
             name = place_of(getattr(cls, "made_by", None) or cls)
-            known = [entry.target for entries in self._entries.values() for entry in entries.values()]
-            raise LookUpError("registered class", name, known, "Register it in the hook of a plugin.")
-        return found
+            targets = [entry.target for entries in self._entries.values() for entry in entries.values()]
+            raise LookUpError("registered class", name, targets, "Register it in the hook of a plugin.")
+        return owning_entry
 
     def registered(self, cls: type) -> Entry | None:
         """The entry of a class; None where no plugin registered it."""
@@ -147,11 +148,11 @@ class Registry:
         return prefix if dot and all(record.name != prefix for record in self.plugins) else None
 
     def _hint(self, id: str) -> str:
-        """What else to say about an id that is not there."""
-        found = {of[id].kind for of in self._entries.values() if id in of}
+        """Hints for the message about an unknown id."""
+        kinds = {of[id].kind for of in self._entries.values() if id in of}
         hints = [
             f"'{id}' is {'an' if kind[0] in 'aeiou' else 'a'} {kind.replace('_', ' ')}."
-            for kind in sorted(found)
+            for kind in sorted(kinds)
         ]
         hints += [f"{r.reason}." for r in self.refusals if r.id == id]
         prefix, missing = id.partition(".")[0], self._missing(id)
@@ -165,14 +166,14 @@ class Registry:
 
 
 def _known_as(id: str, entries: Mapping[str, Entry]) -> list[str]:
-    """Ids of classes that say that others call them so: a joint `pin` is a revolute one elsewhere."""
+    """Ids of classes that list this word in `known_as`: `pin` is another word for a revolute joint."""
     word = id.rpartition(".")[2].lower()
-    found = []
+    ids = []
     for entry in entries.values():
         with suppress(PluginError):
             if word in getattr(entry.cls, "known_as", ()):
-                found.append(entry.id)
-    return sorted(found)
+                ids.append(entry.id)
+    return sorted(ids)
 
 
 _in_use: ContextVar[Registry | None] = ContextVar("cosim_registry", default=None)

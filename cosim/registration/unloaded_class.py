@@ -31,7 +31,7 @@ class UnloadedClass:
 
     @classmethod
     def of(cls, loaded: type[Any]) -> UnloadedClass:
-        """What a class that is there says of itself."""
+        """The record of a class that is imported already."""
         kinds = kinds_of(loaded)
         words = (loaded.name, loaded.summary) if "command" in kinds else ("", "")
         return cls(place_of(loaded), kinds, *words)
@@ -39,10 +39,10 @@ class UnloadedClass:
     def load(self) -> type[Any]:
         """Import the module and take the class from it; whatever the import raises goes on."""
         module, _, name = self.target.partition(":")
-        found: Any = functools.reduce(getattr, name.split("."), importlib.import_module(module))
-        if not isinstance(found, type):
+        loaded: Any = functools.reduce(getattr, name.split("."), importlib.import_module(module))
+        if not isinstance(loaded, type):
             raise AttributeError(f"{self.target} is not a class")
-        return found
+        return loaded
 
 
 def place_of(loaded: type[Any]) -> str:

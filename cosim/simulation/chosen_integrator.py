@@ -62,8 +62,8 @@ def make_integrator(
     elif options:
         names = ", ".join(options)
         raise ModelError.of("integrator", f"it is made already: give {names} to {type(method).__name__}()")
-    made: Integrator = method
-    return made
+    instance: Integrator = method
+    return instance
 
 
 def chosen_integrator(

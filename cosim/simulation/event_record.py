@@ -63,8 +63,8 @@ class EventRecord:
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, EventRecord):
             return NotImplemented
-        mine, theirs = vars(self), vars(other)
-        return all(_are_same(value, theirs[name]) for name, value in mine.items())
+        fields, other_fields = vars(self), vars(other)
+        return all(_are_same(value, other_fields[name]) for name, value in fields.items())
 
     def __hash__(self) -> int:
         return hash((self.time, self.cause, self.handler))
@@ -123,15 +123,15 @@ class Finding:
     message: str
 
 
-def _are_same(one: Any, other: Any) -> bool:
+def _are_same(left: Any, right: Any) -> bool:
     """Whether two values of a field are equal, with NaN as a value."""
-    if isinstance(one, Mapping):
-        is_alike = isinstance(other, Mapping) and one.keys() == other.keys()
-        return is_alike and all(_are_same(value, other[key]) for key, value in one.items())
-    if isinstance(one, (float, tuple, np.ndarray)):
-        numbers = not isinstance(one, tuple) or not any(isinstance(value, str) for value in one)
-        return bool(np.array_equal(one, other, equal_nan=True)) if numbers else one == other
-    return bool(one == other)
+    if isinstance(left, Mapping):
+        is_alike = isinstance(right, Mapping) and left.keys() == right.keys()
+        return is_alike and all(_are_same(value, right[key]) for key, value in left.items())
+    if isinstance(left, (float, tuple, np.ndarray)):
+        numbers = not isinstance(left, tuple) or not any(isinstance(value, str) for value in left)
+        return bool(np.array_equal(left, right, equal_nan=True)) if numbers else left == right
+    return bool(left == right)
 
 
 def _shown(value: Any) -> str:

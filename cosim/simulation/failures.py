@@ -124,15 +124,15 @@ def _crawl(step: CompiledStep, wanted: float) -> str:
 
 
 def _notices(step: CompiledStep) -> str:
-    """What components say of themselves at the last good step, as sentences."""
+    """The notices of components at the last successful step, as sentences."""
     names: dict[str, list[str]] = {}
     for i, (path, text) in enumerate(step.tables.notices):
         if step.arrays.reported_notices[i]:
             names.setdefault(text, []).append(path.rpartition(".")[0])
     return "".join(
-        f" {', '.join(found[:3])}{f' and {len(found) - 3} others' * (len(found) > 3)} "
-        f"{'say' if len(found) > 1 else 'says'}: {text}."
-        for text, found in names.items()
+        f" {', '.join(parts[:3])}{f' and {len(parts) - 3} others' * (len(parts) > 3)} "
+        f"{'say' if len(parts) > 1 else 'says'}: {text}."
+        for text, parts in names.items()
     )
 
 
@@ -146,7 +146,7 @@ def _failed_state(step: CompiledStep, state: State) -> State:
     return twin
 
 
-def _written(step: CompiledStep, number: int) -> list[float]:
+def _values_written(step: CompiledStep, number: int) -> list[float]:
     """What a handler has written to the variable that ``run.failure`` names."""
     run = step.arrays
     handler = run.handlers[number]
@@ -155,8 +155,8 @@ def _written(step: CompiledStep, number: int) -> list[float]:
         if (array, offset) != (run.failure.array, run.failure.index):
             continue
         if handler.block >= 0:
-            found: list[float] = run.failed_cache[result.at : result.at + size].tolist()
-            return found
+            values: list[float] = run.failed_cache[result.at : result.at + size].tolist()
+            return values
         return [float(value) for value in run.written[array][offset : offset + size]]
     return []
 
@@ -187,9 +187,9 @@ def handler_failure(
     elif code == step_failures.ForbiddenChange.number:
         text = f"a {does} handler changed {', '.join(names)}; {MAY.get(does, '')}"
     elif code == step_failures.NoInteger.number:
-        text = f"an integer became {_written(step, number)}: {', '.join(names)}"
+        text = f"an integer became {_values_written(step, number)}: {', '.join(names)}"
     elif code == step_failures.InfiniteState.number:
-        text = f"{', '.join(names)} became {_written(step, number)}, not finite"
+        text = f"{', '.join(names)} became {_values_written(step, number)}, not finite"
     elif code == step_failures.NoAnswer.number:
         text = f"it answered no severity, needs {' '.join(map(repr, Severity))}"
     text = text.removeprefix(f"{entry.path}: ")
@@ -241,8 +241,8 @@ def _integration_failure(step: CompiledStep, state: State) -> SimulationError:
     if not where and worst >= 0 and code is not StepCode.CONSTRAINTS_NOT_MET:
         where = f"{system.paths_at('y', [worst])[0]} has the largest error. "
     last = f"The State is that of the last good step, t = {state.time:.9g} s."
-    tried = max(0.0 if at is None else at[0] - state.time, integrator.fixed_step or 0.0)
-    ahead = "" if system.solver is None else system.solver.look_ahead(state, tried)
+    step_tried = max(0.0 if at is None else at[0] - state.time, integrator.fixed_step or 0.0)
+    ahead = "" if system.solver is None else system.solver.look_ahead(state, step_tried)
     return SimulationError(state.time, f"{where}{code.sentence} {last}{ahead}{_notices(step)}")
 
 

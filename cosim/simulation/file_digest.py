@@ -1,4 +1,4 @@
-"""Which file it was."""
+"""Names and digests of the files that results come from."""
 
 from __future__ import annotations
 

@@ -76,13 +76,13 @@ class EventLog(Sequence[EventRecord]):
         run.output.log_used = 0
         records = step.arrays.log[:used].copy()
         starts = log_starts(records)
-        who = records[starts + HANDLER]
-        findings = [self._reader.finding(records[at:]) for at in starts[who < 0].tolist()]
-        starts, who = starts[who >= 0], who[who >= 0]
+        handlers = records[starts + HANDLER]
+        findings = [self._reader.finding(records[at:]) for at in starts[handlers < 0].tolist()]
+        starts, handlers = starts[handlers >= 0], handlers[handlers >= 0]
         if starts.size:
             answered: dict[int, EventStatus] = {}
             for handler, answer in answers.items():
-                same = (who == handler) & (records[starts + ANSWER] == answer.severity)
+                same = (handlers == handler) & (records[starts + ANSWER] == answer.severity)
                 answered.update(dict.fromkeys(np.flatnonzero(same).tolist(), answer))
             self._add(Piece(records, starts, answered))
         return findings
@@ -102,15 +102,15 @@ class EventLog(Sequence[EventRecord]):
         self._pieces, self._size = [], 0
 
     def truncate(self, total: int) -> None:
-        """Go back to when there had been `total` events."""
+        """Discard the newest events until `total` have been recorded."""
         surplus = min(self.total - total, self._size)
         while surplus > 0:
             records, starts, answers = self._pieces.pop()
-            kept = max(0, len(starts) - surplus)
-            self._size -= len(starts) - kept
-            surplus -= len(starts) - kept
-            if kept:
-                self._pieces.append(Piece(records, starts[:kept], answers))
+            remaining = max(0, len(starts) - surplus)
+            self._size -= len(starts) - remaining
+            surplus -= len(starts) - remaining
+            if remaining:
+                self._pieces.append(Piece(records, starts[:remaining], answers))
 
     def copy(self) -> EventLog:
         """The same events; what is added to one is not in the other."""
@@ -127,12 +127,12 @@ class EventLog(Sequence[EventRecord]):
         """For each handler where its events stand in this sequence, and their times, s: nothing is read."""
         if not self._pieces:
             return {}
-        handlers = [piece.records[piece.starts + HANDLER] for piece in self._pieces]
-        who = np.concatenate(handlers).astype(np.int64)
+        handlers_of_pieces = [piece.records[piece.starts + HANDLER] for piece in self._pieces]
+        numbers = np.concatenate(handlers_of_pieces).astype(np.int64)
         when = np.concatenate([piece.records[piece.starts + TIME] for piece in self._pieces])
         timeline = {}
-        for number in dict.fromkeys(who.tolist()):
-            places = np.flatnonzero(who == number)
+        for number in dict.fromkeys(numbers.tolist()):
+            places = np.flatnonzero(numbers == number)
             timeline[self._reader.handler(number)] = places, when[places]
         return timeline
 

@@ -80,8 +80,8 @@ def seconds_interrupted() -> float:
 
 
 def held_interrupt() -> KeyboardInterrupt:
-    """The error for what waits and aborts because of `seconds_interrupted`."""
-    return _interrupt_of([one for arrived in _arrivals for one in arrived])
+    """The error with which a waiting call aborts because of `seconds_interrupted`."""
+    return _interrupt_of([arrival for arrived in _arrivals for arrival in arrived])
 
 
 def _interrupt_of(arrived: list[tuple[float, int]]) -> KeyboardInterrupt:

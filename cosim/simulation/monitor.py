@@ -23,23 +23,23 @@ def call_monitor(state: State, monitor: Monitor) -> EventStatus:
     time = state.time
     try:
         try:
-            answer = monitor(state)
+            returned = monitor(state)
         finally:
             moved = state.time != time
             if moved:
                 state.set_time(time)
         if moved:
             raise SimulationError(time, "a monitor cannot change time")
-        if answer is not None and not isinstance(answer, EventStatus):
-            raise SimulationError(time, f"must return None or an EventStatus, not {shown(answer)}")
+        if returned is not None and not isinstance(returned, EventStatus):
+            raise SimulationError(time, f"must return None or an EventStatus, not {shown(returned)}")
     except Exception as error:
         status = EventStatus.of_exception(error, "monitor")
         failure = SimulationError(time, f"monitor: {status.message}")
         failure.status = status
         raise failure from error
-    if answer is None:
+    if returned is None:
         return DID_NOTHING
-    status = EventStatus(answer.severity, answer.message, "monitor")
+    status = EventStatus(returned.severity, returned.message, "monitor")
     if status.severity is Severity.FAILED:
         failure = SimulationError(time, f"monitor failed: {status.message}")
         failure.status = status

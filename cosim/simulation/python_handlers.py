@@ -87,7 +87,7 @@ class PythonHandlers:
             if self._takes_next[number]:
                 scratch = self._next_state()
                 answer = function(self._parts[entry.part], state, scratch)
-                self._note_written(number)
+                self._mark_written(number)
                 if scratch.time != state.time:
                     raise SimulationError(state.time, f"{entry.path}: a handler cannot change time")
             else:
@@ -124,7 +124,7 @@ class PythonHandlers:
         return answer
 
     def _next_state(self) -> NextState:
-        """What a handler may write to: a State over the copy that the step compares afterwards."""
+        """The State that a handler writes to: its arrays are copies that the step compares afterwards."""
         twin = self._next
         if twin is None:
             twin = self._next = self._make_next()
@@ -133,7 +133,7 @@ class PythonHandlers:
         twin.written.clear()
         return twin
 
-    def _note_written(self, number: int) -> None:
+    def _mark_written(self, number: int) -> None:
         """Say which variables a handler has written, where another one may write them at the same instant."""
         run, twin = self.step.arrays, self._next
         if not run.plan.shares_variables or twin is None:
@@ -150,9 +150,9 @@ class PythonHandlers:
         state = self.state
         twin = NextState.__new__(NextState)
         twin.__dict__.update(state.__dict__, written=[], _shown={})
-        mine: dict[str, Any] = self.step.arrays.written._asdict()
-        mine["h"], mine["c"] = state._arrays["h"], state.system.new_cache()
-        mine["memory"], mine["indices"] = state._arrays["memory"], state._arrays["indices"]
-        mine["times"] = np.zeros(CLOCK_WIDTH)
-        twin._arrays, twin.versions, twin._locked = mine, list(state.versions), ""
+        arrays: dict[str, Any] = self.step.arrays.written._asdict()
+        arrays["h"], arrays["c"] = state._arrays["h"], state.system.new_cache()
+        arrays["memory"], arrays["indices"] = state._arrays["memory"], state._arrays["indices"]
+        arrays["times"] = np.zeros(CLOCK_WIDTH)
+        twin._arrays, twin.versions, twin._locked = arrays, list(state.versions), ""
         return twin

@@ -65,8 +65,8 @@ class RecordReader:
 
     def finding(self, record: Reals) -> Finding:
         """What was noticed."""
-        found = rows_of(log.LoggedFinding, record, 0, 1)[0]
-        kind, number, time, value = int(found.kind), int(found.subject), found.time, found.value
+        logged = rows_of(log.LoggedFinding, record, 0, 1)[0]
+        kind, number, time, value = int(logged.kind), int(logged.subject), logged.time, logged.value
         if kind == log.NOTICE:
             path, text = self._notices[number]
             return Finding(time, "status", path, text)
@@ -150,12 +150,12 @@ class RecordReader:
         if variable is None:
             return None
         first = variable.slot.offset - start
-        found = values[first : first + variable.slot.size]
+        numbers = values[first : first + variable.slot.size]
         integer = variable.slot.array == "k"
         if variable.slot.size == 1:
-            return int(found[0]) if integer else float(found[0])
-        found = found.astype(np.int64) if integer else found.copy()
-        return found.reshape(variable.shape) if variable.shape else found
+            return int(numbers[0]) if integer else float(numbers[0])
+        numbers = numbers.astype(np.int64) if integer else numbers.copy()
+        return numbers.reshape(variable.shape) if variable.shape else numbers
 
 
 def _short(path: str) -> str:

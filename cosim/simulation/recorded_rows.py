@@ -43,8 +43,8 @@ class RecordedRows:
             points = (grid["until"] - grid["origin"]) / grid["interval"] - grid["point"]
             room = max(room, (int(points) + 4) * self._width)
         self._buffer = np.zeros(GRID_WIDTH + room)
-        given = {"origin": 0.0, "interval": math.inf, "point": 0.0, "until": math.inf, **grid}
-        self._buffer[:GRID_WIDTH] = [given[name] for name in OutputGrid.declared]
+        grid_fields = {"origin": 0.0, "interval": math.inf, "point": 0.0, "until": math.inf, **grid}
+        self._buffer[:GRID_WIDTH] = [grid_fields[name] for name in OutputGrid.declared]
         self._mode = MODES[where]
         self._pieces: list[NDArray[np.float64]] = []
 
@@ -61,7 +61,7 @@ class RecordedRows:
         self._mode = step.arrays.output.recording = NO_ROWS
 
     def count_values(self, step: CompiledStep) -> int:
-        """How many numbers wait to be taken."""
+        """Number of recorded values that were not fetched yet."""
         return sum(piece.size for piece in self._pieces) + int(step.arrays.output.rows_used)
 
     def empty_buffer(self, step: CompiledStep) -> list[Finding]:

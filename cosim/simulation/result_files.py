@@ -38,10 +38,12 @@ def result_sink(path: Path, *, reads: bool = False) -> ResultSink:
     }
     sink = sinks.get(path.suffix.lower())
     if sink is None:
-        does, known = "reads" if reads else "writes", ", ".join(sorted(sinks))
-        raise CosimError(f"{path}: no plugin {does} results that end in '{path.suffix}'. There are: {known}.")
-    made: ResultSink = sink()
-    return made
+        does, endings = "reads" if reads else "writes", ", ".join(sorted(sinks))
+        raise CosimError(
+            f"{path}: no plugin {does} results that end in '{path.suffix}'. There are: {endings}."
+        )
+    writer: ResultSink = sink()
+    return writer
 
 
 def read_result(path: str | PathLike[str]) -> Result:

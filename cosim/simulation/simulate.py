@@ -42,10 +42,10 @@ def end_of_run(until: float | str | None) -> float:
 
 def check_simulate_options(where: str, options: Mapping[str, Any], integrator: Any) -> None:
     """`OptionError` for what neither `simulate`, nor `Simulator`, nor the integrator has."""
-    known = [name for name in option_names(simulate) if name != "system"]
-    if not options.keys() <= set(known):
-        more = [name for name in option_names(Simulator) if name != "system"]
-        check_options(where, options, [*known, *more, *integrator_options(integrator)])
+    own_options = [name for name in option_names(simulate) if name != "system"]
+    if not options.keys() <= set(own_options):
+        simulator_options = [name for name in option_names(Simulator) if name != "system"]
+        check_options(where, options, [*own_options, *simulator_options, *integrator_options(integrator)])
 
 
 def faults_of_settings(settings: Mapping[str, Any]) -> list[Problem]:

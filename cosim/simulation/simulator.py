@@ -124,8 +124,8 @@ class Simulator(ClosedAttributes):
         **options: Any,
     ) -> None:
         if options:
-            known = [name for name in option_names(Simulator) if name not in ("system", "state")]
-            check_options(type(self).__name__, options, [*known, *integrator_options(integrator)])
+            own_options = [name for name in option_names(Simulator) if name not in ("system", "state")]
+            check_options(type(self).__name__, options, [*own_options, *integrator_options(integrator)])
         check_choice(endless_events, "endless_events", POLICIES)
         check_whole(event_limit, "event_limit", 0)
         check_system(system, type(self).__name__)
@@ -341,10 +341,10 @@ class Simulator(ClosedAttributes):
         self.reset_statistics()
         if type(self._integrator).check is not Integrator.check:
             self._integrator.check(self._system, state.copy().realize(Stage.ACCELERATION))
-        given, time = GivenStart(state), state.time
+        given_start, time = GivenStart(state), state.time
         self._attempt(time, self._call_step, "initialize", time, suppressed=suppress_initialization_events)
         answer = self._handlers.worst_answer()
-        self.findings += given.findings(state)
+        self.findings += given_start.findings(state)
         self.findings += passed_timers(state, step.tables.agenda_of.entries)
         try:
             self.findings += self._attempt(time, lambda wanted: solver_notices(step, state))
@@ -469,13 +469,13 @@ class Simulator(ClosedAttributes):
     def _end_run(self) -> SimulatorStatus:
         """Issue Termination where the run ends here: at the final time, or after a request to stop."""
         if self._status.succeeded:
-            time, wanted = self._status.return_time, self._status.boundary_time
+            time, boundary = self._status.return_time, self._status.boundary_time
             if time < self._final_time:
                 return self._status
             # what is pending at the final time runs first
-            self._advance(time, wanted)
+            self._advance(time, boundary)
             while self._status.succeeded and self.has_pending_updates:
-                self._advance(time, wanted)
+                self._advance(time, boundary)
         status = self._status
         self.finish()
         self._status = status

@@ -129,11 +129,11 @@ class SimulatorStatus:
         """The status of a call that has failed, or that Ctrl-C has ended."""
         if isinstance(error, KeyboardInterrupt):
             return cls(Reason.INTERRUPTED, boundary_time, return_time)
-        answer = error.status
-        if answer is None:
+        event_status = error.status
+        if event_status is None:
             return cls(Reason.INTEGRATION_FAILED, boundary_time, return_time, "", error.reason)
         reason = Reason.EVENT_HANDLER_FAILED
-        return cls(reason, boundary_time, return_time, answer.source, answer.message)
+        return cls(reason, boundary_time, return_time, event_status.source, event_status.message)
 
     @property
     def succeeded(self) -> bool:

@@ -123,11 +123,11 @@ def advance(run: Run, t: float) -> int:
         run.clock.jumped = 0.0  # nothing here remembers, watches or is corrected
         return advance_smoothly(run, t)
     run.course.goes_on = 1
-    answer = STEPPED
+    outcome = STEPPED
     try:
         for _ in range(max(1, run.course.most_steps)):
-            answer = advance_once(run, t)
-            if answer != STEPPED:
+            outcome = advance_once(run, t)
+            if outcome != STEPPED:
                 break
             if is_stalled(run, t):
                 raise Stalled()
@@ -138,7 +138,7 @@ def advance(run: Run, t: float) -> int:
             pass  # the first failure counts
         raise
     evaluate_waiting(run)
-    return answer
+    return outcome
 
 
 def evaluate_waiting(run: Run) -> None:
@@ -297,11 +297,11 @@ def is_too_far(run: Run, t: float) -> bool:
 def fastest_state(run: Run) -> int:
     """Index of the state whose rate is the largest for its size, in absolute tolerances at least."""
     tolerances = method_arrays(run).absolute_tolerances
-    found = -1
+    fastest = -1
     largest = 0.0
     for m in range(run.y.shape[0]):
         rate = abs(run.c[m]) / max(abs(run.y[m]), tolerances[m])
         if rate > largest:
             largest = rate
-            found = m
-    return found
+            fastest = m
+    return fastest

@@ -12,30 +12,30 @@ from cosim.step.run import Run
 TOLD_APART = 2.0**51  # of times that differ by one over the product of two resolutions, doubles differ
 
 
-def present_value(run: Run, given: GivenTime) -> float:
+def present_value(run: Run, time_given: GivenTime) -> float:
     """A period or an offset, s: a number, or the present value of a parameter."""
-    if given.array == IN_NUMBERS:
-        return run.numbers[given.at]
-    if given.array == IN_D:
-        return run.d[given.at]
-    if given.array == IN_K:
-        return float(run.k[given.at])
-    if given.array == IN_C:
-        return run.c[given.at]
-    return run.p[given.at]
+    if time_given.array == IN_NUMBERS:
+        return run.numbers[time_given.at]
+    if time_given.array == IN_D:
+        return run.d[time_given.at]
+    if time_given.array == IN_K:
+        return float(run.k[time_given.at])
+    if time_given.array == IN_C:
+        return run.c[time_given.at]
+    return run.p[time_given.at]
 
 
-def exact_value(run: Run, given: GivenTime, number: float) -> tuple[int, int, int]:
+def exact_value(run: Run, time_given: GivenTime, number: float) -> tuple[int, int, int]:
     """The rational number that a period or an offset is: as it was given, as long as it has that value."""
-    if number == run.numbers[given.given_at]:
-        return given.whole, given.rest, given.resolution
+    if number == run.numbers[time_given.given_at]:
+        return time_given.whole, time_given.rest, time_given.resolution
     return rational_time(number)
 
 
 def set_grid(run: Run, handler: Handler, period: float, offset: float) -> None:
-    """Count the times of a periodic event from here on so."""
-    whole, rest, of_period = exact_value(run, run.time_given(handler.period), period)
-    begin, after, of_offset = exact_value(run, run.time_given(handler.offset), offset)
+    """Set the period and the offset that the next times of a periodic event are computed from."""
+    period_whole, period_rest, of_period = exact_value(run, run.time_given(handler.period), period)
+    offset_whole, offset_rest, of_offset = exact_value(run, run.time_given(handler.offset), offset)
     resolution = 0 if of_period == 0 or of_offset == 0 else common_resolution(of_period, of_offset)
     if not run.clock.time + period > run.clock.time:
         run.failure.handler = handler.number
@@ -47,10 +47,10 @@ def set_grid(run: Run, handler: Handler, period: float, offset: float) -> None:
     timing.period = period
     timing.offset = offset
     grid = run.grids[handler.number]
-    grid.offset_whole = begin
-    grid.offset_rest = after * (resolution // of_offset)
-    grid.period_whole = whole
-    grid.period_rest = rest * (resolution // of_period)
+    grid.offset_whole = offset_whole
+    grid.offset_rest = offset_rest * (resolution // of_offset)
+    grid.period_whole = period_whole
+    grid.period_rest = period_rest * (resolution // of_period)
     grid.resolution = resolution
 
 
@@ -63,13 +63,13 @@ def time_of(run: Run, handler: Handler, index: int) -> float:
 
 def compare_ticks(run: Run, handler: Handler, other: Handler) -> int:
     """-1, 0 or 1: whether the next tick of a periodic event is before another's on paper, equal, later."""
-    mine = run.grids[handler.number]
-    theirs = run.grids[other.number]
-    whole, rest = mine.tick(run.next_index[handler.number])
-    other_whole, other_rest = theirs.tick(run.next_index[other.number])
+    grid = run.grids[handler.number]
+    other_grid = run.grids[other.number]
+    whole, remainder = grid.tick(run.next_index[handler.number])
+    other_whole, other_remainder = other_grid.tick(run.next_index[other.number])
     if whole != other_whole:
         return -1 if whole < other_whole else 1
-    return compare_fractions(rest, mine.resolution, other_rest, theirs.resolution)
+    return compare_fractions(remainder, grid.resolution, other_remainder, other_grid.resolution)
 
 
 def may_hide(run: Run, handler: Handler, other: Handler) -> bool:
@@ -77,9 +77,9 @@ def may_hide(run: Run, handler: Handler, other: Handler) -> bool:
     comes = run.timings[handler.number].comes
     if comes != run.timings[other.number].comes:
         return False
-    mine = float(run.grids[handler.number].resolution)
-    theirs = float(run.grids[other.number].resolution)
-    return mine * theirs * abs(comes) >= TOLD_APART
+    resolution = float(run.grids[handler.number].resolution)
+    other_resolution = float(run.grids[other.number].resolution)
+    return resolution * other_resolution * abs(comes) >= TOLD_APART
 
 
 def first_due(run: Run) -> int:
@@ -90,8 +90,8 @@ def first_due(run: Run) -> int:
             continue
         comes = run.timings[handler.number].comes
         if comes <= run.clock.time:
-            known = run.timings[first].comes if first >= 0 else math.inf
-            if comes < known or is_before(run, handler, run.handlers[max(first, 0)]):
+            earliest = run.timings[first].comes if first >= 0 else math.inf
+            if comes < earliest or is_before(run, handler, run.handlers[max(first, 0)]):
                 first = handler.number
     return first
 

@@ -41,8 +41,8 @@ NOT_MET = -4  # among the answers of steps' helpers: 0, 1 + the index of a block
 
 def corrections_of(system: System) -> Corrections:
     """The rows of the table of a `cosim.System` that correct a solution."""
-    found: Corrections = rows_of(Corrections, system.projection, 0, 1)[0]
-    return found
+    corrections: Corrections = rows_of(Corrections, system.projection, 0, 1)[0]
+    return corrections
 
 
 def has_corrections(corrections):
@@ -212,22 +212,22 @@ def meet_constraints(table, ints, first, last, t, y, p, d, k, h, c, projection, 
 
 
 def assemble_system(system, corrections, t, nq, nu, spare):
-    """Change coordinates, then speeds, as little as it takes until every constraint is met.
+    """Project coordinates, then speeds, onto the constraints with the least change.
 
     `c` is that of `y` on entry; `spare` has room for two states. Returns 0, `NOT_MET`, or 1 + the index of a
     block that raised.
     """
     y = system.y
     n = system.size
-    given = spare[:n]
+    entry_state = spare[:n]
     nearest = spare[n : 2 * n]
     for m in range(n):
-        given[m] = y[m]
+        entry_state[m] = y[m]
     status = project(system, corrections, t)
     if status != NOT_MET or not has_constraints(corrections):
         return status
     for m in range(n):
-        y[m] = given[m]
+        y[m] = entry_state[m]
     error = position_error(system, corrections, t)
     for _ in range(MOST_ATTEMPTS):
         if error <= LOOSE or error == math.inf:

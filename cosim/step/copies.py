@@ -7,9 +7,9 @@ from cosim.step.records import IN_D, IN_K, IN_P, IN_Y
 from cosim.step.run import Integers, Reals, Run, Variables
 
 
-def different(one: float, other: float) -> bool:
+def different(left: float, right: float) -> bool:
     """Whether two numbers differ; NaN is equal to NaN."""
-    return one != other and (one == one or other == other)
+    return left != right and (left == left or right == right)
 
 
 def copy_reals(source: Reals, target: Reals) -> None:

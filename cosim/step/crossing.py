@@ -206,22 +206,22 @@ def between_turns(points: Points, i: int) -> float:
     if not inside > 0.0:
         return math.nan
     root = math.sqrt(inside)
-    one = (-square - root) / (3.0 * cubic)
-    two = (-square + root) / (3.0 * cubic)
-    if one > two:
-        one, two = two, one
-    if not (one > NEAREST and two < 1.0 - NEAREST and two - one > NEAREST):
+    earlier_turn = (-square - root) / (3.0 * cubic)
+    later_turn = (-square + root) / (3.0 * cubic)
+    if earlier_turn > later_turn:
+        earlier_turn, later_turn = later_turn, earlier_turn
+    if not (earlier_turn > NEAREST and later_turn < 1.0 - NEAREST and later_turn - earlier_turn > NEAREST):
         return math.nan
     left = values_at(points, LEFT)[i]
     right = values_at(points, RIGHT)[i]
-    low = left + one * (first + one * (square + one * cubic))
-    high = left + two * (first + two * (square + two * cubic))
+    low = left + earlier_turn * (first + earlier_turn * (square + earlier_turn * cubic))
+    high = left + later_turn * (first + later_turn * (square + later_turn * cubic))
     far = max(0.25 * min(abs(left), abs(right)), 1e-4 * max(abs(left), abs(right)))
     if left > 0.0 and right > 0.0 and low > far and high > far:
         return math.nan
     if left < 0.0 and right < 0.0 and low < -far and high < -far:
         return math.nan
-    return start + (one + 0.1 * (two - one)) * step
+    return start + (earlier_turn + 0.1 * (later_turn - earlier_turn)) * step
 
 
 def is_smooth(points: Points, i: int) -> bool:

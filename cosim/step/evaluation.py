@@ -33,7 +33,7 @@ def probed(run: Run) -> tuple[Reals, Reals]:
 
 
 def copy_cache(run: Run, source: Reals, target: Reals) -> None:
-    """What does not vary with the time that is looked at is the same in a spare cache."""
+    """Copy the cache to a spare one, where an evaluation at another time renews what varies with it."""
     for m in range(run.plan.cache_size):
         target[m] = source[m]
 

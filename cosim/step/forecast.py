@@ -27,25 +27,25 @@ def first_root(value: float, rate: float, bend: float, twist: float, end: float)
 
     NaN when there is none. Between the turns of the cubic Newton's method is followed inside a bracket.
     """
-    one = math.nan  # the turns
-    two = math.nan
+    first_turn = math.nan  # the turns
+    second_turn = math.nan
     inside = bend * bend - 3.0 * twist * rate
     if inside > 0.0:
         stable = -(bend + math.copysign(math.sqrt(inside), bend))
         if stable != 0.0:
-            one = rate / stable
+            first_turn = rate / stable
         if twist != 0.0:
-            two = stable / (3.0 * twist)
-    if two < one or one != one:
-        one, two = two, one
+            second_turn = stable / (3.0 * twist)
+    if second_turn < first_turn or first_turn != first_turn:
+        first_turn, second_turn = second_turn, first_turn
     low = 0.0
     for piece in range(3):
-        high = one if piece == 0 else (two if piece == 1 else end)
+        high = first_turn if piece == 0 else (second_turn if piece == 1 else end)
         if not low < high:
             continue
         high = min(high, end)
-        there = value + high * (rate + high * (bend + high * twist))
-        if (there > 0.0) != (value > 0.0) or there == 0.0:
+        value_at_end = value + high * (rate + high * (bend + high * twist))
+        if (value_at_end > 0.0) != (value > 0.0) or value_at_end == 0.0:
             x = high
             neighbours = 0
             for _ in range(MOST_STEPS):
@@ -137,12 +137,12 @@ def forecast(run: Run, start: float, stop: float, aim: float) -> None:
         present = above(run, i, value(run, i))
         if guard * (present + level(run, i)) > 0.0:
             zero = level(run, i)  # it is out on the other side: zero is zero again
-        here = present + zero
-        way = run.probes[i].direction
+        current_value = present + zero
+        direction = run.probes[i].direction
         before = witness.expected
         time = math.inf
         doubt = 0.0
-        if (here > 0.0 and way % 2 == 1) or (here < 0.0 and way >= 2):
+        if (current_value > 0.0 and direction % 2 == 1) or (current_value < 0.0 and direction >= 2):
             v0 = run.start_values[i] + zero
             v1 = values_at(points, QUARTERS)[i] + zero
             v2 = values_at(points, QUARTERS + 1)[i] + zero
@@ -160,20 +160,20 @@ def forecast(run: Run, start: float, stop: float, aim: float) -> None:
             bend = 0.5 * (second + third)
             twist = third / 6.0
             # and behind the present time
-            there = v4 + behind * (rate + behind * (bend + behind * twist))
+            value_behind = v4 + behind * (rate + behind * (bend + behind * twist))
             rate += behind * (2.0 * bend + behind * (3.0 * twist))
             bend += behind * (3.0 * twist)
             x = math.nan
-            if there * here > 0.0:
-                x = first_root(there, rate, bend, twist, horizon / quarter)
+            if value_behind * current_value > 0.0:
+                x = first_root(value_behind, rate, bend, twist, horizon / quarter)
             if x == x:
                 slope = rate + x * (2.0 * bend + x * (3.0 * twist))
                 far = x + behind
-                more = -fourth * far * (far + 1.0) * (far + 2.0) * (far + 3.0) / 24.0 / slope
+                correction = -fourth * far * (far + 1.0) * (far + 2.0) * (far + 3.0) / 24.0 / slope
                 # what rounding of the differences can do to it
                 rounding = size * (1.0 + x * (2.0 + x * (1.0 + x))) / abs(slope)
-                time = now + (x + more) * quarter
-                doubt = (abs(more) + rounding) * quarter
+                time = now + (x + correction) * quarter
+                doubt = (abs(correction) + rounding) * quarter
                 if now < time < stop:
                     settled, moved = settle(run, i, time, now, stop, slope / quarter, zero)
                     if abs(moved) < doubt:

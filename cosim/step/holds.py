@@ -105,10 +105,10 @@ def has_held_derivatives(run: Run) -> bool:
 
 def is_held(run: Run, i: int) -> bool:
     """Whether a witness is held."""
-    found = False
+    is_listed = False
     for j in range(held_count(run)):
-        found = found or held_at(run, j) == i
-    return found
+        is_listed = is_listed or held_at(run, j) == i
+    return is_listed
 
 
 def leave_out_held(run: Run) -> None:
@@ -176,7 +176,7 @@ def realize_held(run: Run) -> None:
 
 
 def release_unpressed(run: Run) -> None:
-    """Release the witnesses that nothing presses any more.
+    """Release the witnesses that no rate presses against zero any more.
 
     One that leaves on the side for which its variables are not switched fires once more: now, or just
     behind its zero where that is still ahead.
@@ -185,14 +185,14 @@ def release_unpressed(run: Run) -> None:
     if count == 0:
         return
     realize_held(run)
-    kept = 0
+    remaining = 0
     for j in range(count):
         i = held_at(run, j)
         strength = run.c[run.plan.cache_size + j]
         is_pushed = hold_of(run, i).kind == PUSHED
         if strength > 0.0 and (is_pushed or strength < 1.0):
-            run.held_order[kept] = float(i)
-            kept += 1
+            run.held_order[remaining] = float(i)
+            remaining += 1
             continue
         now = value(run, i)
         witness = run.witnesses[i]
@@ -216,9 +216,9 @@ def release_unpressed(run: Run) -> None:
             for handler in run.handlers:
                 if handler.cause == TRIGGERED and handler.flag == i:
                     run.next_index[handler.number] = 1
-    if kept == count:
+    if remaining == count:
         return
-    run.holds.count = float(kept)
+    run.holds.count = float(remaining)
     # the derivatives that are left in the cache are those with the holds
     note_derivatives(run, False)
     walk_here(run, run.plan.derivatives.first, run.plan.derivatives.last)
@@ -240,11 +240,11 @@ def forget_hold(run: Run, i: int, why: int) -> None:
 
 def is_switched_over(run: Run, i: int) -> bool:
     """Whether the variables that a held witness switches were given other values."""
-    found = False
+    was_overwritten = False
     if hold_of(run, i).kind == SWITCHED:
         for switch in switches_of(run, i):
-            found = found or switched_value(run, switch) != switch.present
-    return found
+            was_overwritten = was_overwritten or switched_value(run, switch) != switch.present
+    return was_overwritten
 
 
 def switched_value(run: Run, switch: Switch) -> float:
@@ -290,7 +290,7 @@ def release_reset(run: Run) -> None:
     if moved:
         evaluate_before_updates(run)
         compute_rates(run, RATE_SPACING)
-    kept = 0
+    remaining = 0
     for j in range(count):
         i = held_at(run, j)
         stays = not is_switched_over(run, i)
@@ -298,11 +298,11 @@ def release_reset(run: Run) -> None:
             stays = stays and run.window_values[i] == value(run, i)
             stays = stays and run.present_values[i] == run.rates_now[i]
         if stays:
-            run.held_order[kept] = float(i)
-            kept += 1
+            run.held_order[remaining] = float(i)
+            remaining += 1
         else:
             forget_hold(run, i, RELEASED_BY_HANDLER)
-    run.holds.count = float(kept)
+    run.holds.count = float(remaining)
 
 
 def release_moved(run: Run) -> None:
@@ -311,7 +311,7 @@ def release_moved(run: Run) -> None:
     if count == 0:
         return
     compute_rates(run, RATE_SPACING)
-    kept = 0
+    remaining = 0
     for j in range(count):
         i = held_at(run, j)
         witness = run.witnesses[i]
@@ -321,9 +321,9 @@ def release_moved(run: Run) -> None:
         if gone:
             forget_hold(run, i, RELEASED_BY_WRITE)
         else:
-            run.held_order[kept] = float(i)
-            kept += 1
-    run.holds.count = float(kept)
+            run.held_order[remaining] = float(i)
+            remaining += 1
+    run.holds.count = float(remaining)
 
 
 def note_held(run: Run) -> None:
@@ -441,11 +441,11 @@ def hold_witness(run: Run, i: int, side: float, moves_on: bool) -> None:
         hold.size = float(SWITCH_WIDTH * count)
         switches = switches_of(run, i)
         for s in range(count):
-            done = candidate_switch(run, i, s)
-            switches[s].array = done.array
-            switches[s].offset = done.offset
-            switches[s].present = done.present
-            switches[s].other = done.other
+            candidate = candidate_switch(run, i, s)
+            switches[s].array = candidate.array
+            switches[s].offset = candidate.offset
+            switches[s].present = candidate.present
+            switches[s].other = candidate.other
         if count == 0:
             run.failure.witness = i
             raise NothingToHoldBy()

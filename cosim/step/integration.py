@@ -112,7 +112,7 @@ def restart_integration(run: Run) -> None:
 
 
 def follow_holds(run: Run, is_held: bool) -> None:
-    """Where the memory of the method has another length while witnesses are held, begin anew."""
+    """Restart the method where its memory has another length while witnesses are held."""
     before = memory_size(run)
     run.holds.uses_own_method = 1.0 if is_held else 0.0
     size = memory_size(run)
@@ -134,8 +134,8 @@ def take_step(run: Run, t_stop: float) -> None:
     if system.size == 0 and method.slot_numbers.shape[0] == SLOTS_HEADER:
         check_method(run, take_step_without_states(system, method, t, t_stop, UNBOUNDED))
     else:
-        given = by_address(system, method, t) + (t_stop, UNBOUNDED)
-        check_method(run, call_step(run.plan.method.step, given))
+        arguments = by_address(system, method, t) + (t_stop, UNBOUNDED)
+        check_method(run, call_step(run.plan.method.step, arguments))
     work = method.work
     run.clock.time = work.end
     run.evaluation.stage = MOTION
@@ -177,17 +177,28 @@ def has_rows_inside(run: Run) -> bool:
 
 
 def complete(run: Run) -> None:
-    """What dense output needs beyond the last step."""
+    """Complete the data that dense output needs beyond the last step."""
     if run.plan.method.complete == 0:
         return
     is_held = held_count(run) > 0
     y, c = probed(run)
     for m in range(run.c.shape[0] if is_held else run.plan.cache_size):
         c[m] = run.c[m]
-    there = ode_system(run, is_held)
-    system = OdeSystem(there.table, there.ints, there.first, there.last, y, run.p, run.d, run.k, run.h, c)
-    given = by_address(system, method_arrays(run), run.clock.time)
-    status = call_redo(run.plan.method.complete, given)
+    system_at_end = ode_system(run, is_held)
+    system = OdeSystem(
+        system_at_end.table,
+        system_at_end.ints,
+        system_at_end.first,
+        system_at_end.last,
+        y,
+        run.p,
+        run.d,
+        run.k,
+        run.h,
+        c,
+    )
+    arguments = by_address(system, method_arrays(run), run.clock.time)
+    status = call_redo(run.plan.method.complete, arguments)
     if status != 0:
         run.failure.block = status - 1
         raise BlockFailed()
@@ -195,8 +206,8 @@ def complete(run: Run) -> None:
 
 def call_method(run: Run, address: int, t: float, is_held: bool) -> None:
     """Call a function of the integrator that has the signature of a step taken again."""
-    given = by_address(ode_system(run, is_held), method_arrays(run), t)
-    check_method(run, call_redo(address, given))
+    arguments = by_address(ode_system(run, is_held), method_arrays(run), t)
+    check_method(run, call_redo(address, arguments))
 
 
 def check_method(run: Run, code: int) -> None:

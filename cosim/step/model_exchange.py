@@ -81,10 +81,10 @@ def find_crossed(run: Run) -> bool:
 
 def has_every_step(run: Run) -> bool:
     """Whether there are handlers of every step."""
-    found = False
+    has_handler = False
     for handler in run.handlers:
-        found = found or handler.cause == TIME_CAUSE
-    return found
+        has_handler = has_handler or handler.cause == TIME_CAUSE
+    return has_handler
 
 
 def complete_step(run: Run, t: float) -> int:

@@ -36,13 +36,13 @@ TRIGGERED, SCHEDULED = 2, 3
 
 def has_pending_updates(run: Run) -> bool:
     """Whether the next step begins with an update that is not one of every step."""
-    found = False
+    is_pending = False
     for handler in run.handlers:
         cause = handler.cause
         if handler.does != PUBLISH:
-            found = found or (cause == TRIGGERED and run.next_index[handler.number] != 0)
-            found = found or (cause == SCHEDULED and next_time(run, handler) <= run.clock.time)
-    return found
+            is_pending = is_pending or (cause == TRIGGERED and run.next_index[handler.number] != 0)
+            is_pending = is_pending or (cause == SCHEDULED and next_time(run, handler) <= run.clock.time)
+    return is_pending
 
 
 def write_row(run: Run, t: float, y: Reals, c: Reals) -> None:

@@ -182,12 +182,12 @@ def solve(matrix: Reals, right: Reals, n: int) -> None:
             continue
         if pivot != i:
             for m in range(n):
-                kept = matrix[i * n + m]
+                swapped = matrix[i * n + m]
                 matrix[i * n + m] = matrix[pivot * n + m]
-                matrix[pivot * n + m] = kept
-            kept = right[i]
+                matrix[pivot * n + m] = swapped
+            swapped = right[i]
             right[i] = right[pivot]
-            right[pivot] = kept
+            right[pivot] = swapped
         for r in range(i + 1, n):
             factor = matrix[r * n + i] / matrix[i * n + i]
             for m in range(i, n):

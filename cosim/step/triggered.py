@@ -99,8 +99,8 @@ def trigger_handlers(run: Run, near_by: float) -> None:
 
 
 def jumps(run: Run) -> bool:
-    """Which witnesses crossed because the state was written to since the last step, into CROSSED."""
-    found = False
+    """Mark in `has_crossed` the witnesses that crossed because the state was written since the last step."""
+    any_crossed = False
     measured = False
     forget_expected(run)
     release_moved(run)
@@ -122,7 +122,7 @@ def jumps(run: Run) -> bool:
                 measured = True
             noise = rounding(run, i)
         is_zero = abs(now) <= noise
-        way = direction_of(run, i)
+        direction = direction_of(run, i)
         guard = witness.guard
         if witness.band >= 0.0 and witness.level == 0.0:
             # written away from zero
@@ -133,8 +133,8 @@ def jumps(run: Run) -> bool:
             falls = False
             rises = False
         else:
-            falls = way != RISING and before > 0.0 and now <= 0.0
-            rises = way != FALLING and before < 0.0 and now >= 0.0
+            falls = direction != RISING and before > 0.0 and now <= 0.0
+            rises = direction != FALLING and before < 0.0 and now >= 0.0
         if is_zero:
             witness.level = 0.0
             witness.band = noise
@@ -142,10 +142,10 @@ def jumps(run: Run) -> bool:
         else:
             witness.band = NOT_AT_ZERO
         run.has_crossed[i] = 1 if falls or rises else 0
-        found = found or falls or rises
-    if found:
+        any_crossed = any_crossed or falls or rises
+    if any_crossed:
         note_located(run, run.clock.time, False)
-    return found
+    return any_crossed
 
 
 def trigger_arrivals(run: Run) -> bool:

@@ -83,7 +83,7 @@ def is_due(run: Run, handler: Handler, does: int, causes: int) -> bool:
 
 def list_due(run: Run, does: int, causes: int) -> int:
     """Note which handlers of a kind are due and what their timers are set to; their causes (bits)."""
-    found = 0
+    due_causes = 0
     first = -2  # not looked for yet
     for handler in run.handlers:
         if handler.does != does:
@@ -96,10 +96,10 @@ def list_due(run: Run, does: int, causes: int) -> int:
                 if waits_for(run, handler, first):
                     continue
             run.due[handler.number] = handler.cause
-            found |= 1 << handler.cause
+            due_causes |= 1 << handler.cause
             if handler.schedule == TIMED:
                 run.timer_values[handler.number] = run.d[handler.flag]
-    return found
+    return due_causes
 
 
 def serve_all(run: Run, does: int) -> None:
@@ -125,11 +125,11 @@ def note_answer(run: Run, severity: int, entry: int) -> None:
 
 def counts(run: Run, does: int) -> bool:
     """Whether a phase has had an effect that the statistics count."""
-    seen = False
+    is_counted = False
     for handler in run.handlers:
         due = handler.does == does and run.due[handler.number] != 0
-        seen = seen or (due and handler.is_private == 0)
-    return seen and SUCCEEDED <= run.answers.phase <= REACHED_TERMINATION
+        is_counted = is_counted or (due and handler.is_private == 0)
+    return is_counted and SUCCEEDED <= run.answers.phase <= REACHED_TERMINATION
 
 
 def run_updates(run: Run, causes: int) -> None:

@@ -42,8 +42,8 @@ class Part(cached_property):
         if not self.is_first:
             parts = owner.__dict__["PARTS"]
             place = parts.setdefault(name, DIRECTORY + 2 * len(parts))
-        given = {"rows_of": rows_of, "Kind": self.kind, "__name__": f"{owner.__module__}.{name}"}
-        self.func = run_source(self._text(name, place), given, f"run.{name}")[name]
+        namespace = {"rows_of": rows_of, "Kind": self.kind, "__name__": f"{owner.__module__}.{name}"}
+        self.func = run_source(self._text(name, place), namespace, f"run.{name}")[name]
 
     def _text(self, name: str, place: int) -> str:
         at, count = f"run.program[{place}]", f"run.program[{place + 1}]"

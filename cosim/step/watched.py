@@ -68,7 +68,7 @@ def compute_rates(run: Run, spacing: float) -> None:
 def rates_along(
     run: Run, y: Reals, p: Reals, d: Reals, k: Integers, c: Reals, spacing: float, out: Reals
 ) -> None:
-    """How fast the witnesses change along the solution through a state of now, into `out`; else NaN.
+    """Compute into `out` the rates of the witnesses along the solution through a present state; else NaN.
 
     Central differences, where a rate is not declared: the curvature of the solution drops out. ``c[0:n]`` is
     the derivative of `y`.
@@ -80,14 +80,14 @@ def rates_along(
         for i in range(len(run.witnesses)):
             out[i] = c[run.probes[i].rate]
         return
-    _, found = probed(run)
-    copy_cache(run, c, found)
+    _, moved_cache = probed(run)
+    copy_cache(run, c, moved_cache)
     later = run.clock.time + spacing
     earlier = run.clock.time - spacing
     could_look = look_along(run, later, y, p, d, k, c)
     if could_look:
         for i in range(len(run.witnesses)):
-            out[i] = found[run.probes[i].value]
+            out[i] = moved_cache[run.probes[i].value]
         could_look = look_along(run, earlier, y, p, d, k, c)
     for i in range(len(run.witnesses)):
         rate = run.probes[i].rate
@@ -98,16 +98,19 @@ def rates_along(
         elif later == earlier:
             out[i] = 0.0
         else:
-            before = found[run.probes[i].value]
+            before = moved_cache[run.probes[i].value]
             out[i] = (out[i] - before) / (later - earlier)
 
 
 def look_along(run: Run, t: float, y: Reals, p: Reals, d: Reals, k: Integers, c: Reals) -> bool:
-    """Compute the witnesses at another time, on the tangent of the solution; whether that is possible."""
-    moved, found = probed(run)
+    """Evaluate the witnesses at another time, on the tangent of the solution; whether that is possible."""
+    moved_state, moved_cache = probed(run)
     for m in range(y.shape[0]):
-        moved[m] = y[m] + (t - run.clock.time) * c[m]
-    return walk(run.watched, run.ints, 0, len(run.watched_blocks), t, moved, p, d, k, run.h, found) == 0
+        moved_state[m] = y[m] + (t - run.clock.time) * c[m]
+    return (
+        walk(run.watched, run.ints, 0, len(run.watched_blocks), t, moved_state, p, d, k, run.h, moved_cache)
+        == 0
+    )
 
 
 def walk_watched(run: Run, t: float, y: Reals, c: Reals) -> None:

@@ -97,8 +97,8 @@ def start_witnesses(run: Run, goes_on: bool) -> None:
         now = value(run, i)
         witness.value = now
         report_nan(run, i, now, run.clock.time)
-        way = direction_of(run, i)
-        is_wrong = (way == FALLING and now < 0.0) or (way == RISING and now > 0.0)
+        direction = direction_of(run, i)
+        is_wrong = (direction == FALLING and now < 0.0) or (direction == RISING and now > 0.0)
         if is_wrong and not is_condition(run, i) and witness.band < 0.0:
             report_finding(run, WRONG_SIDE, i, now)
             if run.plan.policy == STOP_RUN:
@@ -265,12 +265,12 @@ def search(run: Run, start: float, stop: float, window: float) -> bool:
     # What lies before may be hidden between the points: the first search stays as it is where nothing does.
     spacing = (stop - start) / PARTS
     for _ in range(SEARCHES):
-        wanted = points_apart(run, points, spacing, has_crossed)
+        distance = points_apart(run, points, spacing, has_crossed)
         end = run.search_window.start if has_crossed else stop
         worth = 4.0 if shortest_pulse(run) < spacing else WORTH_A_LOOK
-        if not wanted < 0.999 * spacing or not end - start > worth * window:
+        if not distance < 0.999 * spacing or not end - start > worth * window:
             break
-        parts = max(PARTS + 1, math.ceil((end - start) / wanted))
+        parts = max(PARTS + 1, math.ceil((end - start) / distance))
         spacing = (end - start) / parts
         if has_crossed:
             for i in range(points.witnesses):
@@ -321,7 +321,7 @@ def is_noise(run: Run) -> bool:
     count = len(run.witnesses)
     points = points_of(run)
     largest = -1.0
-    found = False
+    has_noise = False
     for i in range(count):
         before = run.start_values[i]
         left = values_at(points, LEFT)[i]
@@ -335,8 +335,8 @@ def is_noise(run: Run) -> bool:
             if abs(furthest) <= rounding(run, i):
                 run.levels[i].band = rounding(run, i)
                 run.course.has_bands = 1
-                found = True
-    return found
+                has_noise = True
+    return has_noise
 
 
 def points_apart(run: Run, points: Points, spacing: float, has_crossed: bool) -> float:
@@ -347,15 +347,15 @@ def points_apart(run: Run, points: Points, spacing: float, has_crossed: bool) ->
     lies at zero until a crossing has rates of rounding.
     """
     count = len(run.witnesses)
-    wanted = math.inf
+    distance = math.inf
     for i in range(count):
-        lies = has_crossed and values_at(points, LEFT)[i] == 0.0
-        if not is_condition(run, i) and not lies:
-            wanted = min(wanted, spacing_for(points, i))
+        starts_at_zero = has_crossed and values_at(points, LEFT)[i] == 0.0
+        if not is_condition(run, i) and not starts_at_zero:
+            distance = min(distance, spacing_for(points, i))
             if declared_rate(run, i) >= 0 and hides(points, i):
-                wanted = min(wanted, 0.5 * spacing)
+                distance = min(distance, 0.5 * spacing)
     length = run.clock.time - run.last_step.start
-    return min(max(wanted, length / MOST_PARTS), shortest_pulse(run))
+    return min(max(distance, length / MOST_PARTS), shortest_pulse(run))
 
 
 def list_crossed(run: Run, crossed: Integers) -> None:
@@ -366,20 +366,20 @@ def list_crossed(run: Run, crossed: Integers) -> None:
         crossed[i] = 1 if is_crossing(run, i, run.window_values[i], now) else 0
 
 
-def is_missing(run: Run, wanted: Integers, there: Integers) -> bool:
+def is_missing(run: Run, must_cross: Integers, have_crossed: Integers) -> bool:
     """Whether a witness that has to cross has not."""
     missing = False
     for i in range(len(run.witnesses)):
-        missing = missing or (wanted[i] != 0 and there[i] == 0)
+        missing = missing or (must_cross[i] != 0 and have_crossed[i] == 0)
     return missing
 
 
-def largest_shift(run: Run, wanted: Integers) -> float:
+def largest_shift(run: Run, must_cross: Integers) -> float:
     """How much later the last of the witnesses crosses, by its present value and rate."""
     shift = 0.0
     is_first = True
     for i in range(len(run.witnesses)):
-        if wanted[i] != 0:
+        if must_cross[i] != 0:
             part = run.present_values[i] / run.rates_now[i]
             if part - part == 0.0:
                 if is_first or -part > shift:
@@ -389,19 +389,19 @@ def largest_shift(run: Run, wanted: Integers) -> float:
 
 
 def step_to_crossing(run: Run, window: float) -> bool:
-    """Take the step again so that it ends just past the crossing; whether one has crossed there.
+    """Repeat the step so that it ends just past the crossing; return whether a witness has crossed there.
 
     `has_crossed` then says which, `rates_now` has their rates. Dense output and a step of the method itself
     may differ about the zero: then it is bracketed on steps.
     """
     points = points_of(run)
-    wanted = run.has_crossed
-    there = run.has_fired
+    must_cross = run.has_crossed
+    crossed_at_time = run.has_fired
     stop = run.clock.time
     for i in range(points.witnesses):
         low = values_at(points, LEFT)[i]
         run.window_values[i] = low
-        wanted[i] = 1 if is_crossing(run, i, low, values_at(points, RIGHT)[i]) else 0
+        must_cross[i] = 1 if is_crossing(run, i, low, values_at(points, RIGHT)[i]) else 0
     time = run.search_window.end
     reach = window
     before = run.last_step.start
@@ -409,20 +409,20 @@ def step_to_crossing(run: Run, window: float) -> bool:
         time = stop  # the step ends there already
     latest = before  # at which not all have crossed
     spacing = min(RATE_SPACING, 1e-3 * (stop - before))
-    list_crossed(run, there)
-    earliest = math.inf if is_missing(run, wanted, there) else stop
+    list_crossed(run, crossed_at_time)
+    earliest = math.inf if is_missing(run, must_cross, crossed_at_time) else stop
     missing = False
     for n in range(CORRECTIONS):
         if run.clock.time != time:
             redo(run, time)
-        list_crossed(run, there)
-        missing = is_missing(run, wanted, there)
+        list_crossed(run, crossed_at_time)
+        missing = is_missing(run, must_cross, crossed_at_time)
         if missing:
             latest = time
         else:
             earliest = time
         compute_rates(run, spacing)
-        shift = largest_shift(run, wanted)
+        shift = largest_shift(run, must_cross)
         if time >= stop or (not missing and (shift >= -window or earliest - latest <= window)):
             break
         guess = time + shift + 0.25 * window
@@ -440,8 +440,8 @@ def step_to_crossing(run: Run, window: float) -> bool:
         redo(run, earliest)
     if is_redone or spacing < RATE_SPACING:
         compute_rates(run, RATE_SPACING)
-    list_crossed(run, wanted)
+    list_crossed(run, must_cross)
     some = False
     for i in range(points.witnesses):
-        some = some or wanted[i] != 0
+        some = some or must_cross[i] != 0
     return some

@@ -38,10 +38,10 @@ SET_BY_ANOTHER = -1  # in WAS_SET: by a handler that another event has called
 
 def set_guard(run: Run, i: int) -> float:
     """The guard of a witness that was set to zero: its triggering side."""
-    way = direction_of(run, i)
-    if way == BOTH:
+    direction = direction_of(run, i)
+    if direction == BOTH:
         return EITHER
-    return 1.0 if way == FALLING else -1.0
+    return 1.0 if direction == FALLING else -1.0
 
 
 def move(m: int, turn: int) -> float:
@@ -57,14 +57,14 @@ def move(m: int, turn: int) -> float:
 
 
 def measure_rounding(run: Run) -> None:
-    """How far the witnesses move when what they are computed from moves by rounding, into ROUNDING.
+    """Measure into `roundings` how far the witnesses move when states and time move by rounding.
 
     States and time are moved in three directions, each of them forward and back: what moves a witness one
     way alone is a jump and no rounding.
     """
     count = len(run.witnesses)
-    moved, found = probed(run)
-    copy_cache(run, run.c, found)
+    moved_state, moved_cache = probed(run)
+    copy_cache(run, run.c, moved_cache)
     time = run.clock.time
     n = run.y.shape[0]
     for i in range(count):
@@ -75,14 +75,24 @@ def measure_rounding(run: Run) -> None:
         for back in range(2):
             sign = 1.0 if back == 0 else -1.0
             for m in range(n):
-                moved[m] = run.y[m] + sign * move(m, turn) * run.y[m]
+                moved_state[m] = run.y[m] + sign * move(m, turn) * run.y[m]
             t = time + sign * move(n, turn) * time
             status = walk(
-                run.watched, run.ints, 0, len(run.watched_blocks), t, moved, run.p, run.d, run.k, run.h, found
+                run.watched,
+                run.ints,
+                0,
+                len(run.watched_blocks),
+                t,
+                moved_state,
+                run.p,
+                run.d,
+                run.k,
+                run.h,
+                moved_cache,
             )
             for i in range(count):
-                there = found[run.probes[i].value]
-                distance = abs(there - value(run, i)) if status == 0 else 0.0
+                moved_value = moved_cache[run.probes[i].value]
+                distance = abs(moved_value - value(run, i)) if status == 0 else 0.0
                 if distance < run.least_distances[i]:
                     run.least_distances[i] = distance
         for i in range(count):
@@ -157,11 +167,11 @@ def start_zeros(run: Run) -> None:
 
 
 def note_zeros(run: Run, has_triggered: bool) -> None:
-    """At the end of a step: which witnesses lie at zero; whether those in `has_crossed` have triggered."""
+    """Store which witnesses lie at zero at the end of a step; those in `has_crossed` may have triggered."""
     largest = largest_state(run)
     far = NEAR * max(largest, abs(run.clock.time))
     measured = False
-    seen = False
+    has_rates = False
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
         band = witness.band
@@ -189,24 +199,24 @@ def note_zeros(run: Run, has_triggered: bool) -> None:
         if not (near and abs(now) <= noise):
             continue
         witness.band = noise
-        way = direction_of(run, i)
-        falls = way != RISING and before > 0.0
-        rises = way != FALLING and before < 0.0
+        direction = direction_of(run, i)
+        falls = direction != RISING and before > 0.0
+        rises = direction != FALLING and before < 0.0
         if not crossed and (falls or rises):
-            if not seen:
+            if not has_rates:
                 compute_rates(run, RATE_SPACING)
-                seen = True
+                has_rates = True
             witness.rate = run.rates_now[i]
             witness.guard = ARRIVED if falls else -ARRIVED
 
 
 def has_arrivals(run: Run) -> bool:
     """Whether a witness has come to zero and has not passed it, or was taken away from there."""
-    found = False
+    has_arrived = False
     for i in range(len(run.witnesses)):
         was_taken = run.was_set[i] > 1
-        found = found or was_taken or abs(run.witnesses[i].guard) == ARRIVED
-    return found
+        has_arrived = has_arrived or was_taken or abs(run.witnesses[i].guard) == ARRIVED
+    return has_arrived
 
 
 def list_arrivals(run: Run) -> bool:
@@ -246,7 +256,7 @@ def may_be_set(run: Run, handler: Handler, i: int) -> bool:
 
 
 def note_set(run: Run, handler: Handler) -> None:
-    """A handler has run: mark in WAS_SET the witnesses that it has set to the zero at which they lie.
+    """Mark in `was_set` the witnesses that a handler has set to the zero at which they lie.
 
     Where the handler is not theirs, those that fire at this instant, just behind zero, count as well. It is
     called once more with the states that it may set moved: a witness that it sets does not move.
@@ -257,17 +267,17 @@ def note_set(run: Run, handler: Handler) -> None:
     if not asks:
         return
     largest = largest_state(run)
-    moved, found = probed(run)
-    copy_cache(run, run.c, found)
+    moved_state, moved_cache = probed(run)
+    copy_cache(run, run.c, moved_cache)
     for m in range(run.y.shape[0]):
-        moved[m] = run.y[m]
+        moved_state[m] = run.y[m]
     for link in run.states_set_by(handler):
         m = link.state
-        moved[m] = run.y[m] + move(m, 0) * (largest if largest > 0.0 else 1.0)
-        run.c[link.result] = moved[m]
+        moved_state[m] = run.y[m] + move(m, 0) * (largest if largest > 0.0 else 1.0)
+        run.c[link.result] = moved_state[m]
     block = handler.block
     time = run.clock.time
-    if walk(run.table, run.ints, block, block + 1, time, moved, run.p, run.d, run.k, run.h, run.c) != 0:
+    if walk(run.table, run.ints, block, block + 1, time, moved_state, run.p, run.d, run.k, run.h, run.c) != 0:
         return
     for after in range(2):
         if (
@@ -277,26 +287,26 @@ def note_set(run: Run, handler: Handler) -> None:
                 0,
                 len(run.watched_blocks),
                 time,
-                moved,
+                moved_state,
                 run.p,
                 run.d,
                 run.k,
                 run.h,
-                found,
+                moved_cache,
             )
             != 0
         ):
             return
         for link in run.states_set_by(handler):
             i = link.witness
-            there = found[run.probes[i].value]
-            was = value(run, i) if after == 0 or run.witnesses[i].band >= 0.0 else 0.0
+            moved_value = moved_cache[run.probes[i].value]
+            unmoved_value = value(run, i) if after == 0 or run.witnesses[i].band >= 0.0 else 0.0
             if after == 0:
-                run.roundings[i] = abs(there - was)
-            elif abs(there - was) < 0.5 * rounding(run, i) and may_be_set(run, handler, i):
+                run.roundings[i] = abs(moved_value - unmoved_value)
+            elif abs(moved_value - unmoved_value) < 0.5 * rounding(run, i) and may_be_set(run, handler, i):
                 run.was_set[i] = 1 if is_own(run, handler, i) else SET_BY_ANOTHER
         for link in run.states_set_by(handler):
-            moved[link.state] = run.c[link.result]
+            moved_state[link.state] = run.c[link.result]
 
 
 def note_written(run: Run) -> None:

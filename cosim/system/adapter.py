@@ -56,20 +56,20 @@ def block_function(
             "_as_table": as_table,
             "__name__": "cosim.system.adapter",
         }
-        block = _written(cls, kernel, arguments, namespace)
+        block = _write_block(cls, kernel, arguments, namespace)
         block.__qualname__ = block.__name__ = f"{cls.__name__}_{name}"
         block.__dict__["__row__"] = row_width(kernel, arguments)
         _adapters[key] = block
     return _adapters[key]
 
 
-def _written(
+def _write_block(
     cls: type, kernel: KernelFunction, arguments: Sequence[Argument], namespace: dict[str, Any]
 ) -> types.FunctionType:
     source, label = block_source(cls, kernel, arguments), f"{cls.__qualname__}.{kernel.function.__name__}"
     run_source(source, namespace, f"adapter of {label}")
-    made: types.FunctionType = namespace["block"]
-    return made
+    block: types.FunctionType = namespace["block"]
+    return block
 
 
 def block_source(cls: Any, kernel: KernelFunction, arguments: Sequence[Argument]) -> str:
@@ -145,6 +145,6 @@ def python_block(
 ) -> Callable[..., None]:
     """The block of a plain-Python method; the last integer of a row is the index of its instance."""
     namespace: dict[str, Any] = {"_kernel": kernel.function, "_as_table": as_table, "_instances": instances}
-    block = _written(cls, kernel, arguments, namespace)
+    block = _write_block(cls, kernel, arguments, namespace)
     functools.update_wrapper(block, kernel.function)
     return block

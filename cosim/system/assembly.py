@@ -116,7 +116,7 @@ class Assembly:
         return self.layout.slots[part.name][name]
 
     def asked(self, part: Component, name: str) -> Slot:
-        """Where that lies which a kernel function of the part would get for an argument of this name."""
+        """The slot that a kernel function of the part gets for an argument of this name."""
         return self._argument_slot(part, known_names(part.declarations)[name], {})
 
     def derivative(self, part: Component, name: str) -> Slot:
@@ -172,23 +172,23 @@ class Assembly:
         for parts in alike.values():
             for declarations in zip(*(part.declarations.values() for part in parts), strict=True):
                 for part, declaration in zip(parts, declarations, strict=True):
-                    self._place(part.name, part, declaration)
+                    self._allocate_declared(part.name, part, declaration)
 
-    def _place(self, name: str, part: Component, declaration: Declaration) -> None:
-        """Where a part keeps what it declares, of all but its states."""
+    def _allocate_declared(self, name: str, part: Component, declaration: Declaration) -> None:
+        """Allocate the slots of a declaration of a part, of all kinds but states."""
         layout, key, kind, size = self.layout, declaration.name, declaration.kind, declaration.size
-        mine, given = layout.slots[name], part.values.numbers
+        slots, start_values = layout.slots[name], part.values.numbers
         if kind in CACHE_KINDS:
-            mine[key] = layout.allocate("c", size, key, name)
+            slots[key] = layout.allocate("c", size, key, name)
             if kind == "input":
-                mine[f"{key}_dot"] = layout.allocate("c", size, f"{key}_dot", name)
+                slots[f"{key}_dot"] = layout.allocate("c", size, f"{key}_dot", name)
         elif kind == "parameter":
-            mine[key] = self.constant("p", _repeated(given[key], size))
+            slots[key] = self.constant("p", _repeated(start_values[key], size))
         elif kind == "option":
-            mine[key] = self.constant("p", [_option_number(part, key)])
+            slots[key] = self.constant("p", [_option_number(part, key)])
         elif kind in ("discrete", "integer", "signal"):
-            numbers = _repeated(given.get(key, np.zeros(1)), size)
-            mine[key] = slot = self.constant("d" if kind == "discrete" else "k", numbers)
+            numbers = _repeated(start_values.get(key, np.zeros(1)), size)
+            slots[key] = slot = self.constant("d" if kind == "discrete" else "k", numbers)
             for i in range(size):
                 self.discrete_stage[slot.array, slot.offset + i] = _invalidated(part, declaration)
         elif kind == "history":
@@ -196,7 +196,7 @@ class Assembly:
             first = layout.allocate("h", count * room)
             starts = [first.offset + i * room for i in range(count)]
             ring = self.constant("k", [n for start in starts for n in empty_ring(start)])
-            mine[key], mine[f"{key}_ring"] = first, ring
+            slots[key], slots[f"{key}_ring"] = first, ring
             for i in range(ring.size):
                 self.discrete_stage["k", ring.offset + i] = Stage.TIME
 
@@ -236,8 +236,12 @@ class Assembly:
             return
         function = self._function(part, name, kernel, plan.arguments)
         count = self.elements.get(part.name, 1)
-        wanted = kernel.stage or Stage.INSTANCE
-        stage = Stage[part.values.options[wanted].upper()] if isinstance(wanted, str) else wanted
+        declared_stage = kernel.stage or Stage.INSTANCE
+        stage = (
+            Stage[part.values.options[declared_stage].upper()]
+            if isinstance(declared_stage, str)
+            else declared_stage
+        )
         for slots in choices:
             rows = plan.rows(slots, count)
             writes = of_names(slots, plan.writes)
@@ -261,9 +265,9 @@ class Assembly:
                 tells_flows=plan.tells_flows if count == 1 else None,
             )
             if kernel.role == "update":
-                kept = [d.options["of"] for d in part.declarations.values() if d.kind == "history"]
-                self.remembered[part.name] = [slots[of] for of in kept if of in slots]
-                self.remembered_rates |= {slots[f"{of}_dot"] for of in kept if f"{of}_dot" in slots}
+                histories_of = [d.options["of"] for d in part.declarations.values() if d.kind == "history"]
+                self.remembered[part.name] = [slots[of] for of in histories_of if of in slots]
+                self.remembered_rates |= {slots[f"{of}_dot"] for of in histories_of if f"{of}_dot" in slots}
                 self.updates[kernel.at].append(block)
             else:
                 self.blocks.append(block)
@@ -271,11 +275,11 @@ class Assembly:
                 self.swaps.append((slots[argument.name], self.layout.slots[part.name][argument.of]))
 
     def _own_slot(self, part: Component, name: str, size: int) -> Slot:
-        """A slot of a part that it does not declare itself: made when it is first asked for."""
-        mine = self.layout.slots[part.name]
-        if name not in mine:
-            mine[name] = self.allocate(name, size, part.name)
-        return mine[name]
+        """A slot of a part that the part does not declare: allocated at the first call."""
+        slots = self.layout.slots[part.name]
+        if name not in slots:
+            slots[name] = self.allocate(name, size, part.name)
+        return slots[name]
 
     def _plan(self, part: Component, name: str, kernel: KernelFunction) -> RowPlan:
         key = (type(part), name)
@@ -298,10 +302,10 @@ class Assembly:
             self._derivatives[key] = None
             source = part.values.attachments.get(name.removesuffix("_dot"))
             path = source.name if isinstance(source, Component) else source
-            found = path is not None and self.wiring.has_derivative(path, 1)
-            if not found and self._derivatives[key]:
+            has_derivative = path is not None and self.wiring.has_derivative(path, 1)
+            if not has_derivative and self._derivatives[key]:
                 self.wiring.forget_derivatives()
-            self._derivatives[key] = found
+            self._derivatives[key] = has_derivative
         if self._derivatives[key] is None:
             self._derivatives[key] = True  # in a circle: if nothing else in it is missing
         return bool(self._derivatives[key])
@@ -334,15 +338,15 @@ class Assembly:
         """Slots by argument name: one dictionary, or one for each attachment (or collected slot)."""
         choices: list[dict[str, Slot]] = [{}]
         for argument in plan.collected:
-            found = self._collected(argument.slot, part)
-            choices = [{**c, argument.name: s} for c in choices for s in found]
+            collected = self._collected(argument.slot, part)
+            choices = [{**c, argument.name: s} for c in choices for s in collected]
         for attachment, kind in plan.repeated.items():
             count = len(kind.everything(self))
             choices = [{**c, f"@{attachment}": Slot("", i, 0)} for c in choices for i in range(count)]
-        mine = self.layout.slots[part.name]
+        part_slots = self.layout.slots[part.name]
         for choice in choices:
             for name in plan.own:
-                choice[name] = mine[name]
+                choice[name] = part_slots[name]
             for argument in plan.placed:
                 choice[argument.name] = self._argument_slot(part, argument, choice)
         return choices
@@ -382,22 +386,26 @@ class Assembly:
         return slot
 
     def provided(self, argument: Argument, provider: str) -> Slot:
-        """Where a part of that name keeps what it offers through an attachment."""
-        found = self.layout.slots.get(provider, {}).get(argument.slot)
-        if found is None:
-            known = [name for name, slots in self.layout.slots.items() if argument.slot in slots]
+        """The slot that a part of that name offers through an attachment."""
+        slot = self.layout.slots.get(provider, {}).get(argument.slot)
+        if slot is None:
+            providers = [name for name, slots in self.layout.slots.items() if argument.slot in slots]
             if provider not in self.parts_by_name:
-                raise LookUpError(argument.of, provider, known)
-            there = f"; there are: {', '.join(sorted(known)[:10])}" if known else ""
-            raise ModelError.of("", f"{argument.of} is '{provider}', which has no {argument.slot}{there}")
-        return found
+                raise LookUpError(argument.of, provider, providers)
+            hint = f"; there are: {', '.join(sorted(providers)[:10])}" if providers else ""
+            raise ModelError.of("", f"{argument.of} is '{provider}', which has no {argument.slot}{hint}")
+        return slot
 
     def _collected(self, slot: str, part: Component) -> list[Slot]:
-        found = []
-        for name, other in self.parts_by_name.items():
-            if other is not part and slot in other.declarations and other.declarations[slot].size == 1:
-                found.append(self.wiring.in_cache(self.layout.slots[name][slot], f"{name}.{slot}"))
-        return found
+        slots = []
+        for name, other_part in self.parts_by_name.items():
+            if (
+                other_part is not part
+                and slot in other_part.declarations
+                and other_part.declarations[slot].size == 1
+            ):
+                slots.append(self.wiring.in_cache(self.layout.slots[name][slot], f"{name}.{slot}"))
+        return slots
 
     def attached_path(self, part: Component, attachment: str) -> str:
         """What an attachment was given, as text."""
@@ -457,19 +465,19 @@ class Assembly:
                     self.nan_slots.append(slot)
 
     def _check_sources(self, written: set[int]) -> None:
-        """Whatever a component reads from the cache has to be computed by another; said once for each."""
+        """Report each value that a component reads from the cache and that no block computes, once."""
         if self._problems:
             return
-        known = written.union(self.graph.adds.numbers.tolist())
-        known.update(self.layout.regions_of((*self.nan_slots, self.side, *self.smoothness.values())))
+        computed = written.union(self.graph.adds.numbers.tolist())
+        computed.update(self.layout.regions_of((*self.nan_slots, self.side, *self.smoothness.values())))
         updates = (block for blocks in self.updates.values() for block in blocks)
-        others = (
+        updates_and_handlers = (
             (block, self.layout.regions_of(block.reads)) for block in (*updates, *self.handlers.values())
         )
-        for block, regions in (*zip(self.blocks, self.graph.reads, strict=True), *others):
-            for region in () if known.issuperset(regions) or not block.owners else regions:
-                if region not in known:
-                    known.add(region)
+        for block, regions in (*zip(self.blocks, self.graph.reads, strict=True), *updates_and_handlers):
+            for region in () if computed.issuperset(regions) or not block.owners else regions:
+                if region not in computed:
+                    computed.add(region)
                     name = self.layout.region_name(region)
                     reader = f"{block.owners[0]} ({block.label})"
                     self.problem(

@@ -1,4 +1,4 @@
-"""Which component it was that could not be evaluated."""
+"""The component that could not be evaluated."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ def block_failure(system: System, state: State, index: int) -> SimulationError:
     index : int
         Of the row of the table: of the system's, or of the one where witnesses are held.
     """
-    known = f": {last_errors[0]}" if last_errors else ""
+    cause = f": {last_errors[0]}" if last_errors else ""
     first, last = system.inner_range
     if index >= last:  # where witnesses are held the evaluation stands behind all rows
         index += system.derivative_range[0] - last
         if index == system.derivative_range[1]:
-            return SimulationError(state.time, f"the derivative with what holds witnesses failed{known}")
+            return SimulationError(state.time, f"the derivative with what holds witnesses failed{cause}")
     elif index >= first:
         index = system.inner_blocks[index - first]
     block = system.blocks[index]
@@ -58,11 +58,11 @@ def block_failure(system: System, state: State, index: int) -> SimulationError:
             place = _place(system, error, owner)
             refusal = _refusal(system, state, owner, block.label)
             place, error = (place, error) if refusal is None else ("", refusal)
-            more = "" if owner or system.solver is None else system.solver.explain(state, str(error))
-            result = SimulationError(state.time, f"{where}: {kind}{error}{place}{more}")
+            explanation = "" if owner or system.solver is None else system.solver.explain(state, str(error))
+            result = SimulationError(state.time, f"{where}: {kind}{error}{place}{explanation}")
             result.__cause__ = error
             return result
-    return SimulationError(state.time, f"{block.label}: failed{known}, and does not when called again")
+    return SimulationError(state.time, f"{block.label}: failed{cause}, and does not when called again")
 
 
 def _place(system: System, error: BaseException, owner: str) -> str:
@@ -78,7 +78,7 @@ def _place(system: System, error: BaseException, owner: str) -> str:
 
 
 def _refusal(system: System, state: State, owner: str, label: str) -> ValueError | None:
-    """What a check says that has just raised, in its own words."""
+    """The message of the check that has just raised."""
     for check in system.checks:
         if (check.part, check.name) == (owner, label):
             sentence = check.sentence(state._arrays["c"])

@@ -25,15 +25,15 @@ class Dependencies:
 
     def behind_at_start(self, slot: Slot) -> set[Slot]:
         """Also what updates, and handlers of the 0th step, of the parts read whose variables are met."""
-        found: set[Slot] = set()
+        sources: set[Slot] = set()
         pending = [slot]
         while pending:
-            new = self._assembly.graph.sources(pending.pop(), self._assembly.updates["end"]) - found
-            found |= new
+            new = self._assembly.graph.sources(pending.pop(), self._assembly.updates["end"]) - sources
+            sources |= new
             for blocks, variables in self._first_handlers:
                 if any(slot.overlaps(variable) for slot in new for variable in variables):
                     pending += [slot for block in blocks for slot in block.reads if slot.size]
-        return found
+        return sources
 
     @cached_property
     def _first_handlers(self) -> list[tuple[list[Block], list[Slot]]]:
@@ -55,12 +55,12 @@ class Dependencies:
         if slot.array != "c":
             return set()
         layout, behind = self._assembly.layout, self._assembly.graph.regions_behind(slot)
-        found = set()
+        paths = set()
         for path in self._system.inputs:
             part, _, port = path.partition(".")
             if layout.region_of(layout.slots[part][port].offset) in behind:
-                found.add(path)
-        return found
+                paths.add(path)
+        return paths
 
     def discrete(self) -> set[str]:
         """Paths of discrete variables, and of outputs that are computed from these and parameters alone."""
@@ -76,14 +76,14 @@ class Dependencies:
 
         moving = self._assembly.graph.followers(outside=moves)
         outputs = [v for v in variables if v.kind == "output" and v.slot.array == "c"]
-        still = [v for v in outputs if layout.region_of(v.slot.offset) not in moving]
-        return held | {v.path for v in still if TIME not in self.behind(v.slot)}
+        unmoved_outputs = [v for v in outputs if layout.region_of(v.slot.offset) not in moving]
+        return held | {v.path for v in unmoved_outputs if TIME not in self.behind(v.slot)}
 
-    def names(self, found: Iterable[Slot]) -> set[str]:
+    def names(self, slots: Iterable[Slot]) -> set[str]:
         """Paths of the parameters, states and inputs that lie there."""
         lie = {v.path: v.slot for v in self._system.variables.values() if v.slot.array != "c"}
         lie |= self._assembly.free_inputs
-        read = places(found)
+        read = places(slots)
         return {path for path, slot in lie.items() if not read.isdisjoint(places([slot]))}
 
 

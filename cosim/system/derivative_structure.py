@@ -30,19 +30,21 @@ def derivative_structure(blocks: Sequence[Block], ny: int) -> tuple[NDArray[np.i
     rows : ndarray of int64
         The row of each entry, rising in each column.
     """
-    known: dict[int, int] = {}  # offset in the cache -> the states it depends on, one bit each
+    states_of: dict[int, int] = {}  # offset in the cache -> the states it depends on, one bit each
     for block in blocks:
         flows = block.flows()
-        whole = 0 if flows else _states(known, block.reads)
+        states_of_reads = 0 if flows else _states(states_of, block.reads)
         for slot in (*block.writes, *block.adds):
             if slot.array == "c":
                 for i in range(slot.size):
                     offset = slot.offset + i
-                    states = _states(known, behind(block, flows, slot.part(i))) if flows else whole
-                    known[offset] = known.get(offset, 0) | states
+                    states = (
+                        _states(states_of, behind(block, flows, slot.part(i))) if flows else states_of_reads
+                    )
+                    states_of[offset] = states_of.get(offset, 0) | states
     columns: list[list[int]] = [[] for _ in range(ny)]
     for row in range(ny):
-        states = known.get(row, 0)
+        states = states_of.get(row, 0)
         while states:
             lowest = states & -states
             columns[lowest.bit_length() - 1].append(row)
@@ -51,13 +53,13 @@ def derivative_structure(blocks: Sequence[Block], ny: int) -> tuple[NDArray[np.i
     return starts, np.array([row for column in columns for row in column], dtype=np.int64)
 
 
-def _states(known: dict[int, int], slots: Iterable[Slot]) -> int:
+def _states(states_of: dict[int, int], slots: Iterable[Slot]) -> int:
     """Bits of the states that these slots depend on."""
-    found = 0
+    states = 0
     for slot in slots:
         if slot.array == "y":
-            found |= ((1 << slot.size) - 1) << slot.offset
+            states |= ((1 << slot.size) - 1) << slot.offset
         elif slot.array == "c":
             for offset in range(slot.offset, slot.offset + slot.size):
-                found |= known.get(offset, 0)
-    return found
+                states |= states_of.get(offset, 0)
+    return states

@@ -47,8 +47,8 @@ def resize(parts: Mapping[str, Component], problem: Report) -> dict[str, int]:
 
 def _resized(part: Component, declaration: Declaration, count: int) -> Declaration:
     kind, each = declaration.kind, declaration.options.get("each")
-    given = part.values.numbers.get(declaration.name)
-    grows = kind in RESIZED or (kind == "parameter" and each and given is not None and given.size > 1)
+    numbers = part.values.numbers.get(declaration.name)
+    grows = kind in RESIZED or (kind == "parameter" and each and numbers is not None and numbers.size > 1)
     return replace(declaration, shape=(count,)) if grows and declaration.shape == () else declaration
 
 
@@ -87,13 +87,13 @@ def size_of(
 
 
 def _sources(part: Component) -> list[tuple[str, str]]:
-    """The attachments that are taken element by element, with their paths."""
-    found = []
-    for name, given in part.values.attachments.items():
+    """The attachments that are read element by element, with their paths."""
+    sources = []
+    for name, source in part.values.attachments.items():
         declaration = part.values.declarations[name]
-        if given is not None and declaration.options["provides"] == "source" and declaration.shape == ():
-            found.append((name, given.name if isinstance(given, Component) else str(given)))
-    return found
+        if source is not None and declaration.options["provides"] == "source" and declaration.shape == ():
+            sources.append((name, source.name if isinstance(source, Component) else str(source)))
+    return sources
 
 
 def _each(part: Component) -> list[tuple[Declaration, NDArray[np.float64]]]:
@@ -111,6 +111,6 @@ def _check(
     count = counts[name]
     sizes = [(f"{n} = '{path}'", size_of(path, parts, counts)) for n, path in _sources(part)]
     sizes += [(d.name, n.size) for d, n in _each(part)]
-    wrong = [f"{what} has {size}" for what, size in sizes if size not in (1, count)]
+    wrong = [f"{label} has {size}" for label, size in sizes if size not in (1, count)]
     if wrong:
         problem(name, f"{', '.join(wrong)} elements, the largest source {count}; give one number or {count}.")

@@ -63,8 +63,8 @@ class Graph:
         after, before = np.concatenate(later), np.concatenate(earlier)
         has_owner = np.array([bool(block.owners) for block in self.blocks], dtype=bool)
         # a solver reads what it has written itself
-        found = (before != NO_BLOCK) & ((before != after) | has_owner[after])
-        return ShortLists.of_sets(after[found], before[found], count)
+        is_predecessor = (before != NO_BLOCK) & ((before != after) | has_owner[after])
+        return ShortLists.of_sets(after[is_predecessor], before[is_predecessor], count)
 
     def makers(self, region: int) -> list[int]:
         """The blocks that write a region of the cache or add to it."""
@@ -96,23 +96,23 @@ class Graph:
     def stage_of_region(self) -> list[Stage]:
         """The stage at which each region of the cache is complete; MODEL where nothing computes it."""
         stages = [*self.stages, Stage.MODEL]  # the last is that of NO_BLOCK
-        found = [stages[i] for i in self._writer.tolist()]
+        stage_of = [stages[i] for i in self._writer.tolist()]
         for region in np.flatnonzero(self._adders.counts).tolist():
-            found[region] = max([found[region], *(stages[i] for i in self._adders[region])])
-        return found
+            stage_of[region] = max([stage_of[region], *(stages[i] for i in self._adders[region])])
+        return stage_of
 
     def regions_behind(self, stop: Slot) -> set[int]:
         """Regions of the cache that the value at `stop` depends on at the same instant, its own as well."""
         region = self.layout.region_of(stop.offset)
-        found, seen = {region}, set()
+        regions, visited = {region}, set()
         pending = self.makers(region)
         while pending:
             i = pending.pop()
-            if i not in seen:
-                seen.add(i)
-                found.update(self.reads[i])
+            if i not in visited:
+                visited.add(i)
+                regions.update(self.reads[i])
                 pending += self.predecessors[i]
-        return found
+        return regions
 
     def followers(
         self, starts: Sequence[Slot] = (), outside: Callable[[Slot], bool] | None = None
@@ -121,15 +121,17 @@ class Graph:
 
         `outside` says whether one outside the cache is one of them.
         """
-        found = set(self.layout.regions_of(starts))
+        regions = set(self.layout.regions_of(starts))
         follows = [False] * len(self.blocks)
-        for i in self.sequence if found or outside is not None else ():
-            follows[i] = any(follows[j] for j in self.predecessors[i]) or not found.isdisjoint(self.reads[i])
+        for i in self.sequence if regions or outside is not None else ():
+            follows[i] = any(follows[j] for j in self.predecessors[i]) or not regions.isdisjoint(
+                self.reads[i]
+            )
             if outside is not None and not follows[i]:
                 follows[i] = any(slot.array != "c" and outside(slot) for slot in self.blocks[i].reads)
             if follows[i]:
-                found.update(self.writes[i], self.adds[i])
-        return found
+                regions.update(self.writes[i], self.adds[i])
+        return regions
 
     def sources(self, stop: Slot, updates: Sequence[Block] = ()) -> set[Slot]:
         """Slots outside the cache that the value at `stop` is computed from.
@@ -145,26 +147,26 @@ class Graph:
         for update in updates:
             for owner in set(update.owners):
                 memories.setdefault(owner, []).append(update)
-        found: set[Slot] = set()
+        slots: set[Slot] = set()
         pending: list[Slot] = [stop]
-        seen: set[tuple[int, Slot]] = set()
+        visited: set[tuple[int, Slot]] = set()
         flows: dict[int, Flows] = {}
         while pending:
             slot = pending.pop()
             if slot.array != "c":
-                found.add(slot)
+                slots.add(slot)
                 continue
             for i in self.makers(self.layout.region_of(slot.offset)):
                 block = self.blocks[i]
                 if i not in flows:
                     flows[i] = block.flows()
                 key = i, slot if flows[i] else stop  # what does not tell its results apart is seen once
-                if key not in seen:
-                    seen.add(key)
+                if key not in visited:
+                    visited.add(key)
                     memory = [u for owner in set(block.owners) for u in memories.get(owner, ())]
                     read = [*behind(block, flows[i], slot), *(s for update in memory for s in update.reads)]
                     pending += [s for s in read if s.size]
-        return found
+        return slots
 
     def _merge(self, members: list[int], stage: Stage) -> Block:
         blocks = [self.blocks[i] for i in members]

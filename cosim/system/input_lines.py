@@ -39,8 +39,8 @@ class InputLines:
         if full not in self._assembly.free_inputs:
             raise StateError(f"{path}: this input is connected inside the model and cannot be set")
         first = signal.slot.offset - self._assembly.layout.slots[signal.part][signal.name].offset
-        whole = Line(self._assembly.free_inputs[full], *self._assembly.input_courses[full])
-        return Line(*(slot.part(first, signal.slot.size) for slot in whole))
+        whole_line = Line(self._assembly.free_inputs[full], *self._assembly.input_courses[full])
+        return Line(*(slot.part(first, signal.slot.size) for slot in whole_line))
 
     def write(self, state: State, path: str, signal: Signal, slope: Any) -> None:
         """Give it a slope, from its value at the present time on."""
@@ -52,10 +52,10 @@ class InputLines:
             raise StateError(f"{path}: its slope is {slope!r}, needs {line.slope.size} finite numbers")
         state.refuse_when_locked()
         d = state._arrays["d"]
-        for value, rate, since, given in zip(*(slot.elements for slot in line), slopes, strict=True):
+        for value, rate, since, new_rate in zip(*(slot.elements for slot in line), slopes, strict=True):
             if not math.isnan(d[rate]):
                 d[value] += (state.time - d[since]) * d[rate]
-            d[rate], d[since] = given, state.time
+            d[rate], d[since] = new_rate, state.time
         state.jumped = True
         state.invalidate(self._assembly.base_stage(line.value), f"slope of {path}")
 
@@ -75,8 +75,8 @@ class InputLines:
         """Where the values, slopes and times of all inputs lie in d."""
         assembly = self._assembly
         lines = [(value, *assembly.input_courses[path]) for path, value in assembly.free_inputs.items()]
-        found = [
+        indices = [
             np.array([i for slot in slots for i in slot.elements], dtype=np.int64)
             for slots in (zip(*lines, strict=True) if lines else ((), (), ()))
         ]
-        return found[0], found[1], found[2]
+        return indices[0], indices[1], indices[2]

@@ -50,12 +50,12 @@ class Layout:
         return bisect.bisect_right(self.regions, offset) - 1
 
     def regions_of(self, slots: Iterable[Slot]) -> list[int]:
-        """Those in which these slots lie, of those in the cache that are not empty."""
-        starts, found = self.regions, bisect.bisect_right
-        return [found(starts, offset) - 1 for array, offset, size in slots if array == "c" and size]
+        """The regions of the cache in which these slots lie; empty slots have none."""
+        starts, position = self.regions, bisect.bisect_right
+        return [position(starts, offset) - 1 for array, offset, size in slots if array == "c" and size]
 
     def region_name(self, region: int) -> str:
-        """What lies there, for people."""
+        """The name of a region, for messages."""
         owner = self._owners[region]
         return f"{owner}.{self._names[region]}" if owner else self._names[region]
 
@@ -67,9 +67,9 @@ class Layout:
         for kind in STATE_KINDS:
             before = self.sizes["y"]
             for part, declaration in _of_kind(listed, kind):
-                name, mine = declaration.name, self.slots[part]
-                mine[name] = self.allocate("y", declaration.size)
-                mine[f"{name}_dot"] = self.allocate("c", declaration.size, f"{name}_dot", part)
+                name, part_slots = declaration.name, self.slots[part]
+                part_slots[name] = self.allocate("y", declaration.size)
+                part_slots[f"{name}_dot"] = self.allocate("c", declaration.size, f"{name}_dot", part)
             counts.append(self.sizes["y"] - before)
         self.nq, self.nu, self.nz = counts
 

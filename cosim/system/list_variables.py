@@ -73,6 +73,6 @@ def list_variables(system: System) -> Iterator[Variable]:
 
 def _about_measure(part: Component) -> str:
     """What the value of a measure is: what its class says, and of which signals."""
-    what = (type(part).__doc__ or "").partition("\n")[0].strip().rstrip(".")
+    summary = (type(part).__doc__ or "").partition("\n")[0].strip().rstrip(".")
     of = [str(getattr(v, "name", v)) for v in part.values.attachments.values() if v is not None]
-    return f"{what} (of {', '.join(of)})" if of else what
+    return f"{summary} (of {', '.join(of)})" if of else summary

@@ -25,15 +25,15 @@ class NeededBlocks:
 
     def __init__(self, blocks: Sequence[Block], graph: Graph) -> None:
         self._blocks, self._graph = blocks, graph
-        self._made = [self._regions(block, "writes", "adds") for block in blocks]
-        self._read = [self._regions(block, "reads", "adds") for block in blocks]
+        self._regions_made = [self._regions(block, "writes", "adds") for block in blocks]
+        self._regions_read = [self._regions(block, "reads", "adds") for block in blocks]
 
     def among(self, indices: range, offsets: Iterable[int]) -> list[int]:
-        """Those of these blocks that compute the values at `offsets`, in order."""
-        return self._found(indices, offsets, lambda block: False)
+        """The blocks among `indices` that compute the values at `offsets`, in order."""
+        return self._find_needed(indices, offsets, lambda block: False)
 
     def of_derivatives(self, indices: range, ny: int) -> list[int]:
-        """Those of these blocks that have to run where only derivatives are asked for, in order.
+        """The blocks among `indices` that have to run for derivatives alone, in order.
 
         Blocks of a solver, functions in plain Python and what writes elsewhere than into the cache always do.
         """
@@ -42,18 +42,20 @@ class NeededBlocks:
             elsewhere = any(slot.array != "c" for slot in (*block.writes, *block.adds))
             return block.is_python or not block.mergeable or elsewhere
 
-        return self._found(indices, range(ny), is_always)
+        return self._find_needed(indices, range(ny), is_always)
 
-    def _found(self, indices: range, offsets: Iterable[int], is_always: Callable[[Block], bool]) -> list[int]:
+    def _find_needed(
+        self, indices: range, offsets: Iterable[int], is_always: Callable[[Block], bool]
+    ) -> list[int]:
         layout = self._graph.layout
         needed = np.zeros(len(layout.regions), dtype=bool)
         needed[[layout.region_of(offset) for offset in offsets]] = True
-        found = []
+        block_indices = []
         for i in reversed(indices):
-            if needed[self._made[i]].any() or is_always(self._blocks[i]):
-                found.append(i)
-                needed[self._read[i]] = True
-        return found[::-1]
+            if needed[self._regions_made[i]].any() or is_always(self._blocks[i]):
+                block_indices.append(i)
+                needed[self._regions_read[i]] = True
+        return block_indices[::-1]
 
     def _regions(self, block: Block, *effects: str) -> NDArray[np.integer[Any]]:
         return np.concatenate([getattr(self._graph, effect).of(block.members) for effect in effects])

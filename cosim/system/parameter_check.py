@@ -31,7 +31,7 @@ class ParameterCheck:
     sentences: tuple[str, ...]
 
     def sentence(self, cache: Any) -> str:
-        """What it says after it was evaluated; empty where all is well."""
+        """The message of the check after its evaluation; empty where the values are right."""
         for at in self.slot.elements:
             number = int(cache[at])
             if 1 <= number <= len(self.sentences):

@@ -74,23 +74,23 @@ class RowPlan:
         if self._flows is None:  # a Python method
             everything = (*block.reads, *((TIME,) if self._tells_time else ()))
             return tuple((slot, everything) for slot in written.values())
-        found = []
-        known: dict[frozenset[Element], tuple[Slot, ...]] = {}  # many results come from the same
+        results = []
+        sources_of: dict[frozenset[Element], tuple[Slot, ...]] = {}  # many results come from the same
         for name, slot in written.items():
             entries = {index: read for (to, index), read in self._flows.items() if to == name}
             if not entries:  # not seen where it is written
                 return ()
             for index, read in entries.items():
-                if read not in known:
+                if read not in sources_of:
                     sources = dict.fromkeys(always)
                     for source, at in read:
                         if source == "t" and self._tells_time:
                             sources[TIME] = None
                         elif source in slots:
                             sources[_element(slots[source], at)] = None
-                    known[read] = tuple(sources)
-                found.append((_element(slot, index), known[read]))
-        return tuple(found)
+                    sources_of[read] = tuple(sources)
+                results.append((_element(slot, index), sources_of[read]))
+        return tuple(results)
 
     def rows(self, slots: Mapping[str, Slot], count: int) -> list[list[int]]:
         """One row of offsets, then free lengths, for each element; one number is shared by all of them."""

@@ -58,7 +58,7 @@ class ShortLists:
 
     @property
     def numbers(self) -> Integers:
-        """Those of all lists."""
+        """The numbers of all lists, one list after the other."""
         return np.asarray(self._numbers)
 
     @property
@@ -77,6 +77,6 @@ class ShortLists:
 
 
 def _compact(numbers: NDArray[np.integer]) -> array[int]:
-    found = array("i")
-    found.frombytes(numbers.astype(np.int32).tobytes())
-    return found
+    packed = array("i")
+    packed.frombytes(numbers.astype(np.int32).tobytes())
+    return packed

@@ -198,7 +198,7 @@ class State(ClosedAttributes):
     def realize(self, stage: Stage = Stage.REPORT) -> State:
         """Compute everything up to a stage, one stage after the other; returns itself."""
         if not isinstance(stage, Stage):
-            names = ", ".join(f"Stage.{known.name}" for known in Stage)
+            names = ", ".join(f"Stage.{member.name}" for member in Stage)
             raise StateError(f"a stage is needed, not {stage!r}: one of {names}")
         self.system.realize(self, stage)
         return self

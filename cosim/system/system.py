@@ -51,7 +51,7 @@ KEPT_SIGNALS = 10_000  # a run that records a large system asks for many more, e
 BREAK_ORDER = "break_order"  # name of the cache slots in which delays say that a break has arrived
 
 
-def check_system(given: object, where: str) -> None:
+def check_system(value: object, where: str) -> None:
     """Refuse what is no system.
 
     Raises
@@ -59,9 +59,9 @@ def check_system(given: object, where: str) -> None:
     ModelError
         A model is to be built first.
     """
-    if not isinstance(given, System):
-        word = type(given).__name__
-        build = f"{where}(model.build(), …)" if hasattr(given, "build") else "the system of model.build()"
+    if not isinstance(value, System):
+        word = type(value).__name__
+        build = f"{where}(model.build(), …)" if hasattr(value, "build") else "the system of model.build()"
         raise ModelError.of(where, f"needs a System, not a {word}: write {build}")
 
 
@@ -208,11 +208,11 @@ class System(FixedAttributes):
             if BREAK_ORDER in part.declarations
         ]
         follows = assembly.graph.followers([s for s in delayed if s.array == "c"])
-        found = []
+        smoothness = []
         for name, slot in assembly.smoothness.items():
             sources = [s.offset for s in assembly.remembered.get(name, ()) if s.array == "c"]
-            found.append((slot.offset, any(assembly.layout.region_of(at) in follows for at in sources)))
-        return found
+            smoothness.append((slot.offset, any(assembly.layout.region_of(at) in follows for at in sources)))
+        return smoothness
 
     def needed_blocks(self, offsets: Iterable[int]) -> list[int]:
         """Indices of the blocks that compute these offsets of the cache inside a step, in order."""
@@ -263,41 +263,41 @@ class System(FixedAttributes):
     @cached_property
     def checks(self) -> list[ParameterCheck]:
         """The checks of parameters, in order of parts, then of declaration."""
-        found = []
+        checks = []
         for name, part in self.parts.items():
             slots = self.assembly.layout.slots[name]
             for check, kernel in part.kernels.items():
                 if kernel.role == "check" and check in slots:
                     read = [slots[a.name] for a in part.arguments[check] if a.name in slots]
                     reads = tuple(slot for slot in read if slot.array == "p")
-                    found.append(ParameterCheck(name, check, slots[check], reads, kernel.refuses))
-        return found
+                    checks.append(ParameterCheck(name, check, slots[check], reads, kernel.refuses))
+        return checks
 
     @cached_property
     def options_in_model_exchange(self) -> dict[int, float]:
         """Options that are others where an importer integrates: places in `p`, and their numbers there."""
-        found = {}
+        numbers = {}
         for name, part in self.parts.items():
             for option, declaration in part.declarations.items():
                 instead = declaration.options.get("in_model_exchange", {})
                 chosen = part.values.options.get(option)
                 if chosen in instead:
                     at = self.assembly.layout.slots[name][option].offset
-                    found[at] = float(declaration.options["choices"].index(instead[chosen]))
-        return found
+                    numbers[at] = float(declaration.options["choices"].index(instead[chosen]))
+        return numbers
 
     @cached_property
     def slots_by_name(self) -> dict[str, list[Slot]]:
-        """Where everything lies that parts declare under a name, or have under it by their sources."""
-        found: dict[str, list[Slot]] = {}
+        """The slots of all quantities that parts declare under a name, or have under it by their sources."""
+        slots_of: dict[str, list[Slot]] = {}
         for part, slots in self.assembly.layout.slots.items():
             for name in self.parts[part].declarations.keys() & slots.keys():
-                found.setdefault(name, []).append(slots[name])
-        found.setdefault(SIDE_OF_KINK, []).extend(self._kink_slots())
-        return found
+                slots_of.setdefault(name, []).append(slots[name])
+        slots_of.setdefault(SIDE_OF_KINK, []).extend(self._kink_slots())
+        return slots_of
 
     def _kink_slots(self) -> Iterator[Slot]:
-        """Where numbers lie whose signs change at the kinks of what derivatives depend on."""
+        """The slots of numbers whose signs change at kinks that derivatives depend on."""
         nodes = self.assembly.graph.blocks
         members = [nodes[i] for index in self.inner_blocks for i in self.blocks[index].members]
         inner = {(owner, node.label) for node in members for owner in node.owners}
@@ -348,7 +348,7 @@ class System(FixedAttributes):
 
     def _list_swaps(self) -> list[tuple[str, NDArray[np.int64], NDArray[np.int64], NDArray[np.int64]]]:
         """For d and k: where in the cache new values lie, where the variables, what these invalidate."""
-        found = []
+        swaps = []
         for array in "dk":
             rows = [
                 (update.offset + i, variable.offset + i, self.stage_invalidated(variable))
@@ -358,8 +358,8 @@ class System(FixedAttributes):
             ]
             if rows:
                 updates, variables, stages = np.array(rows, dtype=np.int64).T
-                found.append((array, updates, variables, stages))
-        return found
+                swaps.append((array, updates, variables, stages))
+        return swaps
 
     # variables
 
@@ -367,12 +367,12 @@ class System(FixedAttributes):
         """What a path stands for; `LookUpError` with the nearest name."""
         if not isinstance(path, str):
             raise LookUpError("signal", shown(path), (), "Signals have names: 'part.name'.")
-        found = self._signals.get(path)
-        if found is None:
+        signal = self._signals.get(path)
+        if signal is None:
             if len(self._signals) >= KEPT_SIGNALS:
                 self._signals.clear()
-            found = self._signals[path] = self.assembly.wiring.signal(path)
-        return found
+            signal = self._signals[path] = self.assembly.wiring.signal(path)
+        return signal
 
     def has_derivative(self, path: str, order: int = 1) -> bool:
         """Whether a time derivative of a signal is computed in this system."""
@@ -484,7 +484,7 @@ class System(FixedAttributes):
     def paths_at(self, array: str, offsets: list[int]) -> list[str]:
         """Paths of the variables that lie at these offsets of an array."""
         listed, longest = self._by_offset.get(array, ([], 0))
-        found = {
+        path_of = {
             number: path
             for i in offsets
             for first, number, size, path in listed[
@@ -492,16 +492,16 @@ class System(FixedAttributes):
             ]
             if i < first + size
         }
-        return [found[number] for number in sorted(found)] or [f"{array}[{i}]" for i in offsets]
+        return [path_of[number] for number in sorted(path_of)] or [f"{array}[{i}]" for i in offsets]
 
     @cached_property
     def _by_offset(self) -> dict[str, tuple[list[tuple[int, int, int, str]], int]]:
         """For each array offset, number, size and path of its variables, sorted, and the largest size."""
-        found: dict[str, list[tuple[int, int, int, str]]] = {}
+        rows: dict[str, list[tuple[int, int, int, str]]] = {}
         for number, variable in enumerate(self.variables.values()):
             slot = variable.slot
-            found.setdefault(slot.array, []).append((slot.offset, number, slot.size, variable.path))
-        return {array: (sorted(listed), max(row[2] for row in listed)) for array, listed in found.items()}
+            rows.setdefault(slot.array, []).append((slot.offset, number, slot.size, variable.path))
+        return {array: (sorted(listed), max(row[2] for row in listed)) for array, listed in rows.items()}
 
     @property
     def outputs(self) -> list[str]:
@@ -532,8 +532,8 @@ class System(FixedAttributes):
 
         Inputs of the system lie in d; ("t", 0) is the time.
         """
-        found, slot = self._dependencies, self.signal(path).slot
-        return places(found.behind_at_start(slot) if initially else found.behind(slot))
+        dependencies, slot = self._dependencies, self.signal(path).slot
+        return places(dependencies.behind_at_start(slot) if initially else dependencies.behind(slot))
 
     @cached_property
     def _dependencies(self) -> Dependencies:
@@ -581,9 +581,9 @@ def _built_again(model: Model, default: bytes) -> System:
 
 def _places(projection: Projection | None, first: int, motion: tuple[int, int]) -> NDArray[np.int64]:
     """The numbers that `cosim.step.constraints` goes by; its blocks follow all others in the table."""
-    found = projection or Projection(0)
-    ends = np.cumsum([first, *(len(group) for group in found.groups)])
-    return np.array([*ends, found.errors, *motion], dtype=np.int64)
+    constraints = projection or Projection(0)
+    ends = np.cumsum([first, *(len(group) for group in constraints.groups)])
+    return np.array([*ends, constraints.errors, *motion], dtype=np.int64)
 
 
 def _element(declaration: Declaration, path: str, unit: str) -> Declaration:

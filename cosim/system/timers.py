@@ -16,15 +16,15 @@ from cosim.units import exact_quantity
 SHOWN = 8  # timers that one error names
 
 
-def exact_time(part: Component, given: Fraction | str) -> Fraction | None:
+def exact_time(part: Component, time: Fraction | str) -> Fraction | None:
     """The period or offset of a handler with the start values of its part, s; None where it is no number.
 
     A parameter that was given as text is the number in the text, as long as it has that value.
     """
-    if not isinstance(given, str):
-        return given
-    value = float(part.values.numbers[given][0])
-    typed = part.values.given.get(given, part.declarations[given].start)
+    if not isinstance(time, str):
+        return time
+    value = float(part.values.numbers[time][0])
+    typed = part.values.given.get(time, part.declarations[time].start)
     if isinstance(typed, str):
         with suppress(UnitError, OverflowError):
             exact = exact_quantity(typed, "s")
@@ -50,9 +50,9 @@ def check_timers(parts: Mapping[str, Component]) -> list[Problem]:
         return []
     finest = sorted(counted, key=lambda path: -math.lcm(*(time.denominator for time in counted[path])))
     shown = ", ".join(f"{path} ({_shown(counted[path])})" for path in finest[:SHOWN])
-    more = f" and {len(finest) - SHOWN} more" if len(finest) > SHOWN else ""
+    hidden = f" and {len(finest) - SHOWN} more" if len(finest) > SHOWN else ""
     text = (
-        f"the times of {shown}{more} have no common resolution of 64 bits (it would be 1/{common} s), so "
+        f"the times of {shown}{hidden} have no common resolution of 64 bits (it would be 1/{common} s), so "
         f"that it could not be said which ticks meet: {_ADVICE}"
     )
     return [Problem(finest[0], text)]
@@ -63,15 +63,15 @@ _ADVICE = 'write periods and offsets as multiples of one time, "900 ms" and "300
 
 def _counted_times(part: Component, handler: Handler) -> list[Fraction]:
     """Period and offset; without a parameter whose value is no short decimal: a run counts it by itself."""
-    found = []
-    for given in (handler.period, handler.offset):
-        exact = exact_time(part, given)
-        if isinstance(given, str) and not isinstance(part.values.given.get(given), str):
-            value = float(part.values.numbers[given][0])
+    times = []
+    for time in (handler.period, handler.offset):
+        exact = exact_time(part, time)
+        if isinstance(time, str) and not isinstance(part.values.given.get(time), str):
+            value = float(part.values.numbers[time][0])
             exact = exact if math.isfinite(value) and exact == Fraction(repr(value)) else None
         if exact is not None:
-            found.append(exact)
-    return found
+            times.append(exact)
+    return times
 
 
 def _shown(times: list[Fraction]) -> str:

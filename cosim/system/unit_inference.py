@@ -1,4 +1,4 @@
-"""Which unit everything has that declares none: found over the whole diagram."""
+"""Infer the units of undeclared quantities over the whole diagram."""
 
 from __future__ import annotations
 
@@ -125,8 +125,8 @@ class UnitInference:
         if name in part.declarations:
             return _Operand((part.name, name))
         argument = known_names(part.declarations)[name]
-        given = part.values.attachments.get(argument.of)
-        path = given.name if isinstance(given, Component) else str(given)
+        source = part.values.attachments.get(argument.of)
+        path = source.name if isinstance(source, Component) else str(source)
         kind: Attachment = part.declarations[argument.of].options["attachment"]
         return self._operand(self._find(kind.path(path, argument.slot)))
 
@@ -186,10 +186,10 @@ class UnitInference:
             equation = self._equations[number]
             if local and equation.target.key[0] != local:
                 continue
-            found = self._backward(number) if goes_back else self._forward(number)
-            if found is not None:
-                forward.extend(self._using.get(found, ()))
-                back.extend(self._using.get(found, ()))
+            determined = self._backward(number) if goes_back else self._forward(number)
+            if determined is not None:
+                forward.extend(self._using.get(determined, ()))
+                back.extend(self._using.get(determined, ()))
 
     def _forward(self, number: int, ruled: bool = False) -> Key | None:
         """The target, where everything else is known; what has a rule of its own takes no other's unit."""
@@ -199,7 +199,7 @@ class UnitInference:
             return None
         if number in self._links and key in self._own and not ruled:
             return None
-        above, below = ([self._of(o) for o in some] for some in (equation.above, equation.below))
+        above, below = ([self._units_of(o) for o in some] for some in (equation.above, equation.below))
         if None in above or None in below:
             return None
         self.units[key] = _product(
@@ -210,15 +210,15 @@ class UnitInference:
     def _backward(self, number: int) -> Key | None:
         """The one operand of an equation whose unit is not known, from all the others."""
         equation = self._equations[number]
-        target = self._of(equation.target)
+        target = self._units_of(equation.target)
         if target is None and number in self._links and equation.target.key in self._own:
             return self._forward(number, ruled=True)  # a term of a sum says what the sum is
-        unknown = [o for o in (*equation.above, *equation.below) if self._of(o) is None]
+        unknown = [o for o in (*equation.above, *equation.below) if self._units_of(o) is None]
         if target is None or len(unknown) != 1 or unknown[0].key not in self._is_open:
             return None
         (operand,) = unknown
-        above = [self._of(o) for o in equation.above if o is not operand]
-        below = [self._of(o) for o in equation.below if o is not operand]
+        above = [self._units_of(o) for o in equation.above if o is not operand]
+        below = [self._units_of(o) for o in equation.below if o is not operand]
         sides = (target, *below, *_each(equation.units_below)), (*above, *_each(equation.units_above))
         top, bottom = sides if operand in equation.above else sides[::-1]
         # what is a plain number somewhere is one in SI
@@ -230,7 +230,7 @@ class UnitInference:
             self.taken_from[operand.key] = self._links[number]
         return operand.key
 
-    def _of(self, operand: _Operand) -> Units | None:
+    def _units_of(self, operand: _Operand) -> Units | None:
         """The units of an operand, None where they are not known yet."""
         declaration = self._parts[operand.key[0]].declarations[operand.key[1]]
         units = self.units.get(operand.key) if operand.key in self._is_open else _declared(declaration)
@@ -241,13 +241,13 @@ class UnitInference:
         return _product((units,), (("s",),)) if operand.rates else units
 
     def _convert(self, report: Report) -> None:
-        """Numbers that were given in another unit than the one that was found."""
+        """Convert numbers that were given in another unit than the inferred one."""
         for name, part in self._parts.items():
             for quantity, unit in part.values.given_units.items():
-                numbers, found = part.values.typed[quantity], self.units.get((name, quantity), (unit,))
-                units = found * numbers.size if len(found) == 1 else found
+                numbers, inferred = part.values.typed[quantity], self.units.get((name, quantity), (unit,))
+                units = inferred * numbers.size if len(inferred) == 1 else inferred
                 try:
-                    scales = [conversion(unit, wanted) for wanted in units]
+                    scales = [conversion(unit, target_unit) for target_unit in units]
                 except UnitError as error:
                     report(f"{name}.{quantity}", f"{quantity} is given in {unit}, {error}")
                     continue

@@ -44,14 +44,14 @@ class Wiring:
         self._sources: dict[str, str] = {}
         self._connections: dict[str, Connection] = {}  # by input
         self._taken_from: dict[tuple[str, str], str] = {}
-        self._known: dict[tuple[str, int], bool] = {}  # derivatives, by path and order
+        self._computed_derivatives: dict[tuple[str, int], bool] = {}  # derivatives, by path and order
         self.paths = Paths(assembly.parts_by_name, assembly.layout)
 
     def connect(self, connections: Sequence[Connection | tuple[str, str]]) -> None:
         """Connect sources to inputs; faults become problems of the assembly, all of them."""
         sources: dict[str, str] = {}
-        for given in connections:
-            connection = Connection(*given)
+        for pair in connections:
+            connection = Connection(*pair)
             source, target = connection[:2]
             where = f"{source} → {target}"
             try:
@@ -77,9 +77,9 @@ class Wiring:
                 if declaration.kind == "input" and path not in sources:
                     self._free_input(path, name, declaration.name, part.values.numbers[declaration.name])
         self._sources = sources
-        done: set[str] = set()
+        wired: set[str] = set()
         for target in sources:
-            self._wire(target, sources, done, ())
+            self._wire(target, sources, wired, ())
 
     def _find_units(self) -> None:
         """Infer the units that are not declared, and bring numbers that were given with one into them."""
@@ -103,7 +103,7 @@ class Wiring:
                     assembly.start[slot.array][slot.offset : slot.offset + slot.size] = array("d", numbers)
 
     def signal(self, path: str) -> Signal:
-        """What a path stands for."""
+        """The signal of a path."""
         return self.paths.signal(path)
 
     def source(self, path: str, unit: str | None = None, order: int = 0) -> Slot:
@@ -111,13 +111,13 @@ class Wiring:
         signal = self.signal(path)
         size = signal.slot.size
         scales = [(1.0, 0.0) if unit is None else self._scale(signal, i, unit, path) for i in range(size)]
-        given = self._value(signal, path) if order == 0 else self._derivative(signal, order)
+        value = self._value(signal, path) if order == 0 else self._derivative(signal, order)
         if all(scale == (1.0, 0.0) for scale in scales):
-            return given
+            return value
         key = (path, str(unit), order)
         if key not in self._converted:
             self._converted[key] = self.assembly.allocate(f"{path} in {unit}", size)
-            self._convert(given, self._converted[key], scales, order, path)
+            self._convert(value, self._converted[key], scales, order, path)
         return self._converted[key]
 
     def has_derivative(self, path: str, order: int) -> bool:
@@ -126,17 +126,22 @@ class Wiring:
         The derivative of an input of the whole system does not count: whoever sets the input may give
         it, or not. In a circle it is known if nothing else in the circle is missing.
         """
-        known, needed, pending = self._known, {}, [(path, order)]
+        computed, needed, pending = self._computed_derivatives, {}, [(path, order)]
         while pending:
             at = pending.pop()
-            if at not in known and at not in needed:
+            if at not in computed and at not in needed:
                 needed[at] = self._needed(*at)
                 pending += needed[at] or ()
-        missing = [at for at, found in needed.items() if found is None]
-        missing += {below for found in needed.values() for below in found or () if not known.get(below, True)}
+        missing = [at for at, requirements in needed.items() if requirements is None]
+        missing += {
+            below
+            for requirements in needed.values()
+            for below in requirements or ()
+            if not computed.get(below, True)
+        }
         needed_by: dict[tuple[str, int], list[tuple[str, int]]] = {}
-        for at, found in needed.items():
-            for below in found or ():
+        for at, requirements in needed.items():
+            for below in requirements or ():
                 needed_by.setdefault(below, []).append(at)
         lost: set[tuple[str, int]] = set()
         while missing:
@@ -144,21 +149,21 @@ class Wiring:
             if at not in lost:
                 lost.add(at)
                 missing += needed_by.get(at, ())
-        known.update({at: at not in lost for at in needed})
-        return known[path, order]
+        computed.update({at: at not in lost for at in needed})
+        return computed[path, order]
 
     def forget_derivatives(self) -> None:
-        """What `has_derivative` has found so far rests on an assumption that was wrong."""
-        self._known.clear()
+        """Discard the results of `has_derivative`: they rest on an assumption that was wrong."""
+        self._computed_derivatives.clear()
 
     def _needed(self, path: str, order: int) -> list[tuple[str, int]] | None:
-        """Which other derivatives one is computed from; None where it is not computed."""
+        """The derivatives that a derivative is computed from; None where it is not computed."""
         try:
             signal = self.signal(path)
         except CosimError:
             return None
-        base, already = self._base(signal)
-        order += already
+        base, base_order = self._base(signal)
+        order += base_order
         if signal.slot.array == "y" and order == 1:
             return []
         if signal.declaration.kind == "input":
@@ -177,10 +182,10 @@ class Wiring:
     @staticmethod
     def _source_derivative(part: Component, argument: Argument) -> list[tuple[str, int]]:
         """The derivative of a source that a kernel function reads; none where it does without the source."""
-        given = part.values.attachments.get(argument.of)
-        if given is None:
+        source = part.values.attachments.get(argument.of)
+        if source is None:
             return []
-        path = given.name if isinstance(given, Component) else str(given)
+        path = source.name if isinstance(source, Component) else str(source)
         return [(path, int(argument.slot.removeprefix("value_dot") or 1))]
 
     def in_cache(self, slot: Slot, label: str) -> Slot:
@@ -192,28 +197,28 @@ class Wiring:
             self._copy(slot, self._copied[slot], f"copy of {label}")
         return self._copied[slot]
 
-    def _wire(self, target: str, sources: dict[str, str], done: set[str], above: tuple[str, ...]) -> None:
+    def _wire(self, target: str, sources: dict[str, str], wired: set[str], above: tuple[str, ...]) -> None:
         """Connect one input, after the input that its source may be."""
-        if target in done:
+        if target in wired:
             return
         if target in above:
             path = " → ".join([*above[above.index(target) :], target][::-1])
             self.assembly.problem(target, f"inputs that are connected to each other in a circle: {path}")
-            done.add(target)
+            wired.add(target)
             return
         source = sources[target]
         try:
             signal, port = self.signal(source), self.signal(target)
-            own = f"{signal.part}.{signal.declaration.name}"
-            if own in sources:
-                self._wire(own, sources, done, (*above, target))
-                if target in done:
+            source_port = f"{signal.part}.{signal.declaration.name}"
+            if source_port in sources:
+                self._wire(source_port, sources, wired, (*above, target))
+                if target in wired:
                     return
                 signal = self.signal(source)
             self._connect_one(source, signal, port)
         except CosimError as error:
             self.assembly.problem(f"{source} → {target}", str(error))
-        done.add(target)
+        wired.add(target)
 
     def _connect_one(self, source: str, signal: Signal, port: Signal) -> None:
         size, layout = port.slot.size, self.assembly.layout
@@ -235,11 +240,11 @@ class Wiring:
         """Factor and offset to a unit; the error says where the units come from and what to do."""
         factor_unit = connection.factor_unit if connection else "1"
         unit = unit_product((factor_unit, signal.unit(index)))
-        taken = self._taken_from.get((signal.part, signal.declaration.name))
+        unit_source = self._taken_from.get((signal.part, signal.declaration.name))
         try:
             scale, shift = conversion(unit, wanted)
         except UnitError as error:
-            origin = f", taken from {taken}" if taken else ""
+            origin = f", taken from {unit_source}" if unit_source else ""
             missing = unit_product((wanted,), (signal.unit(index),))
             remedy = f"give the connection, or a measures.scale between them, a factor = '… {missing}'"
             raise UnitError(
@@ -253,12 +258,12 @@ class Wiring:
         return self.in_cache(signal.slot, path)
 
     def _derivative(self, signal: Signal, order: int = 1) -> Slot:
-        """Where a derivative of a signal lies; a slot of NaN where it is not computed."""
+        """The slot of a derivative of a signal; a slot of NaN where it is not computed."""
         slots, slot = self.assembly.layout.slots[signal.part], signal.slot
         if slot.array == "y" and order == 1:
             return Slot("c", slot.offset, slot.size)
-        base, already = self._base(signal)
-        name = derivative_name(base, order + already)
+        base, base_order = self._base(signal)
+        name = derivative_name(base, order + base_order)
         part = self.assembly.part(signal.part)
         written = any(
             a.name == name and a.effect == "write"
@@ -267,7 +272,7 @@ class Wiring:
             for a in part.arguments[n]
         )
         if name in slots and slots[name].array == "c" and (signal.declaration.kind == "input" or written):
-            named = base if not already else derivative_name(base, already)
+            named = base if not base_order else derivative_name(base, base_order)
             return slots[name].part(slot.offset - slots[named].offset, slot.size)
         return self.assembly.not_a_number(slot.size)
 
@@ -279,14 +284,14 @@ class Wiring:
         return signal.declaration.name, 0  # a name for one of its elements
 
     def _convert(
-        self, given: Slot, target: Slot, scales: Sequence[tuple[float, float]], order: int, label: str
+        self, slot: Slot, target: Slot, scales: Sequence[tuple[float, float]], order: int, label: str
     ) -> None:
         """A value or a derivative of this order, each by itself: who reads one waits for no other."""
         rows = []
         for i, (factor, offset) in enumerate(scales):
             at = self.assembly.constant("p", (factor, 0.0 if order else offset)).offset
-            rows.append([given.offset + i, target.offset + i, at, at + 1])
-        self._add(copies.convert, rows, (given,), (target,), f"unit of {label}")
+            rows.append([slot.offset + i, target.offset + i, at, at + 1])
+        self._add(copies.convert, rows, (slot,), (target,), f"unit of {label}")
 
     def _free_input(self, path: str, part: str, name: str, numbers: Any) -> None:
         """Entries of d for value, slope (NaN: held) and time of the value; in the cache what it is at t."""
@@ -314,13 +319,13 @@ class Wiring:
         self.assembly.blocks.append(block)
 
     def _inputs(self) -> str:
-        found = [
+        inputs = [
             f"{n}.{d.name}"
             for n, p in self.assembly.parts_by_name.items()
             for d in p.declarations.values()
             if d.kind == "input"
         ]
-        return f"Inputs: {', '.join(found)}." if found else "There are no inputs."
+        return f"Inputs: {', '.join(inputs)}." if inputs else "There are no inputs."
 
 
 def derivative_name(name: str, order: int) -> str:

@@ -72,11 +72,11 @@ def _numbers(
     name = ast.unparse(node.func).rpartition(".")[2]
     if count is not None and len(items) != count:
         reader.refuse(node, f"{name}() takes {count} argument{'s' * (count != 1)}, and is given {len(items)}")
-    given = [reader.typed(item, node) for item in items]
-    for value in given:
+    arguments = [reader.typed(item, node) for item in items]
+    for value in arguments:
         if not is_number(value.type):
             reader.refuse(node, f"{name}() does not take {in_words(value.type)}: compute with its elements")
-    return given
+    return arguments
 
 
 def _in_python(function: Any, items: Sequence[Expression]) -> Expression | None:
@@ -91,8 +91,8 @@ def _in_python(function: Any, items: Sequence[Expression]) -> Expression | None:
 
 def _real_function(name: str, count: int) -> Read:
     def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
-        given = _numbers(reader, items, node, count)
-        return Mathematics(REAL, name, tuple(convert(value, REAL) for value in given))
+        arguments = _numbers(reader, items, node, count)
+        return Mathematics(REAL, name, tuple(convert(value, REAL) for value in arguments))
 
     return read
 
@@ -154,17 +154,17 @@ def _extreme(name: str) -> Read:
             return reader.let(held, lambda value: read(reader, parts_of(value), node))
         if len(items) == 1 and _is_row(reader.typed(items[0], node).type):
             return _of_elements(reader, reader.typed(items[0], node), name)
-        found = _in_python(function, items)
-        if found is not None:
-            return found
-        given = _numbers(reader, items, node)
-        if len(given) < 2:
+        folded = _in_python(function, items)
+        if folded is not None:
+            return folded
+        arguments = _numbers(reader, items, node)
+        if len(arguments) < 2:
             reader.refuse(node, f"write {name}(x, y), or {name}() of a tuple or a view")
-        both = unify_all([value.type for value in given])
-        both = WHOLE if both is TRUTH else both
+        common = unify_all([value.type for value in arguments])
+        common = WHOLE if common is TRUTH else common
         return functools.reduce(
-            lambda one, other: Mathematics(both, name, (one, other)),
-            [convert(value, both) for value in given],
+            lambda left, right: Mathematics(common, name, (left, right)),
+            [convert(value, common) for value in arguments],
         )
 
     return read
@@ -176,9 +176,9 @@ def _is_row(type_: Type) -> bool:
 
 def _of_elements(reader: Reading, view: Expression, name: str) -> Expression:
     """The least or greatest element of a view."""
-    made = reader.program.function(getattr(special, "least" if name == "min" else "greatest"), (view.type,))
-    reader.function.raises = reader.function.raises or made.raises
-    return Call(made.result, made, (view,))
+    helper = reader.program.function(getattr(special, "least" if name == "min" else "greatest"), (view.type,))
+    reader.function.raises = reader.function.raises or helper.raises
+    return Call(helper.result, helper, (view,))
 
 
 READERS[min], READERS[max] = _extreme("min"), _extreme("max")
@@ -186,9 +186,9 @@ READERS[min], READERS[max] = _extreme("min"), _extreme("max")
 
 @_reads(abs)
 def _abs(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
-    found = _in_python(abs, items)
-    if found is not None:
-        return found
+    folded = _in_python(abs, items)
+    if folded is not None:
+        return folded
     (value,) = _numbers(reader, items, node, 1)
     if value.type is REAL:
         return Mathematics(REAL, "fabs", (value,))
@@ -197,9 +197,9 @@ def _abs(reader: Reading, items: list[Expression], node: ast.Call) -> Expression
 
 def _conversion(function: Any, to: Type) -> Read:
     def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
-        found = _in_python(function, items)
-        if found is not None:
-            return found
+        folded = _in_python(function, items)
+        if folded is not None:
+            return folded
         (value,) = _numbers(reader, items, node, 1)
         if to is TRUTH:
             truth = reader.truth(value, node)
@@ -252,9 +252,11 @@ def _rows_of(reader: Reading, items: list[Expression], node: ast.Call) -> Expres
         shape = (count.value,) if isinstance(count, Constant) else None
         rows: Type = View(view.type.item, 1, shape)  # type: ignore[union-attr]
     else:
-        others = [name for name, declared in cls.declared.items() if not _is_made_of(declared, kind)]
-        if kind is None or others:
-            reader.refuse(node, f"{in_words(view.type)} has no room for {cls.__name__}.{', '.join(others)}")
+        other_fields = [name for name, declared in cls.declared.items() if not _is_made_of(declared, kind)]
+        if kind is None or other_fields:
+            reader.refuse(
+                node, f"{in_words(view.type)} has no room for {cls.__name__}.{', '.join(other_fields)}"
+            )
         rows = RecordRows(cls)
     return RowsIn(rows, view, convert(first, WHOLE), convert(count, WHOLE))
 
@@ -274,11 +276,11 @@ def _sum(reader: Reading, items: list[Expression], node: ast.Call) -> Expression
 
 @_reads(divmod)
 def _divmod(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
-    one, other = _numbers(reader, items, node, 2)
+    dividend, divisor = _numbers(reader, items, node, 2)
     return reader.let(
-        one,
+        dividend,
         lambda a: reader.let(
-            other,
+            divisor,
             lambda b: made_tuple([reader.binary("//", a, b, node), reader.binary("%", a, b, node)]),
         ),
     )
@@ -308,9 +310,11 @@ def _in_the_language(name: str, kinds: tuple[Type, ...]) -> Read:
     """A function that `special` writes in the language itself."""
 
     def read(reader: Reading, items: list[Expression], node: ast.Call) -> Expression:
-        given = [convert(v, k) for v, k in zip(_numbers(reader, items, node, len(kinds)), kinds, strict=True)]
-        made = reader.program.function(getattr(special, name), kinds)
-        return Call(made.result, made, tuple(given))
+        arguments = [
+            convert(v, k) for v, k in zip(_numbers(reader, items, node, len(kinds)), kinds, strict=True)
+        ]
+        helper = reader.program.function(getattr(special, name), kinds)
+        return Call(helper.result, helper, tuple(arguments))
 
     return read
 

@@ -99,21 +99,21 @@ def call_of_function(
     reader: Reading, function: types.FunctionType, items: list[Expression], node: ast.AST
 ) -> Expression:
     """The call of a helper with arguments in its order."""
-    given = [reader.typed(item, node) for item in items]
-    made = _made(reader, function, given, node)
-    reader.function.raises = reader.function.raises or made.raises
-    return Call(made.result, made, tuple(given))
+    arguments = [reader.typed(item, node) for item in items]
+    helper = _typed_helper(reader, function, arguments, node)
+    reader.function.raises = reader.function.raises or helper.raises
+    return Call(helper.result, helper, tuple(arguments))
 
 
 def _named_tuple(reader: Reading, cls: type, items: list[Expression], node: ast.Call) -> Expression:
     fields = cls._fields  # type: ignore[attr-defined]
     if len(items) != len(fields):
         reader.refuse(node, f"{cls.__name__} has {len(fields)} fields, and is given {len(items)}")
-    given = tuple(reader.typed(item, node) for item in items)
+    values = tuple(reader.typed(item, node) for item in items)
     for compound, letters in compounds.values():
         if compound is cls:
-            return MakeGroup(Group(cls, letters), given)
-    return made_tuple(list(given), cls)
+            return MakeGroup(Group(cls, letters), values)
+    return made_tuple(list(values), cls)
 
 
 def _of_function(
@@ -138,20 +138,20 @@ def _of_function(
         return ViewAt(type_of_letter(letter), address, size, columns)
     if GROUP_AT in marks:
         return GroupAt(Group(*compounds[marks[GROUP_AT]]), _as(reader, items[0], WHOLE, node))
-    given = [reader.typed(item, node) for item in _in_order(reader, function, items, node)]
-    for value in given:
+    arguments = [reader.typed(item, node) for item in _in_order(reader, function, items, node)]
+    for value in arguments:
         if not isinstance(value.type, (View, Group, Tuple, Record, RecordRows)) and value.type.rank < 0:
             reader.refuse(
                 node, f"{function.__name__}() is given nothing: a helper that returns nothing has no value"
             )
-    return call_of_function(reader, function, given, node)
+    return call_of_function(reader, function, arguments, node)
 
 
-def _made(
-    reader: Reading, function: types.FunctionType, given: Sequence[Expression], node: ast.AST
+def _typed_helper(
+    reader: Reading, function: types.FunctionType, arguments: Sequence[Expression], node: ast.AST
 ) -> Function:
-    """The typed form of a helper; what one of ours does not take is a mistake of the line that calls it."""
-    kinds = tuple(value.type for value in given)
+    """The typed form of a helper; a value that one of ours does not take is a fault of the calling line."""
+    kinds = tuple(value.type for value in arguments)
     is_ours = function.__module__ == functions.__name__ != reader.function.author.__module__
     try:
         return reader.program.function(function, kinds)
@@ -159,16 +159,16 @@ def _made(
         if not is_ours:
             raise
     meaning = (function.__doc__ or "").split("\n")[0]
-    taken = ", ".join(map(in_words, kinds))
-    reader.refuse(node, f"{function.__name__}() does not take {taken}: {meaning}")
+    types_given = ", ".join(map(in_words, kinds))
+    reader.refuse(node, f"{function.__name__}() does not take {types_given}: {meaning}")
 
 
 def _packed(reader: Reading, items: Sequence[Expression], node: ast.AST) -> Expression:
     """The tuple of arguments behind an address."""
-    given = reader.typed(items[1], node) if len(items) == 2 else None
-    if given is None or not isinstance(given.type, Tuple):
+    arguments = reader.typed(items[1], node) if len(items) == 2 else None
+    if arguments is None or not isinstance(arguments.type, Tuple):
         reader.refuse(node, "write the address, and a tuple of the arguments")
-    return given
+    return arguments
 
 
 def _in_order(
@@ -176,52 +176,52 @@ def _in_order(
 ) -> Sequence[Expression]:
     """The arguments of a helper in its order, with its defaults."""
     names = [a.arg for a in definition_of(function).args.args]
-    given = dict(zip(names, items, strict=False))
+    arguments = dict(zip(names, items, strict=False))
     count = len(items) + len(node.keywords)
     for keyword in node.keywords:
-        if keyword.arg is not None and keyword.arg not in given:
-            given[keyword.arg] = reader.expression(keyword.value)
+        if keyword.arg is not None and keyword.arg not in arguments:
+            arguments[keyword.arg] = reader.expression(keyword.value)
     defaults = function.__defaults__ or ()
     for name, value in zip(reversed(names), reversed(defaults), strict=False):
-        given.setdefault(name, known(value))
-    missing = [name for name in names if name not in given]
+        arguments.setdefault(name, known(value))
+    missing = [name for name in names if name not in arguments]
     shown = f"{function.__name__}({', '.join(names)})"
     if missing:
         reader.refuse(node, f"{shown} is called with others: missing a required argument: '{missing[0]}'")
     if count > len(names):
         reader.refuse(node, f"{shown} is called with others: too many positional arguments")
-    return [given[name] for name in names]
+    return [arguments[name] for name in names]
 
 
 def _as(reader: Reading, value: Expression, wanted: Type, node: ast.AST) -> Expression:
     """An argument as what a signature asks for."""
-    given = reader.typed(value, node)
+    argument = reader.typed(value, node)
     try:
-        if unify(given.type, wanted) == wanted:
-            return convert(given, wanted)
+        if unify(argument.type, wanted) == wanted:
+            return convert(argument, wanted)
     except DisagreementError:
         pass
-    reader.refuse(node, f"{in_words(wanted)} is asked for, and this is {in_words(given.type)}")
+    reader.refuse(node, f"{in_words(wanted)} is asked for, and this is {in_words(argument.type)}")
 
 
 def _arguments(
     reader: Reading, signature: str, items: Sequence[Expression], node: ast.AST
 ) -> tuple[Expression, ...]:
-    wanted, _ = types_of(signature)
-    if len(items) != len(wanted):
+    types_asked, _ = types_of(signature)
+    if len(items) != len(types_asked):
         reader.refuse(
-            node, f"the signature {signature} has {len(wanted)} arguments, and {len(items)} are given"
+            node, f"the signature {signature} has {len(types_asked)} arguments, and {len(items)} are given"
         )
-    return tuple(_as(reader, item, type_, node) for item, type_ in zip(items, wanted, strict=True))
+    return tuple(_as(reader, item, type_, node) for item, type_ in zip(items, types_asked, strict=True))
 
 
 def _of_address(
     reader: Reading, kind: str, signature: str, items: Sequence[Expression], node: ast.AST
 ) -> Expression:
     address = _as(reader, items[0], WHOLE, node)
-    given = _arguments(reader, signature, items[1:], node)
+    arguments = _arguments(reader, signature, items[1:], node)
     result = WHOLE if kind == STATUS else types_of(signature)[1]
-    return CallAddress(result, kind, signature, address, given)
+    return CallAddress(result, kind, signature, address, arguments)
 
 
 def _of_linked(

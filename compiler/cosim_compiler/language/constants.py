@@ -72,9 +72,9 @@ def constant(value: Any) -> Expression:
 
 def made_tuple(items: list[Expression], of: type | None = None) -> MakeTuple:
     """A tuple of these items; of a named class where it is one."""
-    given = tuple(map(typed, items))
+    typed_items = tuple(map(typed, items))
     named = of if of is not None and hasattr(of, "_fields") else None
-    return MakeTuple(Tuple(tuple(item.type for item in given), named), given)
+    return MakeTuple(Tuple(tuple(item.type for item in typed_items), named), typed_items)
 
 
 def _array(value: np.ndarray[Any, Any]) -> Expression:
@@ -90,26 +90,26 @@ def _array(value: np.ndarray[Any, Any]) -> Expression:
 
 def convert(expression: Expression, to: Type) -> Expression:
     """An expression as one of another type, which holds all its values (or is narrower on purpose)."""
-    given = typed(expression)
-    if given.type == to:
-        return given
-    if isinstance(given, Constant) and to is REAL:
-        return Constant(REAL, float(given.value))
-    if isinstance(given, Constant) and to is WHOLE and given.type is TRUTH:
-        return Constant(WHOLE, int(given.value))
-    if isinstance(given, MakeTuple) and isinstance(to, Tuple):
-        items = tuple(convert(item, wanted) for item, wanted in zip(given.items, to.items, strict=True))
+    value = typed(expression)
+    if value.type == to:
+        return value
+    if isinstance(value, Constant) and to is REAL:
+        return Constant(REAL, float(value.value))
+    if isinstance(value, Constant) and to is WHOLE and value.type is TRUTH:
+        return Constant(WHOLE, int(value.value))
+    if isinstance(value, MakeTuple) and isinstance(to, Tuple):
+        items = tuple(convert(item, item_type) for item, item_type in zip(value.items, to.items, strict=True))
         return MakeTuple(to, items)
-    return Convert(to, given)
+    return Convert(to, value)
 
 
 def parts_of(expression: Expression) -> list[Expression]:
     """The items of a tuple, one by one."""
-    given = typed(expression)
-    if isinstance(given, MakeTuple):
-        return list(given.items)
-    assert isinstance(given.type, Tuple)
-    return [Item(kind, given, i) for i, kind in enumerate(given.type.items)]
+    value = typed(expression)
+    if isinstance(value, MakeTuple):
+        return list(value.items)
+    assert isinstance(value.type, Tuple)
+    return [Item(kind, value, i) for i, kind in enumerate(value.type.items)]
 
 
 def _a(noun: str) -> str:

@@ -114,8 +114,8 @@ class ExpressionReader(OperatorReader):
         layout = {name: (offset, kind) for name, offset, kind in layout_of(record.type.of)}
         if node.attr not in layout:
             near = nearest(node.attr, layout)
-            more = f"; nearest: '{near}'" if near else ""
-            self.refuse(node, f"{record.type.of.__name__} has no field '{node.attr}'{more}")
+            hint = f"; nearest: '{near}'" if near else ""
+            self.refuse(node, f"{record.type.of.__name__} has no field '{node.attr}'{hint}")
         offset, kind = layout[node.attr]
         return Field(_type_of_field(kind), record, node.attr, offset)
 
@@ -131,15 +131,15 @@ class ExpressionReader(OperatorReader):
         self, nodes: Sequence[ast.expr], build: Callable[[list[Expression]], Expression]
     ) -> Expression:
         """What `build` makes of several expressions; ``*x`` stands for the items of a tuple."""
-        found: list[Expression] = []
+        items: list[Expression] = []
         named: list[tuple[str, Expression]] = []
         for node in nodes:
             if not isinstance(node, ast.Starred):
-                found.append(self.expression(node))
+                items.append(self.expression(node))
                 continue
             value = self.expression(node.value)
             if isinstance(value, Known) and isinstance(value.value, tuple):
-                found += map(known, value.value)
+                items += map(known, value.value)
                 continue
             value = self.typed(value, node)
             if not isinstance(value.type, Tuple):
@@ -147,11 +147,11 @@ class ExpressionReader(OperatorReader):
             if not is_pure(value):
                 named.append((self.new_name(value.type), value))
                 value = Variable(value.type, named[-1][0])
-            found += parts_of(value)
-        made = build(found)
+            items += parts_of(value)
+        built = build(items)
         for name, value in reversed(named):
-            made = Let(made.type, name, value, made)
-        return made
+            built = Let(built.type, name, value, built)
+        return built
 
     # elements
 

@@ -19,7 +19,7 @@ SIGNS: dict[str, Callable[[Any], Any]] = {"-": operator.neg, "~": operator.inver
 Length = Callable[[form.Length], int | None]
 
 
-def value_of(node: Expression, known: Mapping[str, Any], length: Length) -> Any:
+def value_of(node: Expression, values: Mapping[str, Any], length: Length) -> Any:
     """The value of an expression; None where it is not known.
 
     Parameters
@@ -31,13 +31,13 @@ def value_of(node: Expression, known: Mapping[str, Any], length: Length) -> Any:
         How many elements a view has.
     """
 
-    def of(one: Expression) -> Any:
-        return value_of(one, known, length)
+    def of(operand: Expression) -> Any:
+        return value_of(operand, values, length)
 
     if isinstance(node, form.Constant):
         return node.value if isinstance(node.value, (bool, int)) else None
     if isinstance(node, form.Variable):
-        return known.get(node.name)
+        return values.get(node.name)
     if isinstance(node, form.Length):
         return length(node)
     if isinstance(node, form.Convert):
@@ -65,19 +65,19 @@ def _item(of: Any, index: Any) -> Any:
     return of[index] if is_inside else None
 
 
-def _decided(sign: str, one: Any, other: Any) -> Any:
+def _decided(sign: str, left: Any, right: Any) -> Any:
     """What ``and`` and ``or`` make of two values, one of which may decide alone."""
     deciding = sign == "or"
-    if any(value is not None and bool(value) is deciding for value in (one, other)):
+    if any(value is not None and bool(value) is deciding for value in (left, right)):
         return deciding
-    return None if one is None or other is None else not deciding
+    return None if left is None or right is None else not deciding
 
 
-def _operation(sign: str, one: Any, other: Any) -> Any:
+def _operation(sign: str, left: Any, right: Any) -> Any:
     operation = OPERATIONS.get(sign)
-    if operation is None or not isinstance(one, (bool, int)) or not isinstance(other, (bool, int)):
+    if operation is None or not isinstance(left, (bool, int)) or not isinstance(right, (bool, int)):
         return None
     try:
-        return operation(one, other)
+        return operation(left, right)
     except ZeroDivisionError:
         return None

@@ -78,7 +78,7 @@ class _Walk:
 
     def found(self) -> Lifetimes:
         texts: dict[int, str] = {}
-        taken = set(map(in_ascii, self.local))
+        texts_taken = set(map(in_ascii, self.local))
         first: set[str] = set()
         for number in range(1, len(self.names)):
             root = self._root(number)
@@ -86,11 +86,11 @@ class _Walk:
                 continue
             name, i = self.names[number], 1
             name = text = in_ascii(name)
-            while name in first and text in taken:
+            while name in first and text in texts_taken:
                 i += 1
                 text = f"{name}_{i}"
             first.add(name)
-            taken.add(text)
+            texts_taken.add(text)
             texts[root] = text
         bound = {node: texts[self._root(number)] for node, number in self.numbers.items()}
         read = {node: texts[self._root(number)] for node, number in self.reads.items()}
@@ -130,7 +130,7 @@ class _Walk:
     def _statement(self, node: ast.stmt, reaching: Reaching) -> Reaching | None:
         if isinstance(node, ast.If):
             self._read(node.test, reaching)
-            return _both(self.block(node.body, dict(reaching)), self.block(node.orelse, dict(reaching)))
+            return _union(self.block(node.body, dict(reaching)), self.block(node.orelse, dict(reaching)))
         if isinstance(node, ast.For):
             self._read(node.iter, reaching)
             return self._loop(node, reaching, node.target)
@@ -155,7 +155,7 @@ class _Walk:
                 if isinstance(name, ast.Name) and isinstance(name.ctx, ast.Store):
                     caught[name.id] = caught[name.id] | {self._bound(name, name.id)}
         for handler in node.handlers:
-            end = _both(end, self.block(handler.body, dict(caught)))
+            end = _union(end, self.block(handler.body, dict(caught)))
         return end
 
     def _loop(
@@ -177,8 +177,8 @@ class _Walk:
             end = self.block(node.body, turn)
             self.loops.pop()
             for other in continues:
-                end = _both(end, other)
-            again = _both(reaching, end)
+                end = _union(end, other)
+            again = _union(reaching, end)
             assert again is not None
             if again == begin:
                 break
@@ -188,7 +188,7 @@ class _Walk:
             through = end
         left = None if through is None else self.block(node.orelse, dict(through))
         for other in breaks:
-            left = _both(left, other)
+            left = _union(left, other)
         return left
 
     def _read(self, node: ast.AST, reaching: Reaching) -> None:
@@ -205,8 +205,8 @@ class _Walk:
                 self.unset[id(name)] = name
             numbers = numbers - {UNSET}
             if numbers:
-                known = self.reads.get(id(name))
-                self.reads[id(name)] = self._join(numbers if known is None else [*numbers, known])
+                joined = self.reads.get(id(name))
+                self.reads[id(name)] = self._join(numbers if joined is None else [*numbers, joined])
 
     def _bind(self, node: ast.AST, reaching: Reaching) -> None:
         for name in ast.walk(node):
@@ -215,7 +215,7 @@ class _Walk:
                 reaching[name.id] = frozenset({number})
 
 
-def _both(one: Reaching | None, other: Reaching | None) -> Reaching | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return {name: numbers | other[name] for name, numbers in one.items()}
+def _union(left: Reaching | None, right: Reaching | None) -> Reaching | None:
+    if left is None or right is None:
+        return right if left is None else left
+    return {name: numbers | right[name] for name, numbers in left.items()}

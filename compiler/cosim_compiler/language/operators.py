@@ -102,8 +102,8 @@ class OperatorReader:
         read = getattr(self, f"_{type(node).__name__.lower()}_expression", None)
         if read is None:
             self.refuse(node, f"the language has no {type(node).__name__.lower()}")
-        found: Expression = read(node)
-        return found
+        value: Expression = read(node)
+        return value
 
     def number(self, node: ast.expr) -> Expression:
         """An expression that has to be a number."""
@@ -158,7 +158,9 @@ class OperatorReader:
         if sign == "+" and isinstance(left.type, Tuple) and isinstance(right.type, Tuple):
             return self.let(
                 left,
-                lambda one: self.let(right, lambda two: made_tuple([*parts_of(one), *parts_of(two)])),
+                lambda first: self.let(
+                    right, lambda second: made_tuple([*parts_of(first), *parts_of(second)])
+                ),
             )
         if not (is_number(left.type) and is_number(right.type)):
             if isinstance(left.type, View) or isinstance(right.type, View):
@@ -170,12 +172,12 @@ class OperatorReader:
             self.refuse(
                 node, f"`{sign}` does not take {in_words(left.type)} and {in_words(right.type)}: {COMPUTE}"
             )
-        both = REAL if sign == "/" else unify(unify(left.type, right.type), WHOLE)
-        if sign in OF_WHOLE and both is REAL:
+        common = REAL if sign == "/" else unify(unify(left.type, right.type), WHOLE)
+        if sign in OF_WHOLE and common is REAL:
             self.refuse(node, f"`{sign}` takes whole numbers: write int(…)")
         if sign in "&|^" and left.type is right.type is TRUTH:
-            both = TRUTH
-        return Binary(both, sign, convert(left, both), convert(right, both))
+            common = TRUTH
+        return Binary(common, sign, convert(left, common), convert(right, common))
 
     def _folded(self, sign: str, left: Any, right: Any, node: ast.AST) -> Expression | None:
         """What Python computes at once; None where it raises, and the processor has an answer."""
@@ -190,10 +192,10 @@ class OperatorReader:
             self.refuse(node, str(fault))
 
     def _compare_expression(self, node: ast.Compare) -> Expression:
-        first, *others = [self.expression(node.left), *map(self.expression, node.comparators)]
-        if len(others) == 1:
-            return self._compared(node.ops[0], first, others[0], node)
-        return self.let(first, lambda left: self._chained(node.ops, left, others, node))
+        first, *later = [self.expression(node.left), *map(self.expression, node.comparators)]
+        if len(later) == 1:
+            return self._compared(node.ops[0], first, later[0], node)
+        return self.let(first, lambda left: self._chained(node.ops, left, later, node))
 
     def _chained(
         self, signs: Sequence[ast.cmpop], left: Expression, others: Sequence[Expression], node: ast.AST
@@ -212,26 +214,26 @@ class OperatorReader:
 
     def _compared(self, sign: ast.cmpop, left: Expression, right: Expression, node: ast.AST) -> Expression:
         if isinstance(sign, (ast.In, ast.NotIn)):
-            found = self._is_in(left, right, node)
+            is_in = self._is_in(left, right, node)
             if isinstance(sign, ast.In):
-                return found
-            return known(not found.value) if isinstance(found, Known) else Unary(TRUTH, "not", found)
+                return is_in
+            return known(not is_in.value) if isinstance(is_in, Known) else Unary(TRUTH, "not", is_in)
         if type(sign) not in COMPARISONS:
             self.refuse(node, "numbers are compared with ==")
         return self.compare(COMPARISONS[type(sign)], left, right, node)
 
     def _is_in(self, value: Expression, among: Expression, node: ast.AST) -> Expression:
-        given = self.typed(among, node)
-        if not isinstance(given.type, Tuple):
-            self.refuse(node, f"`in` is for tuples, and this is {in_words(given.type)}")
+        items = self.typed(among, node)
+        if not isinstance(items.type, Tuple):
+            self.refuse(node, f"`in` is for tuples, and this is {in_words(items.type)}")
 
-        def build(one: Expression, others: list[Expression]) -> Expression:
-            found: Expression = known(False)
-            for other in others:
-                found = self.logic("or", found, self.compare("==", one, other, node))
-            return found if not isinstance(found, Known) else Constant(TRUTH, bool(found.value))
+        def build(element: Expression, others: list[Expression]) -> Expression:
+            truth: Expression = known(False)
+            for item in others:
+                truth = self.logic("or", truth, self.compare("==", element, item, node))
+            return truth if not isinstance(truth, Known) else Constant(TRUTH, bool(truth.value))
 
-        return self.let(value, lambda a: self.let(given, lambda b: build(a, parts_of(b))))
+        return self.let(value, lambda a: self.let(items, lambda b: build(a, parts_of(b))))
 
     def compare(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:
         """A comparison; tuples are equal where all their items are."""
@@ -244,20 +246,20 @@ class OperatorReader:
             self.refuse(
                 node, f"`{sign}` does not take {in_words(left.type)} and {in_words(right.type)}: {COMPUTE}"
             )
-        both = unify(unify(left.type, right.type), WHOLE)
-        return Compare(TRUTH, sign, convert(left, both), convert(right, both))
+        common = unify(unify(left.type, right.type), WHOLE)
+        return Compare(TRUTH, sign, convert(left, common), convert(right, common))
 
     def _compare_tuples(self, sign: str, left: Expression, right: Expression, node: ast.AST) -> Expression:
         if sign not in ("==", "!="):
             self.refuse(node, f"`{sign}` does not take tuples: {COMPUTE}")
 
         def build(ones: list[Expression], others: list[Expression]) -> Expression:
-            found: Expression = known(len(ones) == len(others))
-            for one, other in zip(ones, others, strict=False):
-                found = self.logic("and", found, self.compare("==", one, other, node))
-            if isinstance(found, Known):
-                found = Constant(TRUTH, bool(found.value))
-            return found if sign == "==" else Unary(TRUTH, "not", found)
+            truth: Expression = known(len(ones) == len(others))
+            for first, second in zip(ones, others, strict=False):
+                truth = self.logic("and", truth, self.compare("==", first, second, node))
+            if isinstance(truth, Known):
+                truth = Constant(TRUTH, bool(truth.value))
+            return truth if sign == "==" else Unary(TRUTH, "not", truth)
 
         return self.let(left, lambda a: self.let(right, lambda b: build(parts_of(a), parts_of(b))))
 
@@ -275,12 +277,12 @@ class OperatorReader:
 
     def _joined(self, node: ast.BoolOp, read: Callable[[ast.expr], Expression]) -> Expression:
         sign = "and" if isinstance(node.op, ast.And) else "or"
-        found = read(node.values[0])
-        for other in node.values[1:]:
-            if isinstance(found, Known) and found.value != (sign == "and"):
-                return found  # the others are not computed
-            found = self.logic(sign, found, read(other))
-        return found
+        truth = read(node.values[0])
+        for operand in node.values[1:]:
+            if isinstance(truth, Known) and truth.value != (sign == "and"):
+                return truth  # the others are not computed
+            truth = self.logic(sign, truth, read(operand))
+        return truth
 
     def _operand(self, node: ast.expr) -> Expression:
         value = self.expression(node)
@@ -299,13 +301,13 @@ class OperatorReader:
         yes = self.typed(self.expression(node.body), node.body)
         no = self.typed(self.expression(node.orelse), node.orelse)
         try:
-            both = unify(yes.type, no.type)
+            common = unify(yes.type, no.type)
         except DisagreementError:
             self.refuse(
                 node,
                 f"this is {in_words(yes.type)} or {in_words(no.type)}: make it the same in both branches",
             )
-        return Choice(both, condition, convert(yes, both), convert(no, both))
+        return Choice(common, condition, convert(yes, common), convert(no, common))
 
 
 def _are_computable(*values: Any) -> bool:

@@ -52,16 +52,16 @@ class _Places(Walk):
     """Notes places outside while it is certain that the program comes there."""
 
     def __init__(
-        self, parts: dict[str, Part], known: dict[str, Any], sizes: Mapping[str, int], depth: int
+        self, parts: dict[str, Part], values: dict[str, Any], sizes: Mapping[str, int], depth: int
     ) -> None:
-        super().__init__(parts, known, sizes, depth)
+        super().__init__(parts, values, sizes, depth)
         self.found: dict[str, Outside] = {}
         self.written: dict[str, int] = {}
         self.is_certain = True
         self.called_at = 0  # the line of the function itself, in a helper
 
-    def into(self, parts: dict[str, Part], known: dict[str, Any]) -> Walk:
-        inner = _Places(parts, known, self.sizes, self.depth + 1)
+    def into(self, parts: dict[str, Part], values: dict[str, Any]) -> Walk:
+        inner = _Places(parts, values, self.sizes, self.depth + 1)
         inner.is_certain, inner.found, inner.written = self.is_certain, self.found, self.written
         inner.called_at = self.called_at or self.line
         return inner
@@ -83,21 +83,21 @@ class _Places(Walk):
     @staticmethod
     def shown(part: Part, places: tuple[Any, ...]) -> tuple[int, ...]:
         """A place of a part, as one of the argument."""
-        known = tuple(place if type(place) is int else 0 for place in places)
-        return known if part.columns or part.first is None else (part.first + known[0], *known[1:])
+        indices = tuple(place if type(place) is int else 0 for place in places)
+        return indices if part.columns or part.first is None else (part.first + indices[0], *indices[1:])
 
     def branches(self, node: form.If, written: Written) -> Written | None:
         before, self.is_certain = self.is_certain, False
-        found = super().branches(node, written)
-        leaves = any(isinstance(one, LEAVES) for one in walk(node))
+        written_after = super().branches(node, written)
+        leaves = any(isinstance(statement, LEAVES) for statement in walk(node))
         self.is_certain = before and not (self.loops and leaves)
-        return found
+        return written_after
 
     def attempt(self, node: form.Try, written: Written) -> Written | None:
         before, self.is_certain = self.is_certain, False
-        found = super().attempt(node, written)
+        written_after = super().attempt(node, written)
         self.is_certain = before
-        return found
+        return written_after
 
     def turns(self, node: form.For) -> Turns:
         """Of many turns the first and the last."""
@@ -115,9 +115,9 @@ class _Places(Walk):
         before = self.is_certain
         is_known = isinstance(node, form.Once) or all(value is not None for value, _ in turns)
         self.is_certain = before and is_known
-        found = super().loop(node, turns, written)
+        written_after = super().loop(node, turns, written)
         self.is_certain = before
-        return found
+        return written_after
 
     def computed(self, node: Expression) -> Iterator[Expression]:
         """As `Walk.computed`, without what a condition may leave out."""

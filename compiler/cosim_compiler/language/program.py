@@ -65,24 +65,26 @@ class Program:
         key = function, types_, classes_in(types_)
         if key not in self._by_key:
             self._by_key[key] = None
-            made = self._read(function, types_)
-            self._by_key[key] = made
-            self.functions.append(made)
-        known = self._by_key[key]
-        if known is None:
+            typed_form = self._read(function, types_)
+            self._by_key[key] = typed_form
+            self.functions.append(typed_form)
+        typed_before = self._by_key[key]
+        if typed_before is None:
             refuse(function, None, f"{function.__name__}() calls itself: write a loop")
-        return known
+        return typed_before
 
     def root(self, function: types.FunctionType, signature: str) -> Function:
         """The typed form of a function that is called from outside, under a signature of letters."""
-        given, result = types_of(signature)
-        made = self.function(function, given)
-        always_raises = made.raises and made.result is NOTHING and ends(made.body)
-        if not always_raises and not _fits(made.result, result):
+        argument_types, result = types_of(signature)
+        typed_form = self.function(function, argument_types)
+        always_raises = typed_form.raises and typed_form.result is NOTHING and ends(typed_form.body)
+        if not always_raises and not _fits(typed_form.result, result):
             refuse(
-                function, None, f"it returns {in_words(made.result)}, and {in_words(result)} is asked of it"
+                function,
+                None,
+                f"it returns {in_words(typed_form.result)}, and {in_words(result)} is asked of it",
             )
-        return made
+        return typed_form
 
     def failure(self, kind: type[BaseException], arguments: tuple[object, ...]) -> int:
         """The status of a failure."""
@@ -97,14 +99,14 @@ class Program:
         self._symbols[function.__name__] = count + 1
         name = f"k.{in_ascii(function.__name__)}"
         symbol = f"{name}.{count}" if count else name
-        known: dict[str, Type] = {}
+        variables: dict[str, Type] = {}
         result: Type | None = None
         for _ in range(MOST_PASSES):
-            reader = Reader(self, Function(function, symbol, []), types_, known, result)
+            reader = Reader(self, Function(function, symbol, []), types_, variables, result)
             reader.read()
             if not reader.widened:
                 return reader.function
-            known, result = reader.variables, reader.result
+            variables, result = reader.variables, reader.result
         refuse(function, None, "the types of its names do not settle")
 
 

@@ -35,20 +35,20 @@ def least(x):
     """Of the elements of a view: the first of those that no other is less than."""
     if len(x) == 0:
         raise ValueError("min() of a view without elements")
-    found = x[0]
+    lowest = x[0]
     for i in range(1, len(x)):
-        found = min(found, x[i])
-    return found
+        lowest = min(lowest, x[i])
+    return lowest
 
 
 def greatest(x):
     """Of the elements of a view: the first of those that no other is greater than."""
     if len(x) == 0:
         raise ValueError("max() of a view without elements")
-    found = x[0]
+    highest = x[0]
     for i in range(1, len(x)):
-        found = max(found, x[i])
-    return found
+        highest = max(highest, x[i])
+    return highest
 
 
 def greatest_common_divisor(a, b):

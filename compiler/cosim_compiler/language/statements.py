@@ -72,10 +72,10 @@ _lifetimes: dict[types.CodeType, tuple[ast.FunctionDef, Lifetimes]] = {}
 
 
 def _lifetimes_of(function: types.FunctionType, tree: ast.FunctionDef) -> Lifetimes:
-    found = _lifetimes.get(function.__code__)
-    if found is None or found[0] is not tree:
-        found = _lifetimes[function.__code__] = tree, lifetimes_of(tree)
-    return found[1]
+    kept_lifetimes = _lifetimes.get(function.__code__)
+    if kept_lifetimes is None or kept_lifetimes[0] is not tree:
+        kept_lifetimes = _lifetimes[function.__code__] = tree, lifetimes_of(tree)
+    return kept_lifetimes[1]
 
 
 class Reader(ExpressionReader):
@@ -107,7 +107,7 @@ class Reader(ExpressionReader):
         self,
         program: Functions,
         function: Function,
-        given: tuple[Type, ...],
+        argument_types: tuple[Type, ...],
         variables: dict[str, Type],
         result: Type | None,
     ) -> None:
@@ -119,16 +119,16 @@ class Reader(ExpressionReader):
         self.variables = dict(variables)
         self.result = result
         self.widened = False
-        self.given = given
-        self.made = 0
+        self.argument_types = argument_types
+        self.name_count = 0
         self.caught: list[tuple[str | None, str]] = []  # names of what is caught, and of their numbers
 
     def read(self) -> None:
         """Fill the function."""
         names = [a.arg for a in self.tree.args.args]
-        if len(names) != len(self.given):
-            self.refuse(None, f"it has {len(names)} arguments, and is given {len(self.given)}")
-        for argument, type_ in zip(self.tree.args.args, self.given, strict=True):
+        if len(names) != len(self.argument_types):
+            self.refuse(None, f"it has {len(names)} arguments, and is given {len(self.argument_types)}")
+        for argument, type_ in zip(self.tree.args.args, self.argument_types, strict=True):
             name = self.lifetimes.bound[id(argument)]
             self.function.parameters.append((name, type_))
             self._declare(name, type_, argument)
@@ -145,7 +145,7 @@ class Reader(ExpressionReader):
             )
         self.function.result = self.result or NOTHING
         if has_view(self.function.result) and any(
-            isinstance(one, Zeros) for one in walk(*self.function.body)
+            isinstance(node, Zeros) for node in walk(*self.function.body)
         ):
             self.refuse(None, "its arrays end with it, so it returns no view: write into an argument")
         self.function.variables = self.variables
@@ -189,15 +189,15 @@ class Reader(ExpressionReader):
 
     def new_name(self, type_: Type) -> str:
         """A variable that no name of the author's stands for."""
-        self.made += 1
-        name = f"held.{self.made}"
+        self.name_count += 1
+        name = f"held.{self.name_count}"
         self.variables[name] = type_
         return name
 
     def is_in_loop(self, node: ast.AST) -> bool:
         """Whether an expression is computed in each turn of a loop."""
-        loops = (one for one in ast.walk(self.tree) if isinstance(one, (ast.For, ast.While)))
-        return any(one is node for loop in loops for one in ast.walk(loop))
+        loops = (inner for inner in ast.walk(self.tree) if isinstance(inner, (ast.For, ast.While)))
+        return any(inner is node for loop in loops for inner in ast.walk(loop))
 
     def line(self, node: ast.AST) -> int:
         return getattr(node, "lineno", 0)
@@ -224,20 +224,20 @@ class Reader(ExpressionReader):
 
     def block(self, body: Iterable[ast.stmt]) -> Block:
         """The statements up to the first behind which nothing is reached."""
-        found: list[Statement] = []
+        statements: list[Statement] = []
         for node in body:
-            found += self.statement(node)
-            if ends(found):
+            statements += self.statement(node)
+            if ends(statements):
                 break
-        return tuple(found)
+        return tuple(statements)
 
     def statement(self, node: ast.stmt) -> Sequence[Statement]:
-        """What one statement does."""
+        """The statements in typed form of one statement."""
         read = getattr(self, f"_{type(node).__name__.lower()}", None)
         if read is None:
             self.refuse(node, f"the language has no {type(node).__name__.lower()}")
-        found: Sequence[Statement] = read(node)
-        return found
+        statements: Sequence[Statement] = read(node)
+        return statements
 
     def _pass(self, node: ast.Pass) -> Sequence[Statement]:
         return []
@@ -259,34 +259,36 @@ class Reader(ExpressionReader):
 
     def assign(self, target: ast.expr, value: Expression, source: ast.AST) -> list[Statement]:
         """Give a target a value."""
-        given = self.typed(value, source)
-        if given.type is NOTHING:
+        typed_value = self.typed(value, source)
+        if typed_value.type is NOTHING:
             self.refuse(source, "a helper that returns nothing has no value: call it on a line of its own")
         if isinstance(target, ast.Name):
-            return [self._set(self.lifetimes.bound[id(target)], given, target)]
+            return [self._set(self.lifetimes.bound[id(target)], typed_value, target)]
         if isinstance(target, (ast.Tuple, ast.List)):
-            return self._unpack(target.elts, given, target)
+            return self._unpack(target.elts, typed_value, target)
         if isinstance(target, (ast.Subscript, ast.Attribute)):
             place = self.place(target)
-            if not is_number(given.type):
+            if not is_number(typed_value.type):
                 remedy = (
-                    "write its elements one by one" if isinstance(given.type, Tuple) else "needs a number"
+                    "write its elements one by one"
+                    if isinstance(typed_value.type, Tuple)
+                    else "needs a number"
                 )
-                self.refuse(target, f"an element is set to {in_words(given.type)}: {remedy}")
-            if given.type.rank > place.type.rank:  # type: ignore[union-attr]
-                self.refuse(target, f"a whole number is set to {in_words(given.type)}: write int(…)")
-            return [Store(target.lineno, place, convert(given, place.type))]
+                self.refuse(target, f"an element is set to {in_words(typed_value.type)}: {remedy}")
+            if typed_value.type.rank > place.type.rank:  # type: ignore[union-attr]
+                self.refuse(target, f"a whole number is set to {in_words(typed_value.type)}: write int(…)")
+            return [Store(target.lineno, place, convert(typed_value, place.type))]
         self.refuse(target, "a name or an element is set: x = …, x[0] = …")
 
-    def _unpack(self, targets: Sequence[ast.expr], given: Expression, node: ast.AST) -> list[Statement]:
-        if not isinstance(given.type, Tuple):
-            self.refuse(node, f"{len(targets)} names are given {in_words(given.type)}")
-        if len(given.type.items) != len(targets):
+    def _unpack(self, targets: Sequence[ast.expr], value: Expression, node: ast.AST) -> list[Statement]:
+        if not isinstance(value.type, Tuple):
+            self.refuse(node, f"{len(targets)} names are given {in_words(value.type)}")
+        if len(value.type.items) != len(targets):
             self.refuse(
                 node,
-                f"{len(targets)} names are given the elements of a tuple of {len(given.type.items)}",
+                f"{len(targets)} names are given the elements of a tuple of {len(value.type.items)}",
             )
-        statements, items = self.items_held(given, node)  # all are computed before the first is set
+        statements, items = self.items_held(value, node)  # all are computed before the first is set
         for target, item in zip(targets, items, strict=True):
             statements += self.assign(target, item, target)
         return statements
@@ -303,15 +305,17 @@ class Reader(ExpressionReader):
             self.refuse(node, "a name or an element is set: x += …, x[0] += …")
         place = self.place(node.target)
         statements: list[Statement] = []
-        found: list[Expression] = []
+        parts: list[Expression] = []
         for part in form_parts(place):
-            more, value = ([], part) if isinstance(part, (Variable, Member)) else self.held(part, node)
-            statements += more
-            found.append(value)
+            held_statements, value = (
+                ([], part) if isinstance(part, (Variable, Member)) else self.held(part, node)
+            )
+            statements += held_statements
+            parts.append(value)
         if isinstance(place, Field):
-            place = Field(place.type, found[0], place.name, place.offset)
+            place = Field(place.type, parts[0], place.name, place.offset)
         else:
-            place = Element(place.type, found[0], tuple(found[1:]))
+            place = Element(place.type, parts[0], tuple(parts[1:]))
         value = self.typed(self.binary(operator, place, self.expression(node.value), node), node)
         if value.type.rank > place.type.rank:  # type: ignore[union-attr]
             self.refuse(node, f"a whole number is set to {in_words(value.type)}: write int(…)")
@@ -344,35 +348,35 @@ class Reader(ExpressionReader):
             self.refuse(node, 'write raise ValueError("…")')
         called = node.exc if isinstance(node.exc, ast.Call) else None
         kind = self.expression(node.exc if called is None else called.func)
-        given = [] if called is None else [self.expression(a) for a in called.args]
+        arguments = [] if called is None else [self.expression(a) for a in called.args]
         if not (
             isinstance(kind, Known) and isinstance(kind.value, type) and issubclass(kind.value, BaseException)
         ):
             self.refuse(node, 'write raise ValueError("…")')
-        if not all(isinstance(value, Known) for value in given):
+        if not all(isinstance(value, Known) for value in arguments):
             self.refuse(node, 'the text of an exception is constant: write raise ValueError("…")')
-        return [self._failure(kind.value, tuple(v.value for v in given if isinstance(v, Known)), node)]
+        return [self._failure(kind.value, tuple(v.value for v in arguments if isinstance(v, Known)), node)]
 
     def _try(self, node: ast.Try) -> Sequence[Statement]:
-        said = "write try: …, and one except of a NumberedError: except StepFailure: …"
+        remedy = "write try: …, and one except of a NumberedError: except StepFailure: …"
         if len(node.handlers) != 1 or node.orelse or node.finalbody or node.handlers[0].type is None:
-            self.refuse(node, said)
+            self.refuse(node, remedy)
         handler = node.handlers[0]
         assert handler.type is not None
         kind = self.expression(handler.type)
         if not (
             isinstance(kind, Known) and isinstance(kind.value, type) and issubclass(kind.value, NumberedError)
         ):
-            self.refuse(handler, said)
+            self.refuse(handler, remedy)
         caught = {number for number, cls in NumberedError.numbered.items() if issubclass(cls, kind.value)}
         lowest, highest = min(caught), max(caught)
-        others = [
+        uncaught = [
             cls.__name__
             for number, cls in NumberedError.numbered.items()
             if lowest <= number <= highest and number not in caught
         ]
-        if others:
-            self.refuse(handler, f"{', '.join(others)} has a number between those of {kind.value.__name__}")
+        if uncaught:
+            self.refuse(handler, f"{', '.join(uncaught)} has a number between those of {kind.value.__name__}")
         before, self.function.raises = self.function.raises, False
         body = self.block(node.body)
         if not self.function.raises:  # nothing is caught
@@ -434,16 +438,16 @@ class Reader(ExpressionReader):
         return self._over_views(node, [value], source, is_numbered=False)
 
     def _for_range(self, node: ast.For, arguments: Sequence[ast.expr]) -> Sequence[Statement]:
-        given = []
+        bounds = []
         for argument in arguments:
             value = self.typed(self.expression(argument), argument)
             if value.type not in (WHOLE, TRUTH):
                 self.refuse(argument, f"range() does not take {in_words(value.type)}: write int(…)")
-            given.append(convert(value, WHOLE))
-        if not 1 <= len(given) <= 3 or not isinstance(node.target, ast.Name):
+            bounds.append(convert(value, WHOLE))
+        if not 1 <= len(bounds) <= 3 or not isinstance(node.target, ast.Name):
             self.refuse(node, "write for i in range(n), range(first, last) or range(first, last, step)")
-        first, last = (ZERO, given[0]) if len(given) == 1 else given[:2]
-        step = given[2] if len(given) == 3 else ONE
+        first, last = (ZERO, bounds[0]) if len(bounds) == 1 else bounds[:2]
+        step = bounds[2] if len(bounds) == 3 else ONE
         if isinstance(step, Constant) and step.value == 0:
             self.refuse(node.iter, "the step of range() is 0")
         return [self._counted(node, self.lifetimes.bound[id(node.target)], (first, last, step), [])]
@@ -489,15 +493,15 @@ class Reader(ExpressionReader):
         held: list[Expression] = []
         lengths: list[Expression] = []
         for value in values:
-            more, one = self.held(value, source)
-            before += more
-            held.append(one)
+            statements, held_view = self.held(value, source)
+            before += statements
+            held.append(held_view)
             if isinstance(value.type, Tuple):
                 lengths.append(Constant(WHOLE, len(value.type.items)))
             elif isinstance(value.type, RecordRows) or (
                 isinstance(value.type, View) and value.type.axes == 1
             ):
-                lengths.append(Length(WHOLE, one))
+                lengths.append(Length(WHOLE, held_view))
             else:
                 self.refuse(source, f"a loop does not go over {in_words(value.type)}: write range(…)")
         last: Expression = lengths[0]

@@ -44,11 +44,11 @@ def _zeros(reader: Reading, items: list[Expression], node: ast.Call) -> Expressi
     return Zeros(type_, reader.new_name(type_))
 
 
-def _shape(reader: Reading, given: Expression, node: ast.Call) -> tuple[int, ...]:
-    value = given.value if isinstance(given, Known) else None
+def _shape(reader: Reading, argument: Expression, node: ast.Call) -> tuple[int, ...]:
+    value = argument.value if isinstance(argument, Known) else None
     lengths = value if isinstance(value, tuple) else (value,)
-    if not isinstance(given, Known):
-        typed = reader.typed(given, node)
+    if not isinstance(argument, Known):
+        typed = reader.typed(argument, node)
         items = getattr(typed, "items", (typed,))
         lengths = tuple(item.value if isinstance(item, Constant) else None for item in items)
     if not all(type(length) is int for length in lengths):

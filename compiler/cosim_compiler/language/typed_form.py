@@ -459,10 +459,10 @@ def ends(body: tuple[Statement, ...] | list[Statement]) -> bool:
 def leaves(body: tuple[Statement, ...]) -> bool:
     """Whether a break among these statements leaves the loop around them."""
     return any(
-        isinstance(one, Break)
-        or (isinstance(one, If) and (leaves(one.body) or leaves(one.orelse)))
-        or (isinstance(one, Try) and (leaves(one.body) or leaves(one.handler)))
-        for one in body
+        isinstance(statement, Break)
+        or (isinstance(statement, If) and (leaves(statement.body) or leaves(statement.orelse)))
+        or (isinstance(statement, Try) and (leaves(statement.body) or leaves(statement.handler)))
+        for statement in body
     )
 
 
@@ -493,9 +493,9 @@ def parts(node: Any) -> Iterator[Any]:
 def _names_of_parts(kind: Any) -> tuple[str, ...]:
     """The fields that hold expressions or statements."""
     return tuple(
-        one.name
-        for one in fields(kind)
-        if any(word in str(one.type) for word in ("Expression", "Statement", "Element"))
+        part.name
+        for part in fields(kind)
+        if any(word in str(part.type) for word in ("Expression", "Statement", "Element"))
     )
 
 
@@ -510,12 +510,12 @@ def walk(*nodes: Expression | Statement) -> Iterator[Expression | Statement]:
 
 def is_pure(expression: Expression) -> bool:
     """Whether computing it twice, or not at all, changes nothing."""
-    return not any(isinstance(one, (Call, CallLinked, CallAddress, Let, Zeros)) for one in walk(expression))
+    return not any(isinstance(node, (Call, CallLinked, CallAddress, Let, Zeros)) for node in walk(expression))
 
 
 def reads_elements(expression: Expression) -> bool:
     """Whether its value depends on what lies in views."""
-    return any(isinstance(one, (Element, Field)) for one in walk(expression))
+    return any(isinstance(node, (Element, Field)) for node in walk(expression))
 
 
 def view_type(expression: Expression) -> View:

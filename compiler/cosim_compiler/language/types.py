@@ -124,21 +124,21 @@ class DisagreementError(Exception):
     """Two types that no type contains."""
 
 
-def unify(one: Type, other: Type) -> Type:
+def unify(left: Type, right: Type) -> Type:
     """The narrowest type that holds the values of both.
 
     Raises
     ------
     DisagreementError
     """
-    if one == other:
-        return one
-    if isinstance(one, Number) and isinstance(other, Number) and NOTHING not in (one, other):
-        return one if one.rank > other.rank else other
-    if isinstance(one, Tuple) and isinstance(other, Tuple) and len(one.items) == len(other.items):
-        return Tuple(tuple(map(unify, one.items, other.items)), one.of if one.of is other.of else None)
-    if isinstance(one, View) and isinstance(other, View) and one.of_any_shape == other.of_any_shape:
-        return one.of_any_shape
+    if left == right:
+        return left
+    if isinstance(left, Number) and isinstance(right, Number) and NOTHING not in (left, right):
+        return left if left.rank > right.rank else right
+    if isinstance(left, Tuple) and isinstance(right, Tuple) and len(left.items) == len(right.items):
+        return Tuple(tuple(map(unify, left.items, right.items)), left.of if left.of is right.of else None)
+    if isinstance(left, View) and isinstance(right, View) and left.of_any_shape == right.of_any_shape:
+        return left.of_any_shape
     raise DisagreementError
 
 

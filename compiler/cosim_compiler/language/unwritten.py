@@ -22,13 +22,13 @@ def unwritten_results(function: Function, sizes: Mapping[str, int]) -> dict[str,
         Of the results, by the names of the arguments.
     """
     ways = _ways_of(function, sizes)
-    found: dict[str, tuple[int, int]] = {}
+    unwritten: dict[str, tuple[int, int]] = {}
     for name, size in sizes.items():
         for line, written in ways.exits:
             missing = frozenset(range(size)) - written[name]
             if missing:
-                found.setdefault(name, (min(missing), line))
-    return found
+                unwritten.setdefault(name, (min(missing), line))
+    return unwritten
 
 
 def results_read_early(function: Function, sizes: Mapping[str, int]) -> dict[str, tuple[int, int]]:

@@ -50,7 +50,7 @@ def verdict_on(
     views: Mapping[str, int],
     read_only: frozenset[str],
 ) -> Verdict:
-    """What is wrong with a function for arguments of these types.
+    """The faults of a function for arguments of these types.
 
     Nothing is said of a function that is not of the language: whoever compiles it says why.
 
@@ -64,29 +64,29 @@ def verdict_on(
     read_only : frozenset of str
         Those that it is not known to write.
     """
-    told = repr((given, sorted(results.items()), sorted(views.items()), sorted(read_only)))
-    source, key = source_of(function), fingerprint(function, _reader(), told)
+    described = repr((given, sorted(results.items()), sorted(views.items()), sorted(read_only)))
+    source, key = source_of(function), fingerprint(function, _reader(), described)
     if is_known_clean(source, key):
         return Verdict()
     try:
         typed = Program().function(function, given)
     except ContractError:
         return Verdict()
-    found = Verdict(
+    verdict = Verdict(
         unwritten_results(typed, results),
         results_read_early(typed, results),
         places_outside(typed, views),
         {name: line for name, line in views_written(typed, views).items() if name in read_only},
     )
-    if found == Verdict():
+    if verdict == Verdict():
         remember_clean(source, key)
-    return found
+    return verdict
 
 
 @functools.cache
 def _reader() -> str:
-    """What reads functions, and looks at what they do, as a digest."""
-    found = hashlib.sha256()
+    """The modules that read and check functions, as a digest."""
+    digest = hashlib.sha256()
     for path in sorted(Path(__file__).parent.glob("*.py")):
-        found.update(path.read_bytes())
-    return found.hexdigest()
+        digest.update(path.read_bytes())
+    return digest.hexdigest()

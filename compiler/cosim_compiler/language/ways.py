@@ -57,10 +57,10 @@ class Ways:
 
     def everywhere(self, result: str, all_elements: Elements) -> Elements:
         """The elements of a result that are written on every way."""
-        found = all_elements
+        elements = all_elements
         for _, written in self.exits:
-            found &= written[result]
-        return found
+            elements &= written[result]
+        return elements
 
 
 def parts_of(function: Function, sizes: Mapping[str, int]) -> dict[str, Part]:
@@ -83,16 +83,16 @@ class Walk:
     """Goes through a function with the elements that are written; None where nothing is reached."""
 
     def __init__(
-        self, parts: dict[str, Part], known: dict[str, Any], sizes: Mapping[str, int], depth: int
+        self, parts: dict[str, Part], values: dict[str, Any], sizes: Mapping[str, int], depth: int
     ) -> None:
-        self.parts, self.known, self.sizes, self.depth = parts, known, sizes, depth
+        self.parts, self.known_values, self.sizes, self.depth = parts, values, sizes, depth
         self.ways = Ways()
         self.line = 0
         self.loops: list[tuple[list[Written], list[Written]]] = []  # where breaks and continues leave
 
-    def into(self, parts: dict[str, Part], known: dict[str, Any]) -> Walk:
+    def into(self, parts: dict[str, Part], values: dict[str, Any]) -> Walk:
         """What goes through a helper that is given these."""
-        return Walk(parts, known, self.sizes, self.depth + 1)
+        return Walk(parts, values, self.sizes, self.depth + 1)
 
     def through(self, function: Function, written: Written) -> Ways:
         """All ways through a function that begins with these elements written."""
@@ -149,24 +149,28 @@ class Walk:
         return written
 
     def branches(self, node: form.If, written: Written) -> Written | None:
-        """Both of them; what is known behind is what both say."""
-        begin = dict(self.known), dict(self.parts)
+        """Both branches; afterwards a value is known where both agree."""
+        begin = dict(self.known_values), dict(self.parts)
         yes = self.block(node.body, dict(written))
-        known, parts = self.known, self.parts
-        self.known, self.parts = begin
+        values, parts_of_views = self.known_values, self.parts
+        self.known_values, self.parts = begin
         no = self.block(node.orelse, dict(written))
         if no is None:
-            self.known, self.parts = known, parts
+            self.known_values, self.parts = values, parts_of_views
         elif yes is not None:
-            self.known = {name: value for name, value in self.known.items() if known.get(name) == value}
-            self.parts = {name: self.parts.get(name, part) for name, part in {**parts, **self.parts}.items()}
-        return _both(yes, no)
+            self.known_values = {
+                name: value for name, value in self.known_values.items() if values.get(name) == value
+            }
+            self.parts = {
+                name: self.parts.get(name, part) for name, part in {**parts_of_views, **self.parts}.items()
+            }
+        return _intersection(yes, no)
 
     def attempt(self, node: form.Try, written: Written) -> Written | None:
         """Whatever the body has written before it raised: nothing that is relied on."""
         end = self.block(node.body, dict(written))
         self.forget(node)
-        return _both(end, self.block(node.handler, dict(written)))
+        return _intersection(end, self.block(node.handler, dict(written)))
 
     # loops
 
@@ -187,38 +191,38 @@ class Walk:
                 break
             self.forget(node)
             if value is not None and isinstance(node, form.For):
-                self.known[node.name] = value
+                self.known_values[node.name] = value
             self.loops.append(([], []))
             written = self.block(body, dict(written))
             breaks, continues = self.loops.pop()
             for other in continues:
-                written = _both(written, other)
+                written = _intersection(written, other)
             broken += breaks
         self.forget(node)
         if written is not None:
             written = self.block(node.orelse, written)
         for other in broken:
-            written = _both(written, other)
+            written = _intersection(written, other)
         return written
 
     def forget(self, node: Statement) -> None:
-        """What a loop sets has no known value."""
-        for one in walk(node):
-            if isinstance(one, (form.Assign, form.For)):
-                self.known.pop(one.name, None)
+        """Remove the known values of the names that a loop sets."""
+        for statement in walk(node):
+            if isinstance(statement, (form.Assign, form.For)):
+                self.known_values.pop(statement.name, None)
 
     # what is written
 
     def assign(self, name: str, value: Expression, written: Written) -> Written:
-        """A name gets a value; a view that is not followed may be written to anywhere."""
-        part, known = self.part(value), self.value(value)
-        self.known.pop(name, None)
+        """Assign a value to a name; a view that is not followed may be written anywhere."""
+        part, constant = self.part(value), self.value(value)
+        self.known_values.pop(name, None)
         self.parts.pop(name, None)
         if part is not None:
             self.parts[name] = part
             return written
-        if known is not None:
-            self.known[name] = known
+        if constant is not None:
+            self.known_values[name] = constant
         return self.all_in(value, written) if has_view(value.type) else written
 
     def add(self, part: Part, places: tuple[Any, ...], written: Written) -> Written:
@@ -252,35 +256,37 @@ class Walk:
             return Part(table.result, first, table.columns)
         if isinstance(node, form.Section):
             return self.section(node)
-        if isinstance(node, form.RowsIn) and (whole := self.part(node.view)) is not None:
-            return Part(whole.result, None, None)
-        if isinstance(node, form.AsTable) and (whole := self.part(node.view)) is not None:
+        if isinstance(node, form.RowsIn) and (whole_part := self.part(node.view)) is not None:
+            return Part(whole_part.result, None, None)
+        if isinstance(node, form.AsTable) and (whole_part := self.part(node.view)) is not None:
             columns = self.value(node.columns)
-            return Part(whole.result, whole.first if columns else None, whole.size, columns or 0)
+            return Part(
+                whole_part.result, whole_part.first if columns else None, whole_part.size, columns or 0
+            )
         return None
 
     def section(self, node: form.Section) -> Part | None:
-        whole = self.part(node.view)
-        if whole is None:
+        whole_part = self.part(node.view)
+        if whole_part is None:
             return None
         first = 0 if node.first is None else self.value(node.first)
-        last = whole.size if node.last is None else self.value(node.last)
-        if whole.first is None or type(first) is not int or first < 0:
-            return Part(whole.result, None, None)
+        last = whole_part.size if node.last is None else self.value(node.last)
+        if whole_part.first is None or type(first) is not int or first < 0:
+            return Part(whole_part.result, None, None)
         size = last - first if type(last) is int and last >= 0 else None
-        return Part(whole.result, whole.first + first, size)
+        return Part(whole_part.result, whole_part.first + first, size)
 
     def calls(self, node: Any, written: Written) -> Written:
         """What the calls in an expression write."""
-        for one in self.computed(node):
-            if isinstance(one, form.Let):
-                written = self.assign(one.name, one.value, written)
-            if isinstance(one, form.Element):
-                self.read(one, written)
-            if isinstance(one, form.Call):
-                written = self.call(one, written)
-            elif isinstance(one, (form.CallLinked, form.CallAddress, form.MakeGroup)):
-                written = self.all_in(one, written)
+        for expression in self.computed(node):
+            if isinstance(expression, form.Let):
+                written = self.assign(expression.name, expression.value, written)
+            if isinstance(expression, form.Element):
+                self.read(expression, written)
+            if isinstance(expression, form.Call):
+                written = self.call(expression, written)
+            elif isinstance(expression, (form.CallLinked, form.CallAddress, form.MakeGroup)):
+                written = self.all_in(expression, written)
         return written
 
     def computed(self, node: Expression) -> Iterator[Expression]:
@@ -296,12 +302,14 @@ class Walk:
                 yield from self.computed(part)
 
     def call(self, node: form.Call, written: Written) -> Written:
-        given = [self.part(argument) for argument in node.arguments]
+        parts_given = [self.part(argument) for argument in node.arguments]
         if self.depth > MOST_DEPTH:
             return self.all_in(node, written)
         parts: dict[str, Part] = {}
-        known: dict[str, Any] = {}
-        for (name, _), part, argument in zip(node.function.parameters, given, node.arguments, strict=True):
+        values: dict[str, Any] = {}
+        for (name, _), part, argument in zip(
+            node.function.parameters, parts_given, node.arguments, strict=True
+        ):
             if part is not None:
                 if part.first is None:
                     written = self.add(part, (), written)
@@ -309,10 +317,10 @@ class Walk:
             elif has_view(argument.type):
                 written = self.all_in(argument, written)
             elif (value := self.value(argument)) is not None:
-                known[name] = value
+                values[name] = value
         if not parts:
             return written
-        walker = self.into(parts, known)
+        walker = self.into(parts, values)
         ways = walker.through(node.function, dict(written))
         for name, (index, _) in ways.early.items():
             self.ways.early.setdefault(name, (index, self.line))
@@ -340,15 +348,15 @@ class Walk:
 
     def all_in(self, node: Expression, written: Written) -> Written:
         """All results that an expression mentions count as written."""
-        for one in walk(node):
-            part = self.parts.get(one.name) if isinstance(one, form.Variable) else None
+        for expression in walk(node):
+            part = self.parts.get(expression.name) if isinstance(expression, form.Variable) else None
             if part is not None:
                 written = self.add(part, (), written)
         return written
 
     def value(self, node: Expression) -> Any:
         """The value of an expression, where it is known; None of others."""
-        return value_of(node, self.known, self.length)
+        return value_of(node, self.known_values, self.length)
 
     def length(self, node: form.Length) -> int | None:
         part = self.part(node.view)
@@ -368,7 +376,7 @@ def _computed_in(node: Statement) -> Iterator[Expression]:
             yield part
 
 
-def _both(one: Written | None, other: Written | None) -> Written | None:
-    if one is None or other is None:
-        return other if one is None else one
-    return {name: elements & other[name] for name, elements in one.items()}
+def _intersection(left: Written | None, right: Written | None) -> Written | None:
+    if left is None or right is None:
+        return right if left is None else left
+    return {name: elements & right[name] for name, elements in left.items()}

@@ -148,14 +148,14 @@ class FunctionWriter(ValueWriter):
     def head(self) -> str:
         """The line that begins the definition."""
         function = self.function
-        given = [f"{self.types[kind]} {self.passed(name, kind)}" for name, kind in function.parameters]
+        parameters = [f"{self.types[kind]} {self.passed(name, kind)}" for name, kind in function.parameters]
         if not function.raises:
             result = self.types[function.result]
         else:
             result = "int32_t"
             if function.result is not NOTHING:
-                given.append(f"{self.types[function.result]} *result")
-        return f"static {result} {self.names[function.symbol]}({', '.join(given) or 'void'})"
+                parameters.append(f"{self.types[function.result]} *result")
+        return f"static {result} {self.names[function.symbol]}({', '.join(parameters) or 'void'})"
 
     def passed(self, name: str, kind: Type) -> str:
         """What an argument is called: the variable of its name may be of a wider type."""
@@ -172,11 +172,11 @@ class FunctionWriter(ValueWriter):
         self.block(function.body)
         if function.raises and function.result is NOTHING:
             self.line("return 0;")
-        given = {name for name, kind in function.parameters if function.variables[name] == kind}
+        unconverted = {name for name, kind in function.parameters if function.variables[name] == kind}
         locals_ = [
             f"    {self.types[kind]} {self.local[name]}{self.zero(kind)};"
             for name, kind in function.variables.items()
-            if name not in given
+            if name not in unconverted
         ]
         return "\n".join([f"{head} {{", *locals_, *self.room, *self.lines, "}", ""])
 

@@ -11,18 +11,18 @@ from cosim_compiler.printers.c_names import words_of
 
 def add_entry(module: Module, symbol: str, function: Function, signature: str) -> None:
     """Let others call a function under a symbol."""
-    given, result = types_of(signature)
-    module.functions.append(_by_address(module, symbol, function, given, result))
-    if all(isinstance(kind, Number) for kind in given):
-        module.functions.append(_for_c(module, symbol, given, result))
+    argument_types, result = types_of(signature)
+    module.functions.append(_by_address(module, symbol, function, argument_types, result))
+    if all(isinstance(kind, Number) for kind in argument_types):
+        module.functions.append(_for_c(module, symbol, argument_types, result))
 
 
 def _by_address(
-    module: Module, symbol: str, function: Function, given: tuple[Type, ...], result: Type
+    module: Module, symbol: str, function: Function, argument_types: tuple[Type, ...], result: Type
 ) -> str:
     types = module.types
     heads, passed = ["void *result"], []
-    for i, kind in enumerate(given):
+    for i, kind in enumerate(argument_types):
         words = words_of(kind, types)
         names = [f"a{i}"] if len(words) == 1 else [f"a{i}_{j}" for j in range(len(words))]
         heads += [f"{word} {name}" for word, name in zip(words, names, strict=True)]
@@ -47,8 +47,8 @@ def _by_address(
     return "\n".join([f"int32_t {symbol}({', '.join(heads)}) {{", *lines, "}", ""])
 
 
-def _for_c(module: Module, symbol: str, given: tuple[Type, ...], result: Type) -> str:
-    kinds = [module.types[kind] for kind in given]
+def _for_c(module: Module, symbol: str, argument_types: tuple[Type, ...], result: Type) -> str:
+    kinds = [module.types[kind] for kind in argument_types]
     heads = ", ".join(f"{kind} a{i}" for i, kind in enumerate(kinds)) or "void"
     passed = ", ".join(["&found", *(f"a{i}" for i in range(len(kinds)))])
     kind = "int64_t" if result is NOTHING else module.types[result]

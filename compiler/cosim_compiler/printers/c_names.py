@@ -57,18 +57,18 @@ class Names:
 
     def __init__(self, *others: Collection[str]) -> None:
         self._others, self.taken = others, set(TAKEN)
-        self._given: dict[str, str] = {}
+        self._c_names: dict[str, str] = {}
 
     def __getitem__(self, name: str) -> str:
-        if name not in self._given:
-            found = name.replace(".", "_")
-            if self._others and found.startswith(OF_FILES):
-                found += "_"
-            while found in self.taken or any(found in names for names in self._others):
-                found += "_"
-            self.taken.add(found)
-            self._given[name] = found
-        return self._given[name]
+        if name not in self._c_names:
+            c_name = name.replace(".", "_")
+            if self._others and c_name.startswith(OF_FILES):
+                c_name += "_"
+            while c_name in self.taken or any(c_name in names for names in self._others):
+                c_name += "_"
+            self.taken.add(c_name)
+            self._c_names[name] = c_name
+        return self._c_names[name]
 
 
 class Types:

@@ -77,14 +77,14 @@ class ValueWriter:
 
     def in_order(self, nodes: Sequence[Expression]) -> list[str]:
         """Several expressions; where a later one calls something, elements are read before."""
-        found = []
+        texts = []
         for i, node in enumerate(nodes):
             text = self.of(node)
             is_held = text.isidentifier() or not form.reads_elements(node)
             if not is_held and not all(map(is_pure, nodes[i + 1 :])):
                 text = self.named(node.type, text)
-            found.append(text)
-        return found
+            texts.append(text)
+        return texts
 
     def new(self, word: str) -> str:
         """A name that no variable of the author's has."""
@@ -100,11 +100,11 @@ class ValueWriter:
 
     def apart(self, node: Expression) -> tuple[list[str], str]:
         """The lines that have to stand before an expression, and its text."""
-        kept, self.lines = self.lines, []
+        lines_before, self.lines = self.lines, []
         self.indent += 1
         text = self.of(node)
         self.indent -= 1
-        before, self.lines = self.lines, kept
+        before, self.lines = self.lines, lines_before
         return before, text
 
     def whole_of(self, node: Expression) -> str:
@@ -208,40 +208,40 @@ class ValueWriter:
 
     def _mathematics(self, node: form.Mathematics) -> str:
         name, kind = node.name, node.arguments[0].type
-        given = self.in_order(node.arguments)
+        arguments = self.in_order(node.arguments)
         if name in ("frexp", "modf"):
-            return self._in_two(node, given[0])
+            return self._in_two(node, arguments[0])
         if name == "ldexp":
-            return f"ldexp({given[0]}, (int)least_whole(greatest_whole({given[1]}, -4096), 4096))"
+            return f"ldexp({arguments[0]}, (int)least_whole(greatest_whole({arguments[1]}, -4096), 4096))"
         called = EXTREMES.get((name, kind), "whole_abs" if name == "abs" else name)
         assert called != name or name in (*OF_C_LIBRARY, *OF_PROCESSOR, *TO_WHOLE, "rint") or name[:2] == "is"
-        text = f"{called}({', '.join(given)})"
+        text = f"{called}({', '.join(arguments)})"
         return f"({text} != 0)" if node.type is TRUTH else text
 
-    def _in_two(self, node: form.Mathematics, given: str) -> str:
+    def _in_two(self, node: form.Mathematics, argument: str) -> str:
         """A function that leaves its second result at an address."""
         name = self.new("second")
         self.room.append(f"    {'int' if node.name == 'frexp' else 'double'} {name} = 0;")
-        first = self.named(REAL, f"{node.name}({given}, &{name})")
+        first = self.named(REAL, f"{node.name}({argument}, &{name})")
         return f"({self.types[node.type]}){{{first}, {name}}}"
 
     def _convert(self, node: form.Convert) -> str:
         return self.converted(node.operand.type, node.type, self.of(node.operand))
 
-    def converted(self, given: Type, wanted: Type, text: str) -> str:
+    def converted(self, kind: Type, wanted: Type, text: str) -> str:
         """A value as one of another type."""
-        if given == wanted:
+        if kind == wanted:
             return text
-        if isinstance(given, Tuple) and isinstance(wanted, Tuple):
-            held = self.named(given, text)
-            kinds = enumerate(zip(given.items, wanted.items, strict=True))
-            items = [self.converted(one, to, f"{held}._{i}") for i, (one, to) in kinds]
+        if isinstance(kind, Tuple) and isinstance(wanted, Tuple):
+            held = self.named(kind, text)
+            kinds = enumerate(zip(kind.items, wanted.items, strict=True))
+            items = [self.converted(item_kind, to, f"{held}._{i}") for i, (item_kind, to) in kinds]
             return f"({self.types[wanted]}){{{', '.join(items)}}}"
         if isinstance(wanted, View):  # of a shape that is not known here
             return text
         if wanted is TRUTH:
             return f"({text} != 0)"
-        if given is REAL:
+        if kind is REAL:
             return f"whole({text})"
         return f"({NUMBERS[wanted]}){bracketed(text)}" if isinstance(wanted, Number) else text
 
@@ -379,15 +379,15 @@ class ValueWriter:
 
     def call(self, node: form.Call) -> str:
         """A call; of one that may raise the name of its result."""
-        function, given = node.function, self.in_order(node.arguments)
+        function, arguments = node.function, self.in_order(node.arguments)
         name = self.names[function.symbol]
         if not function.raises:
-            return f"{name}({', '.join(given)})"
+            return f"{name}({', '.join(arguments)})"
         result = ""
         if function.result is not NOTHING:
             result = self._result_room(function.result)
-            given.append(f"&{result}")
-        self._hand_on(f"{name}({', '.join(given)})")
+            arguments.append(f"&{result}")
+        self._hand_on(f"{name}({', '.join(arguments)})")
         return result
 
     def _result_room(self, result: Type) -> str:
@@ -406,39 +406,39 @@ class ValueWriter:
 
     def words(self, arguments: Sequence[Expression], texts: Sequence[str]) -> list[str]:
         """Arguments, whose texts these are, as machine code that others compiled takes them."""
-        found = []
+        words = []
         for argument, text in zip(arguments, texts, strict=True):
             if isinstance(argument.type, View):
                 held = text if _is_term(text) else self.named(argument.type, text)
-                found += [f"{held}.at", f"{held}.n", *([f"{held}.m"] if argument.type.axes == 2 else [])]
+                words += [f"{held}.at", f"{held}.n", *([f"{held}.m"] if argument.type.axes == 2 else [])]
             else:
-                found.append(text)
-        return found
+                words.append(text)
+        return words
 
     def _calladdress(self, node: form.CallAddress) -> str:
         address, *texts = self.in_order([node.address, *node.arguments])
-        given = self.words(node.arguments, texts)
+        arguments = self.words(node.arguments, texts)
         kinds = [word for argument in node.arguments for word in words_of(argument.type, self.types)]
         if node.kind == form.FOREIGN:
             called = f"((int32_t (*)({', '.join(kinds)}))(intptr_t)({address}))"
-            return self.named(WHOLE, f"{called}({', '.join(given)})")
+            return self.named(WHOLE, f"{called}({', '.join(arguments)})")
         result = types_of(node.signature)[1]
         room = self._result_room(result)
         if result is not NOTHING:
             self.line(f"{room} = 0;")
         called = f"((int32_t (*)({', '.join(['void *', *kinds])}))(intptr_t)({address}))"
-        call = f"{called}({', '.join([f'&{room}', *given])})"
+        call = f"{called}({', '.join([f'&{room}', *arguments])})"
         if node.kind == form.STATUS:
             return self.named(WHOLE, f"{call} != 0")
         self.line(f"{call};")
         return "" if result is NOTHING else room
 
     def _calllinked(self, node: form.CallLinked) -> str:
-        given = self.words(node.arguments, self.in_order(node.arguments))
+        arguments = self.words(node.arguments, self.in_order(node.arguments))
         kinds = ["void *", *(w for a in node.arguments for w in words_of(a.type, self.types))]
         self.declared[node.symbol] = f"int32_t {node.symbol}({', '.join(kinds)});"
         room = self._result_room(node.type)
-        self._hand_on(f"{node.symbol}({', '.join([f'&{room}', *given])})")
+        self._hand_on(f"{node.symbol}({', '.join([f'&{room}', *arguments])})")
         return "" if node.type is NOTHING else room
 
 

@@ -91,7 +91,7 @@ class FunctionWriter(ValueWriter):
         self.function, self.of_line = function, module.lines.of_line
         self.mark = module.lines.of_function(function)
         self.location = self.of_line(function, function.author.__code__.co_firstlineno)
-        self.given: list[str] = []  # parameters
+        self.parameters: list[str] = []
         self.loops: list[tuple[str, str]] = []  # where break and continue lead
         self.tries: list[tuple[str, str]] = []  # what is caught: where its number goes, and the program
 
@@ -102,7 +102,7 @@ class FunctionWriter(ValueWriter):
             self.head.append(f"  %{name}.a = alloca {llvm_type(type_)}")
         for name, type_ in function.parameters:
             value, words = self.together(type_, f"%{name}")
-            self.given += words
+            self.parameters += words
             value = self.converted(type_, function.variables[name], value)
             self.line(f"store {llvm_type(function.variables[name])} {value}, ptr %{name}.a")
         self.block(function.body)
@@ -114,7 +114,7 @@ class FunctionWriter(ValueWriter):
         function, inline = self.function, " alwaysinline" if is_inlined else ""
         return "\n".join(
             [
-                f"define internal {returned(function)} @{function.symbol}({', '.join(self.given)}) "
+                f"define internal {returned(function)} @{function.symbol}({', '.join(self.parameters)}) "
                 f"nounwind{inline}{self.mark} {{",
                 *self.head,
                 "  br label %.start",
@@ -134,11 +134,11 @@ class FunctionWriter(ValueWriter):
             self.line(f"ret {STATUS} 0" if function.raises else "ret void")
         else:
             kind = llvm_type(function.result)
-            given = zero_of(function.result) if value is None else value
+            result = zero_of(function.result) if value is None else value
             if function.raises:
-                self.line(f"ret {returned(function)} {self.behind_status(returned(function), kind, given)}")
+                self.line(f"ret {returned(function)} {self.behind_status(returned(function), kind, result)}")
             else:
-                self.line(f"ret {kind} {given}")
+                self.line(f"ret {kind} {result}")
         self.is_live = False
 
     def behind_status(self, kind: str, result: str, value: str) -> str:
@@ -158,8 +158,8 @@ class FunctionWriter(ValueWriter):
             self.line(f"ret {STATUS} {status}")
         else:
             kind = returned(function)
-            found = self.value(f"insertvalue {kind} zeroinitializer, {STATUS} {status}, 0")
-            self.line(f"ret {kind} {found}")
+            failure = self.value(f"insertvalue {kind} zeroinitializer, {STATUS} {status}, 0")
+            self.line(f"ret {kind} {failure}")
         self.is_live = False
 
     # statements
@@ -209,7 +209,7 @@ class FunctionWriter(ValueWriter):
         self.fails(self.value(f"trunc i64 {status} to {STATUS}"))
 
     def attempt(self, statement: Try) -> None:
-        caught, handler, other, end = (self.label() for _ in range(4))
+        caught, handler, uncaught, end = (self.label() for _ in range(4))
         self.tries.append((statement.name, caught))
         self.block(statement.body)
         self.tries.pop()
@@ -219,8 +219,8 @@ class FunctionWriter(ValueWriter):
         number = self.value(f"load i64, ptr %{statement.name}.a")
         low = self.value(f"icmp sge i64 {number}, {statement.lowest}")
         high = self.value(f"icmp sle i64 {number}, {statement.highest}")
-        self.line(f"br i1 {self.value(f'and i1 {low}, {high}')}, label %{handler}, label %{other}")
-        self.at(other)
+        self.line(f"br i1 {self.value(f'and i1 {low}, {high}')}, label %{handler}, label %{uncaught}")
+        self.at(uncaught)
         self.fails_again(statement.name)
         self.at(handler)
         self.block(statement.handler)

@@ -104,38 +104,38 @@ def convert(out: Out, given: Type, wanted: Type, a: str) -> str:
 
 def _real_remainder(out: Out, a: str, b: str) -> str:
     """Python's ``%``: its sign is that of the divisor, also where it is zero."""
-    rest = call_c(out, "fmod", (a, b))
+    remainder = call_c(out, "fmod", (a, b))
     other_sign = out.value(
-        f"xor i1 {out.value(f'fcmp olt double {rest}, 0.0')}, {out.value(f'fcmp olt double {b}, 0.0')}"
+        f"xor i1 {out.value(f'fcmp olt double {remainder}, 0.0')}, {out.value(f'fcmp olt double {b}, 0.0')}"
     )
-    moved = out.value(f"fadd double {rest}, {b}")
-    moved = out.value(f"select i1 {other_sign}, double {moved}, double {rest}")
+    moved = out.value(f"fadd double {remainder}, {b}")
+    moved = out.value(f"select i1 {other_sign}, double {moved}, double {remainder}")
     nothing = call_intrinsic(out, "copysign", (real(0.0), b))
-    is_zero = out.value(f"fcmp oeq double {rest}, 0.0")
+    is_zero = out.value(f"fcmp oeq double {remainder}, 0.0")
     return out.value(f"select i1 {is_zero}, double {nothing}, double {moved}")
 
 
 def _real_quotient(out: Out, a: str, b: str) -> str:
     """Python's ``//``, computed from the remainder as Python does."""
-    rest = call_c(out, "fmod", (a, b))
+    remainder = call_c(out, "fmod", (a, b))
     other_sign = out.value(
-        f"xor i1 {out.value(f'fcmp olt double {rest}, 0.0')}, {out.value(f'fcmp olt double {b}, 0.0')}"
+        f"xor i1 {out.value(f'fcmp olt double {remainder}, 0.0')}, {out.value(f'fcmp olt double {b}, 0.0')}"
     )
-    has_rest = out.value(f"fcmp une double {rest}, 0.0")
-    down = out.value(f"and i1 {other_sign}, {has_rest}")
-    ratio = out.value(f"fdiv double {out.value(f'fsub double {a}, {rest}')}, {b}")
+    has_remainder = out.value(f"fcmp une double {remainder}, 0.0")
+    down = out.value(f"and i1 {other_sign}, {has_remainder}")
+    ratio = out.value(f"fdiv double {out.value(f'fsub double {a}, {remainder}')}, {b}")
     lower = out.value(f"fsub double {ratio}, {real(1.0)}")
     ratio = out.value(f"select i1 {down}, double {lower}, double {ratio}")
     floor = call_intrinsic(out, "floor", (ratio,))
     above = out.value(f"fcmp ogt double {out.value(f'fsub double {ratio}, {floor}')}, {real(0.5)}")
     next_one = out.value(f"fadd double {floor}, {real(1.0)}")
     floor = out.value(f"select i1 {above}, double {next_one}, double {floor}")
-    whole = out.value(f"fdiv double {a}, {b}")
-    nothing = call_intrinsic(out, "copysign", (real(0.0), whole))
+    exact_ratio = out.value(f"fdiv double {a}, {b}")
+    nothing = call_intrinsic(out, "copysign", (real(0.0), exact_ratio))
     is_zero = out.value(f"fcmp oeq double {ratio}, 0.0")
     floor = out.value(f"select i1 {is_zero}, double {nothing}, double {floor}")
     by_zero = out.value(f"fcmp oeq double {b}, 0.0")
-    return out.value(f"select i1 {by_zero}, double {whole}, double {floor}")
+    return out.value(f"select i1 {by_zero}, double {exact_ratio}, double {floor}")
 
 
 def _whole_quotient(out: Out, sign: str, a: str, b: str) -> str:
@@ -151,19 +151,19 @@ def _whole_quotient(out: Out, sign: str, a: str, b: str) -> str:
         unsafe = out.value(f"or i1 {is_zero}, {is_minus_one}")
         divisor = out.value(f"select i1 {unsafe}, i64 1, i64 {b}")
     quotient = out.value(f"sdiv i64 {a}, {divisor}")
-    rest = out.value(f"sub i64 {a}, {out.value(f'mul i64 {quotient}, {divisor}')}")
+    remainder = out.value(f"sub i64 {a}, {out.value(f'mul i64 {quotient}, {divisor}')}")
     signs = out.value(f"icmp slt i64 {out.value(f'xor i64 {a}, {divisor}')}, 0")
-    down = out.value(f"and i1 {signs}, {out.value(f'icmp ne i64 {rest}, 0')}")
+    down = out.value(f"and i1 {signs}, {out.value(f'icmp ne i64 {remainder}, 0')}")
     if sign == "//":
         lower = out.value(f"sub i64 {quotient}, 1")
-        found = out.value(f"select i1 {down}, i64 {lower}, i64 {quotient}")
+        floored = out.value(f"select i1 {down}, i64 {lower}, i64 {quotient}")
         if not is_safe:
             minus = out.value(f"sub i64 0, {a}")
-            found = out.value(f"select i1 {is_minus_one}, i64 {minus}, i64 {found}")
-            found = out.value(f"select i1 {is_zero}, i64 0, i64 {found}")
-        return found
-    moved = out.value(f"add i64 {rest}, {divisor}")
-    return out.value(f"select i1 {down}, i64 {moved}, i64 {rest}")  # by 0 and by -1: 0
+            floored = out.value(f"select i1 {is_minus_one}, i64 {minus}, i64 {floored}")
+            floored = out.value(f"select i1 {is_zero}, i64 0, i64 {floored}")
+        return floored
+    moved = out.value(f"add i64 {remainder}, {divisor}")
+    return out.value(f"select i1 {down}, i64 {moved}, i64 {remainder}")  # by 0 and by -1: 0
 
 
 def _shift(out: Out, sign: str, a: str, b: str) -> str:
@@ -209,9 +209,9 @@ def _least(sign: str) -> Callable[[Out, Type, Sequence[str]], str]:
     """Python's rule: the second one where it is less, so one that is NaN is never taken second."""
 
     def write(out: Out, kind: Type, arguments: Sequence[str]) -> str:
-        one, other = arguments
-        less = compare(out, sign, kind, other, one)
-        return out.value(f"select i1 {less}, {llvm_type(kind)} {other}, {llvm_type(kind)} {one}")
+        first, second = arguments
+        less = compare(out, sign, kind, second, first)
+        return out.value(f"select i1 {less}, {llvm_type(kind)} {second}, {llvm_type(kind)} {first}")
 
     return write
 
@@ -257,16 +257,16 @@ def _modf(out: Out, kind: Type, arguments: Sequence[str]) -> str:
     place = out.room("double")
     out.declare("modf", "declare double @modf(double, ptr) #1")
     fraction = out.value(f"call double @modf(double {arguments[0]}, ptr {place}) #1")
-    whole = out.value(f"load double, ptr {place}")
-    return pair(out, "{double, double}", ("double", fraction), ("double", whole))
+    whole_part = out.value(f"load double, ptr {place}")
+    return pair(out, "{double, double}", ("double", fraction), ("double", whole_part))
 
 
 def pair(out: Out, kind: str, *items: tuple[str, str]) -> str:
     """A structure of these values, each with its type."""
-    made = "undef"
+    structure = "undef"
     for i, (item, value) in enumerate(items):
-        made = out.value(f"insertvalue {kind} {made}, {item} {value}, {i}")
-    return made
+        structure = out.value(f"insertvalue {kind} {structure}, {item} {value}, {i}")
+    return structure
 
 
 OTHERS: dict[str, Callable[[Out, Type, Sequence[str]], str]] = {

@@ -16,10 +16,10 @@ from cosim_compiler.printers.llvm_values import ValueWriter
 
 def add_entry(module: Module, symbol: str, function: Function, signature: str) -> None:
     """Let others call a function under a symbol, in all forms that its signature allows."""
-    given, result = types_of(signature)
+    argument_types, result = types_of(signature)
     module.functions.append(by_address(module, symbol, function, signature))
-    if all(isinstance(kind, Number) for kind in given):
-        module.functions.append(_for_c(module, symbol, given, result))
+    if all(isinstance(kind, Number) for kind in argument_types):
+        module.functions.append(_for_c(module, symbol, argument_types, result))
 
 
 def by_address(module: Module, symbol: str, function: Function, signature: str) -> str:
@@ -38,21 +38,21 @@ def by_address(module: Module, symbol: str, function: Function, signature: str) 
         else:
             out.line(call)
     else:
-        answer = out.value(call)
+        returned_value = out.value(call)
         if function.raises:
-            status = out.value(f"extractvalue {returned(function)} {answer}, 0")
-            answer = out.value(f"extractvalue {returned(function)} {answer}, 1")
+            status = out.value(f"extractvalue {returned(function)} {returned_value}, 0")
+            returned_value = out.value(f"extractvalue {returned(function)} {returned_value}, 1")
         if result is not NOTHING:
-            answer = out.converted(function.result, result, answer)
-            out.line(f"store {llvm_type(result)} {answer}, ptr %result")
+            returned_value = out.converted(function.result, result, returned_value)
+            out.line(f"store {llvm_type(result)} {returned_value}, ptr %result")
     out.line(f"ret {STATUS} {status}")
     mark = module.lines.of_function(function, symbol)
     return _definition(out, f"{STATUS} @{symbol}({', '.join(['ptr %result', *names])})", mark)
 
 
-def _for_c(module: Module, symbol: str, given: tuple[Type, ...], result: Type) -> str:
+def _for_c(module: Module, symbol: str, argument_types: tuple[Type, ...], result: Type) -> str:
     out = ValueWriter(module.declared)
-    kinds = [llvm_type(kind) for kind in given]
+    kinds = [llvm_type(kind) for kind in argument_types]
     room = out.room("i64" if result is NOTHING else llvm_type(result))
     passed = ", ".join([f"ptr {room}", *(f"{kind} %a{i}" for i, kind in enumerate(kinds))])
     if result is NOTHING:

@@ -23,12 +23,12 @@ Size = tuple[Function, int, Counter[str]]
 def written_out(sizes: Sequence[Size]) -> set[str]:
     """The symbols of those to write out at each call; each function stands behind those that it calls."""
     calls: Counter[str] = sum((called for _, _, called in sizes), Counter())
-    found: set[str] = set()
+    symbols: set[str] = set()
     lines: dict[str, int] = {}
     for function, own_lines, called in sizes:
-        more = sum(times * lines[symbol] for symbol, times in called.items() if symbol in found)
-        lines[function.symbol] = own_lines + more
+        inlined_lines = sum(times * lines[symbol] for symbol, times in called.items() if symbol in symbols)
+        lines[function.symbol] = own_lines + inlined_lines
         growth = lines[function.symbol] * (calls[function.symbol] - 1)
         if returns_tuple(function) or growth <= MOST_GROWTH:
-            found.add(function.symbol)
-    return found
+            symbols.add(function.symbol)
+    return symbols

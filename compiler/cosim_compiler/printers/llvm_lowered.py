@@ -58,12 +58,12 @@ class LoweredWriter(FunctionWriter):
     """Writes one function; what calls by an address calls by a name, with the number of what is called."""
 
     def _calllinked(self, node: form.CallLinked) -> str:
-        given = self.words(node.arguments)
+        arguments = self.words(node.arguments)
         room = self.result_room(node.type)
-        kinds = ["ptr", *(word.split()[0] for word in given)]
+        kinds = ["ptr", *(word.split()[0] for word in arguments)]
         self.declare(node.symbol, f"declare {STATUS_TYPE} @{node.symbol}({', '.join(kinds)})")
         # what it raises is in its result
-        self.line(f"call {STATUS_TYPE} @{node.symbol}({', '.join([f'ptr {room}', *given])})")
+        self.line(f"call {STATUS_TYPE} @{node.symbol}({', '.join([f'ptr {room}', *arguments])})")
         return "" if node.type is NOTHING else self.value(f"load {llvm_type(node.type)}, ptr {room}")
 
     def _member(self, node: form.Member) -> str:

@@ -117,38 +117,38 @@ class ValueWriter:
         )
 
     def _mathematics(self, node: form.Mathematics) -> str:
-        given = [self.of(argument) for argument in node.arguments]
-        return arithmetic.mathematics(self, node.name, node.arguments[0].type, given)
+        arguments = [self.of(argument) for argument in node.arguments]
+        return arithmetic.mathematics(self, node.name, node.arguments[0].type, arguments)
 
     def _convert(self, node: form.Convert) -> str:
         return self.converted(node.operand.type, node.type, self.of(node.operand))
 
-    def converted(self, given: Type, wanted: Type, text: str) -> str:
+    def converted(self, kind: Type, wanted: Type, text: str) -> str:
         """A value as one of another type."""
-        if given == wanted:
+        if kind == wanted:
             return text
         if isinstance(wanted, View):  # of a shape that is not known here
             return text
-        if isinstance(given, Tuple) and isinstance(wanted, Tuple):
-            kinds = zip(given.items, wanted.items, strict=True)
+        if isinstance(kind, Tuple) and isinstance(wanted, Tuple):
+            kinds = zip(kind.items, wanted.items, strict=True)
             items = [
                 (
                     llvm_type(to),
-                    self.converted(one, to, self.value(f"extractvalue {llvm_type(given)} {text}, {i}")),
+                    self.converted(item_kind, to, self.value(f"extractvalue {llvm_type(kind)} {text}, {i}")),
                 )
-                for i, (one, to) in enumerate(kinds)
+                for i, (item_kind, to) in enumerate(kinds)
             ]
             return arithmetic.pair(self, llvm_type(wanted), *items)
-        return arithmetic.convert(self, given, wanted, text)
+        return arithmetic.convert(self, kind, wanted, text)
 
     def _logic(self, node: form.Logic) -> str:
-        other, short, end = self.label(), self.label(), self.label()
+        second_operand, short, end = self.label(), self.label(), self.label()
         left = self.of(node.left)
-        yes, no = (other, short) if node.operator == "and" else (short, other)
+        yes, no = (second_operand, short) if node.operator == "and" else (short, second_operand)
         self.line(f"br i1 {left}, label %{yes}, label %{no}")
         self.at(short)
         self.go(end)
-        self.at(other)
+        self.at(second_operand)
         right = self.of(node.right)
         from_right = self.here
         self.go(end)
@@ -159,14 +159,14 @@ class ValueWriter:
     def _choice(self, node: form.Choice) -> str:
         yes, no, end = self.label(), self.label(), self.label()
         self.line(f"br i1 {self.of(node.condition)}, label %{yes}, label %{no}")
-        found = []
+        incoming = []
         for label, branch in ((yes, node.yes), (no, node.no)):
             self.at(label)
             text = self.of(branch)
-            found.append(f"[{text}, %{self.here}]")
+            incoming.append(f"[{text}, %{self.here}]")
             self.go(end)
         self.at(end)
-        return self.value(f"phi {llvm_type(node.type)} {', '.join(found)}")
+        return self.value(f"phi {llvm_type(node.type)} {', '.join(incoming)}")
 
     # tuples
 
@@ -200,15 +200,15 @@ class ValueWriter:
         cases, beyond, end = [self.label() for _ in range(count)], self.label(), self.label()
         listed = " ".join(f"i64 {i}, label %{c} i64 {i - count}, label %{c}" for i, c in enumerate(cases))
         self.line(f"switch i64 {place}, label %{beyond} [{listed}]")
-        found = []
+        incoming = []
         for i, case in enumerate(cases):
             self.at(case)
-            found.append(f"[{self.value(f'extractvalue {kind} {value}, {i}')}, %{case}]")
+            incoming.append(f"[{self.value(f'extractvalue {kind} {value}, {i}')}, %{case}]")
             self.go(end)
         self.at(beyond)
         self.line("unreachable")
         self.at(end)
-        return self.value(f"phi {llvm_type(node.type)} {', '.join(found)}")
+        return self.value(f"phi {llvm_type(node.type)} {', '.join(incoming)}")
 
     # views
 
@@ -376,19 +376,19 @@ class ValueWriter:
     def _call(self, node: form.Call) -> str:
         function = node.function
         self.called[function.symbol] += 1
-        given = [word for a in node.arguments for word in self.apart(a.type, self.of(a))]
-        call = f"call {returned(function)} @{function.symbol}({', '.join(given)})"
+        arguments = [word for a in node.arguments for word in self.apart(a.type, self.of(a))]
+        call = f"call {returned(function)} @{function.symbol}({', '.join(arguments)})"
         if not function.raises:
             if function.result is not NOTHING:
                 return self.value(call)
             self.line(call)
             return ""
-        answer = self.value(call)
+        returned_value = self.value(call)
         if function.result is NOTHING:
-            self.hand_on(answer)
+            self.hand_on(returned_value)
             return ""
-        self.hand_on(self.value(f"extractvalue {returned(function)} {answer}, 0"))
-        return self.value(f"extractvalue {returned(function)} {answer}, 1")
+        self.hand_on(self.value(f"extractvalue {returned(function)} {returned_value}, 0"))
+        return self.value(f"extractvalue {returned(function)} {returned_value}, 1")
 
     def hand_on(self, status: str) -> None:
         """Return a status that is not 0 at once."""
@@ -405,26 +405,29 @@ class ValueWriter:
 
     def apart(self, kind: Type, text: str) -> list[str]:
         """The words of a value, each with its type."""
-        words, whole = words_of(kind), llvm_type(kind)
+        words, structure_type = words_of(kind), llvm_type(kind)
         if isinstance(kind, Tuple):
             before, items = len(self.lines) - self.packing, []
             for i, item in enumerate(kind.items):
-                items += self.apart(item, self.value(f"extractvalue {whole} {text}, {i}"))
+                items += self.apart(item, self.value(f"extractvalue {structure_type} {text}, {i}"))
             self.packing = len(self.lines) - before
             return items
         if len(words) == 1:
-            return [f"{whole} {text}"]
-        return [f"{word} {self.value(f'extractvalue {whole} {text}, {i}')}" for i, word in enumerate(words)]
+            return [f"{structure_type} {text}"]
+        return [
+            f"{word} {self.value(f'extractvalue {structure_type} {text}, {i}')}"
+            for i, word in enumerate(words)
+        ]
 
     def together(self, kind: Type, name: str) -> tuple[str, list[str]]:
         """A value that is passed as words of this name, and these words, each with its type."""
         if isinstance(kind, Tuple):
             before = len(self.lines) - self.packing
             items = [(item, *self.together(item, f"{name}.{i}")) for i, item in enumerate(kind.items)]
-            made = [(llvm_type(item), text) for item, text, _ in items]
-            whole = arithmetic.pair(self, llvm_type(kind), *made)
+            typed_items = [(llvm_type(item), text) for item, text, _ in items]
+            structure = arithmetic.pair(self, llvm_type(kind), *typed_items)
             self.packing = len(self.lines) - before
-            return whole, [word for _, _, of_item in items for word in of_item]
+            return structure, [word for _, _, of_item in items for word in of_item]
         words = words_of(kind)
         if len(words) == 1:
             return name, [f"{words[0]} {name}"]
@@ -440,22 +443,22 @@ class ValueWriter:
         return room
 
     def _calladdress(self, node: form.CallAddress) -> str:
-        given = self.words(node.arguments)
+        arguments = self.words(node.arguments)
         address = self.value(f"inttoptr i64 {self.of(node.address)} to ptr")
         if node.kind == form.FOREIGN:
-            answer = self.value(f"call {STATUS} {address}({', '.join(given)})")
-            return self.value(f"sext {STATUS} {answer} to i64")
+            status_word = self.value(f"call {STATUS} {address}({', '.join(arguments)})")
+            return self.value(f"sext {STATUS} {status_word} to i64")
         result = types_of(node.signature)[1]
         room = self.result_room(result)
-        status = self.value(f"call {STATUS} {address}({', '.join([f'ptr {room}', *given])})")
+        status = self.value(f"call {STATUS} {address}({', '.join([f'ptr {room}', *arguments])})")
         if node.kind == form.STATUS:
             return self.value(f"zext i1 {self.value(f'icmp ne {STATUS} {status}, 0')} to i64")
         return "" if result is NOTHING else self.value(f"load {llvm_type(result)}, ptr {room}")
 
     def _calllinked(self, node: form.CallLinked) -> str:
-        given = self.words(node.arguments)
+        arguments = self.words(node.arguments)
         room = self.result_room(node.type)
-        kinds = ["ptr", *(word.split()[0] for word in given)]
+        kinds = ["ptr", *(word.split()[0] for word in arguments)]
         self.declare(node.symbol, f"declare {STATUS} @{node.symbol}({', '.join(kinds)})")
-        self.hand_on(self.value(f"call {STATUS} @{node.symbol}({', '.join([f'ptr {room}', *given])})"))
+        self.hand_on(self.value(f"call {STATUS} @{node.symbol}({', '.join([f'ptr {room}', *arguments])})"))
         return "" if node.type is NOTHING else self.value(f"load {llvm_type(node.type)}, ptr {room}")

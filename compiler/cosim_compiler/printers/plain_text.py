@@ -44,10 +44,10 @@ def shown(function: Function) -> str:
         y_2 = (real(y) + x)
         out[0] = y_2
     """
-    given = ", ".join(f"{name}: {type_name(kind)}" for name, kind in function.parameters)
+    heads = ", ".join(f"{name}: {type_name(kind)}" for name, kind in function.parameters)
     raises = ", may raise" if function.raises else ""
     parameters = dict(function.parameters)
-    lines = [f"{function.author.__name__}({given}) -> {type_name(function.result)}{raises}"]
+    lines = [f"{function.author.__name__}({heads}) -> {type_name(function.result)}{raises}"]
     lines += [
         f"    {name}: {type_name(kind)}"
         for name, kind in function.variables.items()

@@ -15,7 +15,7 @@ Fault = tuple[int, str]
 
 
 def names_without_value(
-    body: Iterable[ast.stmt], given: Iterable[str], local: Iterable[str]
+    body: Iterable[ast.stmt], arguments: Iterable[str], local: Iterable[str]
 ) -> Iterator[Fault]:
     r"""Line and name of each local name that is read where a branch, or no turn of a loop, leaves it out.
 
@@ -26,7 +26,7 @@ def names_without_value(
     [(3, 'y')]
     """
     watch = _Watch(frozenset(local))
-    watch.run(body, frozenset(given))
+    watch.run(body, frozenset(arguments))
     yield from sorted((line, name) for name, line in watch.faults.items())
 
 
@@ -46,7 +46,7 @@ class _Watch:
     def _statement(self, node: ast.stmt, assigned: frozenset[str]) -> frozenset[str]:
         if isinstance(node, ast.If):
             self._read(node.test, assigned)
-            return _both(self.run(node.body, assigned), self.run(node.orelse, assigned))
+            return _intersection(self.run(node.body, assigned), self.run(node.orelse, assigned))
         if isinstance(node, ast.For):
             self._read(node.iter, assigned)
             inside = self._turn(node.body, assigned | _stored(node.target))
@@ -59,20 +59,20 @@ class _Watch:
         if isinstance(node, ast.Try):
             after = self.run(node.body, assigned)
             for handler in node.handlers:
-                after = _both(after, self.run(handler.body, assigned))
+                after = _intersection(after, self.run(handler.body, assigned))
             return after
         self._read(node, assigned)
         if isinstance(node, (ast.Break, ast.Continue)):
-            self.left[-1] = _both(self.left[-1], assigned)
+            self.left[-1] = _intersection(self.left[-1], assigned)
         if isinstance(node, (ast.Return, ast.Raise, ast.Break, ast.Continue)):
             return EVERYTHING
         return assigned if assigned == EVERYTHING else assigned | _stored(node)
 
     def _turn(self, body: Iterable[ast.stmt], assigned: frozenset[str]) -> frozenset[str]:
-        """What has a value after one turn of a loop, however it ends."""
+        """The names that have a value after one turn of a loop, however it ends."""
         self.left.append(EVERYTHING)
         through = self.run(body, assigned)
-        return _both(through, self.left.pop())
+        return _intersection(through, self.left.pop())
 
     def _read(self, node: ast.AST, assigned: frozenset[str]) -> None:
         if assigned == EVERYTHING:
@@ -87,10 +87,10 @@ class _Watch:
                 self.faults.setdefault(name.id, name.lineno)
 
 
-def _both(one: frozenset[str], other: frozenset[str]) -> frozenset[str]:
-    if EVERYTHING in (one, other):
-        return other if one == EVERYTHING else one
-    return one & other
+def _intersection(left: frozenset[str], right: frozenset[str]) -> frozenset[str]:
+    if EVERYTHING in (left, right):
+        return right if left == EVERYTHING else left
+    return left & right
 
 
 def _stored(node: ast.AST) -> frozenset[str]:

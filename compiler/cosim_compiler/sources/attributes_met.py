@@ -25,14 +25,14 @@ Node = TypeVar("Node", bound=ast.AST)
 
 def copy_of(node: Node) -> Node:
     """A copy of a tree."""
-    made = type(node)()
+    copy = type(node)()
     for name, value in vars(node).items():
         if isinstance(value, list):
-            value = [copy_of(one) if isinstance(one, ast.AST) else one for one in value]
+            value = [copy_of(item) if isinstance(item, ast.AST) else item for item in value]
         elif isinstance(value, ast.AST):
             value = copy_of(value)
-        setattr(made, name, value)
-    return made
+        setattr(copy, name, value)
+    return copy
 
 
 class Part(ast.Name):
@@ -148,8 +148,8 @@ class Met:
         if isinstance(node, ast.Name):
             return None if isinstance(node, Part) else self.bundles.get(node.id)
         if (attribute := self.attribute(node)) is not None:
-            known = self.views[attribute[0]].bundle(attribute[1])
-            return None if known is None else (known[0], [Part(name, ast.Load()) for name in known[1]])
+            bundle = self.views[attribute[0]].bundle(attribute[1])
+            return None if bundle is None else (bundle[0], [Part(name, ast.Load()) for name in bundle[1]])
         if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and not node.keywords:
             cls = self.helpers.get(node.func.id)
             if isinstance(cls, type) and is_bundle(cls) and len(node.args) == len(fields_of(cls)):
@@ -177,8 +177,8 @@ class Met:
 
         def meet(view: str, names: Iterable[str], line: int, column: int) -> None:
             for i, name in enumerate(names):
-                here = line, column, i
-                places[view][name] = min(here, places[view].get(name, here))
+                source_place = line, column, i
+                places[view][name] = min(source_place, places[view].get(name, source_place))
 
         for node in self.nodes:
             if isinstance(node, ast.Attribute) and (attribute := self.attribute(node)) is not None:
@@ -197,9 +197,9 @@ class Met:
                     elif self.number(argument) and called.takes_view(parameter):
                         self.results.add(self.number(argument))
         self.results.discard("")
-        for view, met in places.items():
-            self.arguments[view] = sorted(met, key=met.__getitem__)
-            self.lines.update({name: place[0] for name, place in met.items()})
+        for view, first_places in places.items():
+            self.arguments[view] = sorted(first_places, key=first_places.__getitem__)
+            self.lines.update({name: place[0] for name, place in first_places.items()})
 
     def _asked_by(self, called: Called, parameter: str, view: View) -> tuple[str, ...]:
         """The attributes that a helper asks a view for; what it sets is a result here, too."""

@@ -30,12 +30,12 @@ RULES = ("kernel_rules", "assigned_names", "kernel_source", "own_arrays", "remed
 
 
 class _Source:
-    """What is known about the functions of one text."""
+    """Keys of the functions of one text that have no faults."""
 
     def __init__(self, digest: str) -> None:
         self.digest = digest
-        self.kept = _read(digest)
-        self.found: set[str] = set()
+        self.kept_keys = _read_keys(digest)
+        self.new_keys: set[str] = set()
 
 
 _sources: dict[str, _Source] = {}
@@ -43,22 +43,22 @@ _sources: dict[str, _Source] = {}
 
 def is_known_clean(source: str, key: str) -> bool:
     """Whether a function of this text was found without faults before."""
-    return key in _of(source).kept
+    return key in _source_of(source).kept_keys
 
 
 def remember_clean(source: str, key: str) -> None:
     """The function has no faults; it is written down when the process ends."""
-    _of(source).found.add(key)
+    _source_of(source).new_keys.add(key)
 
 
 def key_of(function: types.FunctionType, declared: frozenset[str], names: Mapping[str, Any]) -> str:
     """What the verdict on a function depends on, besides the text that it is written in, as a digest."""
     code = function.__code__
-    told = [code.co_firstlineno, code.co_qualname, code.co_freevars, sorted(declared)]
+    content = [code.co_firstlineno, code.co_qualname, code.co_freevars, sorted(declared)]
     if FLAT in function.__dict__:  # one text, and a function for each use of it
-        told.append([code.co_code.hex(), code.co_names, code.co_varnames])
+        content.append([code.co_code.hex(), code.co_names, code.co_varnames])
     kinds = sorted((name, _kind(value)) for name, value in names.items())
-    return hashlib.sha256(json.dumps([told, kinds, is_debugging()]).encode()).hexdigest()
+    return hashlib.sha256(json.dumps([content, kinds, is_debugging()]).encode()).hexdigest()
 
 
 def _kind(value: Any) -> str:
@@ -75,40 +75,40 @@ def _kind(value: Any) -> str:
     return f"{shown} of {sorted(set(map(_kind, value)))}" if isinstance(value, tuple) else shown
 
 
-def _of(source: str) -> _Source:
-    known = _sources.get(source)
-    if known is None:
+def _source_of(source: str) -> _Source:
+    kept_source = _sources.get(source)
+    if kept_source is None:
         if not _sources:
             atexit.register(_write)
-        told = f"rules {_rules()}\0{source}"
-        digest = hashlib.sha256(told.encode("utf-8", "surrogatepass")).hexdigest()
-        known = _sources[source] = _Source(digest)
-    return known
+        hashed_text = f"rules {_rules()}\0{source}"
+        digest = hashlib.sha256(hashed_text.encode("utf-8", "surrogatepass")).hexdigest()
+        kept_source = _sources[source] = _Source(digest)
+    return kept_source
 
 
 @functools.cache
 def _rules() -> str:
     """The rules as a digest: ours, and the Python that reads the source."""
-    found = hashlib.sha256(sys.version.encode())
+    digest = hashlib.sha256(sys.version.encode())
     for name in RULES:
-        found.update(inspect.getsource(sys.modules[f"{__package__}.{name}"]).encode())
-    return found.hexdigest()
+        digest.update(inspect.getsource(sys.modules[f"{__package__}.{name}"]).encode())
+    return digest.hexdigest()
 
 
-def _read(digest: str) -> frozenset[str]:
+def _read_keys(digest: str) -> frozenset[str]:
     content = kernel_cache.kept(digest)
     try:
-        told = [] if content is None else json.loads(content)
+        keys = [] if content is None else json.loads(content)
     except ValueError:
         return frozenset()
     return (
-        frozenset(told) if isinstance(told, list) and all(isinstance(k, str) for k in told) else frozenset()
+        frozenset(keys) if isinstance(keys, list) and all(isinstance(k, str) for k in keys) else frozenset()
     )
 
 
 def _write() -> None:
     """Keep what was found, with what other processes have kept meanwhile."""
     for source in _sources.values():
-        if source.found - source.kept:
-            keys = sorted(_read(source.digest) | source.kept | source.found)
+        if source.new_keys - source.kept_keys:
+            keys = sorted(_read_keys(source.digest) | source.kept_keys | source.new_keys)
             kernel_cache.keep(source.digest, json.dumps(keys).encode())

@@ -36,8 +36,8 @@ class FlatTree(ast.NodeTransformer):
         self.met, self.flatten = met, flatten
         self.faults: list[tuple[int, str]] = []
         self.free: dict[str, Any] = {}
-        self.own = {name for names in met.arguments.values() for name in names}
-        clashing = (met.local | met.mentioned) & self.own - set(met.others)
+        self.attribute_names = {name for names in met.arguments.values() for name in names}
+        clashing = (met.local | met.mentioned) & self.attribute_names - set(met.others)
         self.renamed: dict[str, str] = {}
         for name in sorted(clashing):
             self.renamed[name] = self._new_name(name)
@@ -49,8 +49,14 @@ class FlatTree(ast.NodeTransformer):
         return tree
 
     def _new_name(self, name: str) -> str:
-        taken = {*self.met.mentioned, *self.met.local, *self.free, *self.own, *self.renamed.values()}
-        return next(new for i in range(1, 1 << 20) if (new := f"{name}_{i}") not in taken)
+        used_names = {
+            *self.met.mentioned,
+            *self.met.local,
+            *self.free,
+            *self.attribute_names,
+            *self.renamed.values(),
+        }
+        return next(new for i in range(1, 1 << 20) if (new := f"{name}_{i}") not in used_names)
 
     def _refuse(self, node: ast.expr, text: str) -> None:
         self.faults.append((node.lineno, text))
@@ -144,10 +150,10 @@ class FlatTree(ast.NodeTransformer):
 
     def _part(self, part: ast.expr, at: ast.AST) -> ast.expr:
         """A part of a bundle, at this place of the source."""
-        made: ast.expr = self.visit(copy_of(part))
-        for node in ast.walk(made):
+        copied: ast.expr = self.visit(copy_of(part))
+        for node in ast.walk(copied):
             ast.copy_location(node, at)
-        return made
+        return copied
 
     def visit_Part(self, node: Part) -> ast.AST:  # noqa: N802
         return ast.copy_location(ast.Name(node.id, node.ctx), node)
@@ -226,9 +232,9 @@ def _a(cls: type) -> str:
 
 def _members(cls: type) -> str:
     """The methods and the properties of a bundle."""
-    own = ((name, value) for name, value in vars(cls).items() if not name.startswith("_"))
+    public = ((name, value) for name, value in vars(cls).items() if not name.startswith("_"))
     return ", ".join(
         f"{name}()" if isinstance(value, types.FunctionType) else name
-        for name, value in own
+        for name, value in public
         if isinstance(value, (types.FunctionType, property))
     )

@@ -54,7 +54,7 @@ def flatten(function: types.FunctionType, given: Given = ()) -> types.FunctionTy
         What cannot be written out, one fault a line.
     """
     if any(isinstance(kind, View) for _, kind in given):
-        mentioned = {name for one in _in_reach(function) for name in one.__code__.co_names}
+        mentioned = {name for reached in _in_reach(function) for name in reached.__code__.co_names}
         given = tuple((n, k.only(mentioned) if isinstance(k, View) else k) for n, k in given)
     return _flatten(function, given)
 
@@ -62,14 +62,16 @@ def flatten(function: types.FunctionType, given: Given = ()) -> types.FunctionTy
 @functools.cache
 def is_flat(function: types.FunctionType) -> bool:
     """Whether neither the function nor a helper mentions a bundle."""
-    return not any(is_bundle(value) for one in _in_reach(function) for value in environment(one).values())
+    return not any(
+        is_bundle(value) for reached in _in_reach(function) for value in environment(reached).values()
+    )
 
 
 def _in_reach(function: types.FunctionType) -> list[types.FunctionType]:
     """A function and its helpers, without what is flat already."""
     reached = [function]
-    for one in reached:
-        helpers = (value for value in environment(one).values() if isinstance(value, types.FunctionType))
+    for member in reached:
+        helpers = (value for value in environment(member).values() if isinstance(value, types.FunctionType))
         reached += [h for h in dict.fromkeys(helpers) if h not in reached and flat_form(h) is None]
     return reached
 
@@ -88,21 +90,21 @@ def _flatten(function: types.FunctionType, given: Given) -> types.FunctionType:
         pairs = zip(fields_of(dict(given)[name]), names[name], strict=True)  # type: ignore[arg-type]
         names[name] = [argument for field, argument in pairs if field in used]
     tree.args.args = _arguments(tree, names, met.others)
-    made = _function_of(tree, function, flat.free)
+    flat_function = _function_of(tree, function, flat.free)
     renamed = {new: name for name, new in flat.renamed.items()}
     results = frozenset(met.results)
-    made.__dict__[FLAT] = Flat(function, tree, given, names, fields, results, met.lines, renamed)
-    return made
+    flat_function.__dict__[FLAT] = Flat(function, tree, given, names, fields, results, met.lines, renamed)
+    return flat_function
 
 
 def _called_flat(function: types.FunctionType, given: Given) -> types.FunctionType:
-    """What is called in place of a helper that is given these."""
+    """The function that is called in place of a helper with these arguments."""
     return function if not given and is_flat(function) else flatten(function, given)
 
 
 def _fields_used(met: Met, tree: ast.FunctionDef) -> dict[str, list[str]]:
     """The fields of bundles that the flat function mentions; only they are arguments of it."""
-    used = {node.id for one in tree.body for node in ast.walk(one) if isinstance(node, ast.Name)}
+    used = {node.id for statement in tree.body for node in ast.walk(statement) if isinstance(node, ast.Name)}
     fields = {}
     for name, kind in met.given:
         if not isinstance(kind, View):
@@ -112,12 +114,12 @@ def _fields_used(met: Met, tree: ast.FunctionDef) -> dict[str, list[str]]:
 
 
 def _arguments(tree: ast.FunctionDef, names: dict[str, list[str]], others: list[str]) -> list[ast.arg]:
-    """Those of the flat function, each once."""
+    """The arguments of the flat function, each once."""
     arguments: list[ast.arg] = []
     for argument in tree.args.args:
-        taken = {a.arg for a in arguments} | (set(others) - {argument.arg})
+        names_taken = {a.arg for a in arguments} | (set(others) - {argument.arg})
         for name in names.get(argument.arg, [argument.arg]):
-            if name not in taken:
+            if name not in names_taken:
                 arguments.append(ast.copy_location(ast.arg(name), argument))
     return arguments
 
@@ -137,9 +139,13 @@ def _function_of(
     code = _code_in(_code_in(module, "around"), author.__name__)
     code = code.replace(co_qualname=author.__qualname__)
     closure = tuple(cells[name] for name in code.co_freevars)
-    made = types.FunctionType(code, author.__globals__, author.__name__, author.__defaults__, closure)
-    made.__qualname__, made.__doc__, made.__module__ = author.__qualname__, author.__doc__, author.__module__
-    return made
+    flat = types.FunctionType(code, author.__globals__, author.__name__, author.__defaults__, closure)
+    flat.__qualname__, flat.__doc__, flat.__module__ = (
+        author.__qualname__,
+        author.__doc__,
+        author.__module__,
+    )
+    return flat
 
 
 def _code_in(code: types.CodeType, name: str) -> types.CodeType:

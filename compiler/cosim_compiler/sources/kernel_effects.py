@@ -76,25 +76,25 @@ READ = (
 def effects_of(function: types.FunctionType) -> Effects:
     """Which arguments the function writes, adds to, assigns or takes elements of."""
     tree = definition_of(function)
-    found = _Reading(tuple(a.arg for a in tree.args.args), environment(function))
-    found.find_records(tree)
+    reading = _Reading(tuple(a.arg for a in tree.args.args), environment(function))
+    reading.find_records(tree)
     for node in ast.walk(ast.Module(tree.body, [])):
         if isinstance(node, READ):
-            found.read(node)
+            reading.read(node)
     return Effects(
-        found.arguments,
-        frozenset(found.writes),
-        frozenset(found.adds),
-        found.rebinds,
-        found.lines,
-        found.indices,
-        {n: line for n, line in found.subscripts.items() if n not in found.rebinds},
-        {n: line for n, line in found.as_numbers.items() if n not in found.rebinds},
-        frozenset(found.passed_on),
-        frozenset(found.tables),
-        found.lies_in(tree),
-        frozenset(found.records),
-        tuple(found.places),
+        reading.arguments,
+        frozenset(reading.writes),
+        frozenset(reading.adds),
+        reading.rebinds,
+        reading.lines,
+        reading.indices,
+        {n: line for n, line in reading.subscripts.items() if n not in reading.rebinds},
+        {n: line for n, line in reading.as_numbers.items() if n not in reading.rebinds},
+        frozenset(reading.passed_on),
+        frozenset(reading.tables),
+        reading.lies_in(tree),
+        frozenset(reading.records),
+        tuple(reading.places),
     )
 
 
@@ -272,7 +272,7 @@ def line_of_returned_value(function: types.FunctionType) -> int:
 
 def always_assigned(function: types.FunctionType) -> frozenset[str]:
     """Arguments into an element of which the function stores by ``=`` whatever its branches and loops do."""
-    found: set[str] = set()
+    assigned: set[str] = set()
     for statement in definition_of(function).body:
         if isinstance(statement, ast.Return):
             break
@@ -280,8 +280,8 @@ def always_assigned(function: types.FunctionType) -> frozenset[str]:
             break
         for target in statement.targets if isinstance(statement, ast.Assign) else ():
             if isinstance(target, ast.Subscript) and isinstance(target.value, ast.Name):
-                found.add(target.value.id)
-    return frozenset(found)
+                assigned.add(target.value.id)
+    return frozenset(assigned)
 
 
 def returns_value(function: types.FunctionType) -> bool:

@@ -30,7 +30,7 @@ def flows_of(function: types.FunctionType) -> Mapping[Element, frozenset[Element
     while reading.size != before:  # names may be read above the line that they are assigned in: loops
         before = reading.size
         reading.block(definition_of(function).body, frozenset())
-    return {to: frozenset(found) for to, found in reading.closed().items()}
+    return {to: frozenset(sources) for to, sources in reading.closed().items()}
 
 
 class _Flows:
@@ -41,31 +41,31 @@ class _Flows:
         self.arguments = frozenset(effects.arguments)
         self.results = effects.writes | effects.adds | effects.passed_on
         self.local: dict[str, set[Element]] = {}
-        self.found: dict[Element, set[Element]] = {}
+        self.sources: dict[Element, set[Element]] = {}
         self.leaving: set[Element] = set()  # what decides whether the function ends before its last line
 
     @property
     def size(self) -> int:
-        tables = (*self.local.values(), *self.found.values(), self.leaving)
-        return sum(map(len, tables)) + len(self.found)
+        tables = (*self.local.values(), *self.sources.values(), self.leaving)
+        return sum(map(len, tables)) + len(self.sources)
 
     def closed(self) -> dict[Element, set[Element]]:
         """Without detours over results that are read again."""
-        done = {to: set(found) | self.leaving for to, found in self.found.items()}
+        sources_of = {to: set(sources) | self.leaving for to, sources in self.sources.items()}
         changed = True
         while changed:
             changed = False
-            for found in done.values():
-                more = {f for name, index in found for f in self._behind(done, name, index)}
-                changed = changed or not more <= found
-                found |= more
-        return done
+            for sources in sources_of.values():
+                further = {f for name, index in sources for f in self._behind(sources_of, name, index)}
+                changed = changed or not further <= sources
+                sources |= further
+        return sources_of
 
     @staticmethod
-    def _behind(done: Mapping[Element, set[Element]], name: str, index: int) -> Iterator[Element]:
-        for (written, at), found in done.items():
+    def _behind(sources_of: Mapping[Element, set[Element]], name: str, index: int) -> Iterator[Element]:
+        for (written, at), sources in sources_of.items():
             if written == name and (index in (at, WHOLE) or at == WHOLE):
-                yield from found
+                yield from sources
 
     # statements
 
@@ -91,7 +91,7 @@ class _Flows:
         elif isinstance(node, ast.Return):
             self.leaving |= control
             if node.value is not None:
-                self.found.setdefault((RETURNED, WHOLE), set()).update(self.read(node.value) | control)
+                self.sources.setdefault((RETURNED, WHOLE), set()).update(self.read(node.value) | control)
         elif isinstance(node, (ast.Break, ast.Continue)):
             self.leaving |= control
 
@@ -102,8 +102,8 @@ class _Flows:
             and len(target.elts) == len(value.elts)
             and not any(isinstance(e, ast.Starred) for e in (*target.elts, *value.elts))
         ):
-            for one, other in zip(target.elts, value.elts, strict=True):
-                self.assign(one, other, control)
+            for item, item_value in zip(target.elts, value.elts, strict=True):
+                self.assign(item, item_value, control)
         else:
             self.store(target, self.read(value) | control)
 
@@ -127,37 +127,37 @@ class _Flows:
         if isinstance(base, ast.Call):  # a record that lies in one of them
             given = {argument.id for argument in base.args if isinstance(argument, ast.Name)}
             for name in given & self.results:
-                self.found.setdefault((name, WHOLE), set()).update(what | self.read(base))
+                self.sources.setdefault((name, WHOLE), set()).update(what | self.read(base))
         if not isinstance(base, ast.Name):
             return
         if base.id in self.arguments:
-            self.found.setdefault((base.id, index), set()).update(what)
+            self.sources.setdefault((base.id, index), set()).update(what)
         for name, _ in tuple(self.local.get(base.id, ())):  # a view under another name
             if name in self.results:
-                self.found.setdefault((name, WHOLE), set()).update(what)
+                self.sources.setdefault((name, WHOLE), set()).update(what)
 
     def call(self, node: ast.Call, control: frozenset[Element]) -> None:
         """A helper may write to the arguments that it is given, from everything that it is given."""
-        given = [a.value if isinstance(a, ast.Starred) else a for a in node.args]
-        given += [keyword.value for keyword in node.keywords]
-        what = frozenset[Element]().union(control, *map(self.read, given))
-        for argument in given:
+        arguments = [a.value if isinstance(a, ast.Starred) else a for a in node.args]
+        arguments += [keyword.value for keyword in node.keywords]
+        sources = frozenset[Element]().union(control, *map(self.read, arguments))
+        for argument in arguments:
             base = argument
             while isinstance(base, ast.Subscript):
                 base = base.value
             if isinstance(base, ast.Name):
                 names = {base.id} | {name for name, _ in self.local.get(base.id, ())}
                 for name in names & self.results:
-                    self.found.setdefault((name, WHOLE), set()).update(what)
+                    self.sources.setdefault((name, WHOLE), set()).update(sources)
 
     # expressions
 
     def read(self, node: ast.AST) -> frozenset[Element]:
         if isinstance(node, ast.Name):
-            found = set(self.local.get(node.id, ()))
+            elements = set(self.local.get(node.id, ()))
             if node.id in self.arguments:
-                found.add((node.id, WHOLE))
-            return frozenset(found)
+                elements.add((node.id, WHOLE))
+            return frozenset(elements)
         if isinstance(node, ast.Subscript) and isinstance(node.value, ast.Name):
             index = _constant(node.slice)
             if node.value.id in self.arguments and node.value.id not in self.local and index != WHOLE:

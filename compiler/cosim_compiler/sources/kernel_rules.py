@@ -76,17 +76,17 @@ def rule_faults(function: types.FunctionType, declared: frozenset[str] = frozens
 
 
 def _own_faults(function: types.FunctionType, declared: frozenset[str]) -> list[str]:
-    """Those of the function itself; its source is looked through once, not in each process."""
+    """Faults of the function itself; its source is checked once, not in each process."""
     source = source_of(function)
     key = key_of(function, declared, environment(function))
     if is_known_clean(source, key):
         return []
-    found = [
+    faults = [
         (line, f"{where(function, line)}: {text}") for line, text in _Checked(function, declared).faults()
     ]
-    if not found:
+    if not faults:
         remember_clean(source, key)
-    return [text for _, text in sorted(dict.fromkeys(found), key=lambda fault: fault[0])]
+    return [text for _, text in sorted(dict.fromkeys(faults), key=lambda fault: fault[0])]
 
 
 class _Checked:
@@ -96,10 +96,10 @@ class _Checked:
         self.function, self.declared = function, declared
         self.tree = definition_of(function)
         self.arguments = [a.arg for a in self.tree.args.args]
-        more = [
+        variadic = [
             a.arg for a in (self.tree.args.vararg, self.tree.args.kwarg) if a is not None
         ]  # a fault of their own
-        self.local = {*self.arguments, *more, *bound_names(self.tree)}
+        self.local = {*self.arguments, *variadic, *bound_names(self.tree)}
         self.globals = environment(function)
 
     def faults(self) -> Iterator[tuple[int, str]]:
@@ -120,13 +120,13 @@ class _Checked:
             yield line, f"'{shown}' may have no value here: give it one before the branch or the loop"
 
     def _of_signature(self) -> Iterator[tuple[int, str]]:
-        given = self.tree.args
+        signature = self.tree.args
         line = self.tree.lineno
-        for argument, default in zip(reversed(given.args), reversed(given.defaults), strict=False):
+        for argument, default in zip(reversed(signature.args), reversed(signature.defaults), strict=False):
             declaration = f"{argument.arg} = cosim.parameter(default={ast.unparse(default)})"
             remedy = f"write it into the class: {declaration}" if self.declared else "give it in each call"
             yield argument.lineno, f"the argument '{argument.arg}' has a default here; {remedy}"
-        if given.vararg or given.kwarg or given.kwonlyargs or given.posonlyargs:
+        if signature.vararg or signature.kwarg or signature.kwonlyargs or signature.posonlyargs:
             yield line, "a kernel function has plain arguments: no *, ** or /"
 
     def _of(self, node: ast.AST, raised: bool = False) -> Iterator[tuple[int, str]]:
@@ -183,8 +183,10 @@ class _Checked:
             for target in targets:
                 base = target.value if isinstance(target, ast.Subscript) else None
                 if isinstance(target, ast.Subscript) and isinstance(target.slice, ast.Slice):
-                    whole, shown = (text_of(self.function, one) for one in (target, target.value))
-                    yield f"{whole} = … cannot be compiled; for i in range(…): {shown}[i] = …"
+                    target_text, shown = (
+                        text_of(self.function, expression) for expression in (target, target.value)
+                    )
+                    yield f"{target_text} = … cannot be compiled; for i in range(…): {shown}[i] = …"
                 if isinstance(base, ast.Name) and base.id not in self.local and base.id in self.globals:
                     yield f"'{base.id}' belongs to the module: {PURE}"
 
@@ -272,8 +274,8 @@ class _Checked:
                 f"{name} = {declared}, and ask for it in the arguments"
             )
         else:
-            known = [*self.local, *self.globals, *self.declared, *BUILTINS, *names_of_file(self.function)]
-            yield f"'{name}' is not defined{_nearest(name, known)}"
+            visible = [*self.local, *self.globals, *self.declared, *BUILTINS, *names_of_file(self.function)]
+            yield f"'{name}' is not defined{_nearest(name, visible)}"
 
     def _of_global(self, name: str, value: Any, raised: bool) -> Iterator[str]:
         owner = getattr(value, "__self__", None)
@@ -311,15 +313,15 @@ class _Checked:
 @functools.lru_cache(4)
 def _names_of_forbidden(tree: ast.FunctionDef) -> frozenset[str]:
     """Names that are given a value by what is a fault of its own."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(tree):
         if type(node) not in FORBIDDEN or node is tree:
             continue
-        names = (one for one in ast.walk(node) if isinstance(one, ast.Name))
-        found |= {name.id for name in names if isinstance(name.ctx, ast.Store)}
-        found |= {one.asname or one.name for one in ast.walk(node) if isinstance(one, ast.alias)}
-        found |= {getattr(node, "name", "")}
-    return frozenset(found)
+        name_nodes = (inner for inner in ast.walk(node) if isinstance(inner, ast.Name))
+        names |= {name.id for name in name_nodes if isinstance(name.ctx, ast.Store)}
+        names |= {inner.asname or inner.name for inner in ast.walk(node) if isinstance(inner, ast.alias)}
+        names |= {getattr(node, "name", "")}
+    return frozenset(names)
 
 
 def _root(node: ast.Attribute) -> ast.AST:
@@ -351,8 +353,8 @@ def _is_for_debugging(node: ast.AST) -> bool:
     return called in FOR_DEBUGGING or called.startswith("pdb.")
 
 
-def _nearest(name: str, known: Iterable[str], before: str = "") -> str:
-    near = nearest(name, known)
+def _nearest(name: str, names: Iterable[str], before: str = "") -> str:
+    near = nearest(name, names)
     return f"; nearest: '{before}{near}'" if near else ""
 
 

@@ -88,18 +88,18 @@ def sides_of(function: types.FunctionType, constant: frozenset[str]) -> Sides:
     moving = _moving(body, set(effects.arguments) - effects.writes - effects.adds - constant) | arrays
     calls = list(_kinks_in(ast.Module(body, []), moving))
     failed = {id(call): call.lineno for call in calls}
-    found: list[types.FunctionType] = []
+    side_functions: list[types.FunctionType] = []
     for site in _sites(body, moving):
         chosen = list(itertools.product(site.numbers, _rounds(site.loops)))
-        made = [_function_of(function, body, names, arrays, site, *each) for each in chosen]
-        known = [each for each in made if each is not None]
-        if len(known) == len(chosen):
-            found += known
+        functions = [_function_of(function, body, names, arrays, site, *each) for each in chosen]
+        usable = [each for each in functions if each is not None]
+        if len(usable) == len(chosen):
+            side_functions += usable
             failed.pop(id(site.node), None)
     in_helpers = _lines_of_helpers(names, body, moving)
     missed = {*failed.values(), *in_helpers}
     lines = {*(call.lineno for call in calls), *in_helpers}
-    return Sides(tuple(found), tuple(sorted(missed)), tuple(sorted(lines)))
+    return Sides(tuple(side_functions), tuple(sorted(missed)), tuple(sorted(lines)))
 
 
 def _may_have_kinks(function: types.FunctionType) -> bool:
@@ -118,29 +118,29 @@ def _has_kinks(helper: types.FunctionType) -> bool:
     moving = _moving(tree.body, {a.arg for a in tree.args.args})
     if any(_kinks_in(tree, moving)):
         return True
-    others = [h for h in environment(helper).values() if isinstance(h, types.FunctionType)]
-    return any(_has_kinks(other) for other in others if other is not helper)
+    helpers = [h for h in environment(helper).values() if isinstance(h, types.FunctionType)]
+    return any(_has_kinks(inner) for inner in helpers if inner is not helper)
 
 
 def _names_in_reach(
-    function: types.FunctionType, seen: frozenset[types.FunctionType] = frozenset()
+    function: types.FunctionType, visited: frozenset[types.FunctionType] = frozenset()
 ) -> set[str]:
     """Names that a function and its helpers mention."""
-    found = set(function.__code__.co_names)
+    names = set(function.__code__.co_names)
     for helper in environment(function).values():
-        if isinstance(helper, types.FunctionType) and helper not in seen and helper is not function:
-            found |= _names_in_reach(helper, seen | {function})
-    return found
+        if isinstance(helper, types.FunctionType) and helper not in visited and helper is not function:
+            names |= _names_in_reach(helper, visited | {function})
+    return names
 
 
-def _lines_of_helpers(known: Mapping[str, Any], body: list[ast.stmt], moving: set[str]) -> list[int]:
+def _lines_of_helpers(names: Mapping[str, Any], body: list[ast.stmt], moving: set[str]) -> list[int]:
     """Lines that call a helper with a kink, on something that moves."""
     return [
         node.lineno
         for node in ast.walk(ast.Module(body, []))
         if isinstance(node, ast.Call)
         and isinstance(node.func, ast.Name)
-        and isinstance(helper := known.get(node.func.id), types.FunctionType)
+        and isinstance(helper := names.get(node.func.id), types.FunctionType)
         and any(names_read(argument) & moving for argument in node.args)
         and _has_kinks(helper)
     ]
@@ -206,15 +206,15 @@ def _always_computed(node: ast.AST) -> Iterator[ast.Call | ast.IfExp]:
 
 
 def _numbers(call: ast.Call) -> list[ast.expr]:
-    """What is zero at the kinks of a call."""
+    """Expressions that are zero at the kinks of a call."""
     if len(call.args) == 1:
         return [call.args[0]]
-    found: list[ast.expr] = []
-    so_far = call.args[0]
+    differences: list[ast.expr] = []
+    extreme = call.args[0]
     for argument in call.args[1:]:
-        found.append(ast.BinOp(so_far, ast.Sub(), argument))
-        so_far = ast.Call(call.func, [so_far, argument], [])
-    return found
+        differences.append(ast.BinOp(extreme, ast.Sub(), argument))
+        extreme = ast.Call(call.func, [extreme, argument], [])
+    return differences
 
 
 def _compared(test: ast.expr, moving: set[str]) -> list[ast.expr]:
@@ -232,22 +232,22 @@ def _compared(test: ast.expr, moving: set[str]) -> list[ast.expr]:
 
 def _rounds(loops: Iterable[ast.stmt]) -> list[dict[str, int]]:
     """The rounds of loops, by their variables, that are told apart; one for all where they are many."""
-    found: list[dict[str, int]] = [{}]
+    rounds: list[dict[str, int]] = [{}]
     for loop in loops:
         if not isinstance(loop, ast.For) or not isinstance(loop.iter, ast.Call):
             return [{}]
-        given, is_range = loop.iter.args, ast.unparse(loop.iter.func) == "range"
-        numbers = [a.value for a in given if isinstance(a, ast.Constant) and isinstance(a.value, int)]
-        if not is_range or len(numbers) != len(given) or not isinstance(loop.target, ast.Name):
+        bounds, is_range = loop.iter.args, ast.unparse(loop.iter.func) == "range"
+        numbers = [a.value for a in bounds if isinstance(a, ast.Constant) and isinstance(a.value, int)]
+        if not is_range or len(numbers) != len(bounds) or not isinstance(loop.target, ast.Name):
             return [{}]
-        found = [{**one, loop.target.id: i} for one in found for i in range(*numbers)]
-    return found if len(found) <= MOST_ROUNDS else [{}]
+        rounds = [{**turn, loop.target.id: i} for turn in rounds for i in range(*numbers)]
+    return rounds if len(rounds) <= MOST_ROUNDS else [{}]
 
 
 def _function_of(
     function: types.FunctionType,
     body: list[ast.stmt],
-    known: Mapping[str, Any],
+    names_of_body: Mapping[str, Any],
     arrays: frozenset[str],
     site: _Site,
     number: ast.expr,
@@ -264,14 +264,14 @@ def _function_of(
             statement = ast.If(is_turn, [statement], [])
         return [statement]
 
-    kept, text = slice_for(body, site.statement, noted, SIDE)
-    read = names_read(ast.Module(kept, []))
+    statements, text = slice_for(body, site.statement, noted, SIDE)
+    read = names_read(ast.Module(statements, []))
     effects = effects_of(function)
     if read & (effects.writes | effects.adds | arrays):
         return None
     name = f"{function.__name__}_kink_at_line_{site.node.lineno}"
     header = f"def {name}({', '.join(a for a in effects.arguments if a in read)}):\n    {SIDE} = {FAR!r}\n"
     lines = "".join(f"    {line}\n" for line in text.splitlines())
-    names = {**known, NEARER: nearer_side, "__name__": function.__module__}
-    made: types.FunctionType = run_source(f"{header}{lines}    return {SIDE}\n", names)[name]
-    return made
+    names = {**names_of_body, NEARER: nearer_side, "__name__": function.__module__}
+    side_function: types.FunctionType = run_source(f"{header}{lines}    return {SIDE}\n", names)[name]
+    return side_function

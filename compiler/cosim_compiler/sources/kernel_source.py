@@ -20,21 +20,21 @@ FLAT = "__flat__"
 def definition_of(function: types.FunctionType) -> ast.FunctionDef:
     """The definition of a function; its lines are those of the file."""
     if (flat := function.__dict__.get(FLAT)) is not None:
-        made: ast.FunctionDef = flat.tree
-        return made
+        tree: ast.FunctionDef = flat.tree
+        return tree
     return _written_definition(function)
 
 
 @functools.cache
 def _written_definition(function: types.FunctionType) -> ast.FunctionDef:
-    found = _definitions(source_of(function)).get(function.__code__.co_firstlineno)
-    if found is None:
+    definition = _definitions(source_of(function)).get(function.__code__.co_firstlineno)
+    if definition is None:
         code = function.__code__
         raise ContractError(
             f"{code.co_filename}:{code.co_firstlineno}: {function.__qualname__}: a kernel function is made "
             "with def: write def name(x): return …"
         )
-    return found
+    return definition
 
 
 def text_of(function: types.FunctionType, node: ast.expr) -> str:
@@ -86,14 +86,14 @@ def where(function: types.FunctionType, line: int | None = None) -> str:
 @functools.cache
 def _definitions(source: str) -> dict[int, ast.FunctionDef]:
     """The functions of a file by the line at which each begins, decorators included."""
-    found = [node for node in statements(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
-    return {min([node.lineno, *(d.lineno for d in node.decorator_list)]): node for node in found}
+    functions = [node for node in statements(ast.parse(source)) if isinstance(node, ast.FunctionDef)]
+    return {min([node.lineno, *(d.lineno for d in node.decorator_list)]): node for node in functions}
 
 
 @functools.cache
 def _class_bodies(source: str) -> dict[int, dict[str, str]]:
     """Assignments of each class body, by the line at which a function in it begins."""
-    found: dict[int, dict[str, str]] = {}
+    bodies: dict[int, dict[str, str]] = {}
     for node in statements(ast.parse(source)):
         if isinstance(node, ast.ClassDef):
             single = [
@@ -103,19 +103,19 @@ def _class_bodies(source: str) -> dict[int, dict[str, str]]:
             for inner in node.body:
                 if isinstance(inner, ast.FunctionDef):
                     first = min([inner.lineno, *(d.lineno for d in inner.decorator_list)])
-                    found[first] = assigned
-    return found
+                    bodies[first] = assigned
+    return bodies
 
 
 @functools.cache
 def _top_level_names(source: str) -> frozenset[str]:
-    found: set[str] = set()
+    names: set[str] = set()
     for statement in ast.parse(source).body:
         if isinstance(statement, (ast.FunctionDef, ast.ClassDef, ast.AsyncFunctionDef)):
-            found.add(statement.name)
+            names.add(statement.name)
         else:
-            found.update(bound_names(statement))
-    return frozenset(found)
+            names.update(bound_names(statement))
+    return frozenset(names)
 
 
 def statements(tree: ast.AST) -> Iterator[ast.AST]:
@@ -130,10 +130,10 @@ def statements(tree: ast.AST) -> Iterator[ast.AST]:
 
 def bound_names(tree: ast.AST) -> set[str]:
     """Names that a statement or a function binds: by assignment, by a loop, by an import."""
-    found: set[str] = set()
+    names: set[str] = set()
     for node in ast.walk(tree):
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-            found.add(node.id)
+            names.add(node.id)
         elif isinstance(node, (ast.Import, ast.ImportFrom)):
-            found.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
-    return found
+            names.update((alias.asname or alias.name).partition(".")[0] for alias in node.names)
+    return names

@@ -14,53 +14,57 @@ from cosim_compiler.tables import zeros
 
 def faults_of_arrays(tree: ast.FunctionDef, names: Mapping[str, Any]) -> Iterator[tuple[int, str]]:
     """Line and text of each array that is made in a loop, or returned."""
-    made = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _makes(node, names)]
-    if not made:
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and _makes(node, names)]
+    if not calls:
         return
     loops = [node for node in ast.walk(tree) if isinstance(node, (ast.For, ast.While))]
     inside = {id(node) for loop in loops for node in ast.walk(loop)}
-    for node in made:
+    for node in calls:
         if id(node) in inside:
             shown = ast.unparse(node)
             yield node.lineno, f"`{shown}` in a loop: make the array before it, and set its elements in here"
     arrays = arrays_made(tree, names)
-    for one in ast.walk(tree):
-        if isinstance(one, ast.Return) and one.value is not None and _leaves(one.value, arrays, made):
-            shown = f"`{ast.unparse(one)}`: an array that a function makes ends with it"
-            yield one.lineno, f"{shown}: hand one in as an argument, and write into it"
+    for statement in ast.walk(tree):
+        if (
+            isinstance(statement, ast.Return)
+            and statement.value is not None
+            and _leaves(statement.value, arrays, calls)
+        ):
+            shown = f"`{ast.unparse(statement)}`: an array that a function makes ends with it"
+            yield statement.lineno, f"{shown}: hand one in as an argument, and write into it"
 
 
 def arrays_made(tree: ast.AST, names: Mapping[str, Any]) -> set[str]:
     """Names that are given an array that is made in these statements."""
-    made = {id(node) for node in ast.walk(tree) if isinstance(node, ast.Call) and _makes(node, names)}
-    return set(_names_of(tree, made)) if made else set()
+    call_ids = {id(node) for node in ast.walk(tree) if isinstance(node, ast.Call) and _makes(node, names)}
+    return set(_names_of(tree, call_ids)) if call_ids else set()
 
 
 def _makes(node: ast.Call, names: Mapping[str, Any]) -> bool:
     return isinstance(node.func, ast.Name) and names.get(node.func.id) is zeros
 
 
-def _names_of(tree: ast.AST, made: set[int]) -> Iterator[str]:
-    """Names that are given an array that is made here, or a part of one."""
-    for node in (one for one in ast.walk(tree) if isinstance(one, ast.Assign)):
+def _names_of(tree: ast.AST, call_ids: set[int]) -> Iterator[str]:
+    """Names that are assigned an array made here, or a part of one."""
+    for node in (node for node in ast.walk(tree) if isinstance(node, ast.Assign)):
         for target in node.targets:
-            for one, value in _pairs(target, node.value):
-                if any(id(inner) in made for inner in ast.walk(value)):
-                    yield from (name.id for name in ast.walk(one) if isinstance(name, ast.Name))
+            for assigned, value in _pairs(target, node.value):
+                if any(id(inner) in call_ids for inner in ast.walk(value)):
+                    yield from (name.id for name in ast.walk(assigned) if isinstance(name, ast.Name))
 
 
 def _pairs(target: ast.expr, value: ast.expr) -> list[tuple[ast.expr, ast.expr]]:
-    """What is given which value: item by item, where both are tuples."""
+    """Pairs of a target and its value: item by item, where both are tuples."""
     if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple) and len(target.elts) == len(value.elts):
         return list(zip(target.elts, value.elts, strict=True))
     return [(target, value)]
 
 
-def _leaves(value: ast.expr, arrays: set[str], made: list[ast.Call]) -> bool:
-    """Whether the array itself, or a part of it, is what is returned; an element is a number."""
+def _leaves(value: ast.expr, arrays: set[str], calls: list[ast.Call]) -> bool:
+    """Whether a function returns the array, or a part of it; an element is a number."""
     if isinstance(value, (ast.Tuple, ast.IfExp)):
-        items = [one for one in ast.iter_child_nodes(value) if isinstance(one, ast.expr)]
-        return any(_leaves(one, arrays, made) for one in items)
+        items = [item for item in ast.iter_child_nodes(value) if isinstance(item, ast.expr)]
+        return any(_leaves(item, arrays, calls) for item in items)
     if isinstance(value, ast.Subscript):
-        return isinstance(value.slice, ast.Slice) and _leaves(value.value, arrays, made)
-    return value in made or (isinstance(value, ast.Name) and value.id in arrays)
+        return isinstance(value.slice, ast.Slice) and _leaves(value.value, arrays, calls)
+    return value in calls or (isinstance(value, ast.Name) and value.id in arrays)

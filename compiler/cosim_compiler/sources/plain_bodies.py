@@ -30,22 +30,22 @@ class _Inliner(ast.NodeTransformer):
             return node
         tree = definition_of(helper)
         last = tree.body[-1]
-        own = environment(helper)
+        helper_names = environment(helper)
         is_short = len(tree.body) == 1 + (ast.get_docstring(tree) is not None)
-        is_known = all(self.names.get(name, value) is value for name, value in own.items())
+        is_known = all(self.names.get(name, value) is value for name, value in helper_names.items())
         if not is_short or not is_known or not isinstance(last, ast.Return) or last.value is None:
             return node
-        self.names.update(own)
-        given = dict(zip((a.arg for a in tree.args.args), node.args, strict=False))
-        inner = _Replaced(given, node.lineno).visit(copy.deepcopy(last.value))
+        self.names.update(helper_names)
+        arguments = dict(zip((a.arg for a in tree.args.args), node.args, strict=False))
+        inner = _Replaced(arguments, node.lineno).visit(copy.deepcopy(last.value))
         return self.visit(inner) if isinstance(inner, ast.Call) else inner
 
 
 class _Replaced(ast.NodeTransformer):
     """Puts expressions in place of names, at one line."""
 
-    def __init__(self, given: Mapping[str, ast.expr], line: int) -> None:
-        self.given, self.line = given, line
+    def __init__(self, arguments: Mapping[str, ast.expr], line: int) -> None:
+        self.arguments, self.line = arguments, line
 
     def visit(self, node: ast.AST) -> Any:
         if isinstance(node, ast.expr):
@@ -53,7 +53,7 @@ class _Replaced(ast.NodeTransformer):
         return super().visit(node)
 
     def visit_Name(self, node: ast.Name) -> ast.AST:  # noqa: N802
-        return copy.deepcopy(self.given.get(node.id, node))
+        return copy.deepcopy(self.arguments.get(node.id, node))
 
 
 def plain_branches(body: list[ast.stmt]) -> list[ast.stmt]:
@@ -65,12 +65,12 @@ def plain_branches(body: list[ast.stmt]) -> list[ast.stmt]:
                 setattr(statement, name, plain_branches(inner))
         value = getattr(statement, "value", None)
         if isinstance(statement, (ast.Assign, ast.AugAssign)) and isinstance(value, ast.IfExp):
-            ways = []
+            branches = []
             for chosen in (value.body, value.orelse):
-                way = copy.deepcopy(statement)
-                way.value = copy.deepcopy(chosen)
-                ways.append(plain_branches([way]))
-            result.append(ast.copy_location(ast.If(value.test, *ways), statement))
+                branch = copy.deepcopy(statement)
+                branch.value = copy.deepcopy(chosen)
+                branches.append(plain_branches([branch]))
+            result.append(ast.copy_location(ast.If(value.test, *branches), statement))
         else:
             result.append(statement)
     return result

@@ -31,10 +31,12 @@ def _fault(function: types.FunctionType, above: list[types.FunctionType]) -> str
             continue
         if helper in above:
             line = _line_of(function, name)
-            way = " → ".join(f.__name__ for f in (*above[above.index(helper) :], helper))
-            return f"{where(function, line)}: {way}: a kernel function cannot call itself: write a loop"
-        if found := _fault(helper, above):
-            return found
+            call_chain = " → ".join(f.__name__ for f in (*above[above.index(helper) :], helper))
+            return (
+                f"{where(function, line)}: {call_chain}: a kernel function cannot call itself: write a loop"
+            )
+        if fault := _fault(helper, above):
+            return fault
     _without.add(function)
     return ""
 

@@ -15,14 +15,14 @@ def names_read(tree: ast.AST) -> set[str]:
 
 def names_given(statement: ast.AST) -> set[str]:
     """Names that an assignment or a loop gives a value."""
-    found: set[str] = set()
+    names: set[str] = set()
     for name in ("targets", "target"):
-        given = getattr(statement, name, [])
-        for target in given if isinstance(given, list) else [given]:
+        targets = getattr(statement, name, [])
+        for target in targets if isinstance(targets, list) else [targets]:
             for node in ast.walk(target):
                 if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store):
-                    found.add(node.id)
-    return found
+                    names.add(node.id)
+    return names
 
 
 def slice_for(body: list[ast.stmt], at: ast.stmt, insert: Insert, result: str) -> tuple[list[ast.stmt], str]:
@@ -35,30 +35,30 @@ def slice_for(body: list[ast.stmt], at: ast.stmt, insert: Insert, result: str) -
     result : str
         A name that the inserted statements give a value; it is returned where the body returns or raises.
     """
-    kept, before = _kept(body, at, insert, result), ""
-    while (text := ast.unparse(ast.fix_missing_locations(ast.Module(kept, [])))) != before:
-        kept, before = _used(kept, result), text
-    return kept, text
+    statements, before = _copy_statements(body, at, insert, result), ""
+    while (text := ast.unparse(ast.fix_missing_locations(ast.Module(statements, [])))) != before:
+        statements, before = _drop_unused(statements, result), text
+    return statements, text
 
 
-def _kept(body: list[ast.stmt], at: ast.stmt, insert: Insert, result: str) -> list[ast.stmt]:
+def _copy_statements(body: list[ast.stmt], at: ast.stmt, insert: Insert, result: str) -> list[ast.stmt]:
     """A copy of statements without what they store into arguments, and with what is inserted."""
-    kept: list[ast.stmt] = []
+    copied: list[ast.stmt] = []
     for statement in body:
         if statement is at:
-            kept += insert()
+            copied += insert()
         if isinstance(statement, (ast.If, ast.For, ast.While)):
             inner = _copied(statement)
-            inner.body = _kept(statement.body, at, insert, result)
-            inner.orelse = _kept(statement.orelse, at, insert, result)
+            inner.body = _copy_statements(statement.body, at, insert, result)
+            inner.orelse = _copy_statements(statement.orelse, at, insert, result)
             if inner.body or inner.orelse:
                 inner.body = inner.body or [ast.Pass()]
-                kept.append(inner)
+                copied.append(inner)
         elif isinstance(statement, (ast.Return, ast.Raise)):
-            kept.append(ast.Return(ast.Name(result, ast.Load())))
+            copied.append(ast.Return(ast.Name(result, ast.Load())))
         elif isinstance(statement, (ast.Break, ast.Continue)) or names_given(statement):
-            kept.append(statement)
-    return kept
+            copied.append(statement)
+    return copied
 
 
 def _copied(statement: ast.If | ast.For | ast.While) -> ast.If | ast.For | ast.While:
@@ -67,12 +67,12 @@ def _copied(statement: ast.If | ast.For | ast.While) -> ast.If | ast.For | ast.W
     return ast.copy_location(copied, statement)
 
 
-def _used(body: list[ast.stmt], result: str) -> list[ast.stmt]:
+def _drop_unused(body: list[ast.stmt], result: str) -> list[ast.stmt]:
     """Statements without assignments that nothing reads, and without branches that do nothing."""
     read = {result, *names_read(ast.Module(body, []))}
 
     def filtered(statements: list[ast.stmt]) -> list[ast.stmt]:
-        kept: list[ast.stmt] = []
+        used: list[ast.stmt] = []
         for statement in statements:
             if isinstance(statement, (ast.Assign, ast.AugAssign, ast.AnnAssign)):
                 if not names_given(statement) & read:
@@ -82,7 +82,7 @@ def _used(body: list[ast.stmt], result: str) -> list[ast.stmt]:
                 if not statement.orelse and all(isinstance(s, ast.Pass) for s in statement.body):
                     continue
                 statement.body = statement.body or [ast.Pass()]
-            kept.append(statement)
-        return kept
+            used.append(statement)
+        return used
 
     return filtered(body)
