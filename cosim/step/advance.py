@@ -25,15 +25,22 @@ from cosim.step.holds import forget_holds
 from cosim.step.integration import assemble, begin_integration, method_arrays, restart_integration, take_step
 from cosim.step.realize import realize
 from cosim.step.recording import record_step
-from cosim.step.records import DERIVATIVES, INSTANCE, MOTION, NO_ROWS, NOTHING, REPORT
+from cosim.step.records import (
+    DERIVATIVES,
+    INITIALIZATION_CAUSE,
+    INSTANCE,
+    MOTION,
+    NO_ROWS,
+    NOTHING,
+    REPORT,
+    TERMINATION_CAUSE,
+    TRIGGERED,
+)
 from cosim.step.run import Run
 from cosim.step.step import BOTH_KINDS, SLIVER, asks_to_stop, end_step, is_near, one_step, report_notices
 from cosim.step.updates import (
     FAILED_STATUS,
     FIRST_PUBLISHES,
-    INITIALIZATION_CAUSE,
-    TERMINATION_CAUSE,
-    TRIGGERED,
     run_publishes,
     run_updates,
     take_signals,

@@ -11,13 +11,25 @@ from __future__ import annotations
 
 import math
 
-from cosim.cause import EventCause
 from cosim.component.history import RING
 from cosim.step.evaluation import copy_cache, walk_here
 from cosim.step.event_log import HELD as FOUND_HELD
 from cosim.step.event_log import RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, report_finding
 from cosim.step.failures import BlockFailed, NothingToHoldBy
-from cosim.step.records import BOTH, FALLING, IN_D, IN_K, IN_Y, PUBLISH, RISING, Handler, Hold, Result, Switch
+from cosim.step.records import (
+    BOTH,
+    FALLING,
+    IN_D,
+    IN_K,
+    IN_Y,
+    PUBLISH,
+    RISING,
+    TRIGGERED,
+    Handler,
+    Hold,
+    Result,
+    Switch,
+)
 from cosim.step.run import Reals, Run
 from cosim.step.sliding_field import (
     IN_SWITCH_D,
@@ -43,7 +55,6 @@ from cosim.step.watched import (
 from cosim.walker import walk
 from cosim_compiler.record import Rows, rows_of, width_of
 
-TRIGGERED = int(EventCause.TRIGGERED)
 HOLD_WIDTH, SWITCH_WIDTH = width_of(Hold), width_of(Switch)
 
 

@@ -14,7 +14,7 @@ from cosim.step.failures import EVENT, REACHED, TERMINATED, EndlessEvents
 from cosim.step.histories import make_room, remember
 from cosim.step.holds import held_at, held_count
 from cosim.step.realize import realize
-from cosim.step.records import INSTANCE, MOTION, SAME_TIME
+from cosim.step.records import INSTANCE, MOTION, SAME_TIME, TIME_CAUSE
 from cosim.step.run import Run
 from cosim.step.step import (
     BOTH_KINDS,
@@ -26,7 +26,7 @@ from cosim.step.step import (
     start_step,
 )
 from cosim.step.triggered import trigger_handlers
-from cosim.step.updates import PUBLISH_CAUSES, TIME_CAUSE
+from cosim.step.updates import PUBLISH_CAUSES
 from cosim.step.watched import RATE_SPACING, above, compute_rates, value
 from cosim.step.witnesses import begin_watch, store_witness_values
 from cosim.step.zeros import has_arrivals, note_zeros

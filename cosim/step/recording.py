@@ -26,12 +26,13 @@ from cosim.step.records import (
     ON_GRID,
     ON_GRID_ALONE,
     PUBLISH,
+    SCHEDULED,
+    TRIGGERED,
 )
 from cosim.step.run import GRID_WIDTH, Integers, Reals, Run
 from cosim.walker import call_python
 
 SLACK = 1e-9  # of the interval: times closer than that are one
-TRIGGERED, SCHEDULED = 2, 3
 
 
 def has_pending_updates(run: Run) -> bool:

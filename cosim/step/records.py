@@ -5,9 +5,14 @@
 
 from __future__ import annotations
 
+from cosim.cause import EventCause
 from cosim.rational import tick, tick_time
 from cosim_compiler.record import Record
 
+# Handler.cause
+INITIALIZATION_CAUSE, TERMINATION_CAUSE = int(EventCause.INITIALIZATION), int(EventCause.TERMINATION)
+TRIGGERED, SCHEDULED = int(EventCause.TRIGGERED), int(EventCause.SCHEDULED)
+TIME_CAUSE, SIGNALED = int(EventCause.TIME_ADVANCED), int(EventCause.SIGNALED)
 # Handler.does, Handler.schedule
 UNRESTRICTED, DISCRETE, PUBLISH = 1, 2, 3
 PERIODIC, LISTED, TIMED = 1, 2, 3

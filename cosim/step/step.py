@@ -42,7 +42,7 @@ from cosim.step.holds import (
 from cosim.step.integration import assemble, restart_integration, take_step
 from cosim.step.realize import realize
 from cosim.step.recording import record_update
-from cosim.step.records import DERIVATIVES, HALTED, MOTION, NO_ROWS, ON_GRID, PUBLISH
+from cosim.step.records import DERIVATIVES, HALTED, MOTION, NO_ROWS, ON_GRID, PUBLISH, TRIGGERED
 from cosim.step.run import Run
 from cosim.step.triggered import (
     follow_handlers,
@@ -56,7 +56,6 @@ from cosim.step.updates import (
     FAILED_STATUS,
     PUBLISH_CAUSES,
     REACHED_TERMINATION,
-    TRIGGERED,
     UPDATE_CAUSES,
     has_kind,
     run_publishes,

@@ -15,9 +15,8 @@ from cosim.step.holds import (
     note_push,
     release_moved,
 )
-from cosim.step.records import BOTH, FALLING, PUBLISH, RISING, STOP_RUN
+from cosim.step.records import BOTH, FALLING, PUBLISH, RISING, STOP_RUN, TRIGGERED
 from cosim.step.run import Run
-from cosim.step.updates import TRIGGERED
 from cosim.step.watched import (
     LEAVING,
     RATE_SPACING,

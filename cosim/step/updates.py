@@ -37,12 +37,18 @@ from cosim.step.records import (
     IN_K,
     IN_P,
     IN_Y,
+    INITIALIZATION_CAUSE,
     INSTANCE,
     LOG_ALL,
     MOTION,
     PUBLISH,
     REPORT,
+    SCHEDULED,
+    SIGNALED,
+    TERMINATION_CAUSE,
+    TIME_CAUSE,
     TIMED,
+    TRIGGERED,
     UNRESTRICTED,
     WRITES_ALWAYS,
     WRITES_SUMS,
@@ -53,7 +59,6 @@ from cosim.step.run import Run
 from cosim.step.zeros import note_set
 from cosim.walker import call_python
 
-INITIALIZATION_CAUSE, TRIGGERED, SCHEDULED, TIME_CAUSE, SIGNALED, TERMINATION_CAUSE = range(1, 7)
 UPDATE_CAUSES = (1 << TRIGGERED) + (1 << SCHEDULED) + (1 << TIME_CAUSE)
 PUBLISH_CAUSES = UPDATE_CAUSES + (1 << SIGNALED)
 FIRST_PUBLISHES = (1 << SCHEDULED) + (1 << TIME_CAUSE) + (1 << SIGNALED)

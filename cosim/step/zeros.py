@@ -19,8 +19,8 @@ from __future__ import annotations
 import math
 
 from cosim.step.evaluation import copy_cache, probed
-from cosim.step.holds import TRIGGERED, is_held
-from cosim.step.records import BOTH, FALLING, RISING, Handler
+from cosim.step.holds import is_held
+from cosim.step.records import BOTH, FALLING, RISING, TRIGGERED, Handler
 from cosim.step.run import Run
 from cosim.step.watched import RATE_SPACING, compute_rates, direction_of, is_condition, is_timed, value
 from cosim.walker import walk
