@@ -22,7 +22,8 @@ histories         `History`: what ``s.past`` of a view is; `history_at`: that of
                   helpers of it that also take its arrays, as `append_to_history` … of `history_buffer` do
 the Step          its arrays, tables and entry points, for hosts without Python: `Run`, `records`, `Tables` …
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts
-helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
+helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them;
+                  `black_box`, `Recovery`: what outlives the process of a run
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
                   `Arrays`, `arrays_at` …
 data in files     `data_file` and `text`: options that are no choices
@@ -51,6 +52,7 @@ if TYPE_CHECKING:
     from cosim.attributes import FixedAttributes as FixedAttributes
     from cosim.attributes import is_made as is_made
     from cosim.attributes import refuse_attribute as refuse_attribute
+    from cosim.command_line import black_box as black_box
     from cosim.command_line.command_entries import commands as commands
     from cosim.command_line.command_parser import CommandParser as CommandParser
     from cosim.component.arguments import Argument as Argument
@@ -113,6 +115,7 @@ if TYPE_CHECKING:
     from cosim.contracts.participant_description import UnitDefinition as UnitDefinition
     from cosim.contracts.result_stream import ResultStream as ResultStream
     from cosim.contracts.solver import Solver as Solver
+    from cosim.contracts.recovery import Recovery as Recovery
     from cosim.contracts.step_code import StepCode as StepCode
     from cosim.contracts.step_code import StepReason as StepReason
     from cosim.contracts.step_statistics import StepStatistics as StepStatistics

@@ -10,6 +10,8 @@ from time import monotonic
 from types import FrameType
 from typing import Any
 
+from cosim.simulation.early_sigterm import terminate_early
+
 SIGINT, SIGTERM = SIGNALS = int(signal.SIGINT), int(signal.SIGTERM)
 _arrivals: list[list[tuple[float, int]]] = []
 """For each of the runs that hold signals back: when which has come."""
@@ -60,15 +62,17 @@ def interrupt_between_steps() -> Iterator[Callable[[], None]]:
 def answering_sigterm() -> Iterator[None]:
     """Answer SIGTERM as Ctrl-C: results so far are written, and helper processes are ended.
 
-    Batch systems and service managers send it before they kill. A handler that is set already stays.
+    Batch systems and service managers send it before they kill. A handler that is set already stays, but for
+    that of a program that has just begun.
     """
-    if _signal.getsignal(SIGTERM) != _signal.SIG_DFL or not _set_handler(SIGTERM, terminate):
+    before = _signal.getsignal(SIGTERM)
+    if before not in (_signal.SIG_DFL, terminate_early) or not _set_handler(SIGTERM, terminate):
         yield
         return
     try:
         yield
     finally:
-        _set_handler(SIGTERM, _signal.SIG_DFL)
+        _set_handler(SIGTERM, before)
 
 
 def seconds_interrupted() -> float:

@@ -13,11 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import cosim
-from cosim.kit import ResultStream, file_digest, result_sink, uninterrupted
+from cosim.kit import ResultStream, black_box, file_digest, result_sink, uninterrupted
 from cosim_fmu.binding.exit_guard import last_words
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.participants.file_paths import file_paths
 from cosim_fmu.master.scenario.progress_bar import ProgressBar
+from cosim_fmu.master.scenario.run_recovery import SAVED, RunRecovery
 from cosim_fmu.master.scenario.saved_rows import SavedRows
 from cosim_fmu.master.scenario.scenario import Scenario
 from cosim_fmu.master.trust.co_simulation_result import CoSimulationResult
@@ -94,7 +95,24 @@ class CosimulateCommand(cosim.Command):
             "--checkpoint-every", metavar="TIME", default="30 s", help="in wall-clock time (30 s)"
         )
         parser.add_argument("--resume", type=Path, metavar="FILE", help="go on from a checkpoint")
+        place = parser.add_mutually_exclusive_group()
+        place.add_argument(
+            "--isolate",
+            nargs="?",
+            const="*",
+            metavar="NAMES",
+            help='FMUs in processes of their own: all, or "plant,wheel_*"',
+        )
+        place.add_argument(
+            "--in-process",
+            action="store_true",
+            help="all in this very process, for debuggers: what an FMU ends, it ends",
+        )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+
+    def runs_code_of_others(self, arguments: argparse.Namespace) -> bool:
+        """FMUs, unless they are wanted in this process."""
+        return not arguments.in_process
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Read, check, run, write; results so far are kept when a participant fails."""
@@ -152,18 +170,28 @@ class CosimulateCommand(cosim.Command):
                 self.report(results=target, **reported_result(loop.result))
                 print(f"results up to t = {loop.result.time[-1]:.9g} s → {target}", file=sys.stderr)
 
+        def keep(result: CoSimulationResult) -> None:
+            """Before an FMU is freed, which may end this process."""
+            if result.unfinished:
+                return  # said, and saved, below
+            _ = result.coupling  # into the statistics, which files of results keep
+            if saved is not None:
+                with uninterrupted():
+                    saved.write(result)
+            if black_box.box is not None:
+                black_box.box.note(SAVED, True)
+
         log.info("running to t = %g s", until)
         saved = None if streams else SavedRows(loop, sink, target)
+        if black_box.box is not None:
+            black_box.box.note("recovery", RunRecovery(sink, target, loop.start))
         try:
             with last_words(save):
-                settings = _settings(scenario, arguments.real_time, stream, checkpoint)
+                settings = {**_settings(scenario, arguments.real_time, stream, checkpoint), "keep": keep}
                 result = _simulate(loop, until, settings, saved, quiet=arguments.quiet)
         except (cosim.SimulationError, KeyboardInterrupt):
             save()
             raise
-        _ = result.coupling  # into the statistics, which files of results keep
-        if saved is not None:
-            saved.write(result)
         if arguments.verify:
             loop.verify(result, until)
         if arguments.coupling is not None:
