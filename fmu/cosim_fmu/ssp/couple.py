@@ -10,8 +10,10 @@ from typing import Any
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmu.master.co_simulation import CoSimulation
+from cosim_fmu.master.participants.isolation import Isolation
 from cosim_fmu.master.participants.model_exchange_participant import ModelExchangeParticipant
 from cosim_fmu.master.participants.open_fmu import open_fmu
+from cosim_fmu.master.participants.process_participant import ProcessParticipant
 from cosim_fmu.master.participants.unpacked_fmu import read_fmu
 from cosim_fmu.master.wiring.connection import Connection
 from cosim_fmu.ssp.conversions import way_along
@@ -36,6 +38,8 @@ class SspCoupling:
     ----------
     package : Package
     variant : str, optional
+    isolation : Isolation
+        Which FMUs run in processes of their own.
 
     Attributes
     ----------
@@ -58,8 +62,10 @@ class SspCoupling:
         All faults, each with its place in the SSP.
     """
 
-    def __init__(self, package: Package, variant: str | None = None) -> None:
-        self.package = package
+    def __init__(
+        self, package: Package, variant: str | None = None, isolation: Isolation = Isolation()
+    ) -> None:
+        self.package, self._isolation = package, isolation
         self.given_starts: dict[str, Any] = {}
         self.inputs: str | None = None
         self.given_options: dict[str, Any] = {}
@@ -105,7 +111,8 @@ class SspCoupling:
             self._faults.append(cosim.Problem(component.place, str(error)))
             return
         try:
-            self.participants[name] = _participant(path, name, component.implementation)
+            is_isolated = self._isolation.applies(name, said=False)
+            self.participants[name] = _participant(path, name, component.implementation, is_isolated)
         except (cosim.FmuError, ValueError) as error:
             text = str(error).replace(str(path), component.file)
             self._faults.append(cosim.Problem(component.place, text))
@@ -161,11 +168,12 @@ def couple_ssp(
     variant: str | None = None,
     starts: Mapping[str, Any] | None = None,
     inputs: Any = None,
+    isolation: Isolation = Isolation(),
     **options: Any,
 ) -> CoSimulation:
     """The co-simulation of an SSP, checked; see `CoSimulation.from_ssp`."""
     package = Package(path)
-    coupling = SspCoupling(package, variant)
+    coupling = SspCoupling(package, variant, isolation)
     if inputs is not None:
         coupling.feed(inputs)
     settings = coupling.settings
@@ -198,7 +206,7 @@ def couple_ssp(
     return loop
 
 
-def _participant(path: Path, name: str, implementation: str) -> cosim.Participant:
+def _participant(path: Path, name: str, implementation: str, is_isolated: bool) -> cosim.Participant:
     """The FMU with the implementation that is asked for.
 
     Raises
@@ -211,9 +219,8 @@ def _participant(path: Path, name: str, implementation: str) -> cosim.Participan
     if implementation != "any" and implementation not in interface.offers:
         offers = " and ".join(interface.offers)
         raise cosim.FmuError(str(path), f"offers {offers}, but {implementation} is asked for")
-    if implementation == "ModelExchange":
-        return ModelExchangeParticipant(path, name)
-    return open_fmu(path, name)
+    make = ModelExchangeParticipant if implementation == "ModelExchange" else open_fmu
+    return ProcessParticipant(make, path, name) if is_isolated else make(path, name)
 
 
 def _names(places: list[Place]) -> dict[Place, str]:

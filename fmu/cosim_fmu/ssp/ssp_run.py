@@ -8,6 +8,7 @@ from typing import Any
 
 import cosim
 from cosim_fmu.master.co_simulation import CoSimulation
+from cosim_fmu.master.participants.isolation import Isolation
 from cosim_fmu.ssp.couple import couple_ssp
 from cosim_fmu.ssp.package import DEFAULT
 
@@ -26,6 +27,8 @@ class SspRun:
         Of the package.
     options : dict of str to object
         For `CoSimulation.from_ssp`: ``step``, ``algorithm``, ``inputs``.
+    isolation : Isolation
+        Which FMUs run in processes of their own.
     until : float
         s; known when it is coupled.
     findings : list of Problem
@@ -35,6 +38,7 @@ class SspRun:
     path: Path
     variant: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
+    isolation: Isolation = Isolation()
     until: float = 0.0
     findings: list[cosim.Problem] = field(default_factory=list)
     signals: list[str] | None = None
@@ -54,7 +58,7 @@ class SspRun:
         ModelError
             Every fault, with file and line.
         """
-        loop = couple_ssp(self.path, self.variant, **self.options)
+        loop = couple_ssp(self.path, self.variant, isolation=self.isolation, **self.options)
         self.findings = loop.findings
         self.until = loop.start if loop.until is None else loop.until
         return loop

@@ -8,7 +8,7 @@ import logging
 import math
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -17,6 +17,7 @@ from cosim.kit import ResultStream, black_box, file_digest, result_sink, uninter
 from cosim_fmu.binding.exit_guard import last_words
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.participants.file_paths import file_paths
+from cosim_fmu.master.participants.isolation import Isolation, places_of_fmus
 from cosim_fmu.master.scenario.progress_bar import ProgressBar
 from cosim_fmu.master.scenario.run_recovery import SAVED, RunRecovery
 from cosim_fmu.master.scenario.saved_rows import SavedRows
@@ -32,6 +33,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("cosim.master")
 
 PARQUET = ".parquet"
+MOST_NAMES = 8
+"""In a line of the summary."""
 PICTURE = "workbench.plot"
 
 
@@ -121,6 +124,7 @@ class CosimulateCommand(cosim.Command):
         try:
             scenario = _open(arguments)
             loop = scenario.couple()
+            scenario.isolation.check(loop.participants)
             log.info("coupled %s: %s", arguments.scenario, ", ".join(loop.descriptions))
             loop.settle_order()
             log.info("ordered: %s", ", ".join(loop.order))
@@ -131,6 +135,7 @@ class CosimulateCommand(cosim.Command):
                 print(line, file=sys.stderr)
         self.report(
             participants={name: description.kind for name, description in loop.descriptions.items()},
+            **places_of_fmus(loop.participants),
             order=loop.order,
             warnings=[*scenario.remarks, *loop.warnings],
         )
@@ -201,7 +206,7 @@ class CosimulateCommand(cosim.Command):
             for text in result.warnings:
                 if text not in loop.warnings:  # said before the run
                     print(f"warning: {text}", file=sys.stderr)
-            print(summary(result, target))
+            print(summary(result, target, loop.participants))
         if arguments.plot is not None:
             result.statistics.setdefault("model", arguments.scenario.stem)  # the title
             result.plot(path=arguments.plot)
@@ -256,12 +261,13 @@ def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
 
     given = {name: getattr(arguments, name) for name in ("step", "algorithm", "inputs")}
     given = {name: value for name, value in given.items() if value is not None}
+    isolation = Isolation.of(arguments.isolate, arguments.in_process)
     if SspRun.fits(arguments.scenario):
-        return SspRun(arguments.scenario, arguments.variant, given)
+        return SspRun(arguments.scenario, arguments.variant, given, isolation)
     if given:
         options = ", ".join(f"--{name}" for name in given)
         raise cosim.CosimError(f"{arguments.scenario}: {options}: for an SSP; write it into the scenario")
-    return Scenario.read(arguments.scenario, arguments.variant)
+    return Scenario.read(arguments.scenario, arguments.variant, isolation)
 
 
 def header(loop: CoSimulation) -> str:
@@ -279,8 +285,10 @@ def header(loop: CoSimulation) -> str:
     return "\n".join([*lines, f"{'order':<{widths[0]}}  {_order(loop)}"])
 
 
-def summary(result: CoSimulationResult, target: Path) -> str:
-    """What came of it."""
+def summary(
+    result: CoSimulationResult, target: Path, participants: Mapping[str, cosim.Participant] = {}
+) -> str:
+    """What came of it, and where code of FMUs ran."""
     figures = result.statistics
     counts = [(figures["steps"], "step"), (figures["events"], "event")]
     said = [f"{count:,}".replace(",", " ") + f" {word}{'s' * (count != 1)}" for count, word in counts]
@@ -295,7 +303,16 @@ def summary(result: CoSimulationResult, target: Path) -> str:
         line += f"   most time in {slowest[0]}: {slowest[1]:.3g} s of {figures['wall_time']:.3g} s"
     message = [result.message] if result.message else []
     trust = [text] if (text := str(result.coupling)) else []
-    return "\n".join([*message, line, *trust, f"results → {target}"])
+    places = places_of_fmus(participants)
+    ran = {"inside the process of the run": places["inside"], "each in its own process": places["isolated"]}
+    where = [f"FMUs {place}: {shortened(names)}" for place, names in ran.items() if names]
+    return "\n".join([*message, line, *trust, *where, f"results → {target}"])
+
+
+def shortened(names: Sequence[str]) -> str:
+    """Names, the first ones where there are many."""
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _order(loop: CoSimulation) -> str:

@@ -12,6 +12,7 @@ from cosim.kit import ClosedAttributes
 from cosim_fmu.master.co_simulation import INSIDE, CoSimulation, either
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.participants.file_paths import file_paths
+from cosim_fmu.master.participants.isolation import Isolation
 from cosim_fmu.master.recording.recorder import Recorder
 from cosim_fmu.master.scenario.parameter_file import flat, read_parameters
 from cosim_fmu.master.scenario.scenario_changes import NAME, make_changes
@@ -74,6 +75,8 @@ class Scenario(ClosedAttributes):
         What is recorded inside the steps (`CoSimulation.simulate`).
     file : Path or None
         For the results.
+    isolation : Isolation
+        What the command line says about processes of their own.
     """
 
     source: TomlFile
@@ -96,11 +99,14 @@ class Scenario(ClosedAttributes):
     signals: list[str] | None = None
     inside: str = "events"
     file: Path | None = None
+    isolation: Isolation = Isolation()
     _problems: list[WiringProblem] = field(default_factory=list)
     _outer: set[str] = field(default_factory=set)
 
     @classmethod
-    def read(cls, path: str | Path, variant: str | None = None) -> Scenario:
+    def read(
+        cls, path: str | Path, variant: str | None = None, isolation: Isolation = Isolation()
+    ) -> Scenario:
         """Read a file; what is wrong with its contents is reported by `couple`, together with the wiring.
 
         Parameters
@@ -108,13 +114,15 @@ class Scenario(ClosedAttributes):
         path : path
         variant : str, optional
             Name of a table of ``[variants]``, which is laid over the others.
+        isolation : Isolation
+            As the attribute.
 
         Raises
         ------
         ModelError
             It cannot be read, is no TOML, or is a model.
         """
-        scenario = cls(TomlFile.read(Path(path)))
+        scenario = cls(TomlFile.read(Path(path)), isolation=isolation)
         tables = scenario.source.data
         if "participants" not in tables and {"model", "bodies", "elements", "components"} & set(tables):
             raise cosim.ModelError.of(str(path), "is a model, no scenario: run it with `cosim run`")
@@ -236,7 +244,9 @@ class Scenario(ClosedAttributes):
             if not isinstance(entry, Mapping):
                 self._say(("participants", name), f"is {entry!r}, needs a table: [participants.{name}]")
                 continue
-            made = make_participant(self.source.path.parent, name, entry, self._say)
+            made = make_participant(
+                self.source.path.parent, name, entry, self._say, self.isolation
+            )
             if made is not None:
                 self.participants[name] = made
                 for key, kept in (
