@@ -15,7 +15,7 @@ LENGTH = struct.Struct("<Q")
 """Before each entry of a file: how many bytes it has."""
 FUNCTION_BITS = 8
 CALL, ENDED = range(2)
-"""Places in `words`: what is being called (`call_number`), 0 when nothing is; the exit status + 1, once known."""
+"""Places in `words`: what is being called (`call_number`), or 0; the exit status + 1, once it is known."""
 
 words = memoryview(bytearray(mmap.PAGESIZE)).cast("q")
 """Of this process; shared with the one that watches it, where one does."""

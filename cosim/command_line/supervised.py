@@ -9,6 +9,7 @@ import sys
 import warnings
 from contextlib import suppress
 from time import monotonic
+from typing import Any
 
 from cosim.command_line import black_box
 from cosim.command_line.black_box import CALL, ENDED, FUNCTION_BITS, BlackBox
@@ -42,7 +43,7 @@ class EndedElsewhere(BaseException):  # noqa: N818  it is no error
         super().__init__(status)
 
 
-class LostProcess(CosimError):
+class LostProcessError(CosimError):
     """Code of others has ended the process of a command, at no simulated time."""
 
 
@@ -142,7 +143,8 @@ def _outcome(code: int, asked: list[int], box: BlackBox, command: Command) -> Ba
         why = f"{who or 'the process of the run'} {ended}"
     else:
         why = notes.get("said") or _ending(code, who)
-    said, reported = "", {}
+    said = ""
+    reported: dict[str, Any] = {}
     if isinstance(recovery, Recovery):
         try:
             said, reported = recovery.recover(box, why if time is None else str(SimulationError(time, why)))
@@ -154,9 +156,7 @@ def _outcome(code: int, asked: list[int], box: BlackBox, command: Command) -> Ba
     if asked:
         text = f"{'terminated' if signal.SIGTERM in asked else 'interrupted'}: {why}"
         return Terminated(text) if signal.SIGTERM in asked else KeyboardInterrupt(text)
-    return LostProcess(why) if time is None else SimulationError(time, why)
-
-
+    return LostProcessError(why) if time is None else SimulationError(time, why)
 
 
 def _called_in_python(box: BlackBox, notes: dict[str, object]) -> str:

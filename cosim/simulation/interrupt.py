@@ -6,7 +6,7 @@ import _signal  # type: ignore[import-not-found]  # what `signal` wraps: enumera
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from time import monotonic
+from time import monotonic, sleep
 from types import FrameType
 from typing import Any
 
@@ -81,6 +81,17 @@ def seconds_interrupted() -> float:
     For what waits for others inside a step: it may give them a moment, and abort then (`held_interrupt`).
     """
     return max((monotonic() - arrived[0][0] for arrived in _arrivals if arrived), default=0.0)
+
+
+def waited_for_interrupt(seconds: float) -> bool:
+    """Whether a Ctrl-C or SIGTERM is held back, or comes within so many seconds.
+
+    For what was ended by another process: a signal that has ended that may be on its way here, too.
+    """
+    end = monotonic() + seconds
+    while _arrivals and not seconds_interrupted() and monotonic() < end:
+        sleep(seconds / 10.0)
+    return seconds_interrupted() > 0.0
 
 
 def held_interrupt() -> KeyboardInterrupt:

@@ -148,7 +148,9 @@ def describe_results(path: Path) -> Description:
     values = {"file": path, **reported_result(result)}
     remark = [f"not whole: {result.unfinished}"] if result.unfinished else []
     if not len(result):
-        return "\n".join([f"{path.name}   {counted(len(result.names), 'signal')}, no points", *remark]), values
+        return "\n".join(
+            [f"{path.name}   {counted(len(result.names), 'signal')}, no points", *remark]
+        ), values
     span = f"{result.time[0]:g} s to {result.time[-1]:g} s"
     heading = f"{path.name}   {counted(len(result.names), 'signal')}, {counted(len(result), 'point')}, {span}"
     rows = [["", "first", "last", "least", "greatest"]]

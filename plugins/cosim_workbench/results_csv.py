@@ -65,7 +65,7 @@ class ResultsCsv(cosim.ResultSink):
         return Path(path)
 
     def extend(self, result: cosim.Result, path: Path, rows: int) -> Path:
-        """Append the other rows; at every moment the file ends with a line that says so if it is not whole."""
+        """Append the other rows; at every moment the last line says so if it is not whole."""
         try:
             with Path(path).open("r+b", buffering=0) as file:
                 end = _end_of_rows(file)
@@ -284,7 +284,7 @@ def _separator(header: str) -> str:
 
 
 def _split(header: str, separator: str) -> list[str]:
-    """The cells of a line; between quotes they may have separators, line ends, and quotes that are doubled."""
+    """The cells of a line; between quotes stand separators, line ends, and quotes that are doubled."""
     mark = re.escape(separator)
     cell = re.compile(rf'[ \t]*"((?:[^"]|"")*)"[ \t\r]*(?={mark}|$)|([^{mark}]*)')
     found, place = [], 0

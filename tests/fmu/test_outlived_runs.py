@@ -56,7 +56,7 @@ ENDS = {"raise(SIGSEGV)": "crashed: SIGSEGV", "_exit(0)": "ended the process of 
 def test_what_ends_the_process_of_a_run_is_named_and_takes_no_rows(
     where: str, fault: str, tmp_path: Path, compiled: Compiled, commands: ForkedCommands
 ) -> None:
-    status, printed, said = run(commands, tmp_path, make(tmp_path, compiled, where, fault))
+    status, _printed, said = run(commands, tmp_path, make(tmp_path, compiled, where, fault))
     assert status == 1 and "Traceback" not in said, said
     who = {"LOAD": "faults: loading its library", "UNLOAD": "faults: unloading its library"}
     assert f"{who.get(where, f'm: fmi2{where}')}: the FMU {ENDS[fault]}" in said
@@ -87,7 +87,7 @@ def test_a_run_that_ends_well_says_and_leaves_the_same(
 def test_exit_is_said_by_the_other_process(
     tmp_path: Path, compiled: Compiled, commands: ForkedCommands
 ) -> None:
-    status, printed, said = run(
+    status, printed, _said = run(
         commands, tmp_path, make(tmp_path, compiled, "DoStep", "exit(0)"), words=("--json",)
     )
     found = json.loads(printed)
@@ -100,7 +100,7 @@ def test_exit_is_said_by_the_other_process(
 def test_rows_that_nobody_had_taken_are_not_lost(
     step: str, tmp_path: Path, compiled: Compiled, commands: ForkedCommands
 ) -> None:
-    """Those in the memory of the interpreter of exchanges, too; `cosim info` tells that others are missing."""
+    """Those in the memory of the interpreter of exchanges, too; `cosim info` tells what is missing."""
     words = command(tmp_path, make(tmp_path, compiled, "DoStep", "if (time > 17.95) _exit(0)"))
     scenario = (tmp_path / "s.toml").read_text().replace('"1 s"', '"20 s"').replace('"0.1 s"', f'"{step}"')
     (tmp_path / "s.toml").write_text(scenario)
@@ -176,13 +176,21 @@ def test_a_run_that_is_killed_from_outside_has_its_rows(
     ],
 )
 def test_where_an_fmu_runs_is_chosen_and_said(
-    words: tuple[str, ...], more: str, where: str, tmp_path: Path, compiled: Compiled, commands: ForkedCommands
+    words: tuple[str, ...],
+    more: str,
+    where: str,
+    tmp_path: Path,
+    compiled: Compiled,
+    commands: ForkedCommands,
 ) -> None:
     status, printed, said = run(
         commands, tmp_path, make(tmp_path, compiled, "NOWHERE", ""), more, words=words
     )
     assert status == 0, said
-    line = {"own process": "FMUs each in its own process: m", "inside": "FMUs inside the process of the run: m"}
+    line = {
+        "own process": "FMUs each in its own process: m",
+        "inside": "FMUs inside the process of the run: m",
+    }
     assert line[where] in printed.splitlines()
     assert ("own process" in printed.splitlines()[0]) == (where == "own process")
 
@@ -237,4 +245,3 @@ def test_rows_are_given_up_where_the_disk_is_full(monkeypatch: pytest.MonkeyPatc
     finally:
         box.close()
         black_box.words = before
-

@@ -59,7 +59,10 @@ def in_library(name: str, what: str) -> Iterator[None]:
         return
     callee = next(_callees)
     black_box.box.note(f"callee {callee}", (name, [what]))
-    before, black_box.words[black_box.CALL] = black_box.words[black_box.CALL], black_box.call_number(callee, 0)
+    before, black_box.words[black_box.CALL] = (
+        black_box.words[black_box.CALL],
+        black_box.call_number(callee, 0),
+    )
     try:
         yield
     finally:

@@ -10,7 +10,7 @@ from typing import Any
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmu.master.co_simulation import CoSimulation
-from cosim_fmu.master.participants.isolation import Isolation
+from cosim_fmu.master.participants.isolation import AS_SAID, Isolation
 from cosim_fmu.master.participants.model_exchange_participant import ModelExchangeParticipant
 from cosim_fmu.master.participants.open_fmu import open_fmu
 from cosim_fmu.master.participants.process_participant import ProcessParticipant
@@ -62,9 +62,7 @@ class SspCoupling:
         All faults, each with its place in the SSP.
     """
 
-    def __init__(
-        self, package: Package, variant: str | None = None, isolation: Isolation = Isolation()
-    ) -> None:
+    def __init__(self, package: Package, variant: str | None = None, isolation: Isolation = AS_SAID) -> None:
         self.package, self._isolation = package, isolation
         self.given_starts: dict[str, Any] = {}
         self.inputs: str | None = None
@@ -168,7 +166,7 @@ def couple_ssp(
     variant: str | None = None,
     starts: Mapping[str, Any] | None = None,
     inputs: Any = None,
-    isolation: Isolation = Isolation(),
+    isolation: Isolation = AS_SAID,
     **options: Any,
 ) -> CoSimulation:
     """The co-simulation of an SSP, checked; see `CoSimulation.from_ssp`."""

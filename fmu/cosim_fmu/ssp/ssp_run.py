@@ -8,7 +8,7 @@ from typing import Any
 
 import cosim
 from cosim_fmu.master.co_simulation import CoSimulation
-from cosim_fmu.master.participants.isolation import Isolation
+from cosim_fmu.master.participants.isolation import AS_SAID, Isolation
 from cosim_fmu.ssp.couple import couple_ssp
 from cosim_fmu.ssp.package import DEFAULT
 
@@ -38,7 +38,7 @@ class SspRun:
     path: Path
     variant: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
-    isolation: Isolation = Isolation()
+    isolation: Isolation = AS_SAID
     until: float = 0.0
     findings: list[cosim.Problem] = field(default_factory=list)
     signals: list[str] | None = None

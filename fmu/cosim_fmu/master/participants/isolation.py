@@ -46,6 +46,10 @@ class Isolation(NamedTuple):
                 raise cosim.LookUpError("participant for --isolate", pattern, known)
 
 
+AS_SAID = Isolation()
+"""As the scenario says."""
+
+
 def places_of_fmus(participants: Mapping[str, cosim.Participant]) -> dict[str, list[str]]:
     """Names of FMUs whose code runs ``inside`` the process of the run, and ``isolated`` ones."""
     inside = (InstanceParticipant, JointMember)

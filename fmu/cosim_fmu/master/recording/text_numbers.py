@@ -60,7 +60,7 @@ class TextNumbers:
     def news(self) -> dict[str, float]:
         """Texts that have come since this was asked last, with their numbers."""
         count, self._told = int(self._next - self._told), self._next
-        return dict(islice(reversed(self._numbers.items()), count))
+        return dict(islice(reversed([*self._numbers.items()]), count)) if count else {}
 
     def take(self, news: Mapping[str, float]) -> None:
         """Texts with the numbers that another one has given them."""

@@ -62,8 +62,8 @@ class RunRecovery(Recovery):
         known = notes.get("functions")
         if parts is None or clock is None or known is None:
             return self._start, ""
-        time: Any = Clock.from_buffer(clock)
-        rows = (Part * len(known)).from_buffer(parts)
+        kinds: Any = Part, Clock
+        rows, time = (kinds[0] * len(known)).from_buffer(parts), kinds[1].from_buffer(clock)
         busy = [
             f"{name}: {names[FUNCTIONS[row.calling]]}: the FMU"
             if FUNCTIONS[row.calling] in names
@@ -97,7 +97,7 @@ class RunRecovery(Recovery):
     def _take_rows_under_way(
         self, box: black_box.BlackBox, notes: dict[str, Any], recorder: Recorder, texts: dict[float, str]
     ) -> None:
-        """Rows that the interpreter of exchanges had written, and nobody had taken."""
+        """Rows that the interpreter of exchanges has written since they were taken last."""
         report, rows = box.memory(Report.__name__, notes), box.memory("rows", notes)
         if report is None or rows is None:
             return

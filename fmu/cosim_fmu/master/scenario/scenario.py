@@ -12,7 +12,7 @@ from cosim.kit import ClosedAttributes
 from cosim_fmu.master.co_simulation import INSIDE, CoSimulation, either
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.participants.file_paths import file_paths
-from cosim_fmu.master.participants.isolation import Isolation
+from cosim_fmu.master.participants.isolation import AS_SAID, Isolation
 from cosim_fmu.master.recording.recorder import Recorder
 from cosim_fmu.master.scenario.parameter_file import flat, read_parameters
 from cosim_fmu.master.scenario.scenario_changes import NAME, make_changes
@@ -99,14 +99,12 @@ class Scenario(ClosedAttributes):
     signals: list[str] | None = None
     inside: str = "events"
     file: Path | None = None
-    isolation: Isolation = Isolation()
+    isolation: Isolation = AS_SAID
     _problems: list[WiringProblem] = field(default_factory=list)
     _outer: set[str] = field(default_factory=set)
 
     @classmethod
-    def read(
-        cls, path: str | Path, variant: str | None = None, isolation: Isolation = Isolation()
-    ) -> Scenario:
+    def read(cls, path: str | Path, variant: str | None = None, isolation: Isolation = AS_SAID) -> Scenario:
         """Read a file; what is wrong with its contents is reported by `couple`, together with the wiring.
 
         Parameters
@@ -244,9 +242,7 @@ class Scenario(ClosedAttributes):
             if not isinstance(entry, Mapping):
                 self._say(("participants", name), f"is {entry!r}, needs a table: [participants.{name}]")
                 continue
-            made = make_participant(
-                self.source.path.parent, name, entry, self._say, self.isolation
-            )
+            made = make_participant(self.source.path.parent, name, entry, self._say, self.isolation)
             if made is not None:
                 self.participants[name] = made
                 for key, kept in (

@@ -8,7 +8,7 @@ from typing import Any
 
 import cosim
 from cosim_fmu.abilities import LOG_LEVELS, KeepsLog
-from cosim_fmu.master.participants.isolation import Isolation
+from cosim_fmu.master.participants.isolation import AS_SAID, Isolation
 from cosim_fmu.master.participants.open_fmu import open_fmu
 from cosim_fmu.master.participants.process_participant import ProcessParticipant
 from cosim_fmu.master.participants.system_participant import SystemParticipant
@@ -35,7 +35,7 @@ Say = Callable[[KeyPath, str], None]
 
 
 def make_participant(
-    folder: Path, name: str, entry: Mapping[str, Any], say: Say, isolation: Isolation = Isolation()
+    folder: Path, name: str, entry: Mapping[str, Any], say: Say, isolation: Isolation = AS_SAID
 ) -> cosim.Participant | None:
     """The participant of one table ``[participants.NAME]``.
 
