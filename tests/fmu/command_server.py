@@ -16,8 +16,8 @@ from typing import Any
 from cosim.cli import main
 from cosim.command_line.dispatch import dispatch
 from cosim.command_line.supervised import note_status
-from cosim_fmu.master.participants import process_participant
-from cosim_fmu.master.recording import recorder
+from cosim_master.participants import process_participant
+from cosim_master.recording import recorder
 
 recorder.VALUES = 2**12  # pieces of a stream are small
 process_participant.SECONDS_TO_BEGIN = 10.0  # what loops in its first call is ended sooner
