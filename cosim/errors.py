@@ -198,6 +198,10 @@ class SimulationError(CosimError):
         super().__init__(f"at t = {time:.9g} s: {reason}")
 
 
+class NotWrittenError(CosimError):
+    """Results could not be written when there were some: a disk is full; says where they are, if anywhere."""
+
+
 class FmuError(CosimError):
     """An FMU cannot be read, loaded or stepped.
 

@@ -27,7 +27,8 @@ helper processes  `start_process`, `run_process`, `python_command`, `safe_spawn`
                   `black_box`, `Recovery`: what outlives the process of a run
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
                   `Arrays`, `arrays_at` …
-data in files     `data_file` and `text`: options that are no choices
+data in files     `data_file` and `text`: options that are no choices; `path_below`, `space_warning`: files
+                  that are written
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;
                   `declared_kinds`: the base class of each kind
 attributes        `ClosedAttributes`: unknown ones are an error; `FixedAttributes`: all are;
@@ -38,7 +39,8 @@ options           `options_checked`, `check_options`, `option_names`: unknown on
                   `seconds`: a time that may be text; `check_callable`: a function, or nothing;
                   `check_ending`: the ending of a file; `check_choice`, `check_whole`; `shown`: a
                   value in messages
-commands          `commands` and `CommandParser`: which there are, what they read
+commands          `commands` and `CommandParser`: which there are, what they read; `printable`: text for
+                  terminals; `raw_stream`: for what draws on them
 packages          `late_names`: an ``__init__`` that imports a name when it is asked for
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
                   `run_source` in place of exec, for text that makes components
@@ -56,6 +58,8 @@ if TYPE_CHECKING:
     from cosim.command_line import black_box as black_box
     from cosim.command_line.command_entries import commands as commands
     from cosim.command_line.command_parser import CommandParser as CommandParser
+    from cosim.command_line.printable import printable as printable
+    from cosim.command_line.printable import raw_stream as raw_stream
     from cosim.component.arguments import Argument as Argument
     from cosim.component.attachment import Attachment as Attachment
     from cosim.component.attachment import Offer as Offer
@@ -122,6 +126,7 @@ if TYPE_CHECKING:
     from cosim.contracts.step_statistics import StepStatistics as StepStatistics
     from cosim.contracts.tolerances import accuracy_fault as accuracy_fault
     from cosim.contracts.verification import Verification as Verification
+    from cosim.errors import NotWrittenError as NotWrittenError
     from cosim.errors import OptionError as OptionError
     from cosim.errors import nearest as nearest
     from cosim.matching import is_pattern as is_pattern
@@ -174,6 +179,8 @@ if TYPE_CHECKING:
     from cosim.simulation.output_interval import MOST_POINTS as MOST_POINTS
     from cosim.simulation.output_interval import POINTS as POINTS
     from cosim.simulation.output_interval import shortest_interval as shortest_interval
+    from cosim.simulation.own_files import path_below as path_below
+    from cosim.simulation.own_files import space_warning as space_warning
     from cosim.simulation.result_files import result_sink as result_sink
     from cosim.simulation.simulate import end_of_run as end_of_run
     from cosim.simulation.statistics import Statistics as Statistics

@@ -20,9 +20,10 @@ from cosim.command_line.command_parser import COMMON, CommandParser
 from cosim.command_line.exit_status import ExitStatus, exit_statuses
 from cosim.command_line.json_document import JsonDocument
 from cosim.command_line.lost_interrupts import repeating_lost_interrupts
+from cosim.command_line.printable import printable_output, raw_stream
 from cosim.command_line.supervised import EndedElsewhere, LostProcessError, can_be_supervised, run_supervised
 from cosim.contracts.command import Command
-from cosim.errors import CosimError, LookUpError, SimulationError
+from cosim.errors import CosimError, LookUpError, NotWrittenError, SimulationError
 from cosim.registration.plugin_record import Entry
 from cosim.registration.registry import Registry, registry
 from cosim.simulation.interrupt import Terminated, answering_sigterm
@@ -40,12 +41,18 @@ def dispatch(words: Sequence[str], *, is_program: bool = False) -> int:
         Whether this process does nothing else: then code of others runs in a process that this one outlives
         (`supervised`).
     """
-    words = list(words)
+    with printable_output():
+        return _dispatched(list(words), is_program)
+
+
+def _dispatched(words: list[str], is_program: bool) -> int:
+    """The exit status of a command, however it ends."""
     if sys.stdout is None:  # Python has found it closed
         print("standard output is closed: send it to a file, or with > /dev/null nowhere", file=sys.stderr)
         return ExitStatus.FAILED
-    if isinstance(sys.stdout, io.TextIOWrapper):  # a locale without × and → shows their numbers, as errors do
-        sys.stdout.reconfigure(errors="backslashreplace")
+    output = raw_stream(sys.stdout)
+    if isinstance(output, io.TextIOWrapper):  # a locale without × and → shows their numbers, as errors do
+        output.reconfigure(errors="backslashreplace")
     try:
         with answering_sigterm(), repeating_lost_interrupts():
             status = _dispatch(words, is_program)
@@ -157,7 +164,7 @@ def _called(
 
 def _answer(error: Exception, entry: Entry, show_traceback: bool) -> tuple[ExitStatus, Exception | str]:
     """The exit status after an error, and what to say."""
-    if isinstance(error, SimulationError | LostProcessError):
+    if isinstance(error, SimulationError | LostProcessError | NotWrittenError):
         return ExitStatus.FAILED, error
     if isinstance(error, CosimError):
         return ExitStatus.BAD_INPUT, error

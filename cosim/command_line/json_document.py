@@ -70,7 +70,8 @@ class JsonDocument:
             "errors": self.errors,
             "printed": self.printed.getvalue(),
         }
-        return json.dumps(found, indent=2, allow_nan=False)  # in ASCII: right in every locale
+        text = json.dumps(found, indent=2, allow_nan=False)  # in ASCII: right in every locale
+        return text.replace("\x7f", "\\u007f")  # the only control character that JSON has as it is
 
 
 def plain(value: Any) -> Any:

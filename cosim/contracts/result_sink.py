@@ -64,6 +64,13 @@ class ResultSink(AbstractClosedAttributes):
         """
         return self.write(result, path)
 
+    def check(self, path: Path) -> None:
+        """Refuse before a run what could not be written after it: a `CosimError` says what is in the way."""
+
+    def is_own(self, path: Path) -> bool:
+        """Whether what is there was written as a result, so that another one may replace it unasked."""
+        return False
+
     def stream(self, path: Path, source: Mapping[str, Any] | None = None) -> ResultStream:
         """What writes a file while a run goes on; `CosimError` when this sink cannot.
 

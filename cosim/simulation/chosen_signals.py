@@ -31,7 +31,7 @@ def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
         patterns = list(patterns)
     check_signals(patterns)
     if patterns is None:
-        return _default_signals(system)
+        return _without_time(_default_signals(system))
     names = list(system.variables)
     chosen: dict[str, None] = {}
     for pattern in patterns:
@@ -44,7 +44,14 @@ def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
         if not matching:
             raise LookUpError("signal", pattern, names)
         chosen |= dict.fromkeys(matching)
-    return list(chosen)
+    return _without_time(list(chosen))
+
+
+def _without_time(names: list[str]) -> list[str]:
+    """The same names; `ModelError` where one of them is that of the times, which stand beside them."""
+    if "time" in names:
+        raise ModelError.of("time", "is the name of the times in results: give this signal another one")
+    return names
 
 
 def check_signals(patterns: Any) -> None:

@@ -8,7 +8,7 @@ from os import PathLike
 from pathlib import Path
 
 from cosim.contracts.result_sink import ResultSink
-from cosim.errors import CosimError
+from cosim.errors import CosimError, NotWrittenError
 from cosim.simulation.result import Result
 
 log = logging.getLogger("cosim.simulation")
@@ -86,7 +86,7 @@ def save_result(sink: ResultSink, result: Result, target: Path, rows: int = 0) -
 
     Raises
     ------
-    CosimError
+    NotWrittenError
         They could not be written to `target`; the message says where they are.
     """
     try:
@@ -102,4 +102,4 @@ def save_result(sink: ResultSink, result: Result, target: Path, rows: int = 0) -
             sink.write(result, spare)
         except (CosimError, OSError):
             raise error from None  # nor elsewhere
-        raise CosimError(f"{error}. The results are in {spare}") from error
+        raise NotWrittenError(f"{error}. The results are in {spare}") from error

@@ -12,6 +12,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import cosim
+from cosim.kit import NotWrittenError
 
 try:
     import fcntl
@@ -32,7 +33,7 @@ def replaced_file(path: Path) -> Iterator[Path]:
     Raises
     ------
     CosimError
-        When the folder is not there or cannot be written to.
+        When the folder is not there or cannot be written to; a `NotWrittenError` when the disk is full.
     """
     check_folder(path)
     if _is_device(path):
@@ -43,7 +44,7 @@ def replaced_file(path: Path) -> Iterator[Path]:
                 with finished.open("rb") as source, path.open("wb") as target:
                     shutil.copyfileobj(source, target)
             except OSError as error:
-                raise cosim.CosimError(f"{path}: cannot be written: {error.strerror or error}") from None
+                raise NotWrittenError(f"{path}: cannot be written: {error.strerror or error}") from None
         return
     place = Path(os.path.realpath(path))
     remove_left_behind(path, place.parent)
@@ -62,7 +63,7 @@ def replaced_file(path: Path) -> Iterator[Path]:
         draft.chmod(0o666 & ~_umask())
         os.replace(draft, place)
     except OSError as error:
-        raise cosim.CosimError(f"{path}: cannot be written: {error.strerror or error}") from None
+        raise NotWrittenError(f"{path}: cannot be written: {error.strerror or error}") from None
     finally:
         with suppress(OSError):
             draft.unlink()

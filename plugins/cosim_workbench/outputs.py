@@ -7,7 +7,6 @@ from pathlib import Path
 import cosim
 from cosim.kit import result_sink
 from cosim_workbench.atomic_file import check_folder
-from cosim_workbench.parquet_results import ParquetResults, check_parquet
 
 
 def sink_for(path: Path) -> cosim.ResultSink:
@@ -18,8 +17,8 @@ def sink_for(path: Path) -> cosim.ResultSink:
     CosimError
         When there is none, or the folder is not there.
     """
-    if path.suffix.lower() in ParquetResults.suffixes:
-        check_parquet(path)
-    else:
+    sink = result_sink(path)
+    if type(sink).check is cosim.ResultSink.check:
         check_folder(path)
-    return result_sink(path)
+    sink.check(path)
+    return sink

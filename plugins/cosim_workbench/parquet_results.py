@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 import cosim
-from cosim.kit import ResultStream
+from cosim.kit import NotWrittenError, ResultStream
 from cosim_workbench.atomic_file import check_folder
 from cosim_workbench.library import arrow, arrow_table
 
@@ -34,6 +34,17 @@ class ParquetResults(cosim.ResultSink):
     """
 
     suffixes = (".parquet",)
+
+    def check(self, path: Path) -> None:
+        """That there is nothing but results, and pyarrow."""
+        check_parquet(path)
+
+    def is_own(self, path: Path) -> bool:
+        """Whether it is a folder with nothing but parts of results."""
+        if not path.is_dir():
+            return False
+        own = set(_own_files(path))
+        return all(inside in own for inside in path.iterdir())
 
     def write(self, result: cosim.Result, path: Path) -> Path:
         """Write all signals; results that were in the folder are replaced."""
@@ -144,7 +155,7 @@ class ParquetParts(ResultStream):
             arrow().default_memory_pool().release_unused()  # parts are far between
         except (OSError, arrow().ArrowException) as error:
             draft.unlink(missing_ok=True)
-            raise cosim.CosimError(f"{target}: cannot be written: {error}") from None
+            raise NotWrittenError(f"{target}: cannot be written: {error}") from None
         self._count += 1
 
     def close(self, result: cosim.Result) -> None:
@@ -157,7 +168,7 @@ class ParquetParts(ResultStream):
         try:
             (self.folder / SUMMARY).write_text(json.dumps(about, indent=1), "utf-8")
         except OSError as error:
-            raise cosim.CosimError(f"{self.folder}: cannot be written: {error.strerror or error}") from None
+            raise NotWrittenError(f"{self.folder}: cannot be written: {error.strerror or error}") from None
 
 
 def check_parquet(folder: Path) -> None:

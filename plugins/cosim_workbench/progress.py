@@ -10,6 +10,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from cosim.kit import raw_stream
+
 NOTICE = "compiling … (the first run of a model on this machine)"
 INTERVAL = 0.05
 """s, between two drawings."""
@@ -26,7 +28,7 @@ Advance = Callable[[float], "bool | None"]
 @contextmanager
 def progress_bar(until: float, *, stream: TextIO | None = None) -> Iterator[Advance | None]:
     """A bar from time 0 to `until` (s); gives the function to call with the time, None without a terminal."""
-    stream = sys.stderr if stream is None else stream
+    stream = raw_stream(sys.stderr if stream is None else stream)
     if not stream.isatty():
         yield None
         return

@@ -12,8 +12,8 @@ from typing import Any, BinaryIO, NamedTuple
 import numpy as np
 
 import cosim
-from cosim.kit import conversion, parse_unit
-from cosim_workbench.atomic_file import replaced_file
+from cosim.kit import NotWrittenError, conversion, parse_unit
+from cosim_workbench.atomic_file import check_folder, replaced_file
 
 QUOTED = re.compile(r' *"((?:[^"]|"")*)" *')
 UNIT = re.compile(r"(.+?)\s+\[([^\[\]]+)\]")
@@ -26,6 +26,7 @@ WORDS = {"true": "1", "false": "0"}
 """As fmpy and pandas write booleans."""
 ROWS = 4096
 """Whose text is in memory at once."""
+FIRST = b'"time"'
 NOT_WHOLE = "# not whole: "
 """How the last line begins where rows are missing behind it; numpy and fmpy leave such lines out."""
 GOING_ON = f"{NOT_WHOLE}its rows were being written\n".encode()
@@ -55,6 +56,19 @@ class ResultsCsv(cosim.ResultSink):
 
     suffixes = (".csv",)
 
+    def check(self, path: Path) -> None:
+        """That there is a folder, which can be written to."""
+        check_folder(path)
+
+    def is_own(self, path: Path) -> bool:
+        """Whether its first line begins as ours do."""
+        try:
+            with path.open("rb") as file:
+                begin = file.read(len(FIRST) + 1)
+        except OSError:
+            return False
+        return begin in (b"", FIRST) or begin in (FIRST + b",", FIRST + b"\n")
+
     def write(self, result: cosim.Result, path: Path) -> Path:
         """Write all signals; the file is replaced when it is whole."""
         names = ["time", *result.names]
@@ -81,7 +95,7 @@ class ResultsCsv(cosim.ResultSink):
                     _write_at(file, end, GOING_ON)
                     raise
         except OSError as error:
-            raise cosim.CosimError(f"{path}: cannot be written: {error.strerror or error}") from None
+            raise NotWrittenError(f"{path}: cannot be written: {error.strerror or error}") from None
         return Path(path)
 
     def read(self, path: Path) -> cosim.Result:

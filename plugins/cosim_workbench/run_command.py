@@ -110,10 +110,7 @@ class RunCommand(cosim.Command):
             if partial is not None and arguments.trace:
                 print("\n".join(event_lines(partial)))
             if partial is not None and len(partial):
-                with uninterrupted():
-                    cosim.save_result(sink, resumed.joined(partial), target)
-                self.report(model=model.name, results=target, **reported_result(resumed.joined(partial)))
-                print(f"results up to t = {partial.time[-1]:.9g} s → {target}", file=sys.stderr)
+                self._keep(sink, resumed.joined(partial), model.name, target)
             raise
         cosim.save_result(sink, result, target)
         self._print_summary(model, result, arguments, target)
@@ -123,6 +120,17 @@ class RunCommand(cosim.Command):
             if not arguments.quiet:
                 print(f"plot → {arguments.plot}")
         return self._verified(model, settings, first, arguments) if arguments.verify else 0
+
+    def _keep(self, sink: cosim.ResultSink, partial: cosim.Result, model: str, target: Path) -> None:
+        """Write what was recorded before the run has ended for a reason that is said afterwards."""
+        try:
+            with uninterrupted():
+                cosim.save_result(sink, partial, target)
+        except (cosim.CosimError, OSError) as lost:
+            print(lost, file=sys.stderr)
+            return
+        self.report(model=model, results=target, **reported_result(partial))
+        print(f"results up to t = {partial.time[-1]:.9g} s → {target}", file=sys.stderr)
 
     def _run_streaming(
         self, model: cosim.Model, settings: dict[str, Any], arguments: argparse.Namespace, target: Path

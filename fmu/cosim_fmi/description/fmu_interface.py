@@ -138,6 +138,20 @@ def read_interface(
         ) from error
 
 
+def _check_names(shown: Sequence[Any], names: Mapping[str, Sequence[str]]) -> None:
+    """Raise `ValueError` where two variables, or elements of arrays, have one name."""
+    owners: dict[str, Any] = {}
+    for variable in shown:
+        for name in names[variable.name]:
+            other = owners.setdefault(name, variable)
+            if other is not variable or len(names[variable.name]) != len(set(names[variable.name])):
+                both = " and ".join(
+                    f"{v.causality or 'local'} {v.name!r} (value reference {v.valueReference})"
+                    for v in (other, variable)
+                )
+                raise ValueError(f"two variables have the name {name!r}: {both}")
+
+
 def _interface(
     read: Any, elements: Mapping[str, Any], archive: FmuArchive, interface: str, sizes: Mapping[str, int]
 ) -> FmuInterface:
@@ -148,6 +162,7 @@ def _interface(
     shown = [v for v in read.modelVariables if v.type in TYPES and v.causality != "independent"]
     shapes = {v.name: _shape(v, sizes) for v in shown}
     names = {v.name: _names(v.name, shapes[v.name]) for v in shown}
+    _check_names(shown, names)
     texts = {n: [s.get("value", "") for s in e.findall("Start")] for n, e in elements.items()}
     starts = {v.name: texts.get(v.name) or v.start for v in shown}
     variables = {

@@ -80,6 +80,19 @@ def _headline(message: str) -> str:
     return first
 
 
+def is_log(path: Path) -> bool:
+    """Whether a log may replace what is there: nothing, or a log."""
+    try:
+        with path.open("rb") as file:
+            first = file.readline(64)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    word, colon, _ = first.decode("utf-8", "replace").partition(": ")
+    return not first or (bool(colon) and (word in STATUS or word.lstrip("-").isdigit()))
+
+
 def serious_categories(declared: Sequence[str]) -> list[str] | None:
     """Categories to switch on so that an FMU explains its failures without chattering.
 

@@ -13,7 +13,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import cosim
-from cosim.kit import ResultStream, black_box, file_digest, result_sink, uninterrupted
+from cosim.kit import (
+    ResultStream,
+    black_box,
+    file_digest,
+    raw_stream,
+    result_sink,
+    space_warning,
+    uninterrupted,
+)
 from cosim_fmi.binding.exit_guard import last_words
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.command.progress_bar import ProgressBar
@@ -23,6 +31,7 @@ from cosim_fmu.scenario.scenario import Scenario
 from cosim_master.coupling.feedthrough import direct_inputs
 from cosim_master.coupling.file_paths import file_paths
 from cosim_master.participants.isolation import Isolation, places_of_fmus
+from cosim_master.recording.recorder import Recorder
 from cosim_master.results.co_simulation_result import CoSimulationResult
 from cosim_master.results.coupling_report import CouplingReport
 from cosim_workbench.reports import reported_result
@@ -148,6 +157,9 @@ class CosimulateCommand(cosim.Command):
             for text in scenario.late_changes(until):
                 print(f"warning: {text}", file=sys.stderr)
         target = arguments.output or scenario.file or Path(f"{arguments.scenario.stem}.csv")
+        sink = result_sink(target if target.suffix else Path("device.csv"))
+        if arguments.output is None and scenario.file is not None and target.exists():
+            check_is_own(sink, target)
         checkpoint = _checkpoint(arguments)
         whole = (checkpoint, arguments.resume, arguments.plot)  # what needs the results in memory
         streams = target.suffix.lower() == PARQUET and all(given is None for given in whole)
@@ -161,7 +173,10 @@ class CosimulateCommand(cosim.Command):
                 print(f"goes on from t = {time:.9g} s", file=sys.stderr)
         if not streams:
             check_target(target)
-        sink = result_sink(target if target.suffix else Path("device.csv"))
+            if target.suffix:
+                sink.check(target)
+        if (text := foreseen_space(loop, scenario, until, target)) and not arguments.quiet:
+            print(f"warning: {text}", file=sys.stderr)
         stream = sink.stream(target, _source(arguments.scenario, loop)) if streams else None
         if not arguments.quiet:
             print(header(loop))
@@ -195,7 +210,10 @@ class CosimulateCommand(cosim.Command):
                 settings = {**_settings(scenario, arguments.real_time, stream, checkpoint), "keep": keep}
                 result = _simulate(loop, until, settings, saved, quiet=arguments.quiet)
         except (cosim.SimulationError, KeyboardInterrupt):
-            save()
+            try:
+                save()
+            except (cosim.CosimError, OSError) as lost:  # the run has ended for another reason
+                print(lost, file=sys.stderr)
             raise
         if arguments.verify:
             loop.verify(result, until)
@@ -239,6 +257,19 @@ def check_target(target: Path) -> None:
         raise cosim.ModelError.of(str(target), "is a folder, needs the name of a file for the results")
     if not os.access(target if target.exists() else target.parent, os.W_OK):
         raise cosim.ModelError.of(str(target), "cannot be written: choose another file with -o")
+
+
+def check_is_own(sink: cosim.ResultSink, target: Path) -> None:
+    """Refuse to replace what is no result where the scenario, and no user, has said so: `ModelError`."""
+    if not sink.is_own(target):
+        text = "exists, and is no result: it is replaced where you say so, with -o"
+        raise cosim.ModelError.of(str(target), text)
+
+
+def foreseen_space(loop: CoSimulation, scenario: Scenario | SspRun, until: float, target: Path) -> str:
+    """A sentence where the results will hardly find space on the disk, else ""."""
+    recorder = Recorder(loop.descriptions, loop.links, scenario.signals, derived=loop.derived)
+    return space_warning(target, (until - loop.start) / loop.step, 1 + len(recorder.told))
 
 
 def check_picture(target: Path) -> None:
@@ -389,7 +420,7 @@ def _simulate(
         result = loop.simulate(until, progress=saved, **wanted)
         print(f"{result.time[-1]:.3f} s   {_pace(result)}".rstrip())
         return result
-    with ProgressBar(sys.stdout, loop.start, until) as bar:
+    with ProgressBar(raw_stream(sys.stdout), loop.start, until) as bar:
         shown = loop.simulate(until, progress=bar.show if saved is None else saved.after(bar.show), **wanted)
         bar.show(float(shown.time[-1]), _pace(shown))
     return shown

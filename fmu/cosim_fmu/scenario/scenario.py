@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import cosim
-from cosim.kit import ClosedAttributes
+from cosim.kit import ClosedAttributes, path_below
 from cosim_fmu.scenario.parameter_file import flat, read_parameters
 from cosim_fmu.scenario.scenario_changes import NAME, make_changes
 from cosim_fmu.scenario.scenario_participants import make_participant
@@ -364,7 +364,10 @@ class Scenario(ClosedAttributes):
         if file is not None and not isinstance(file, str):
             self._say(("output", "file"), f'is {file!r}, needs the name of a file: "results.csv"')
         elif file is not None:
-            self.file = self.source.path.parent / file
+            try:
+                self.file = path_below(self.source.path.parent, file)
+            except ValueError as error:
+                self._say(("output", "file"), str(error))
 
     def _seconds(self, name: str, value: Any, default: float) -> float:
         try:

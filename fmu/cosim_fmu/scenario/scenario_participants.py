@@ -7,6 +7,8 @@ from pathlib import Path
 from typing import Any
 
 import cosim
+from cosim.kit import path_below
+from cosim_fmi.instances.fmu_log import is_log
 from cosim_master.abilities import LOG_LEVELS, KeepsLog
 from cosim_master.participants.isolation import AS_SAID, Isolation
 from cosim_master.participants.open_fmu import open_fmu
@@ -129,7 +131,12 @@ def _keep_log(
         say("log", f"there is no folder {(folder / file).parent}")
     else:
         try:
-            made.keep_log(folder / file, level)
+            path = path_below(folder, file)
+            if not is_log(path):
+                raise ValueError(f"{file!r} exists, and is no log: choose another name")
+            made.keep_log(path, level)
+        except ValueError as error:
+            say("log", str(error))
         except cosim.ModelError as error:
             say("log", error.problems[0].text)
 

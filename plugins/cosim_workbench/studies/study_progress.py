@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
 
+from cosim.kit import raw_stream
+
 Report = Callable[[int, int, int], None]
 LINE_EVERY = 30.0
 """s, between two lines where there is no terminal."""
@@ -16,7 +18,7 @@ LINE_EVERY = 30.0
 @contextmanager
 def study_progress(*, stream: TextIO | None = None) -> Iterator[Report]:
     """A bar on a terminal, else a line from time to time; gives what `Study.run` calls."""
-    stream = sys.stderr if stream is None else stream
+    stream = raw_stream(sys.stderr if stream is None else stream)
     began, first, shown = wall.perf_counter(), -1, wall.perf_counter()
 
     def pace(done: int, of: int, failed: int) -> str:
