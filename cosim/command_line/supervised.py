@@ -142,7 +142,7 @@ def _outcome(code: int, asked: list[int], box: BlackBox, command: Command) -> Ba
         ended = "did not come back and was ended" if who else "was ended"
         why = f"{who or 'the process of the run'} {ended}"
     else:
-        why = notes.get("said") or _ending(code, who)
+        why = notes.get("said") or _ending(code, who) + ("" if who else _inside(notes))
     said = ""
     reported: dict[str, Any] = {}
     if isinstance(recovery, Recovery):
@@ -159,7 +159,13 @@ def _outcome(code: int, asked: list[int], box: BlackBox, command: Command) -> Ba
     return LostProcessError(why) if time is None else SimulationError(time, why)
 
 
-def _called_in_python(box: BlackBox, notes: dict[str, object]) -> str:
+def _inside(notes: dict[str, Any]) -> str:
+    """Whose code was in the process, which compiled code may have called."""
+    names = dict.fromkeys(value[0] for kind, value in notes.items() if kind.startswith("callee "))
+    return f"; code of others was in it: {', '.join(names)}" if names else ""
+
+
+def _called_in_python(box: BlackBox, notes: dict[str, Any]) -> str:
     """Whose function is being called, and which."""
     callee, function = divmod(box.words[CALL], 1 << FUNCTION_BITS)
     known = notes.get(f"callee {callee}")

@@ -29,6 +29,10 @@ class EquilibriumCommand(cosim.Command):
         parser.add_argument("model", type=Path, help="a model file (.toml)")
         parser.add_argument("-o", "--output", type=Path, help="write the table [starts] here")
 
+    def runs_code_of_others(self, arguments: argparse.Namespace) -> bool:
+        """FMUs that are parts of the model."""
+        return True
+
     def run(self, arguments: argparse.Namespace) -> int:
         """Search from the start values of the model."""
         system = cosim.Model.from_file(arguments.model).build()

@@ -43,6 +43,10 @@ class LinearizeCommand(cosim.Command):
         parser.add_argument("--outputs", nargs="*", metavar="PATH", help="signals (all outputs)")
         parser.add_argument("-o", "--output", type=Path, help="write matrices, names and modes (JSON)")
 
+    def runs_code_of_others(self, arguments: argparse.Namespace) -> bool:
+        """FMUs that are parts of the model."""
+        return True
+
     def run(self, arguments: argparse.Namespace) -> int:
         """Linearize and print."""
         system = cosim.Model.from_file(arguments.model).build()

@@ -25,6 +25,10 @@ class ProfileCommand(cosim.Command):
         parser.add_argument("model", type=Path, help="a model file")
         parser.add_argument("--until", metavar="TIME", help='in s, or with a unit: "500 ms"')
 
+    def runs_code_of_others(self, arguments: argparse.Namespace) -> bool:
+        """FMUs that are parts of the model."""
+        return True
+
     def run(self, arguments: argparse.Namespace) -> int:
         """Measure and print."""
         from cosim_workbench.run_profile import profile, profile_lines

@@ -79,6 +79,10 @@ class RunCommand(cosim.Command):
         )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
+    def runs_code_of_others(self, arguments: argparse.Namespace) -> bool:
+        """FMUs that are parts of the model."""
+        return True
+
     def run(self, arguments: argparse.Namespace) -> int:
         """Read, check, run, write; what was computed is written when the run fails, too."""
         if arguments.verify and arguments.resume is not None:

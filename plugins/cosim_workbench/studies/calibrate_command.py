@@ -70,6 +70,10 @@ class CalibrateCommand(cosim.Command):
         parser.add_argument("--plot", type=Path, metavar="FILE", help="the same as a picture")
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
+    def runs_code_of_others(self, arguments: argparse.Namespace) -> bool:
+        """FMUs that are parts of the model."""
+        return True
+
     def run(self, arguments: argparse.Namespace) -> int:
         """Read, fit, print."""
         if arguments.plot is not None:

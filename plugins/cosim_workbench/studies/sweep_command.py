@@ -76,6 +76,10 @@ class SweepCommand(cosim.Command):
         parser.add_argument("--plot", type=Path, metavar="FILE", help="a scatter matrix: .png, .svg, .pdf")
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
+    def runs_code_of_others(self, arguments: argparse.Namespace) -> bool:
+        """FMUs that are parts of the model."""
+        return True
+
     def run(self, arguments: argparse.Namespace) -> int:
         """Read, check, run what is left, write the table."""
         if arguments.plot is not None:
