@@ -22,7 +22,7 @@ from cosim_fmu.lowering.program import Program
 from cosim_fmu.master.algorithms import next_request
 from cosim_fmu.master.evaluation import by_address, loop_calls, system_calls
 from cosim_fmu.master.loop import number_function, run_exchanges
-from cosim_fmu.master.participants import typed_calls
+from cosim_fmu.master.participants import model_exchange_calls, typed_calls
 from cosim_fmu.master.participants.called_simulator import CalledSimulator
 from cosim_fmu.master.trust import collect_samples
 from cosim_mechanics import Joint, Multibody
@@ -201,3 +201,5 @@ def use_all() -> None:
     kit.compile_function(collect_samples.collect_samples, collect_samples.SIGNATURE)
     kit.compile_function(loop_calls.next_point, loop_calls.NEXT_SIGNATURE)
     CalledSimulator(next(runs()))
+    for function, signature in model_exchange_calls.ENTRIES.items():
+        kit.c_address(function, signature)
