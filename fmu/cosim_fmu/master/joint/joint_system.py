@@ -247,7 +247,7 @@ class JointSystem:
     def call(self) -> CalledModelExchange:
         """Let compiled code step the system."""
         assert self._wiring is not None
-        is_new, called = self.solver.called is None, self.solver.call()
+        is_new, called = self.solver.called is None, CalledModelExchange.of(self.solver)
         self._settled = False
         if is_new:
             called.compare(self._wiring.sampled())

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-import cosim
-from cosim.kit import c_address
+from cosim.kit import STEPPED, c_address
 from cosim_fmu.abilities import NativeCalls
 from cosim_fmu.master.evaluation.access import Access
 from cosim_fmu.master.participants import model_exchange_calls as by_address
 from cosim_fmu.master.participants.called_simulator import CalledSimulator
+from cosim_fmu.master.participants.model_exchange_solver import ModelExchangeSolver
 
 Values = dict[Any, float]
 
@@ -24,11 +24,8 @@ class CalledModelExchange:
 
     Parameters
     ----------
-    simulator : Simulator
-        Of a `model_exchange_system`, initialized.
-    instance : ModelExchangeInstance
-    known : dict of hashable to float
-        What continuous inputs hold, in their order; NaN where that is not known.
+    solver : ModelExchangeSolver
+        Initialized.
 
     Attributes
     ----------
@@ -36,7 +33,8 @@ class CalledModelExchange:
         See `model_exchange_calls`.
     """
 
-    def __init__(self, simulator: cosim.Simulator, instance: Any, known: Values) -> None:
+    def __init__(self, solver: ModelExchangeSolver) -> None:
+        simulator, instance, known = solver.simulator, solver.instance, solver.known
         self._instance, self._known = instance, known
         self.run = CalledSimulator(simulator)
         self.members: list[MemberCalls] = []
@@ -45,8 +43,17 @@ class CalledModelExchange:
         places = [system.written_slot(f"fmu.{name}").offset for name in ("z", "scale", "u")]
         self.record = by_address.Called(self.run.handle, evaluation, *places, len(known))
         self.set, self.set_slopes, self.get, self.step = (
-            c_address(*function) for function in by_address.ENTRIES.items()
+            c_address(function, signature) for function, signature in by_address.ENTRIES.items()
         )
+
+    @classmethod
+    def of(cls, solver: ModelExchangeSolver) -> CalledModelExchange:
+        """That of a solver, which has the State; `ContractError` where nothing is compiled."""
+        if solver.called is None:
+            solver.called = cls(solver)
+        called: CalledModelExchange = solver.called
+        called.bind()
+        return called
 
     def release(self) -> None:
         """Python is going to use the State."""
@@ -65,11 +72,11 @@ class CalledModelExchange:
 
     def compare(self, accesses: Sequence[Access]) -> None:
         """What is passed on at events alone: Python takes the steps before which it has changed."""
-        rows = (by_address.Compared * len(accesses))()
-        for row, access in zip(rows, accesses, strict=True):
+        record: Any = by_address.Compared
+        rows = (record * len(accesses))()
+        for i, access in enumerate(accesses):
             found, last = np.zeros(access.count), np.zeros(access.count)
-            *call, buffer, count = access.words(found.ctypes.data)
-            row.__init__(*call, buffer, count, last.ctypes.data)
+            rows[i] = record(*access.words(found.ctypes.data), last.ctypes.data)
             self._compared.append((access, found, last))
         self._compared.append((rows, None, np.zeros(0)))
         self.record.compared, self.record.compared_at = len(accesses), ctypes.addressof(rows)
@@ -84,7 +91,7 @@ class CalledModelExchange:
     def has_begun(self) -> bool:
         """Whether `step` has begun the last step; else Python takes it."""
         self.record.is_noted = 0
-        return bool(self.run.answer != by_address.STEPPED)
+        return bool(self.run.answer != STEPPED)
 
     def end_step(self, end: float) -> None:
         """Go on where `step` has answered that it is not done, to `end` (s)."""

@@ -6,6 +6,8 @@ functions write, advance and read as the methods of the participants do, call fo
 
 from __future__ import annotations
 
+from typing import Any
+
 from cosim.kit import (
     REACHED,
     STEPPED,
@@ -223,7 +225,7 @@ def settle_members(called):
     return DONE
 
 
-ENTRIES = {
+ENTRIES: dict[Any, str] = {
     set_members: ARRAY_CALL,
     follow_members: ARRAY_CALL,
     get_members: ARRAY_CALL,

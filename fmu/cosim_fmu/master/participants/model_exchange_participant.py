@@ -247,7 +247,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         own = [name for name in reads if name not in elsewhere]
         calls = self._calls = MemberCalls(
             called,
-            {name: (self._key(name), self._running.path(self._key(name))) for name in inputs},
+            {name: self._place(name) for name in inputs},
             lambda: self._written,
             Access(self._instance, own, interface.elements, "Get"),
             [own.index(name) if name not in elsewhere else -1 - elsewhere[name] for name in reads],
@@ -271,11 +271,16 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     def _call(self) -> CalledModelExchange:
         """Let compiled code step it."""
-        return self._running.call()
+        return CalledModelExchange.of(self._running)
 
     def _key(self, name: str) -> Any:
         """An input among those of the solver."""
         return name
+
+    def _place(self, name: str) -> tuple[Any, str | None]:
+        """An input among those of the solver, and its path; None where it is written in event mode."""
+        solver, key = self._running, self._key(name)
+        return key, solver.path(key) if key in solver.known else None
 
     def _addresses(self) -> Mapping[str, int]:
         """Variables whose values lie with us, and where."""
@@ -283,7 +288,9 @@ class ModelExchangeParticipant(InstanceParticipant):
 
     def _leave(self) -> None:
         """Compiled code does not step it after all."""
-        self._running.leave()
+        if self._running.called is not None:
+            self._running.called.release()
+        self._running.called = None
 
     def _remembered(self) -> Any:
         token = self.save()

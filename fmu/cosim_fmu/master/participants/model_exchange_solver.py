@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import cosim
-from cosim_fmu.master.participants.called_model_exchange import CalledModelExchange
 from cosim_fmu.master.participants.model_exchange_system import (
     first_state,
     model_exchange_system,
@@ -46,8 +45,8 @@ class ModelExchangeSolver:
     ----------
     known : dict of hashable to float
         What inputs hold; NaN where that is not known, since they ran along slopes.
-    called : CalledModelExchange or None
-        Where compiled code steps it.
+    called : object or None
+        Where compiled code steps it: what has `release`, after which Python may use the simulator.
     """
 
     def __init__(
@@ -64,7 +63,7 @@ class ModelExchangeSolver:
         wants_steps: bool,
     ) -> None:
         self.instance, self.known = instance, dict(inputs)
-        self.called: CalledModelExchange | None = None
+        self.called: Any = None
         system = model_exchange_system(
             *(instance, len(states), len(inputs), instance.indicators), wants_steps=wants_steps
         )
@@ -78,27 +77,14 @@ class ModelExchangeSolver:
 
     @property
     def simulator(self) -> cosim.Simulator:
-        """For Python: compiled code goes on with it after `call`."""
+        """For Python, which takes it from compiled code."""
         if self.called is not None:
             self.called.release()
         return self._simulator
 
-    def call(self) -> CalledModelExchange:
-        """Let compiled code step it from here on; `ContractError` where nothing is compiled."""
-        if self.called is None:
-            self.called = CalledModelExchange(self._simulator, self.instance, self.known)
-        self.called.bind()
-        return self.called
-
-    def leave(self) -> None:
-        """Compiled code does not step it any more."""
-        if self.called is not None:
-            self.called.release()
-        self.called = None
-
-    def path(self, name: Any) -> str | None:
-        """Of a continuous input in the system; None where it is none."""
-        return f"fmu.u[{list(self.known).index(name)}]" if name in self.known else None
+    def path(self, name: Any) -> str:
+        """Of a continuous input in the system."""
+        return f"fmu.u[{list(self.known).index(name)}]"
 
     def hold(self, given: Mapping[Any, float]) -> None:
         """Give inputs values, which they hold; what has not changed is not written again."""
