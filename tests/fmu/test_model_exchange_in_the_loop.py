@@ -16,8 +16,8 @@ from test_model_exchange import G, make_ball, odd_ball
 import cosim
 from cosim import kit
 from cosim_fmu import CoSimulation
-from cosim_fmu.master.loop import compiled_loop
-from cosim_fmu.master.participants.model_exchange_participant import ModelExchangeParticipant
+from cosim_master.exchange import compiled_loop
+from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
 
 pytestmark = pytest.mark.skipif(kit.is_plain(), reason="nothing is compiled here")
 Compiled = Callable[..., Path]
