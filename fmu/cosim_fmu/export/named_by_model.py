@@ -76,8 +76,9 @@ class NamedByModel:
                 continue
             part, _, name = path.partition(".")
             value: Any = self._system.parts[part].values.given.get(name)
-            if isinstance(value, str) and not any(letter.isdigit() for letter in value):
-                continue  # a word, such as an axis
+            is_word = isinstance(value, str) and not any(letter.isdigit() for letter in value)
+            if is_word and not variable.words:
+                continue  # such as an axis
             if _is_shorter(value, variable.slot.size):
                 yield from (f"{path}[{i}]" for i in range(len(value)))  # not the products of inertia behind
             else:

@@ -16,7 +16,7 @@ enum { TEXT = 1024, MOST_GROWTHS = 64, STEPS_BETWEEN_LOOKS = 4096 };
 #define SECONDS_BETWEEN_REPORTS 5
 #endif
 
-static const char *mode_name(int64_t mode)
+const char *mode_name(int64_t mode)
 {
     return mode & INSTANTIATED   ? "instantiated"
            : mode & INITIALIZING ? "in initialization mode"

@@ -85,6 +85,7 @@ Status say(Instance *instance, Status status, const char *function, const char *
 #define warn(instance, ...) say(instance, WARNING, __VA_ARGS__)
 #define discard(instance, ...) say(instance, DISCARD, __VA_ARGS__)
 Status set_logging(Instance *instance, const char *function, int on, size_t count, const char *const *categories);
+const char *mode_name(int64_t mode);
 Status need_mode(Instance *instance, const char *function, int64_t modes);
 Status change_mode(Instance *instance, const char *function, int64_t from, int64_t to);
 

@@ -159,18 +159,35 @@ Status get_whole(Instance *instance, const char *function, int64_t type, const u
     return OK;
 }
 
+/* Whether a value is there already, wherever an input has run to. */
+static int is_present(Instance *instance, const Variable *variable, double value)
+{
+    double now = is_running(instance, variable) ? read_real(instance, variable) : present(instance, variable);
+    return now == value;
+}
+
+/* All states of a model lie in one array. */
+static int is_continuous_state(const Model *model, const Variable *variable)
+{
+    return model->state_count > 0 && variable->array == model->variables[model->states[0].variable].array;
+}
+
+/* Whether a variable may be given a new value now. In continuous-time mode all real numbers that an evaluation begins
+   with may: tools that evaluate at points of their own (for Jacobians, optimization) set states and parameters there. */
 static Status check_settable(Instance *instance, const char *function, const Variable *variable)
 {
     int64_t mode = instance->life.mode;
-    if (variable->settable == NEVER)
-        return refuse(instance, function, "%s: it is computed and cannot be set", variable->name);
-    if (variable->settable == UNTIL_STARTED && !(mode & (INSTANTIATED | INITIALIZING)))
+    if (mode == STOPPED || mode == FAILED)
+        return refuse(instance, function, "%s: not allowed here: the instance is %s", variable->name,
+                      mode_name(mode));
+    if (variable->settable == UNTIL_STARTED && !(mode & (INSTANTIATED | INITIALIZING)) &&
+        !(mode == CONTINUOUS && is_continuous_state(instance->model, variable)))
         return refuse(instance, function, "%s: it can be set until initialization is over", variable->name);
-    if (variable->settable == TUNABLE && mode == CONTINUOUS)
-        return refuse(instance, function, "%s: a parameter is set in event mode", variable->name);
+    if (variable->settable == TUNABLE && mode == CONTINUOUS && variable->type != REAL)
+        return refuse(instance, function, "%s: such a parameter is set in event mode", variable->name);
     if (variable->settable == TUNABLE && mode == INTERMEDIATE)
         return refuse(instance, function, "%s: a parameter is set between steps", variable->name);
-    return need_mode(instance, function, INSTANTIATED | INITIALIZING | RUNNING | INTERMEDIATE);
+    return OK;
 }
 
 static Status check_value(Instance *instance, const char *function, const Variable *variable, double value)
@@ -186,6 +203,16 @@ static Status check_value(Instance *instance, const char *function, const Variab
         return refuse(instance, function, "%s is given %.17g, needs at most %.17g", variable->name, value,
                       variable->maximum);
     return OK;
+}
+
+/* What is computed is never set; what changes nothing is taken wherever there are values. */
+static Status check_write(Instance *instance, const char *function, const Variable *variable, double value)
+{
+    if (variable->settable == NEVER)
+        return refuse(instance, function, "%s: it is computed and cannot be set", variable->name);
+    if (is_present(instance, variable, value)) return need_mode(instance, function, ANY & ~FAILED);
+    if (check_settable(instance, function, variable) != OK) return ERROR;
+    return check_value(instance, function, variable, value);
 }
 
 /* Parameters */
@@ -289,9 +316,7 @@ static Status set_numbers(Instance *instance, const char *function, int64_t type
     Status worst = OK;
     for (size_t i = 0; i < count; i++) {
         const Variable *variable = find_variable(instance, function, references[i], type);
-        if (variable == NULL || check_settable(instance, function, variable) != OK ||
-            check_value(instance, function, variable, values[i]) != OK)
-            worst = ERROR;
+        if (variable == NULL || check_write(instance, function, variable, values[i]) != OK) worst = ERROR;
     }
     if (worst == OK) worst = try_parameters(instance, function, references, count, values);
     if (worst == ERROR) return ERROR;
@@ -399,8 +424,6 @@ static Status check_unknowns_and_knowns(Instance *instance, const char *function
     for (size_t i = 0; i < known_count; i++) {
         const Variable *known = find_variable(instance, function, knowns[i], REAL);
         if (known == NULL) return ERROR;
-        if (known->angle >= 0)
-            return refuse(instance, function, "%s: there is no derivative by an angle of a frame", known->name);
         if (known->settable == NEVER && known->array >= 0)
             return refuse(instance, function, "%s: it is no input, parameter or state, and not the time", known->name);
     }
@@ -419,13 +442,22 @@ static double step_along(Instance *instance, const uint32_t *knowns, size_t coun
     return step;
 }
 
-/* Knowns may be the time, too: what it reads is put back. */
-static Status values_at(Instance *instance, const char *function, const uint32_t *unknowns, size_t unknown_count,
-                        const uint32_t *knowns, size_t known_count, const double *moved, double *values)
+static void put_parameters(Instance *instance, const double *parameters)
 {
+    const Array *p = &instance->arrays[instance->model->parameters];
+    if (bytes_of(p) > 0) memcpy(p->data, parameters, bytes_of(p));
+}
+
+/* Knowns may be the time, too: what it reads is put back. Angles of a frame turn it from where it was. */
+static Status values_at(Instance *instance, const char *function, const uint32_t *unknowns, size_t unknown_count,
+                        const uint32_t *knowns, size_t known_count, const double *moved, const double *parameters,
+                        double *values)
+{
+    put_parameters(instance, parameters);
     for (size_t i = 0; i < known_count; i++) {
         const Variable *known = &instance->model->variables[knowns[i]];
-        *place_of(instance, known) = moved[i];
+        if (known->angle >= 0) (void)set_angles(instance, knowns, known_count, moved, i);
+        else *place_of(instance, known) = moved[i];
     }
     forget_computed(instance);
     return get_real(instance, function, unknowns, unknown_count, values);
@@ -435,7 +467,8 @@ Status directional_derivative(Instance *instance, const char *function, const ui
                               size_t unknown_count, const uint32_t *knowns, size_t known_count, const double *seed,
                               double *sensitivity)
 {
-    double *work, *before, *moved, *first, *second, step;
+    double *work, *before, *moved, *first, *second, *parameters, step;
+    size_t parameter_bytes = bytes_of(&instance->arrays[instance->model->parameters]);
     void *marks;
     Status status = OK;
     if (need_mode(instance, function, INITIALIZING | RUNNING | INTERMEDIATE | STOPPED) != OK) return ERROR;
@@ -449,7 +482,7 @@ Status directional_derivative(Instance *instance, const char *function, const ui
     for (size_t i = 0; i < unknown_count; i++) sensitivity[i] = 0.0;
     step = step_along(instance, knowns, known_count, seed);
     if (!(step < HUGE_VAL)) return OK;
-    work = malloc((2 * known_count + 2 * unknown_count + 1) * sizeof *work);
+    work = malloc((2 * known_count + 2 * unknown_count + 1) * sizeof *work + parameter_bytes);
     marks = work == NULL ? NULL : kept_marks(instance);
     if (marks == NULL) {
         free(work);
@@ -459,16 +492,24 @@ Status directional_derivative(Instance *instance, const char *function, const ui
     moved = before + known_count;
     first = moved + known_count;
     second = first + unknown_count;
-    for (size_t i = 0; i < known_count; i++) before[i] = *place_of(instance, &instance->model->variables[knowns[i]]);
+    parameters = second + unknown_count;
+    memcpy(parameters, numbers(instance, instance->model->parameters), parameter_bytes);
+    for (size_t i = 0; i < known_count; i++) {
+        const Variable *known = &instance->model->variables[knowns[i]];
+        before[i] = known->angle >= 0 ? read_real(instance, known) : *place_of(instance, known);
+    }
     for (size_t i = 0; i < known_count; i++) moved[i] = before[i] + step * seed[i];
-    status = values_at(instance, function, unknowns, unknown_count, knowns, known_count, moved, second);
+    status = values_at(instance, function, unknowns, unknown_count, knowns, known_count, moved, parameters,
+                       second);
     for (size_t i = 0; i < known_count; i++) moved[i] = before[i] - step * seed[i];
     if (status == OK)
-        status = values_at(instance, function, unknowns, unknown_count, knowns, known_count, moved, first);
+        status = values_at(instance, function, unknowns, unknown_count, knowns, known_count, moved, parameters,
+                           first);
     if (status == OK)
         for (size_t i = 0; i < unknown_count; i++) sensitivity[i] = (second[i] - first[i]) / (2.0 * step);
     /* back to the very numbers that were there */
-    (void)values_at(instance, function, unknowns, 0, knowns, known_count, before, first);
+    (void)values_at(instance, function, unknowns, 0, knowns, known_count, before, parameters, first);
+    put_parameters(instance, parameters);
     put_marks_back(instance, marks);
     free(work);
     return status;
