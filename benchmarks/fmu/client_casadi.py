@@ -1,7 +1,7 @@
 """A Model Exchange FMU in CasADi (DaeBuilder): FMU UNTIL input value parameter value → JSON.
 
-The rates at the start, their Jacobians by states, inputs and parameters, and the states at UNTIL, integrated by
-CVODES, once with the parameter as it is and once with the value given.
+The rates at the start, their Jacobians by states, inputs and parameters, and the states at UNTIL, integrated
+by CVODES, once with the parameter as it is and once with the value given.
 """
 
 import json

@@ -42,8 +42,9 @@ def end(model: cosim.Model, states: list[str], until: float, **values: float) ->
 
 @pytest.mark.thorough
 @needs_compiler
-def test_casadi_has_the_jacobian_and_cvodes_integrates(tmp_path: Path) -> None:
-    path = export_native(oscillator(), tmp_path / "oscillator.fmu")
+@pytest.mark.parametrize("form", [{"fmi": 2}, {"fmi": 3, "scalars": True}], ids=["FMI 2", "FMI 3"])
+def test_casadi_has_the_jacobian_and_cvodes_integrates(form: dict[str, Any], tmp_path: Path) -> None:
+    path = export_native(oscillator(), tmp_path / "oscillator.fmu", **form)
     found = in_casadi(path, 1.0, "osc.force", 1.5, "osc.mass", 3.0)
     names = found["names"]
     states = ["osc.x", "osc.v", "osc.dissipated_energy"]
@@ -51,7 +52,8 @@ def test_casadi_has_the_jacobian_and_cvodes_integrates(tmp_path: Path) -> None:
     by_state, by_input, by_parameter = map(np.array, found["jacobians"])
     np.testing.assert_allclose(by_state, [[0, 1, 0], [-25, -0.2, 0], [0, 0, 0]], atol=1e-8)
     np.testing.assert_allclose(by_input[1], [0.5, 0.5, -0.5], atol=1e-8)
-    np.testing.assert_allclose(by_parameter[1], [1.75 / 2, -0.05, 0] + [0.0] * (len(names["p"]) - 3), atol=1e-8)
+    others = [0.0] * (len(names["p"]) - 3)
+    np.testing.assert_allclose(by_parameter[1], [1.75 / 2, -0.05, 0.0, *others], atol=1e-8)
     for mass, found_end in zip((2.0, 3.0), found["ends"], strict=True):
         here = end(oscillator(), states, 1.0, **{"osc.force": 1.5, "osc.mass": mass})
         np.testing.assert_allclose(np.ravel(found_end), here, rtol=1e-6, atol=1e-8)

@@ -232,11 +232,23 @@ class FmuInstance:
             state.realize(stage)
         arrays = self.system.arrays(state)
         read = VALUES[kind]
-        values = [read(arrays[array][offset].item()) for array, offset in places]
+        values = [arrays[array][offset].item() for array, offset in places]
+        if kind == "String":
+            return [self._variable(kind, r).text(v) for r, v in zip(references, values, strict=True)]
+        if kind != "Real":
+            self._need_whole(kind, references, values)
+        values = [read(value) for value in values]
         for i, angle in frames:
             array, offset = places[i]
             values[i] = angle_of(arrays[array][offset : offset + 12].tolist(), angle)
         return values
+
+    def _need_whole(self, kind: str, references: list[int], values: list[float]) -> None:
+        """Raise where a component has computed no whole number."""
+        for reference, value in zip(references, values, strict=True):
+            if not math.isfinite(value) or value != math.floor(value):
+                name = self._variable(kind, reference).name
+                raise cosim.StateError(f"{name} is {value!r}, which is no integer")
 
     def _plan(self, kind: str, references: list[int]) -> Plan:
         variables = [self._variable(kind, reference) for reference in references]
@@ -248,10 +260,10 @@ class FmuInstance:
         """Set inputs, parameters or, before initialization, start values.
 
         A value that is there already changes nothing, so nothing is computed again, and it is taken at any
-        time. Where one value is refused, none is set. What parameters are together, and whether all can be computed with them here
-        and now, is judged once all are written; before the simulation begins values may come one by one, so
-        then it is judged when the initialization ends, unless the call sets everything that the judgement
-        looks at.
+        time. Where one value is refused, none is set. What parameters are together, and whether all can be
+        computed with them here and now, is judged once all are written; before the simulation begins values
+        may come one by one, so then it is judged when the initialization ends, unless the call sets
+        everything that the judgement looks at.
 
         Returns
         -------

@@ -179,6 +179,8 @@ VALUES(fmi3GetInt64, fmi3Int64, WHOLE(get_whole, INTEGER))
 VALUES(fmi3SetInt64, const fmi3Int64, WHOLE(set_whole, INTEGER))
 VALUES(fmi3GetBoolean, fmi3Boolean, WHOLE(get_whole, BOOLEAN))
 VALUES(fmi3SetBoolean, const fmi3Boolean, WHOLE(set_whole, BOOLEAN))
+VALUES(fmi3GetString, fmi3String, get_text(instance, function, scalars.references, room, values))
+VALUES(fmi3SetString, const fmi3String, set_text(instance, function, scalars.references, room, values))
 
 /* What no variable has: asked for of none it is fine. */
 #define NOT_HERE(name, text, ...) \
@@ -202,8 +204,6 @@ NOT_HERE(fmi3GetUInt32, TYPES, fmi3UInt32 values[], size_t room)
 NOT_HERE(fmi3SetUInt32, TYPES, const fmi3UInt32 values[], size_t room)
 NOT_HERE(fmi3GetUInt64, TYPES, fmi3UInt64 values[], size_t room)
 NOT_HERE(fmi3SetUInt64, TYPES, const fmi3UInt64 values[], size_t room)
-NOT_HERE(fmi3GetString, TYPES, fmi3String values[], size_t room)
-NOT_HERE(fmi3SetString, TYPES, const fmi3String values[], size_t room)
 NOT_HERE(fmi3GetBinary, TYPES, size_t sizes[], fmi3Binary values[], size_t room)
 NOT_HERE(fmi3SetBinary, TYPES, const size_t sizes[], const fmi3Binary values[], size_t room)
 NOT_HERE(fmi3GetOutputDerivatives, "outputs have no derivatives here", const fmi3Int32 orders[], fmi3Float64 values[],

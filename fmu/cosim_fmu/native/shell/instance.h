@@ -110,6 +110,11 @@ Status get_whole(Instance *instance, const char *function, int64_t type, const u
                  void *values, size_t width);
 Status set_whole(Instance *instance, const char *function, int64_t type, const uint32_t *references, size_t count,
                  const void *values, size_t width);
+/* Text: one of the words of a variable. What is read lives as long as the library. */
+Status get_text(Instance *instance, const char *function, const uint32_t *references, size_t count,
+                const char **values);
+Status set_text(Instance *instance, const char *function, const uint32_t *references, size_t count,
+                const char *const *values);
 Status check_parameters(Instance *instance, const char *function);
 Status directional_derivative(Instance *instance, const char *function, const uint32_t *unknowns,
                               size_t unknown_count, const uint32_t *knowns, size_t known_count, const double *seed,

@@ -27,7 +27,7 @@ typedef struct {
     int64_t grows;
 } ArrayStart;
 
-enum { REAL, INTEGER, BOOLEAN };
+enum { REAL, INTEGER, BOOLEAN, STRING };
 enum { NEVER, UNTIL_STARTED, TUNABLE, INPUT }; /* when a variable may be set */
 
 typedef struct {
@@ -45,6 +45,8 @@ typedef struct {
     double nominal;
     int64_t angle; /* of a frame, whose twelve numbers begin at the index: which; -1: it is a number itself */
     int64_t elements; /* of the array that begins here; 1: a scalar, 0: an element that has no value reference */
+    int64_t word_count; /* of an enumeration or of text: what its numbers, from 1, stand for */
+    const char *const *words;
 } Variable;
 
 typedef struct {

@@ -10,7 +10,7 @@ static const int64_t MOST_WHOLE = INT64_C(1) << 53;
 
 const Variable *find_variable(Instance *instance, const char *function, uint32_t reference, int64_t type)
 {
-    static const char *const types[] = {"a real number", "an integer", "a Boolean"};
+    static const char *const types[] = {"a real number", "an integer", "a Boolean", "a string"};
     const Model *model = instance->model;
     const Variable *variable;
     if (reference >= model->variable_count) {
@@ -137,6 +137,22 @@ static void put_whole(void *values, size_t i, size_t width, int64_t value)
     else ((int8_t *)values)[i] = (int8_t)value;
 }
 
+/* A whole number that is read; an error where a component has computed none. */
+static Status read_whole(Instance *instance, const char *function, const Variable *variable, const Array *arrays,
+                         int64_t *value)
+{
+    double number;
+    if (variable->is_whole) {
+        *value = ((int64_t *)arrays[variable->array].data)[variable->index];
+        return OK;
+    }
+    number = ((double *)arrays[variable->array].data)[variable->index];
+    if (!(fabs(number) <= (double)MOST_WHOLE) || number != floor(number))
+        return refuse(instance, function, "%s is %g, which is no integer", variable->name, number);
+    *value = (int64_t)number;
+    return OK;
+}
+
 Status get_whole(Instance *instance, const char *function, int64_t type, const uint32_t *references, size_t count,
                  void *values, size_t width)
 {
@@ -148,13 +164,31 @@ Status get_whole(Instance *instance, const char *function, int64_t type, const u
         if (variable == NULL) return ERROR;
         arrays = read_from(instance, function, variable);
         if (arrays == NULL) return ERROR;
-        value = variable->is_whole ? ((int64_t *)arrays[variable->array].data)[variable->index]
-                                   : (int64_t)((double *)arrays[variable->array].data)[variable->index];
+        if (read_whole(instance, function, variable, arrays, &value) != OK) return ERROR;
         if (type == BOOLEAN) value = value != 0;
         if (width == sizeof(int32_t) && (value > INT32_MAX || value < INT32_MIN))
             return refuse(instance, function, "%s is %lld, which FMI 2.0 cannot hold", variable->name,
                           (long long)value);
         put_whole(values, i, width, value);
+    }
+    return OK;
+}
+
+Status get_text(Instance *instance, const char *function, const uint32_t *references, size_t count,
+                const char **values)
+{
+    if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no place for values");
+    for (size_t i = 0; i < count; i++) {
+        const Variable *variable = find_variable(instance, function, references[i], STRING);
+        const Array *arrays;
+        int64_t number;
+        if (variable == NULL) return ERROR;
+        arrays = read_from(instance, function, variable);
+        if (arrays == NULL || read_whole(instance, function, variable, arrays, &number) != OK) return ERROR;
+        if (number < 1 || number > variable->word_count)
+            return refuse(instance, function, "%s is %lld, which stands for none of its %lld texts", variable->name,
+                          (long long)number, (long long)variable->word_count);
+        values[i] = variable->words[number - 1];
     }
     return OK;
 }
@@ -183,8 +217,10 @@ static Status check_settable(Instance *instance, const char *function, const Var
     if (variable->settable == UNTIL_STARTED && !(mode & (INSTANTIATED | INITIALIZING)) &&
         !(mode == CONTINUOUS && is_continuous_state(instance->model, variable)))
         return refuse(instance, function, "%s: it can be set until initialization is over", variable->name);
-    if (variable->settable == TUNABLE && mode == CONTINUOUS && variable->type != REAL)
-        return refuse(instance, function, "%s: such a parameter is set in event mode", variable->name);
+    if (variable->settable != UNTIL_STARTED && mode == CONTINUOUS && variable->type != REAL)
+        return refuse(instance, function, "%s: it jumps, so it is set in event mode", variable->name);
+    if (variable->settable == INPUT && mode == INTERMEDIATE && variable->type != REAL)
+        return refuse(instance, function, "%s: it jumps, so it is set between steps", variable->name);
     if (variable->settable == TUNABLE && mode == INTERMEDIATE)
         return refuse(instance, function, "%s: a parameter is set between steps", variable->name);
     return OK;
@@ -372,6 +408,31 @@ Status set_whole(Instance *instance, const char *function, int64_t type, const u
     }
     status = set_numbers(instance, function, type, references, count, reals);
     free(reals);
+    return status;
+}
+
+Status set_text(Instance *instance, const char *function, const uint32_t *references, size_t count,
+                const char *const *values)
+{
+    double *numbers_of_words;
+    Status status = OK;
+    if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no values are given");
+    numbers_of_words = malloc((count + 1) * sizeof *numbers_of_words);
+    if (numbers_of_words == NULL) return refuse(instance, function, "there is no memory");
+    for (size_t i = 0; i < count && status == OK; i++) {
+        const Variable *variable = find_variable(instance, function, references[i], STRING);
+        const char *text = values[i] == NULL ? "" : values[i];
+        int64_t found = 0;
+        for (int64_t j = 0; variable != NULL && j < variable->word_count; j++)
+            if (strcmp(text, variable->words[j]) == 0) found = j + 1;
+        numbers_of_words[i] = (double)found;
+        if (variable == NULL) status = ERROR;
+        else if (found == 0)
+            status = refuse(instance, function, "%s is given '%s', needs one of its %lld texts: '%s' …",
+                            variable->name, text, (long long)variable->word_count, variable->words[0]);
+    }
+    if (status == OK) status = set_numbers(instance, function, STRING, references, count, numbers_of_words);
+    free(numbers_of_words);
     return status;
 }
 
