@@ -75,6 +75,11 @@ class ExportCommand(cosim.Command):
             action="store_true",
             help="of a native FMU for FMI 3: elements of vectors as variables",
         )
+        parser.add_argument(
+            "--no-clocks",
+            action="store_true",
+            help="of a native FMU for FMI 3: no output clocks of periodic events",
+        )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -112,13 +117,16 @@ class ExportCommand(cosim.Command):
     def _native(arguments: argparse.Namespace) -> dict[str, Any]:
         typed = {name: getattr(arguments, name) for name in NATIVE if getattr(arguments, name) is not None}
         typed |= {"scalars": True} if arguments.scalars else {}
+        typed |= {"clocks": False} if arguments.no_clocks else {}
         wants_python = arguments.python or arguments.libpython is not None
         if typed and wants_python:
-            raise cosim.CosimError(f"--{next(iter(typed))} is for native FMUs, not for those that run Python")
+            given = next(iter(typed)).replace("clocks", "no-clocks")
+            raise cosim.CosimError(f"--{given} is for native FMUs, not for those that run Python")
         if arguments.native and arguments.libpython is not None:
             raise cosim.CosimError("--libpython: a native FMU needs no Python, so it takes none along")
         native = False if wants_python else True if arguments.native or typed else None
-        lists = {name: _listed(text) for name, text in typed.items() if name not in ("fmi", "scalars")}
+        texts = {name: text for name, text in typed.items() if isinstance(text, str) and name != "fmi"}
+        lists = {name: _listed(text) for name, text in texts.items()}
         return {"native": native, **typed, **lists}
 
 

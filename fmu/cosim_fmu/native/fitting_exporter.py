@@ -40,6 +40,7 @@ class FittingFmuExporter(cosim.Exporter):
         naming: str = "structured",
         names: Mapping[str, str] | None = None,
         scalars: bool = False,
+        clocks: bool = True,
         libpython: str | None = None,
         **options: Any,
     ) -> Path:
@@ -53,6 +54,7 @@ class FittingFmuExporter(cosim.Exporter):
         native = {"platforms": platforms, "fmi": fmi, "kind": kind}
         native = {name: value for name, value in native.items() if value is not None}
         native |= {"scalars": True} if scalars else {}
+        native |= {} if clocks else {"clocks": False}
         try:
             if is_plain():
                 raise cosim.ModelError.of("native", "llvmlite, which makes machine code, is missing or off")

@@ -97,6 +97,7 @@ def model_tables(
         _states(interface.variables),
         _indicators(program.indicators),
         _table("int64_t", "clocks", (str(entry) for entry, _ in program.periodic.values())),
+        _table("int64_t", "discretes", map(str, _discretes(interface.variables))),
         _sentences(program),
         _checks(program),
         _replacements(program),
@@ -183,6 +184,7 @@ def _variables(program: Program, interface: FmuInterface, names: list[str], *, h
     rows = []
     scalars = interface.variables
     words = {v.items: f"words_{i}" for i, v in enumerate(scalars) if v.items}
+    discrete = {at: place for place, at in enumerate(_discretes(scalars))}
     sizes = {a.reference: len(a.elements) for a in variables_of(interface)} if has_arrays else None
     for i, variable in enumerate(scalars):
         array, offset, course = variable.array, variable.offset, (-1, -1)
@@ -193,11 +195,18 @@ def _variables(program: Program, interface: FmuInterface, names: list[str], *, h
                 course = program.system.course_offsets(variable.path)
         size = 1 if sizes is None else sizes.get(i, 0)
         cells = _variable_cells(variable, names.index(array), offset, course, size)
-        rows.append(f"{{{cells}, {len(variable.items)}, {words.get(variable.items, 'NULL')}}}")
+        listed = f"{discrete.get(i, -1)}, {len(variable.items)}, {words.get(variable.items, 'NULL')}"
+        rows.append(f"{{{cells}, {listed}}}")
     infinite = f"{c_real(-math.inf)}, {c_real(math.inf)}"
-    rows.append(f'{{"time", -1, 0, -1, -1, REAL, 0, NEVER, 0, {infinite}, 1.0, -1, 1, 0, NULL}}')
+    rows.append(f'{{"time", -1, 0, -1, -1, REAL, 0, NEVER, 0, {infinite}, 1.0, -1, 1, -1, 0, NULL}}')
     tables = [_table("char *const", name, map(c_text, listed)) for listed, name in words.items()]
     return "\n".join([*tables, _table("Variable", "variables", rows)])
+
+
+def _discretes(variables: Sequence[FmuVariable]) -> list[int]:
+    """Places of the variables that events alone change."""
+    shown = [i for i, v in enumerate(variables) if v.causality in ("output", "local")]
+    return [i for i in shown if variables[i].variability == "discrete"]
 
 
 def _variable_cells(
@@ -320,6 +329,7 @@ def _model(
     tables: dict[str, Sized] = {
         **{"state": states, "indicator": program.indicators, "clock": program.periodic},
         **{"sentence": _failures(program), "check": program.system.checks},
+        "discrete": _discretes(interface.variables),
         "replacement": program.system.options_in_model_exchange,
     }
     for name, table in tables.items():

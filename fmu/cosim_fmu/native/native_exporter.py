@@ -85,6 +85,7 @@ class NativeFmuExporter(FmuExporter):
         naming: str = "structured",
         names: Mapping[str, str] | None = None,
         scalars: bool = False,
+        clocks: bool = True,
         compiler: Compiler | None = None,
         **options: Any,
     ) -> Path:
@@ -103,6 +104,8 @@ class NativeFmuExporter(FmuExporter):
             See `PythonFmuExporter.export`.
         scalars : bool
             Whether each element of a vector or matrix is a variable of its own in FMI 3.0, as in FMI 2.0.
+        clocks : bool
+            Whether periodic events are output clocks in FMI 3.0, which some tools do not read.
         compiler : Compiler, optional
             In place of the best one that is installed.
 
@@ -120,7 +123,7 @@ class NativeFmuExporter(FmuExporter):
         selections |= {"expose": expose, "all": all, "defaults": defaults}
         experiment = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
         settings = run_settings(model, experiment, integrator, options)
-        sources = NativeSources(model, version, kinds, selections, settings, called, not scalars)
+        sources = NativeSources(model, version, kinds, selections, settings, called, not scalars, clocks)
         archive = _libraries(compilers, chosen, sources)
         name = f"FMI {version}.0 {' and '.join(KINDS[k] for k in sources.kinds)}, without Python"
         exactly = sources.program.integrator.capabilities.resumes_exactly

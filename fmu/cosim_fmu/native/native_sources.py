@@ -25,7 +25,7 @@ from cosim_fmu.native.model_tables import ENTRY_POINTS, RAISED, model_tables
 from cosim_fmu.native.terminals import terminals
 
 SHELL = Path(__file__).parent / "shell"
-COMMON = ("instance", "arrays", "values", "exchange", "saved")
+COMMON = ("instance", "arrays", "values", "held", "exchange", "saved")
 
 
 class NativeSources:
@@ -45,6 +45,8 @@ class NativeSources:
     naming : Naming, optional
     has_arrays : bool
         Whether elements of an array are one variable in FMI 3.0.
+    has_clocks : bool
+        Whether periodic events are output clocks in FMI 3.0.
 
     Attributes
     ----------
@@ -82,6 +84,7 @@ class NativeSources:
         settings: Mapping[str, Any] | None = None,
         naming: Naming | None = None,
         has_arrays: bool = True,
+        has_clocks: bool = True,
     ) -> None:
         self.version = version
         system = model.build()
@@ -114,6 +117,8 @@ class NativeSources:
         renamed = naming.renamed(variables, in_arrays)
         new = {before.name: after.name for before, after in zip(variables, renamed, strict=True)}
         shown = [new.get(name, name) for name in shown]
+        if not has_clocks:
+            self.program.periodic = {}
         clocks = {naming.path(path): clock for path, clock in self.program.periodic.items()}
         variables = renamed
         self.interface = FmuInterface.of_model(

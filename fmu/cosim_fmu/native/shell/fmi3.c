@@ -319,7 +319,7 @@ FMI3_EXPORT fmi3Status fmi3DoStep(fmi3Instance given, fmi3Float64 time, fmi3Floa
     const Host *host;
     Status status;
     double target = time + size, end = target;
-    bool in_pieces, waits_for_host, is_inside = true, returned = false;
+    bool in_pieces, waits_for_host, holds, is_inside = true, returned = false;
     INSTANCE(given);
     if (event_needed == NULL || terminate_simulation == NULL || early_return == NULL || last_time == NULL)
         return answer(refuse(instance, function, "no place for the answer"));
@@ -327,7 +327,9 @@ FMI3_EXPORT fmi3Status fmi3DoStep(fmi3Instance given, fmi3Float64 time, fmi3Floa
     *last_time = instance->life.time;
     host = host_of(instance);
     in_pieces = host->intermediate_update != NULL || host->event_mode_used;
+    holds = host->event_mode_used && !host->early_return_allowed;
     status = check_step(instance, function, time, size);
+    if (status == OK && holds) hold_discrete(instance, function);
     halt_at_jumps(instance, host->event_mode_used);
     while (status == OK && instance->life.time < end && !progress.reached && !returned) {
         status = step_to(instance, function, end, in_pieces, &progress);
@@ -339,6 +341,8 @@ FMI3_EXPORT fmi3Status fmi3DoStep(fmi3Instance given, fmi3Float64 time, fmi3Floa
         returned = wants_return(instance, is_inside, &end);
         if (waits_for_host) *event_needed = returned = true;
     }
+    if (status != OK || progress.stopped) release_discrete(instance);
+    else if (holds && is_held(instance, function)) *event_needed = true;
     *last_time = is_inside ? instance->life.time : target;
     *terminate_simulation = progress.stopped != 0;
     *early_return = host->early_return_allowed && status != ERROR && is_inside && instance->life.time < target;
@@ -352,6 +356,7 @@ FMI3_EXPORT fmi3Status fmi3EnterEventMode(fmi3Instance given)
     INSTANCE(given);
     if (instance->life.kind == CO_SIMULATION && !host_of(instance)->event_mode_used)
         return answer(refuse(instance, "fmi3EnterEventMode", "this instance was made without event mode"));
+    release_discrete(instance);
     return answer(change_mode(instance, "fmi3EnterEventMode", CONTINUOUS | STEPPING, EVENT));
 }
 

@@ -49,6 +49,7 @@ struct Instance {
     Life life;
     int64_t log;      /* categories, a set */
     Array *begun;     /* in initialization mode: what the arrays will be when that mode ends, once it was asked for */
+    double *held;     /* discrete variables as they are shown until event mode; NULL: as they are */
     char *name;
     Report *report;
     void *host; /* what the FMI layer keeps; freed with the instance */
@@ -119,6 +120,12 @@ Status check_parameters(Instance *instance, const char *function);
 Status directional_derivative(Instance *instance, const char *function, const uint32_t *unknowns,
                               size_t unknown_count, const uint32_t *knowns, size_t known_count, const double *seed,
                               double *sensitivity);
+
+/* Discrete variables that are shown as they were until event mode is entered. */
+void hold_discrete(Instance *instance, const char *function);
+int is_held(Instance *instance, const char *function);
+void release_discrete(Instance *instance);
+const double *held_number(const Instance *instance, const Variable *variable);
 
 /* Model Exchange */
 Status set_time(Instance *instance, const char *function, double time);

@@ -105,8 +105,13 @@ Status get_real(Instance *instance, const char *function, const uint32_t *refere
     if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no place for values");
     for (size_t i = 0; i < count; i++) {
         const Variable *variable = find_variable(instance, function, references[i], REAL);
+        const double *held = variable == NULL ? NULL : held_number(instance, variable);
         Array *own = instance->arrays, *arrays;
         if (variable == NULL) return ERROR;
+        if (held != NULL) {
+            values[i] = *held;
+            continue;
+        }
         arrays = read_from(instance, function, variable);
         if (arrays == NULL) return ERROR;
         instance->arrays = arrays;
@@ -141,12 +146,13 @@ static void put_whole(void *values, size_t i, size_t width, int64_t value)
 static Status read_whole(Instance *instance, const char *function, const Variable *variable, const Array *arrays,
                          int64_t *value)
 {
+    const double *held = held_number(instance, variable);
     double number;
-    if (variable->is_whole) {
+    if (variable->is_whole && held == NULL) {
         *value = ((int64_t *)arrays[variable->array].data)[variable->index];
         return OK;
     }
-    number = ((double *)arrays[variable->array].data)[variable->index];
+    number = held != NULL ? *held : ((double *)arrays[variable->array].data)[variable->index];
     if (!(fabs(number) <= (double)MOST_WHOLE) || number != floor(number))
         return refuse(instance, function, "%s is %g, which is no integer", variable->name, number);
     *value = (int64_t)number;
