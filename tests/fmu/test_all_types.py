@@ -342,3 +342,44 @@ def test_what_is_given_in_a_model_file(tmp_path: Path) -> None:
         state = cosim.Model.from_file(file).build().default_state()
     state.realize()
     assert float(state["hold.force"]) == -10.0 * 0.5 * 1.0 * 1.0 * 2.0
+
+
+class Ticking(cosim.Component):
+    """Switches on and off, and counts."""
+
+    on = cosim.output(dtype=bool)
+    mode = cosim.output(choices=MODES)
+    count = cosim.output(dtype=int)
+    ticks = cosim.discrete(start=0.0)
+
+    @cosim.every(0.001, offset=0.0005, does="discrete")
+    def tick(ticks, ticks_next):
+        ticks_next[0] = ticks + 1.0
+
+    @cosim.kernel
+    def tell(ticks, on, mode, count):
+        half = 0.5 * ticks
+        on[0] = 1.0 if half == float(int(half)) else 0.0
+        mode[0] = 1.0 if ticks < 100.0 else 2.0
+        count[0] = ticks
+
+
+@needs_compiler
+def test_compiled_steps_exchange_them_as_python_does() -> None:
+    """Beyond 2000 steps systems are called by addresses, where nothing of them is text."""
+    links = ["a.t.on -> b.c.enable", "a.t.mode -> b.c.mode", "a.t.count -> b.c.count"]
+    starts = {"b.c.order": "go", "b.c.place": 1.0, "b.c.levels": 10**6}
+
+    def run(steps: int) -> Any:
+        model = cosim.Model("ticking")
+        model.add(Ticking, "t")
+        participants = {"a": SystemParticipant(model.build()), "b": SystemParticipant(controller().build())}
+        loop = CoSimulation(participants, links, "gauss_seidel", 0.001, starts=starts)
+        return loop.simulate(steps * 0.001, record=["a.t.count", "b.c.force", "b.c.is_active", "b.c.level"])
+
+    short, long = run(200), run(2500)
+    assert set(short.statistics["in_python"]) == {"a", "b"} and not long.statistics["in_python"]
+    for name in ("a.t.count", "b.c.force", "b.c.is_active", "b.c.level"):
+        assert short[name][:200].tolist() == long[name][:200].tolist(), name
+    assert {False, True} == {bool(x) for x in long["b.c.is_active"][:20]}
+    assert float(long["b.c.force"][-1]) in (0.0, -10.0 * 2.0 * 2.0 * float(long["a.t.count"][-1]))
