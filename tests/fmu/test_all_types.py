@@ -14,7 +14,7 @@ from native_tools import export_native, needs_compiler
 import cosim
 from cosim import kit
 from cosim_fmu import CoSimulation
-from cosim_fmu.master.participants.system_participant import SystemParticipant
+from cosim_master.participants.system_participant import SystemParticipant
 
 KINDS = [
     pytest.param("python", 2),

@@ -16,9 +16,9 @@ from export_tools import export
 from native_tools import export_native, needs_compiler
 
 import cosim
-from cosim_fmu.export.icon import SIZE, icon
-from cosim_fmu.export.select_variables import select_variables
-from cosim_fmu.native.native_sources import NativeSources
+from cosim_export.interface.icon import SIZE, icon
+from cosim_export.interface.select_variables import select_variables
+from cosim_export.native.native_sources import NativeSources
 from cosim_mechanics import Multibody
 
 KINDS = [

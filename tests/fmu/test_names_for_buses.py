@@ -13,9 +13,9 @@ from native_tools import export_native, needs_compiler
 
 import cosim
 from cosim.cli import main
-from cosim_fmu.export.left_out import bus_warnings
-from cosim_fmu.export.rename_variables import Naming
-from cosim_fmu.export.select_variables import select_variables
+from cosim_export.interface.left_out import bus_warnings
+from cosim_export.interface.rename_variables import Naming
+from cosim_export.interface.select_variables import select_variables
 
 KINDS = [
     pytest.param("python", {}),
