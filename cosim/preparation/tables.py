@@ -17,6 +17,7 @@ from cosim.component.kernel_function import KINDS
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_kernels import SMOOTH_UNTIL, slots_named
 from cosim.errors import Problem
+from cosim.last_made import last_made
 from cosim.preparation.event_entries import Entry, EventEntries
 from cosim.preparation.held_tables import HeldTables
 from cosim.preparation.method import Method
@@ -566,10 +567,7 @@ def tables_of(system: System, method: Method, accuracy: float | None, policy: st
         *(bool(method.functions), method.memory, method.work.size, accuracy, policy),
         *(method.coefficients.tobytes(), method.slots.tobytes()),
     )
-    last_tables = system.__dict__.get("_tables")
-    if last_tables is None or last_tables[0] != key:
-        last_tables = system.__dict__["_tables"] = key, Tables(system, method, accuracy, policy)
-    twin = copy.copy(last_tables[1])
+    twin = copy.copy(last_made(system, "_tables", key, lambda: Tables(system, method, accuracy, policy)))
     for name in ("indices", "places", "probe", "numbers", "coefficients"):
         setattr(twin, name, getattr(twin, name).copy())
     return twin

@@ -317,6 +317,10 @@ class System(FixedAttributes):
 
     def start_arrays(self) -> dict[str, Any]:
         """Fresh arrays with the start values."""
+        return {name: array.copy() for name, array in self._start.items()}
+
+    @cached_property
+    def _start(self) -> dict[str, Any]:
         assembly, sizes = self.assembly, self.assembly.layout.sizes
         arrays: dict[str, Any] = {"y": np.zeros(sizes["y"]), "h": np.zeros(max(1, sizes["h"]))}
         for name, part in self.parts.items():
