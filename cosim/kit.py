@@ -105,6 +105,7 @@ if TYPE_CHECKING:
     from cosim.contracts.method_layout import Settings as Settings
     from cosim.contracts.method_layout import StepMemory as StepMemory
     from cosim.contracts.method_layout import StepWork as StepWork
+    from cosim.contracts.method_layout import store_state as store_state
     from cosim.contracts.participant_description import CAUSALITIES as CAUSALITIES
     from cosim.contracts.participant_description import TYPES as TYPES
     from cosim.contracts.participant_description import DefaultExperiment as DefaultExperiment
@@ -166,8 +167,8 @@ if TYPE_CHECKING:
     from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted
     from cosim.simulation.interrupt import uninterrupted as uninterrupted
     from cosim.simulation.missing_values import missing_value as missing_value
-    from cosim.simulation.output_interval import MOST_POINTS as MOST_POINTS
     from cosim.simulation.output_interval import POINTS as POINTS
+    from cosim.simulation.output_interval import checked_interval as checked_interval
     from cosim.simulation.output_interval import shortest_interval as shortest_interval
     from cosim.simulation.result_files import result_sink as result_sink
     from cosim.simulation.simulate import end_of_run as end_of_run
@@ -214,6 +215,7 @@ if TYPE_CHECKING:
     from cosim.step.run import SCRATCH as SCRATCH
     from cosim.step.run import STATE as STATE
     from cosim.step.run import WHOLE_HEAD as WHOLE_HEAD
+    from cosim.step.run import ArrayPlace as ArrayPlace
     from cosim.step.run import Run as Run
     from cosim.step.run import arrays_at as arrays_at
     from cosim.step.sliding_field import sliding_field as sliding_field

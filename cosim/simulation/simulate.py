@@ -16,7 +16,7 @@ from cosim.simulation.checkpoint import Checkpoint
 from cosim.simulation.chosen_integrator import DEFAULT, integrator_options, make_integrator
 from cosim.simulation.chosen_signals import check_signals, choose_signals
 from cosim.simulation.interrupt import interrupt_between_steps, uninterrupted
-from cosim.simulation.output_interval import output_interval as checked_interval
+from cosim.simulation.output_interval import checked_interval
 from cosim.simulation.recorder import Recorder
 from cosim.simulation.result import Result
 from cosim.simulation.result_drafts import ResultDrafts

@@ -17,8 +17,8 @@ from cosim.step.failures import (
     HandlerFailed,
     PeriodLost,
     Stalled,
-    StepFailure,
     TimeInPast,
+    followed_by,
 )
 from cosim.step.histories import make_room, next_kink, remember
 from cosim.step.holds import forget_holds
@@ -130,22 +130,17 @@ def advance(run: Run, t: float) -> int:
         run.clock.jumped = 0.0  # nothing here remembers, watches or is corrected
         return advance_smoothly(run, t)
     run.course.goes_on = 1
-    outcome = STEPPED
-    try:
-        for _ in range(max(1, run.course.most_steps)):
-            outcome = advance_once(run, t)
-            if outcome != STEPPED:
-                break
-            if is_stalled(run, t):
-                raise Stalled()
-    except StepFailure:
-        try:
-            evaluate_waiting(run)
-        except StepFailure:
-            pass  # the first failure counts
-        raise
-    evaluate_waiting(run)
-    return outcome
+    advance_and_evaluate(run, t)
+    return outcome(run, t)
+
+
+def advance_steps(run: Run, t: float) -> None:
+    """Steps until `t`, until a handler asks to stop, or as many as one call may take."""
+    for _ in range(max(1, run.course.most_steps)):
+        if advance_once(run, t) != STEPPED:
+            return
+        if is_stalled(run, t):
+            raise Stalled()
 
 
 def evaluate_waiting(run: Run) -> None:
@@ -153,6 +148,9 @@ def evaluate_waiting(run: Run) -> None:
     run.course.goes_on = 0
     if run.evaluation.stage == DERIVATIVES:
         realize(run, MOTION)
+
+
+advance_and_evaluate = followed_by(advance_steps, evaluate_waiting)
 
 
 def advance_smoothly(run: Run, t: float) -> int:
@@ -186,31 +184,31 @@ def advance_once(run: Run, t: float) -> int:
         raise TimeInPast()
     make_room(run)
     forget_answers(run)
-    before = run.clock.time
-    try:
-        one_step(run, t)
-    except StepFailure:
-        try:
-            note_end(run, before)
-        except StepFailure:
-            pass  # the first failure counts
-        raise
-    note_end(run, before)
+    run.passing.step_start = run.clock.time
+    step_and_record(run, t)
     if run.course.arrived != 0 and run.plan.restarts_cheaply == 0:
         # after recording, which needs the dense output of the step
         realize(run, MOTION)
         restart_integration(run)
-    if asks_to_stop(run):
-        return TERMINATED
-    return REACHED if has_arrived(run, t) else STEPPED
+    return outcome(run, t)
 
 
-def note_end(run: Run, before: float) -> None:
-    """A step that began at `before` has ended: record it."""
+def record_end(run: Run) -> None:
+    """A step has ended: record when, and its rows where it has advanced time."""
     run.clock.stamp = run.clock.time
     run.clock.states_changed = float(run.answers.changed)
-    if run.output.recording != NO_ROWS and run.clock.time > before:
+    if run.output.recording != NO_ROWS and run.clock.time > run.passing.step_start:
         record_step(run)
+
+
+step_and_record = followed_by(one_step, record_end)
+
+
+def outcome(run: Run, boundary: float) -> int:
+    """How a step toward a boundary has ended: STEPPED, REACHED or TERMINATED."""
+    if asks_to_stop(run):
+        return TERMINATED
+    return REACHED if has_arrived(run, boundary) else STEPPED
 
 
 def has_arrived(run: Run, boundary: float) -> bool:

@@ -280,7 +280,7 @@ class Answers(Record):
     source: int
     phase: int  # the worst of this phase
     latest: int  # that of the last handler
-    calls: int  # how many handlers were called
+    calls: int  # how many handlers were called since the updates of this instant began
     changed: int  # whether updates have changed something
     pushed: int  # whether triggered or signaled handlers have changed a state
 
@@ -386,6 +386,7 @@ class Pace(Record):
 class Passing(Record):
     """What lasts no longer than a call of a handler or a step."""
 
+    step_start: float  # s
     duration: float  # of the last handler in Python, s
     refined_until: float  # how far the histories of this step are good
 
@@ -481,7 +482,7 @@ class Plan(Record):
     held: RowRange
     held_row: int
     hold_width: int
-    candidate_width: int
+    switchable: int  # how many variables the handlers of one witness may switch at most
 
 
 HOLD, REPORT_ALONE, STOP_RUN = 0, 1, 2

@@ -21,7 +21,7 @@ from cosim.step.agenda import follow_clocks, next_event_time
 from cosim.step.copies import different, save_variables
 from cosim.step.crossing import MOST_PARTS
 from cosim.step.event_log import NOTICE, report_finding
-from cosim.step.failures import HandlerFailed, NothingTakesTime, PeriodLost, StepFailure
+from cosim.step.failures import HandlerFailed, NothingTakesTime, PeriodLost, followed_by
 from cosim.step.histories import (
     arrived_break,
     next_kink,
@@ -162,33 +162,33 @@ def start_step(run: Run) -> None:
     if len(run.witnesses) > 0:
         save_variables(run, run.starting)
     list_pending(run)
-    if run.plan.candidate_width > 0:
+    if len(run.switched_counts) > 0:
         begin_candidates(run)
     run.answers.changed = 0
-    calls = run.answers.calls
-    try:
-        run_updates(run, UPDATE_CAUSES)
-        if len(run.signals) > 0:
-            take_signals(run)
-    except StepFailure:
-        try:
-            follow_calls(run, calls)
-        except StepFailure:
-            pass  # the first failure counts
-        raise
-    follow_calls(run, calls)
+    run.answers.calls = 0
+    update_and_follow(run, UPDATE_CAUSES)
 
 
-def follow_calls(run: Run, calls: int) -> None:
-    """Handlers may have been called, beyond so many calls before: realize what they have changed."""
+def update_with_signals(run: Run, causes: int) -> None:
+    """The updates of these causes that are due, then those that signals cause."""
+    run_updates(run, causes)
+    if len(run.signals) > 0:
+        take_signals(run)
+
+
+def follow_calls(run: Run) -> None:
+    """Handlers may have been called: realize what they have changed."""
     realize(run, MOTION)
-    has_called = run.answers.calls != calls
+    has_called = run.answers.calls > 0
     if run.answers.changed != 0:
         follow_updates(run)
     elif has_called:
         stay_on_guard(run)
     if has_called:
         note_written(run)
+
+
+update_and_follow = followed_by(update_with_signals, follow_calls)
 
 
 def follow_updates(run: Run) -> None:

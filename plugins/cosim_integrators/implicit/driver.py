@@ -27,6 +27,7 @@ from cosim.kit import (
     project_error,
     redo_entry,
     step_entry,
+    store_state,
     worth_projecting,
 )
 from cosim_integrators.implicit.implicit_method import (
@@ -90,14 +91,7 @@ def evaluate_end(system, method, t_end):
     status = evaluate_stage(system, method, t_end)
     if status != 0:
         return status
-    y = system.y
-    c = system.c
-    end = method.end
-    total = 0.0
-    for m in range(method.n):
-        end[m] = y[m]
-        total += 0.0 * y[m] + 0.0 * c[m]
-    return OK if total == 0.0 else BAD_NUMBER
+    return OK if store_state(method.end, system.y, system.c) else BAD_NUMBER
 
 
 def correct_error(system, method, t_end):
@@ -198,7 +192,6 @@ def new_step(
         smallest = smallest_step(t, t_stop, settings.smallest_step)
         ideal = ideal_step(method, smallest)
         work.worst_state = -1.0
-        work.has_size_1 = 0.0
         attempt.rejected = 0.0
         if not save_start(system, method, t, method.slope):
             return NOT_FINITE
@@ -208,7 +201,7 @@ def new_step(
         target = t_stop
         measures = False
         if controlled:
-            if method.slots.holds != 0 or sizes_change(method, y):
+            if sizes_change(method, y):
                 update_sizes(system, method, t, ideal, order_of(method))
             measures = is_measured_again(method, ideal)
             t_stop = smooth_end(method, system.c, t, t_stop)

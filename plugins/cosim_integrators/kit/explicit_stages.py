@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import redo_entry
+from cosim.kit import redo_entry, store_state
 from cosim_integrators.kit.evaluation import evaluate, evaluate_stage
 from cosim_integrators.kit.explicit_method import ExplicitMethod
+from cosim_integrators.kit.start_of_step import copy_values
 
 # rows of the tableau, behind those of the stages
 SOLUTION, ERROR, SECOND_ERROR, STIFF_WAY, STIFF_SLOPE, EXTRA = range(6)
@@ -76,20 +77,14 @@ def take_stages(system, method, t, t_end):
         status = evaluate_stage(system.with_rows(first, last), method, at)
         if status != 0:
             return status
-        store_derivative(method.stage(i), system.c)
+        copy_values(method.stage(i), system.c)
     if not same:
         add_combination(method, stages, step, system.y)
     return 0
 
 
-def store_derivative(stage, c):
-    """The derivative of the last evaluation becomes that of a stage."""
-    for m in range(stage.shape[0]):
-        stage[m] = c[m]
-
-
 def finish_step(system, method, t_end):
-    """Evaluate the end of a step (unless its last stage did) and keep its derivative.
+    """Evaluate the end of a step (unless its last stage did) and store it, with its derivative.
 
     Returns 0, 1 + the index of a failed block, or -1 when something is not finite.
     """
@@ -97,17 +92,8 @@ def finish_step(system, method, t_end):
         status = evaluate_stage(system, method, t_end)
         if status != 0:
             return status
-    y = system.y
-    c = system.c
-    end = method.end
-    last_slope = method.last_slope
-    total = 0.0
-    for m in range(method.n):
-        end[m] = y[m]
-        last_slope[m] = c[m]
-        # 0 unless one of the two is infinite or NaN.
-        total += 0.0 * y[m] + 0.0 * c[m]
-    return 0 if total == 0.0 else -1
+    copy_values(method.last_slope, system.c)
+    return 0 if store_state(method.end, system.y, system.c) else -1
 
 
 def take_extra_stages(system, method, t):
@@ -124,7 +110,7 @@ def take_extra_stages(system, method, t):
         status = evaluate(inner, method, t + method.node(stages + i) * step)
         if status != 0:
             return status
-        store_derivative(method.stage(stages + 1 + i), system.c)
+        copy_values(method.stage(stages + 1 + i), system.c)
     return 0
 
 

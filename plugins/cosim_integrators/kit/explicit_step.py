@@ -148,9 +148,8 @@ def take_explicit_step(system, method, t, t_stop, limit):
     target = t_stop
     has_saved_sizes = False
     begin_kink_search(method, c)
-    work.has_size_1 = 0.0
     if controlled:
-        if method.slots.holds != 0 or sizes_change(method, y):
+        if sizes_change(method, y):
             method.sizes.copy_to(method.sizes_at_start)
             has_saved_sizes = True
             update_sizes(system, method, t, ideal, order)
