@@ -37,7 +37,7 @@ options           `options_checked`, `check_options`, `option_names`: unknown on
                   `check_ending`: the ending of a file; `check_choice`, `check_whole`; `shown`: a
                   value in messages
 commands          `commands` and `CommandParser`: which there are, what they read
-packages          `late_names`: an ``__init__`` that imports a name when it is asked for
+packages          `late_names`: an ``__init__`` that imports a name when it is first used
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
                   `run_source` in place of exec, for text that makes components
 ================= ==========================================================================================

@@ -61,7 +61,7 @@ def tolerances(
     Parameters
     ----------
     where : str
-        Who asks, for messages.
+        Name of the method, for messages.
     system : System
     accuracy : float
         Relative tolerance where nothing else is said.

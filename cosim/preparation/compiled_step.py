@@ -99,7 +99,7 @@ class CompiledStep:
     arrays : Arrays
         Those of the State that is bound.
     head : ndarray of int64
-        Their addresses and lengths, and room for who calls the Step by addresses.
+        Their addresses and lengths, and four spare words for compiled callers.
     meeting : float
         How far from a scheduled time a boundary may be that means it, s.
     method : PythonMethod or None
@@ -224,7 +224,7 @@ class CompiledStep:
             grown[:copied] = array[:copied]
             arrays[name] = grown
         self._state = state
-        self.gather()
+        self.use_state()
         if started and not state.is_checked:
             self._check_state()
         state.is_checked = True
@@ -241,7 +241,7 @@ class CompiledStep:
                 "the bytes of this State are damaged (its agenda, its histories or its holds are of no run)"
             ) from error
 
-    def gather(self) -> None:
+    def use_state(self) -> None:
         """Work on the arrays that the State has now."""
         assert self._state is not None
         self._use_arrays(self._state._arrays)
@@ -299,7 +299,7 @@ class CompiledStep:
             longer = np.zeros(self.arrays.failure.needed)
             longer[: state_arrays["h"].size] = state_arrays["h"]
             state_arrays["h"] = longer
-            self.gather()
+            self.use_state()
         self.stage_out(state)
         return int(code)
 

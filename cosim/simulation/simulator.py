@@ -485,7 +485,7 @@ class Simulator(ClosedAttributes):
         """Issue Termination after a request to stop."""
         return self._status if self._status.succeeded else self._end_run()
 
-    # inside a step; `wanted` is the time that was asked for, s
+    # inside a step; `wanted` is the time where the call was to go, s
 
     def _advance_stride(self, target: float, wanted: float) -> bool:
         """A tenth of a second of steps or 1 MB of rows, or one step with a monitor or a rate to keep."""

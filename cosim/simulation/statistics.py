@@ -27,7 +27,7 @@ class Statistics:
     integrator_steps, rejections : int
         Of the integrator: steps that it took, attempts that it repeated.
     evaluations : int
-        Of the derivatives of the whole system, wherever they are asked for.
+        Of the derivatives of the whole system, inside steps and elsewhere.
     realizations : int
         Those of them that no step asked for: where a run begins, and after writes to the State.
     partial_evaluations : int

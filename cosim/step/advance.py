@@ -22,7 +22,13 @@ from cosim.step.failures import (
 )
 from cosim.step.histories import make_room, next_kink, remember
 from cosim.step.holds import forget_holds
-from cosim.step.integration import assemble, begin_integration, method_arrays, restart_integration, take_step
+from cosim.step.integration import (
+    assemble,
+    initialize_method,
+    integrate_step,
+    method_arrays,
+    restart_integration,
+)
 from cosim.step.realize import realize
 from cosim.step.recording import record_step
 from cosim.step.records import (
@@ -41,9 +47,9 @@ from cosim.step.step import BOTH_KINDS, SLIVER, asks_to_stop, end_step, is_near,
 from cosim.step.updates import (
     FAILED_STATUS,
     FIRST_PUBLISHES,
+    handle_signals,
     run_publishes,
     run_updates,
-    take_signals,
 )
 from cosim.step.witnesses import forget_located, start_witnesses
 
@@ -63,14 +69,14 @@ def initialize(run: Run, t: float) -> int:
     assemble(run)
     if run.course.suppressed == 0:
         run_updates(run, 1 << INITIALIZATION_CAUSE)
-    take_signals(run)
+    handle_signals(run)
     schedule_periods(run, True)
     check_timers(run)
     assemble(run)
     # Twice: a derivative that depends on a delayed value is known once there is a past.
     remember(run, BEFORE, math.inf)
     remember(run, BEFORE, math.inf)
-    begin_integration(run)
+    initialize_method(run)
     run.clock.jumped = 0.0
     report_notices(run)
     start_witnesses(run, goes_on)
@@ -164,7 +170,7 @@ def advance_smoothly(run: Run, t: float) -> int:
         fixed = run.method_settings.fixed_step
         if fixed != 0.0 and run.clock.time + fixed < t - SLIVER * fixed:
             stop = run.clock.time + fixed
-        take_step(run, stop)
+        integrate_step(run, stop)
         run.counts.steps += 1
         if is_stalled(run, t):
             raise Stalled()
@@ -244,8 +250,8 @@ def finish(run: Run) -> int:
     return REACHED
 
 
-STRETCH = 2_000  # steps; then it is asked whether they get shorter without end
-STRETCHES = 50  # after so many it is asked whether it would take too long at the pace of all of them
+STRETCH = 2_000  # steps; then `is_too_far` checks whether they get shorter without end
+STRETCHES = 50  # after so many it checks whether the rest would take too long at their mean length
 MOST_STEPS = 1e10  # that is, more than so many to the end
 MOST_WHEN_SLOWER = 1e9  # the same where one stretch after the other got less far
 SLOWER = 0.5  # less than that part of the one before

@@ -104,7 +104,7 @@ def uses_held_method(run: Run) -> bool:
     return can_hold(run) and run.holds.uses_own_method != 0.0
 
 
-def note_derivatives(run: Run, is_held: bool) -> None:
+def mark_held_derivatives(run: Run, is_held: bool) -> None:
     """Note whether the derivatives were computed with what holds witnesses."""
     if can_hold(run):
         run.holds.has_derivatives = 1.0 if is_held else 0.0
@@ -123,7 +123,7 @@ def is_held(run: Run, i: int) -> bool:
     return is_listed
 
 
-def leave_out_held(run: Run) -> None:
+def exclude_held(run: Run) -> None:
     """Look for crossings of all witnesses but those that are held."""
     for i in range(len(run.witnesses)):
         run.probes[i].direction = direction_of(run, i)
@@ -179,7 +179,7 @@ def realize_held(run: Run) -> None:
     status = walk(
         run.held_table, run.held_ints, first, last, run.clock.time, run.y, run.p, run.d, run.k, run.h, run.c
     )
-    note_derivatives(run, True)
+    mark_held_derivatives(run, True)
     if status != 0:
         run.failure.block = min(
             status - 1 - first + run.plan.derivatives.first, run.plan.derivatives.last - 1
@@ -233,7 +233,7 @@ def release_unpressed(run: Run) -> None:
         return
     run.holds.count = float(remaining)
     # the derivatives that are left in the cache are those with the holds
-    note_derivatives(run, False)
+    mark_held_derivatives(run, False)
     walk_here(run, run.plan.derivatives.first, run.plan.derivatives.last)
 
 
@@ -339,7 +339,7 @@ def release_moved(run: Run) -> None:
     run.holds.count = float(remaining)
 
 
-def note_held(run: Run) -> None:
+def store_held_rates(run: Run) -> None:
     """At the end of a step: how fast the held witnesses change."""
     count = held_count(run)
     if count > 0:
@@ -368,7 +368,7 @@ def is_endless(run: Run, i: int) -> bool:
     return MOST_REPEATS <= run.witnesses[i].repeats < REPORTED
 
 
-def begin_candidates(run: Run) -> None:
+def clear_candidates(run: Run) -> None:
     """Handlers are about to run; FIRED_BY says of which witnesses."""
     for i in range(len(run.witnesses)):
         if run.has_fired[i] != 0:
@@ -378,14 +378,14 @@ def begin_candidates(run: Run) -> None:
             run.switched_counts[i] = 0
 
 
-def gathers(run: Run, handler: Handler) -> bool:
+def collects_results(run: Run, handler: Handler) -> bool:
     """Whether what a handler writes says how its witness can be held."""
     if len(run.switched_counts) == 0 or handler.cause != TRIGGERED or handler.is_private != 0:
         return False
     return handler.flag >= 0 and handler.does != PUBLISH
 
 
-def note_result(run: Run, handler: Handler, result: Result, m: int, before: float, after: float) -> None:
+def collect_result(run: Run, handler: Handler, result: Result, m: int, before: float, after: float) -> None:
     """A handler of a witness has written a number."""
     i = handler.flag
     array = result.array
@@ -409,7 +409,7 @@ def pushes_it(run: Run, i: int) -> float:
     return largest
 
 
-def note_push(run: Run, i: int, sign: float) -> None:
+def store_push(run: Run, i: int, sign: float) -> None:
     """Keep how handlers have pushed the state last, of the events in a row, where a hold will have it."""
     hold = hold_of(run, i)
     largest = pushes_it(run, i)

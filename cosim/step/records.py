@@ -108,7 +108,7 @@ class WitnessOptions(Record):
 class Smoothness(Record):
     """How smooth a source is."""
 
-    at: int  # where in the cache it is told
+    at: int  # where in the cache it stands
     is_immediate: int  # whether it follows a delayed signal at once
 
 
@@ -267,7 +267,7 @@ class Evaluation(Record):
     stage: int  # RESTORED, NOTHING …
     touched: int  # whether all that has changed since the last evaluation is marked
     lowest: int  # the lowest stage that this invalidates
-    lowered: int  # the lowest stage that handlers have invalidated since the State was told
+    lowered: int  # the lowest stage that handlers have invalidated since the last `stage_out`
     evaluations: int  # statistics: whole ones, partial ones, rows called in these
     partial_evaluations: int
     rows_called: int
@@ -344,7 +344,7 @@ class PlacesHeader(Record):
 
 
 class Options(Record):
-    """What a run was asked for."""
+    """The accuracy of a run, and how exactly it meets scheduled times."""
 
     accuracy: float  # of the State (NaN: none)
     meeting: float  # how far from a scheduled time a host may call the end of a step, s
@@ -458,7 +458,7 @@ class Plan(Record):
     remembers: int  # whether there are any
     points_inside: int
     room: int  # entries that a step can bring to a history
-    side: int  # where in the cache the side of an instant is told
+    side: int  # where in the cache the side of an instant stands
     # the method
     method: MethodFunctions
     sizes: MethodSizes

@@ -371,7 +371,7 @@ class ArrayPlace(Record):
 ADDRESS, LENGTH = (place_in(ArrayPlace, name) for name in ("address", "length"))
 ARRAY_WIDTH = width_of(ArrayPlace)
 WHOLE_HEAD = ARRAY_WIDTH * len(ARRAYS) + 4
-"""Length of a head, with room for four numbers of who calls the Step by addresses."""
+"""Length of a head, with four spare words for compiled callers."""
 
 ENTRY_SIGNATURE = "Af>i"
 """Of every entry point: all arrays, a time; the answer is one of `codes`."""

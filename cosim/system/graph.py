@@ -172,7 +172,7 @@ class Graph:
         blocks = [self.blocks[i] for i in members]
         first, rows = blocks[0], merged_rows(blocks)
         for block in blocks:
-            block.give_up_rows()
+            block.count_merged_rows()
         return Block(
             first.function,
             rows,

@@ -82,7 +82,7 @@ class System(FixedAttributes):
     derivative_range : (int, int)
         The blocks of one evaluation of the derivatives, stages Time … Acceleration.
     inner_blocks : list of int
-        Those of them that have to run where only derivatives are asked for: inside the steps of a method.
+        Those of them that a method needs inside its steps, for derivatives alone.
     inner_range : (int, int)
         Where they stand in the table once more, one after the other, behind all others.
     projection : ndarray of int64, shape (11,)

@@ -286,7 +286,7 @@ class Wiring:
     def _convert(
         self, slot: Slot, target: Slot, scales: Sequence[tuple[float, float]], order: int, label: str
     ) -> None:
-        """A value or a derivative of this order, each by itself: who reads one waits for no other."""
+        """A value or a derivative of this order, each by itself: a reader of one waits for no other."""
         rows = []
         for i, (factor, offset) in enumerate(scales):
             at = self.assembly.constant("p", (factor, 0.0 if order else offset)).offset

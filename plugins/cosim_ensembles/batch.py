@@ -99,7 +99,7 @@ FRESH, BEGUN, ADVANCING, PENDING, ENDING, ENDED = range(6)
 STRIDE = 1000
 """Steps; then `Batch.stop` is read again."""
 STOPPED = 5
-"""What `run_batch` answers where it was asked to stop; the run that has begun is lost."""
+"""What `run_batch` returns after a request to stop; the run that has begun is lost."""
 
 BATCH_SIGNATURE = "iif>i"
 REDUCTION_SIGNATURE = "FF>f"

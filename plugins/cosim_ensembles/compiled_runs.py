@@ -166,7 +166,7 @@ class CompiledRuns:
         longer = np.zeros(2 * length)
         longer[:used] = self._state.arrays["h"][:used]
         self._state.arrays["h"] = longer
-        self._step.gather()
+        self._step.use_state()
         self._step.head[batch.HISTORY_LENGTH] = used
 
     def _store_failure(self, run: int, code: int) -> None:
@@ -174,7 +174,7 @@ class CompiledRuns:
         state, step = self._state, self._step
         room = state.arrays["h"]
         state.arrays["h"] = room[: int(step.head[batch.HISTORY_LENGTH])].copy()
-        step.gather()
+        step.use_state()
         step.stage_out(state)
         self._simulator.findings.clear()
         try:
@@ -182,4 +182,4 @@ class CompiledRuns:
         except SimulationError as error:
             self._block.failures[run] = FailedRun(run, error.time, error.reason, state.to_bytes())
         state.arrays["h"] = room
-        step.gather()
+        step.use_state()

@@ -43,7 +43,7 @@ from cosim_integrators.implicit.matrices import forget_foreign_matrices, forget_
 from cosim_integrators.implicit.newton import size_of_error
 from cosim_integrators.kit.error_norm import reported_error
 from cosim_integrators.kit.evaluation import evaluate, evaluate_stage
-from cosim_integrators.kit.kinks import begin_kink_search, is_cut_by_kink, may_be_cut
+from cosim_integrators.kit.kinks import is_cut_by_kink, may_be_cut, prepare_kink_search
 from cosim_integrators.kit.rounding import (
     LONGER,
     count_step,
@@ -197,7 +197,7 @@ def new_step(
             return NOT_FINITE
         copy_values(method.saved_memory(0), method.memory_numbers)
         forget_foreign_matrices(method)
-        begin_kink_search(method, system.c)
+        prepare_kink_search(method, system.c)
         target = t_stop
         measures = False
         if controlled:

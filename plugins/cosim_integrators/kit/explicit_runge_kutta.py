@@ -155,14 +155,14 @@ class ExplicitRungeKutta(CompiledIntegrator):
         self.attach(system, state)
         # Updates at the end of a step change what the extra stages read: they are taken at once then.
         if self.tableau.extra and system.has_updates:
-            self._take_extra_stages()
+            self._compute_extra_stages()
 
     def _complete(self) -> None:
         # A run completes a cubic only where it takes values from it itself; updates may have run since.
         if not (self.capabilities.cubic_until_completed and self._system.has_updates):
-            self._take_extra_stages()
+            self._compute_extra_stages()
 
-    def _take_extra_stages(self) -> None:
+    def _compute_extra_stages(self) -> None:
         """The extra stages of the last step, in arrays of their own; the State is not touched."""
         work = self._last
         if not self.tableau.extra or work.dense_ready or not work.start < math.inf:

@@ -57,7 +57,7 @@ def add_combination(method, row, step, y):
         y[m] = start[m] + step * y[m]
 
 
-def take_stages(system, method, t, t_end):
+def compute_stages(system, method, t, t_end):
     """All stages of a step from `t` to `t_end`; its start and first derivative are in `work`.
 
     Leaves the solution in `y` and the stages in `work`. Returns 0 or 1 + the index of a failed block.
@@ -96,7 +96,7 @@ def finish_step(system, method, t_end):
     return 0 if store_state(method.end, system.y, system.c) else -1
 
 
-def take_extra_stages(system, method, t):
+def compute_extra_stages(system, method, t):
     """The stages that only the dense output of the last step needs; `t` is its start.
 
     `y` and the cache are overwritten: they are not those of the State. Returns 0 or 1 + the index of a failed
@@ -115,11 +115,11 @@ def take_extra_stages(system, method, t):
 
 
 def complete_dense_output(system, method, t):
-    """`take_extra_stages` for the last step, unless that was done; see `cosim.contracts.method_layout`."""
+    """`compute_extra_stages` for the last step, unless that was done; see `cosim.contracts.method_layout`."""
     work = method.work
     if method.extra_stages == 0 or work.dense_ready != 0.0 or not work.start < math.inf:
         return 0
-    status = take_extra_stages(system, method, work.start)
+    status = compute_extra_stages(system, method, work.start)
     if status == 0:
         work.dense_ready = 1.0
     return status

@@ -28,10 +28,10 @@ from cosim_integrators.kit.explicit_stages import (
     ERROR,
     SECOND_ERROR,
     combine,
+    compute_stages,
     finish_step,
-    take_stages,
 )
-from cosim_integrators.kit.kinks import begin_kink_search, end_before_kink, is_cut_by_kink, may_be_cut
+from cosim_integrators.kit.kinks import end_before_kink, is_cut_by_kink, may_be_cut, prepare_kink_search
 from cosim_integrators.kit.own_past import (
     AS_ERROR,
     UNSETTLED,
@@ -147,7 +147,7 @@ def take_explicit_step(system, method, t, t_stop, limit):
         return NOT_FINITE
     target = t_stop
     has_saved_sizes = False
-    begin_kink_search(method, c)
+    prepare_kink_search(method, c)
     if controlled:
         if sizes_change(method, y):
             method.sizes.copy_to(method.sizes_at_start)
@@ -162,7 +162,7 @@ def take_explicit_step(system, method, t, t_stop, limit):
         t_end = step_end(t, longest, t_stop, controlled)
         step = t_end - t
         work.attempted_end = t_end
-        status = take_stages(system, method, t, t_end)
+        status = compute_stages(system, method, t, t_end)
         error = 0.0
         if status == 0 and controlled:
             error = estimated_error(method, y, step, method.floors)
@@ -266,7 +266,7 @@ def take_explicit_step_again(system, method, t_event):
     t_end = work.end
     code = DONE
     for _ in range(2):
-        status = take_stages(system, method, t, t_event)
+        status = compute_stages(system, method, t, t_event)
         if status == 0:
             status = finish_step(system, method, t_event)
         if status == 0:

@@ -126,7 +126,7 @@ def end_before_kink(t, kink, ideal):
     return kink if kink - t <= DIRECT * ideal else t + (1.0 - DIRECT) * (kink - t)
 
 
-def begin_kink_search(method, c):
+def prepare_kink_search(method, c):
     """At the start of a step: how often it may be taken again, and the numbers there."""
     work = method.work
     work.kink_cuts = 0.0

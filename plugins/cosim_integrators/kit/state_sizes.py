@@ -60,7 +60,7 @@ def least_floor(method, m):
     return floor_of(method, m, NEGLIGIBLE * min(1.0, method.sizes.all_states.largest_of_all))
 
 
-def begin_sizes(method):
+def reset_sizes(method):
     """At the beginning of a run nothing is known; steps of a fixed length leave it at that."""
     sizes = method.sizes
     floors = sizes.floors
