@@ -64,7 +64,7 @@ if TYPE_CHECKING:
     from cosim.component.history import History as History
     from cosim.component.history import history_at as history_at
     from cosim.component.history import margin as margin
-    from cosim.component.kinks import missed_kinks as missed_kinks
+    from cosim.component.kink_functions import missed_kinks as missed_kinks
     from cosim.component.values import NUMERIC as NUMERIC
     from cosim.component.values import words_of as words_of
     from cosim.contracts import method_layout as method_layout
@@ -141,8 +141,8 @@ if TYPE_CHECKING:
     from cosim.preparation.held_tables import HeldTables as HeldTables
     from cosim.preparation.method import Method as Method
     from cosim.preparation.method import prepared as prepared
-    from cosim.preparation.tables import POLICIES as POLICIES
-    from cosim.preparation.tables import Tables as Tables
+    from cosim.preparation.run_tables import POLICIES as POLICIES
+    from cosim.preparation.run_tables import Tables as Tables
     from cosim.rational import common_resolution as common_resolution
     from cosim.rational import periodic_time as periodic_time
     from cosim.rational import rational_time as rational_time
@@ -175,6 +175,7 @@ if TYPE_CHECKING:
     from cosim.simulation.statistics import Statistics as Statistics
     from cosim.step import failures as failures
     from cosim.step import records as records
+    from cosim.step.block_calls import lower_stage as lower_stage
     from cosim.step.constraints import CONSTRAINT_TOLERANCE as CONSTRAINT_TOLERANCE
     from cosim.step.constraints import NOT_MET as NOT_MET
     from cosim.step.constraints import corrections_of as corrections_of
@@ -186,7 +187,6 @@ if TYPE_CHECKING:
     from cosim.step.constraints import project_end as project_end
     from cosim.step.constraints import project_error as project_error
     from cosim.step.constraints import worth_projecting as worth_projecting
-    from cosim.step.evaluation import lower_stage as lower_stage
     from cosim.step.failures import EVENT as EVENT
     from cosim.step.failures import FAILED as FAILED
     from cosim.step.failures import GROW as GROW
@@ -222,6 +222,8 @@ if TYPE_CHECKING:
     from cosim.system import history_buffer as history_buffer
     from cosim.system.assembly import Assembly as Assembly
     from cosim.system.block_address import python_block_address as python_block_address
+    from cosim.system.blocks import Block as Block
+    from cosim.system.blocks import Slot as Slot
     from cosim.system.history_buffer import append_to_history as append_to_history
     from cosim.system.history_buffer import break_time as break_time
     from cosim.system.history_buffer import enter_piece as enter_piece
@@ -238,8 +240,6 @@ if TYPE_CHECKING:
     from cosim.system.kernel_code import KernelCode as KernelCode
     from cosim.system.kernel_code import kernel_code as kernel_code
     from cosim.system.projection import Projection as Projection
-    from cosim.system.schedule import Block as Block
-    from cosim.system.schedule import Slot as Slot
     from cosim.system.variable import Variable as Variable
     from cosim.unit_text import unit_product as unit_product
     from cosim.units import conversion as conversion

@@ -55,7 +55,7 @@ LAYERS = (
     ("cosim.registration",),
     ("cosim.component",),
     ("cosim.contracts",),
-    ("cosim.step.records", "cosim.step.views", "cosim.step.run"),
+    ("cosim.step.records", "cosim.step.run_parts", "cosim.step.run"),
     ("cosim.system",),
     ("cosim.step",),
     ("cosim.preparation",),

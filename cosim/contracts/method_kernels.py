@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.component.kinks import SIDE_OF_KINK
+from cosim.component.kink_functions import SIDE_OF_KINK
 from cosim.contracts.method_layout import Corrections, MethodSlots, Settings
 from cosim.last_made import last_made
 from cosim_compiler.record import words_of

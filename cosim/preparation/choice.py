@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from cosim.last_made import last_made
 from cosim.stage import Stage
 from cosim.step.records import Choice
-from cosim.system.schedule import Slot
+from cosim.system.blocks import Slot
 from cosim.system.system import System
 from cosim_compiler.record import words_of
 

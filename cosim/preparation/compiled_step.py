@@ -15,9 +15,9 @@ from cosim.preparation.entries import CALLED, enter
 from cosim.preparation.method import prepared
 from cosim.preparation.python_method import PythonMethod, held_weakly
 from cosim.preparation.restored import check_state
-from cosim.preparation.tables import tables_of
+from cosim.preparation.run_tables import tables_of
 from cosim.stage import Stage
-from cosim.step.evaluation import UNTOUCHED
+from cosim.step.block_calls import UNTOUCHED
 from cosim.step.failures import GROW, ForeignState
 from cosim.step.records import DERIVATIVES, INSTANCE, MOTION, NOTHING, REPORT, RESTORED, Plan
 from cosim.step.run import (
@@ -30,8 +30,8 @@ from cosim.step.run import (
     WHOLE_HEAD,
     Run,
 )
+from cosim.step.run_parts import Part
 from cosim.step.sliding_field import sliding_field
-from cosim.step.views import Part
 from cosim.system.block_address import block_address
 from cosim.system.state import COMPUTED, State
 from cosim.system.system import System

@@ -9,7 +9,7 @@ import math
 
 from cosim.component.history import BEFORE, margin
 from cosim.step.agenda import check_timers, next_event_time, schedule_periods, start_agenda
-from cosim.step.evaluation import lower_stage
+from cosim.step.block_calls import lower_stage
 from cosim.step.failures import (
     REACHED,
     STEPPED,

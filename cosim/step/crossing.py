@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.step.evaluation import probed
+from cosim.step.block_calls import probed
 from cosim.step.integration import interpolate
 from cosim.step.run import Reals, Run
 from cosim.step.search_points import (

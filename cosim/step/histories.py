@@ -23,8 +23,7 @@ from cosim.component.history import (
     REFINED,
     margin,
 )
-from cosim.step.copies import different
-from cosim.step.evaluation import copy_cache, probed, walk_here, walk_rows
+from cosim.step.block_calls import copy_cache, probed, walk_here, walk_rows
 from cosim.step.event_log import NOT_KNOWN_INSIDE, NOT_SMOOTH, report_finding
 from cosim.step.failures import BlockFailed, HistoryFull, HistoryOverrun
 from cosim.step.holds import has_held_derivatives
@@ -42,6 +41,7 @@ from cosim.step.records import (
     Swap,
 )
 from cosim.step.run import Integers, Reals, Run
+from cosim.step.saved_variables import different
 from cosim.walker import walk
 
 ROOM_FOR_STEP = 12  # entries: more than the ends of a step and the points inside it can bring

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from cosim.component.history import RING
-from cosim.step.evaluation import copy_cache, walk_here
+from cosim.step.block_calls import copy_cache, walk_here
 from cosim.step.event_log import HELD as FOUND_HELD
 from cosim.step.event_log import RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, report_finding
 from cosim.step.failures import BlockFailed, NothingToHoldBy

@@ -15,8 +15,8 @@ from cosim.contracts.method_layout import (
     OdeSystem,
 )
 from cosim.contracts.tolerances import LOOSEST_ACCURACY, SCALE, accuracy_of_step
+from cosim.step.block_calls import probed
 from cosim.step.constraints import assemble_system, has_corrections
-from cosim.step.evaluation import probed
 from cosim.step.event_log import GREW_BACK, report_finding
 from cosim.step.failures import REACHED, BlockFailed, ConstraintsNotMet, IntegrationFailed
 from cosim.step.holds import held_count, mark_held_derivatives, uses_held_method

@@ -7,15 +7,15 @@ import math
 from cosim.component.history import AFTER_ARRIVAL, BEFORE
 from cosim.step.advance import find_next_event, forget_answers
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
-from cosim.step.copies import different
+from cosim.step.block_calls import lower_stage
 from cosim.step.crossing import is_crossing
-from cosim.step.evaluation import lower_stage
 from cosim.step.failures import EVENT, REACHED, TERMINATED, EndlessEvents
 from cosim.step.histories import make_room, remember
 from cosim.step.holds import held_at, held_count
 from cosim.step.realize import realize
 from cosim.step.records import INSTANCE, MOTION, SAME_TIME, TIME_CAUSE
 from cosim.step.run import Run
+from cosim.step.saved_variables import different
 from cosim.step.step import (
     BOTH_KINDS,
     asks_to_stop,

@@ -9,7 +9,7 @@ On the grid alone, a row for each output time, the value is that after the event
 from __future__ import annotations
 
 from cosim.step.agenda import next_time
-from cosim.step.evaluation import copy_cache, probed, walk_rows
+from cosim.step.block_calls import copy_cache, probed, walk_rows
 from cosim.step.event_log import DRAIN_ROWS
 from cosim.step.failures import followed_by
 from cosim.step.histories import exchange_swapped, swaps_reach_instance

@@ -129,7 +129,7 @@ class PastRow(Record):
 
 
 class Node(Record):
-    """Rows of the schedule that are called together, see `evaluation`."""
+    """Rows of the schedule that are called together, see `block_calls`."""
 
     block: int
     first: int  # where in `ints` its rows begin

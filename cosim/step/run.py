@@ -49,7 +49,7 @@ from cosim.step.records import (
     WitnessKind,
     WitnessOptions,
 )
-from cosim.step.views import first, numbers, one, rows
+from cosim.step.run_parts import first, numbers, one, rows
 from cosim_compiler.calls import GROUP_AT
 from cosim_compiler.convention import compounds
 from cosim_compiler.foreign import integers_at, reals_at, table_at
@@ -87,7 +87,7 @@ class Arrays(NamedTuple):
     held_ints: Integers  # as `ints`, with what is held behind it
     probe: Integers  # a `Probe` for each witness
     places: Integers  # a `PlacesHeader`, then working space
-    reach: Integers  # see `evaluation`
+    reach: Integers  # see `block_calls`
     choice: Integers  # see `recording`
     rows: Reals  # an `OutputGrid`, then recorded rows
     log: Reals  # see `event_log`
@@ -210,7 +210,7 @@ class Run(Arrays):
     passing: Passing = one("scratch", Passing)
     pace: Pace = one("scratch", Pace)
 
-    # what follows which variables, see `evaluation`
+    # what follows which variables, see `block_calls`
     nodes: Rows[Node] = rows("reach", Node)
     reader_starts: Integers = numbers("reach")
     readers: Integers = numbers("reach")

@@ -18,7 +18,6 @@ import math
 
 from cosim.component.history import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
 from cosim.step.agenda import follow_clocks, next_event_time
-from cosim.step.copies import different, save_variables
 from cosim.step.crossing import MOST_PARTS
 from cosim.step.event_log import NOTICE, report_finding
 from cosim.step.failures import HandlerFailed, NothingTakesTime, PeriodLost, followed_by
@@ -44,6 +43,7 @@ from cosim.step.realize import realize
 from cosim.step.recording import record_update
 from cosim.step.records import DERIVATIVES, HALTED, MOTION, NO_ROWS, ON_GRID, PUBLISH, TRIGGERED
 from cosim.step.run import Run
+from cosim.step.saved_variables import different, save_variables
 from cosim.step.triggered import (
     exclude_pending,
     follow_handlers,

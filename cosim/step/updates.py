@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 
 from cosim.step.agenda import first_due, next_time, serve, waits_for
-from cosim.step.copies import copied_value, different, restore_variables, save_variables, set_copied
-from cosim.step.evaluation import lower_stage, number_of_variable, walk_here
+from cosim.step.block_calls import lower_stage, number_of_variable, walk_here
 from cosim.step.event_log import (
     CHANGE_WIDTH,
     EVENT_WIDTH,
@@ -56,6 +55,7 @@ from cosim.step.records import (
     Result,
 )
 from cosim.step.run import Run
+from cosim.step.saved_variables import copied_value, different, restore_variables, save_variables, set_copied
 from cosim.step.zeros import mark_set_witnesses
 from cosim.walker import call_python
 

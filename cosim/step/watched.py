@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.step.evaluation import copy_cache, probed
+from cosim.step.block_calls import copy_cache, probed
 from cosim.step.failures import BlockFailed
 from cosim.step.run import Integers, Reals, Run
 from cosim.walker import walk

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from cosim.step.block_calls import copy_cache, probed
 from cosim.step.crossing import (
     MOST_PARTS,
     PARTS,
@@ -11,7 +12,6 @@ from cosim.step.crossing import (
     first_crossing,
     is_crossing,
 )
-from cosim.step.evaluation import copy_cache, probed
 from cosim.step.event_log import NOT_A_NUMBER, WRONG_SIDE, report_finding
 from cosim.step.failures import BlockFailed, NoAccuracy, WrongSide
 from cosim.step.forecast import predict_crossings

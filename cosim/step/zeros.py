@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.step.evaluation import copy_cache, probed
+from cosim.step.block_calls import copy_cache, probed
 from cosim.step.holds import is_held
 from cosim.step.records import BOTH, FALLING, RISING, TRIGGERED, Handler
 from cosim.step.run import Run

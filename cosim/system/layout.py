@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from cosim.component.declaration import Declaration
-from cosim.system.schedule import Slot
+from cosim.system.blocks import Slot
 
 STATE_KINDS = ("position", "speed", "auxiliary")
 

@@ -19,7 +19,7 @@ from cosim.attributes import FixedAttributes
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
 from cosim.component.history import RING
-from cosim.component.kinks import SIDE_OF_KINK
+from cosim.component.kink_functions import SIDE_OF_KINK
 from cosim.component.values import read_numbers
 from cosim.errors import LookUpError, ModelError, SimulationError, StageError, StateError
 from cosim.html_table import html_table
@@ -29,6 +29,7 @@ from cosim.system import state_bytes
 from cosim.system.assembly import Assembly
 from cosim.system.block_address import block_address, python_block_address
 from cosim.system.block_failure import block_failure
+from cosim.system.blocks import Block, Slot
 from cosim.system.dependencies import Dependencies, places
 from cosim.system.derivative_structure import derivative_structure
 from cosim.system.input_lines import InputLines
@@ -36,7 +37,6 @@ from cosim.system.list_variables import list_variables
 from cosim.system.needed_blocks import NeededBlocks
 from cosim.system.parameter_check import ParameterCheck
 from cosim.system.projection import Projection
-from cosim.system.schedule import Block, Slot
 from cosim.system.signals import Signal, main_output
 from cosim.system.state import State
 from cosim.system.variable import Variable

@@ -6,7 +6,7 @@ import math
 
 import cosim
 from cosim_measures.histories import delayed_value, extrapolation_error, refine_history
-from cosim_measures.lookup import beyond, interpolation_kind
+from cosim_measures.interpolation_kind import beyond, interpolation_kind
 
 ITERATE, LIMIT = 0.0, 1.0  # of long_steps
 

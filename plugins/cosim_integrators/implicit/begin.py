@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from cosim.kit import redo_entry
 from cosim_integrators.implicit.implicit_method import OLD, ImplicitMethod
-from cosim_integrators.kit.begin import begin_run, continue_run
+from cosim_integrators.kit.start_of_run import begin_run, continue_run
 from cosim_integrators.kit.state_sizes import reset_sizes
 
 

@@ -41,8 +41,8 @@ from cosim_integrators.implicit.implicit_method import (
 from cosim_integrators.implicit.jacobian import make_jacobian
 from cosim_integrators.implicit.matrices import forget_foreign_matrices, forget_matrices, solve_real
 from cosim_integrators.implicit.newton import size_of_error
+from cosim_integrators.kit.counted_evaluation import evaluate, evaluate_stage
 from cosim_integrators.kit.error_norm import reported_error
-from cosim_integrators.kit.evaluation import evaluate, evaluate_stage
 from cosim_integrators.kit.kinks import is_cut_by_kink, may_be_cut, prepare_kink_search
 from cosim_integrators.kit.rounding import (
     LONGER,
@@ -56,7 +56,7 @@ from cosim_integrators.kit.rounding import (
 )
 from cosim_integrators.kit.start_of_step import copy_values, restore_start, save_start
 from cosim_integrators.kit.state_sizes import sizes_change
-from cosim_integrators.kit.step_control import (
+from cosim_integrators.kit.step_length import (
     LARGEST_GROWTH,
     LARGEST_SHRINK,
     NEARLY_IDEAL,

@@ -36,9 +36,9 @@ from cosim.kit import (
     step_without_states,
     width_of,
 )
-from cosim_integrators.kit.advance import ADVANCE_SIGNATURE, advance
-from cosim_integrators.kit.begin import begin_steps, restart_steps
 from cosim_integrators.kit.kinks import kink_room
+from cosim_integrators.kit.repeated_steps import ADVANCE_SIGNATURE, advance
+from cosim_integrators.kit.start_of_run import begin_steps, restart_steps
 
 if TYPE_CHECKING:
     State = Any

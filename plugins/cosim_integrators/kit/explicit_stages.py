@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from cosim.kit import redo_entry, store_state
-from cosim_integrators.kit.evaluation import evaluate, evaluate_stage
+from cosim_integrators.kit.counted_evaluation import evaluate, evaluate_stage
 from cosim_integrators.kit.explicit_method import ExplicitMethod
 from cosim_integrators.kit.start_of_step import copy_values
 

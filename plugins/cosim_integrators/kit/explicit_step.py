@@ -52,7 +52,7 @@ from cosim_integrators.kit.rounding import (
 )
 from cosim_integrators.kit.start_of_step import copy_values, restore_start, save_start
 from cosim_integrators.kit.state_sizes import set_floors_of_born_states, sizes_change
-from cosim_integrators.kit.step_control import (
+from cosim_integrators.kit.step_length import (
     NEARLY_IDEAL,
     end_reason,
     ideal_step,

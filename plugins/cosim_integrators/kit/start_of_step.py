@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from cosim.kit import store_state
-from cosim_integrators.kit.evaluation import evaluate
+from cosim_integrators.kit.counted_evaluation import evaluate
 
 
 def save_start(system, method, t, slope):

@@ -20,10 +20,10 @@ from cosim.kit import (
     step_entry,
     store_state,
 )
-from cosim_integrators.kit.begin import begin_run
-from cosim_integrators.kit.evaluation import evaluate_stage
+from cosim_integrators.kit.counted_evaluation import evaluate_stage
+from cosim_integrators.kit.start_of_run import begin_run
 from cosim_integrators.kit.start_of_step import copy_values, restore_start, save_start
-from cosim_integrators.kit.step_control import end_reason, step_end
+from cosim_integrators.kit.step_length import end_reason, step_end
 from cosim_integrators.second_order.second_order_method import SecondOrderMethod
 
 NOT_FINITE_STATUS, DIVERGED = -1, -2

@@ -63,10 +63,10 @@ from cosim.step.records import (
     WitnessOptions,
 )
 from cosim.step.run import Run
+from cosim.step.run_parts import DIRECTORY
 from cosim.step.search_points import numbers_of_points
-from cosim.step.views import DIRECTORY
+from cosim.system.blocks import Slot
 from cosim.system.list_variables import is_listed
-from cosim.system.schedule import Slot
 from cosim.system.system import BREAK_ORDER, System
 from cosim.system.timers import exact_time
 from cosim_compiler.record import place_in, width_of, words_of

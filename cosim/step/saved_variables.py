@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosim.step.evaluation import UNTOUCHED, follow_change, mark_change
+from cosim.step.block_calls import UNTOUCHED, follow_change, mark_change
 from cosim.step.records import IN_D, IN_K, IN_P, IN_Y
 from cosim.step.run import Integers, Reals, Run, Variables
 

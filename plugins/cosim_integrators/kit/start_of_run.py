@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from cosim.kit import BLOCK_FAILED, DONE, MethodArrays, has_corrections, project, redo_entry
-from cosim_integrators.kit.evaluation import evaluate
+from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.explicit_method import ExplicitMethod
 from cosim_integrators.kit.first_step import choose_first_step
 from cosim_integrators.kit.state_sizes import reset_sizes
