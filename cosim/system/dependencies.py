@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cosim.cause import EventCause
-from cosim.system.schedule import TIME, Block, Slot
+from cosim.system.blocks import TIME, Block, Slot
 
 if TYPE_CHECKING:
     System = Any

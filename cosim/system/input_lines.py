@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from cosim.errors import StateError
 from cosim.stage import Stage
 from cosim.system.assembly import Assembly
-from cosim.system.schedule import Slot
+from cosim.system.blocks import Slot
 from cosim.system.signals import Signal
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from cosim.component.declaration import Declaration
 from cosim.component.values import words_of
 from cosim.stage import Stage
-from cosim.system.schedule import Slot
+from cosim.system.blocks import Slot
 
 ALIAS = Declaration("cache")
 """Of a name for one element: what it is follows from nothing but the name."""
