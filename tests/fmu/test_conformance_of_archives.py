@@ -112,7 +112,14 @@ def test_a_terminal_has_a_force_or_a_motion_that_is_set(archives: Any) -> None:
 
 
 def test_units_are_those_that_the_joint_fixes() -> None:
-    units = {v.name: v.unit for v in select_variables(rod().build(), all=True)}
+    model = rod()
+    stone = model.body("stone", mass=1.0, inertia=(1, 1, 1))
+    model.joint("free", child=stone, name="flight")
+    found = select_variables(model.build(), all=True)
+    nominals = {v.name: v.nominal for v in found}
+    assert [nominals[f"flight.q[{i}]"] for i in (1, 4, 5, 7)] == [1.0, 1.0, None, None]
+    assert (nominals["hinge.angle"], nominals["hinge.rate"]) == (1.0, None)
+    units = {v.name: v.unit for v in found}
     expected = {"stop.lower": "rad", "stop.stiffness": "N.m/rad", "stop.dissipation": "s/rad"}
     assert {name: units[name] for name in expected} == expected
 

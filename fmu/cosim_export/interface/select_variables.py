@@ -319,10 +319,18 @@ def _variable(
         maximum=variable.maximum if causality in ("parameter", "input") else None,
         description=_about(variable, element),
         display_unit=DISPLAY_UNITS.get(unit, "") if type_ == "Real" else "",
-        nominal=variable.nominal if type_ == "Real" else None,
+        nominal=_nominal(system, variable, index) if type_ == "Real" else None,
         angle=element.angle,
         items=variable.words,
     )
+
+
+def _nominal(system: cosim.System, variable: Variable, index: int) -> float | None:
+    """The magnitude that is declared; of angles and quaternions, the coordinates of joints, it is fixed: 1."""
+    is_of_joint = variable.kind == "position" and system.parts[variable.path.partition(".")[0]].solved_by
+    if variable.nominal is None and is_of_joint and variable.unit(index) in ("rad", "1"):
+        return 1.0
+    return variable.nominal
 
 
 def _about(variable: Variable, element: _Element) -> str:

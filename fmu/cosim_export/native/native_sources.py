@@ -120,6 +120,9 @@ class NativeSources:
         if not has_clocks:
             self.program.periodic = {}
         clocks = {naming.path(path): clock for path, clock in self.program.periodic.items()}
+        if len(clocks) < len(self.program.periodic):
+            text = "two output clocks would have one name: leave them out (clocks)"
+            raise cosim.ModelError.of("naming", text)
         variables = renamed
         self.interface = FmuInterface.of_model(
             model, variables, settings, naming=naming.kind, has_arrays=has_arrays
