@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from itertools import accumulate
 from typing import TYPE_CHECKING
 
 import cosim
@@ -12,6 +11,7 @@ from cosim_dynamics.constraint_block import constraint_block
 from cosim_dynamics.constraint_groups import ConstraintGroup
 from cosim_dynamics.constraint_records import ConstraintRecords
 from cosim_dynamics.group_records import GroupState, Pivot, fronts_of
+from cosim_dynamics.mechanism import NOWHERE
 from cosim_dynamics.model_constraints import ModelConstraints
 from cosim_dynamics.tree_assembly import Accelerations, TreeAssembly
 
@@ -91,15 +91,16 @@ def _place_whole(parts: TreeAssembly) -> list[Slot]:
 
 
 def _place_groups(parts: TreeAssembly) -> list[Slot]:
-    """Allocate the arrays of `constraint_arrays`: of each name those of all groups one behind the other."""
-    groups, slots = parts.mechanism.groups, []
-    for name, size in ARRAYS.items():
-        sizes = [size(group.equations, group.members) for group in groups]
-        slot = parts.assembly.allocate(f"dynamics: {name} of constraints", sum(sizes))
-        for group, start in zip(groups, accumulate(sizes, initial=slot.offset), strict=False):
-            setattr(group, name, start)
-        slots.append(slot)
-    return slots
+    """Allocate the arrays of `constraint_arrays`, those of a group one behind the other."""
+    groups = parts.mechanism.groups
+    sizes = [[size(group.equations, group.members) for size in ARRAYS.values()] for group in groups]
+    slot = parts.assembly.allocate("dynamics: equations of constraints", sum(map(sum, sizes)))
+    at = slot.offset
+    for group, of_group in zip(groups, sizes, strict=True):
+        for name, size in zip(ARRAYS, of_group, strict=True):
+            setattr(group, name, at)
+            at += size
+    return [slot]
 
 
 def _place_fronts(parts: TreeAssembly) -> list[Slot]:
@@ -108,17 +109,48 @@ def _place_fronts(parts: TreeAssembly) -> list[Slot]:
     slots = []
     for group in mechanism.groups:
         fronts = fronts_of(mechanism, group)
-        sizes = [front.size for front in fronts]
+        places, size = share_places([front.size**2 for front in fronts], [front.parent for front in fronts])
         pivots = [mechanism.links[front.link].dofs + front.candidates for front in fronts]
-        group.front_entries = sum(n * n for n in sizes)
-        matrices = allocate("dynamics: fronts of constraints", group.front_entries)
-        values = allocate("dynamics: values of fronts", sum(sizes))
-        rooms = [count * (width_of(Pivot) + n) for count, n in zip(pivots, sizes, strict=True)]
+        rooms = [count * (width_of(Pivot) + front.size) for count, front in zip(pivots, fronts, strict=True)]
+        matrices = allocate("dynamics: fronts of constraints", size)
+        values = allocate("dynamics: values of fronts", sum(front.size for front in fronts))
         columns = allocate("dynamics: pivots of fronts", sum(rooms))
-        group.front_matrices = at_matrix = matrices.offset
         at_values, at_pivots = values.offset, columns.offset
-        for front, n, room in zip(fronts, sizes, rooms, strict=True):
-            front.matrix, front.values, front.pivots = at_matrix, at_values, at_pivots
-            at_matrix, at_values, at_pivots = at_matrix + n * n, at_values + n, at_pivots + room
+        for front, place, room in zip(fronts, places, rooms, strict=True):
+            front.matrix, front.values, front.pivots = matrices.offset + place, at_values, at_pivots
+            at_values, at_pivots = at_values + front.size, at_pivots + room
         slots += [matrices, values, columns]
     return slots
+
+
+def share_places(sizes: Sequence[int], parents: Sequence[int]) -> tuple[list[int], int]:
+    """Where to put the matrices of fronts so that those that are not needed at a time share memory.
+
+    A matrix is needed from the first front that it takes over to its own.
+
+    Parameters
+    ----------
+    sizes, parents : sequence of int
+        Of each matrix; the index of the front that takes it over, negative where there is none.
+
+    Returns
+    -------
+    list of int, int
+        Where each begins, and how much they take together.
+    """
+    places = [NOWHERE] * len(sizes)
+    rooms: list[tuple[int, int]] = []  # free ones, with where they begin
+    room_of: dict[int, tuple[int, int]] = {}
+    end = 0
+    for i, parent in enumerate(parents):
+        for needed in (i, parent):
+            if needed >= 0 and places[needed] == NOWHERE:
+                fitting = [room for room in rooms if room[0] >= sizes[needed]]
+                room = min(fitting, default=(sizes[needed], end))
+                if fitting:
+                    rooms.remove(room)
+                else:
+                    end += sizes[needed]
+                places[needed], room_of[needed] = room[1], room
+        rooms.append(room_of.pop(i))
+    return places, end

@@ -58,19 +58,28 @@ def factorize_along_tree(p: Any, c: Any, mechanism: Any, group: Any, arrays: Any
         is_off = p[equation.enabled] == 0.0 or equation.level < level
         arrays.state_of_equations[r] = IS_OFF if is_off else WAITS
         arrays.softness[r] = 0.0
-    entries = reals_at(c, group.front_matrices, group.front_entries)
-    for i in range(len(entries)):
-        entries[i] = 0.0
     fronts = fronts_of(mechanism, group)
     for front in fronts:
         F = matrix_of(c, front)
+        if front.takes_over == 0:
+            clear(c, front)
         add_body(p, c, mechanism, front, arrays, F)
         pivots = eliminate_joint(c, mechanism, front, arrays, F)
         if pivots == 0 or not eliminate_equations(c, mechanism, front, arrays, F, pivots):
             return False
         if front.parent >= 0:
-            hand_on(mechanism, front, F, matrix_of(c, fronts[front.parent]))
+            following = fronts[front.parent]
+            if front.is_first != 0:
+                clear(c, following)
+            hand_on(mechanism, front, F, matrix_of(c, following))
     return True
+
+
+def clear(c: Any, front: Any) -> None:
+    """Zeros in the matrix of a front."""
+    entries = reals_at(c, front.matrix, front.size * front.size)
+    for i in range(len(entries)):
+        entries[i] = 0.0
 
 
 def matrix_of(c: Any, front: Any) -> Any:

@@ -38,9 +38,7 @@ class GroupSlots(Record):
     values: int
     multipliers: int
 
-    # of the fronts together, see `front_factorization`
-    front_matrices: int
-    front_entries: int  # how many these have
+    # see `front_factorization`
     state_of_equations: int  # m: whether each waits, is off or was eliminated
     softness: int  # m: how much its bodies would give way to each if they had no joints
 
@@ -75,7 +73,9 @@ class FrontSlots(Record):
 
     link: int  # index among all
     size: int  # how many variables
-    matrix: int  # size by size, in the cache
+    takes_over: int  # whether others are taken over here
+    is_first: int  # of those that the next front takes over
+    matrix: int  # size by size, in the cache; others use the same place before and afterwards
     values: int  # one of each variable: right side, then solution
     pivots: (
         int  # `Pivot` of each degree of freedom, then of each candidate, each with one real of each variable

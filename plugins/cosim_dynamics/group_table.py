@@ -70,6 +70,10 @@ class GroupTable:
         record.fronts = len(group.fronts)
         couplings = couplings_by_link(group, terms_at)
         fronts = [self._front(group, front, couplings.get(front.link, [])) for front in group.fronts]
+        taken_over: set[int] = set()
+        for number, front in enumerate(fronts):
+            front.takes_over, front.is_first = number in taken_over, front.parent not in taken_over
+            taken_over.add(front.parent)
         record.fronts_at = self._add(fronts)
         return record
 

@@ -1,4 +1,4 @@
-"""Mechanisms of many loops: pairs of pendulums that rods hold together, and ladders of rods between two chains."""
+"""Mechanisms of many loops: pairs of pendulums with a rod each, and ladders of rods between two chains."""
 
 from __future__ import annotations
 
