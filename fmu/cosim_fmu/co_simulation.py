@@ -308,6 +308,7 @@ class CoSimulation(Coupling, ClosedAttributes):
         stream: ResultStream | None = None,
         time_limit: float | None = None,
         checkpoint: cosim.Checkpoint | str | PathLike[str] | None = None,
+        keep: Callable[[CoSimulationResult], object] | None = None,
     ) -> CoSimulationResult:
         """Instantiate, run to `until` and close everything, whatever happens.
 
@@ -339,6 +340,9 @@ class CoSimulation(Coupling, ClosedAttributes):
         checkpoint : Checkpoint or path_like, optional
             Gets the whole co-simulation from time to time, results so far included. Participants that cannot
             serialize their state are named before the first step.
+        keep : callable, optional
+            Gets the result when all steps are taken, or one has failed, and no participant has been freed: an
+            FMU that crashes at its end then takes nothing with it.
 
         Returns
         -------
@@ -355,6 +359,7 @@ class CoSimulation(Coupling, ClosedAttributes):
             KeyboardInterrupt of a run that was interrupted).
         """
         check_callable(progress, "progress", "the time, s")
+        check_callable(keep, "keep", "the result")
         check_callable(observe, "observe", "the time, s, and what is recorded, by path")
         if checkpoint is not None and not isinstance(checkpoint, cosim.Checkpoint):
             checkpoint = cosim.Checkpoint(checkpoint)
@@ -367,6 +372,7 @@ class CoSimulation(Coupling, ClosedAttributes):
                 real_time_rate=real_time_rate,
                 stream=stream,
                 checkpoint=checkpoint,
+                keep=keep,
             )
 
     def _simulate(

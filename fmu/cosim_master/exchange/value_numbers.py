@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from cosim.kit import black_box
+
 TABLED = ("string", "binary")
 """Types whose values are numbers into a table."""
 MOST = 2**53
@@ -43,6 +45,8 @@ class ValueNumbers:
             self._values[found] = value
             self._next += 1.0
             self.size += len(value)
+            if black_box.box is not None and isinstance(value, str):
+                black_box.box.write(("value", (found, value), {}))
         return found
 
     def value(self, kind: str, number: float) -> Any:
