@@ -133,6 +133,8 @@ class CoSimulation(ClosedAttributes):
         Offences of an SSP against the standard, which were read nevertheless.
     derived : dict of str to DerivedSignal
         What results show beside the variables: what the connectors of an SSP's own system give.
+    python_files : dict of str to Path
+        By participant: the Python file beside a scenario that was loaded for it.
 
     Raises
     ------
@@ -216,6 +218,7 @@ class CoSimulation(ClosedAttributes):
         self.findings: list[cosim.Problem] = []
         self.ssp: Any = None
         self.derived: dict[str, DerivedSignal] = {}
+        self.python_files: dict[str, Path] = {}
         self.options = dict(options or {})
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -244,6 +247,10 @@ class CoSimulation(ClosedAttributes):
     ) -> None:
         """Note the SSP that it was made of, its offences, and what its own connectors show."""
         self._set(ssp=ssp, findings=findings, derived=derived)
+
+    def note_python_files(self, files: Mapping[str, Path]) -> None:
+        """Note the Python files that were loaded for participants: summaries and checkpoints name them."""
+        self._set(python_files=dict(files))
 
     def with_step(self, step: float, algorithm: cosim.MasterAlgorithm) -> CoSimulation:
         """The same co-simulation with another communication step, s, and another algorithm."""

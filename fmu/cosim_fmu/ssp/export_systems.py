@@ -10,6 +10,7 @@ import cosim
 from cosim_fmu.abilities import ExportsFmu
 from cosim_fmu.export.names import c_identifier, element_name
 from cosim_fmu.master.co_simulation import CoSimulation
+from cosim_fmu.master.participants.component_participant import ComponentParticipant
 from cosim_fmu.master.wiring.connection import Connection
 from cosim_fmu.master.wiring.link import Link
 
@@ -76,13 +77,14 @@ def _connected_outputs(loop: CoSimulation, name: str) -> list[str]:
 
 
 def _new_names(loop: CoSimulation, name: str) -> dict[str, str]:
-    """The names that elements of arrays have in the FMU."""
-    arrays = loop.descriptions[name].arrays
-    return {
-        element: element_name(path, shape, index)
-        for path, (shape, elements) in arrays.items()
-        for index, element in enumerate(elements)
-    }
+    """The names that variables have in the FMU, where they are others."""
+    participant, description = loop.participants[name], loop.descriptions[name]
+    path_of = participant.path_of if isinstance(participant, ComponentParticipant) else str
+    found = {variable: path_of(variable) for variable in description.variables}
+    for array, (shape, elements) in description.arrays.items():
+        for index, element in enumerate(elements):
+            found[element] = element_name(path_of(array), shape, index)
+    return found
 
 
 def _connection(link: Link, names: Mapping[tuple[str, str], str]) -> Connection:

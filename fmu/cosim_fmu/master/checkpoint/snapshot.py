@@ -184,7 +184,7 @@ class Snapshot:
 def identity(run: SimulationRun) -> dict[str, Any]:
     """What has to be the same in the run that goes on."""
     loop = run.loop
-    paths = file_paths(loop.participants)
+    paths = file_paths(loop.participants) | loop.python_files
     return {
         "participants": {
             name: [description.kind, "" if (path := paths[name]) is None else file_digest(path)]

@@ -33,6 +33,8 @@ class CoSimulationStatistics:
         "compiled", and the algorithm, if it decides in Python.
     in_python : dict of str to str
         Participants that are called in Python at their place, and why.
+    python_files : dict of str to str
+        By participant: the Python file beside the scenario whose code it is.
     warnings : list of str
         What the user should know about the run, in sentences.
     """
@@ -48,4 +50,5 @@ class CoSimulationStatistics:
     algorithm: dict[str, float] = field(default_factory=dict)
     loop: str = ""
     in_python: dict[str, str] = field(default_factory=dict)
+    python_files: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)

@@ -92,7 +92,10 @@ class SimulationRun:
             derived=loop.derived,
         )
         reads = recorder.reads(loop.links)
-        self.statistics = CoSimulationStatistics(warnings=[*loop.warnings, *recorder.remarks])
+        self.statistics = CoSimulationStatistics(
+            python_files={name: file.name for name, file in loop.python_files.items()},
+            warnings=[*loop.warnings, *recorder.remarks],
+        )
         self.coupled = CoupledParticipants(
             *(loop.participants, loop.links, loop.order, reads, self.statistics, loop.descriptions),
             *(points, loop.step_multiple, StepThreads(min(loop.threads, len(loop.participants))), loop.bonds),

@@ -114,6 +114,7 @@ class CosimulateCommand(cosim.Command):
         self.report(
             participants={name: description.kind for name, description in loop.descriptions.items()},
             order=loop.order,
+            python_files=dict(loop.python_files),
             warnings=[*scenario.remarks, *loop.warnings],
         )
         if arguments.explain:
@@ -185,7 +186,7 @@ class CosimulateCommand(cosim.Command):
 
 def _source(scenario: Path, loop: CoSimulation) -> dict[str, Any]:
     """What results are from: the scenario and the files of the participants."""
-    paths = file_paths(loop.participants)
+    paths = file_paths(loop.participants) | loop.python_files
     files = {name: file_digest(path) for name, path in paths.items() if path is not None}
     return {"scenario": file_digest(scenario), "participants": files}
 
@@ -238,10 +239,11 @@ def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
 
 def header(loop: CoSimulation) -> str:
     """Who takes part, and in which order."""
-    rows, paths = [], file_paths(loop.participants)
+    rows, paths = [], file_paths(loop.participants) | loop.python_files
     for name, description in loop.descriptions.items():
         path = paths[name]
-        kind = description.kind + (", state saved and restored" if description.can_restore else "")
+        kind = "Python code, " * (name in loop.python_files)
+        kind += description.kind + (", state saved and restored" if description.can_restore else "")
         rows.append((name, "" if path is None else path.name, kind))
     widths = [max([len(row[i]) for row in rows] + [5 * (i == 0)]) for i in (0, 1)]
     lines = [
@@ -267,7 +269,9 @@ def summary(result: CoSimulationResult, target: Path) -> str:
         line += f"   most time in {slowest[0]}: {slowest[1]:.3g} s of {figures['wall_time']:.3g} s"
     message = [result.message] if result.message else []
     trust = [text] if (text := str(result.coupling)) else []
-    return "\n".join([*message, line, *trust, f"results → {target}"])
+    files = figures["python_files"]
+    code = [f"Python code of {', '.join(dict.fromkeys(files.values()))} was run: {', '.join(files)}"] * bool(files)
+    return "\n".join([*message, line, *trust, *code, f"results → {target}"])
 
 
 def _order(loop: CoSimulation) -> str:

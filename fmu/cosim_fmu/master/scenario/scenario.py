@@ -15,7 +15,7 @@ from cosim_fmu.master.participants.file_paths import file_paths
 from cosim_fmu.master.recording.recorder import Recorder
 from cosim_fmu.master.scenario.parameter_file import flat, read_parameters
 from cosim_fmu.master.scenario.scenario_changes import NAME, make_changes
-from cosim_fmu.master.scenario.scenario_participants import make_participant
+from cosim_fmu.master.scenario.scenario_participants import make_participant, python_file
 from cosim_fmu.master.scenario.scenario_variant import lay_over
 from cosim_fmu.master.wiring.connection import KEYS, Connection
 from cosim_fmu.master.wiring.default_experiment import only_experiment, step_of
@@ -50,6 +50,8 @@ class Scenario(ClosedAttributes):
         The file itself.
     participants : dict of str to object
         As `CoSimulation` takes them.
+    python_files : dict of str to Path
+        By participant: the Python file beside the scenario that was loaded for it.
     connections : list of str or dict
     starts : dict of str to object
     origins : dict of str to str
@@ -78,6 +80,7 @@ class Scenario(ClosedAttributes):
 
     source: TomlFile
     participants: dict[str, Any] = field(default_factory=dict)
+    python_files: dict[str, Path] = field(default_factory=dict)
     connections: list[Any] = field(default_factory=list)
     starts: dict[str, Any] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
@@ -169,6 +172,7 @@ class Scenario(ClosedAttributes):
                 p if isinstance(p, WiringProblem) else problem((p.where,), p.text) for p in error.problems
             ]
         if made is not None:
+            made.note_python_files(self.python_files)
             problems += self._check_run(made)
         problems = [fault for fault in problems if not self._follows(fault)]
         if problems or made is None:
@@ -239,6 +243,8 @@ class Scenario(ClosedAttributes):
             made = make_participant(self.source.path.parent, name, entry, self._say)
             if made is not None:
                 self.participants[name] = made
+                if (file := python_file(self.source.path.parent, entry)) is not None:
+                    self.python_files[name] = file
                 for key, kept in (
                     ("step", self.steps),
                     ("tolerance", self.tolerances),

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 import cosim
 from cosim_fmu.abilities import LOG_LEVELS
 from cosim_fmu.master.co_simulation import INSIDE
+from cosim_fmu.master.participants.python_participant import REFERENCE
 from cosim_fmu.master.scenario import scenario, scenario_changes, scenario_participants
 from cosim_fmu.master.wiring import connection
 from cosim_workbench.contracts import FileSchema
@@ -76,7 +77,11 @@ def _participant() -> dict[str, Any]:
     keys = {
         "fmu": {**TEXT, "description": "an FMU, from the folder of this file"},
         "model": {**TEXT, "description": "a model file of cosim"},
-        "type": {"enum": kinds, "description": "a registered kind of participant"},
+        "type": {
+            "anyOf": [{"enum": kinds}, {**TEXT, "pattern": f"^{REFERENCE.pattern}$"}],
+            "description": "a registered kind of participant, or a class of a Python file beside this one: "
+            '"controller:Thermostat"',
+        },
         "series": {**series, "description": "values over time: a file, or pairs of time and value"},
         "options": {**OBJECT, "description": "arguments of its constructor"},
         "parameters": {**OBJECT, "description": "start values of parameters and inputs"},

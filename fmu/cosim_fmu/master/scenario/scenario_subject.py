@@ -86,6 +86,7 @@ class ScenarioSubject(StudySubject):
             place = getattr(given, "path", given)
             if isinstance(place, (str, Path)) and Path(place).is_file():
                 files[name] = file_digest(Path(place))
+        files |= {name: file_digest(path) for name, path in scenario.python_files.items()}
         return {"model": files, "settings": {key: repr(value) for key, value in self._settings.items()}}
 
     def why_not_beside(self) -> str:
