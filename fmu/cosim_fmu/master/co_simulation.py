@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 from collections.abc import Callable, Mapping, Sequence
 from os import PathLike
@@ -31,6 +30,7 @@ from cosim_fmu.master.joint.joint_system import JointSystem
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.explain import explain
 from cosim_fmu.master.loop.probe_participants import probe_participants
+from cosim_fmu.master.loop.run_options import RunOptions
 from cosim_fmu.master.loop.simulation_run import SimulationRun
 from cosim_fmu.master.loop.time_limit import TimeLimit
 from cosim_fmu.master.participants.given_participants import configure, described, made_participants
@@ -56,7 +56,8 @@ from cosim_fmu.master.wiring.wiring import (
 )
 from cosim_fmu.master.wiring.wiring_problem import WiringProblem, problem
 
-INSIDE = ("nothing", "events", "steps")
+Recipe = tuple[Callable[..., "CoSimulation"], tuple[Any, ...], Mapping[str, Any]]
+"""What makes a co-simulation, and its arguments."""
 
 
 class CoSimulation(ClosedAttributes):
@@ -135,6 +136,8 @@ class CoSimulation(ClosedAttributes):
         What results show beside the variables: what the connectors of an SSP's own system give.
     python_files : dict of str to Path
         By participant: the Python file beside a scenario that was loaded for it.
+    run_options : RunOptions
+        What `simulate` does unless told otherwise; of a scenario what its file says.
 
     Raises
     ------
@@ -219,6 +222,7 @@ class CoSimulation(ClosedAttributes):
         self.ssp: Any = None
         self.derived: dict[str, DerivedSignal] = {}
         self.python_files: dict[str, Path] = {}
+        self.run_options = RunOptions()
         self.options = dict(options or {})
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -234,6 +238,14 @@ class CoSimulation(ClosedAttributes):
             hint = ""
         refuse_attribute(self, name, ["until"] if hint else [*options, "until"], hint)
 
+    def _note_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
+        self._recipe: Recipe = CoSimulation, positional, given
+
+    def __reduce__(self) -> Any:
+        """In another process it is made anew, of what it was made of here; without its results."""
+        known = {name: getattr(self, name) for name in ("python_files", "run_options", "start_values")}
+        return _made_again, (self._recipe, self.until, known)
+
     def _set(self, **found: Any) -> None:
         """Note what the co-simulation has found out about itself."""
         self.__dict__.update(found)
@@ -248,13 +260,17 @@ class CoSimulation(ClosedAttributes):
         """Note the SSP that it was made of, its offences, and what its own connectors show."""
         self._set(ssp=ssp, findings=findings, derived=derived)
 
-    def note_python_files(self, files: Mapping[str, Path]) -> None:
-        """Note the Python files that were loaded for participants: summaries and checkpoints name them."""
-        self._set(python_files=dict(files))
+    def read_from_scenario(
+        self, until: float, python_files: Mapping[str, Path], options: RunOptions
+    ) -> None:
+        """Note what a scenario says of its run, and the Python files that were loaded for participants."""
+        self._set(python_files=dict(python_files), run_options=options)
+        self.until = until
 
     def with_step(self, step: float, algorithm: cosim.MasterAlgorithm) -> CoSimulation:
         """The same co-simulation with another communication step, s, and another algorithm."""
-        other = copy.copy(self)
+        other = object.__new__(CoSimulation)
+        other._set(**self.__dict__)
         other._set(step=step, algorithm=algorithm)
         return other
 
@@ -266,6 +282,36 @@ class CoSimulation(ClosedAttributes):
     @until.setter
     def until(self, time: float | str | None) -> None:
         self._until = None if time is None else seconds(time, "until")
+
+    @classmethod
+    def from_file(cls, path: str | Path, variant: str | None = None, **options: Any) -> CoSimulation:
+        """The co-simulation of a scenario file (TOML); an SSP is read by `from_ssp`.
+
+        Parameters
+        ----------
+        path : str or Path
+        variant : str, optional
+            Name of a table of ``[variants]``, which is laid over the others.
+        **options
+            As for the constructor (``step``, ``algorithm``, ``starts`` …), instead of what the file says;
+            ``starts`` count beside those of the file.
+
+        Returns
+        -------
+        CoSimulation
+            Its `until` and `run_options` are those of the file: ``simulate()`` runs it as
+            ``cosim cosimulate`` does.
+
+        Raises
+        ------
+        ModelError
+            Every fault, with its line.
+        """
+        from cosim_fmu.master.scenario.scenario import Scenario
+
+        loop = Scenario.read(path, variant).couple(**options)
+        loop._recipe = CoSimulation.from_file, (Path(path).absolute(), variant), options
+        return loop
 
     @classmethod
     def from_ssp(
@@ -305,7 +351,10 @@ class CoSimulation(ClosedAttributes):
         """
         from cosim_fmu.ssp.couple import couple_ssp
 
-        return couple_ssp(path, variant, starts, inputs, **options)
+        loop = couple_ssp(path, variant, starts, inputs, **options)
+        given = {"starts": starts, "inputs": inputs, **options}
+        loop._recipe = CoSimulation.from_ssp, (Path(path).absolute(), variant), given
+        return loop
 
     def to_ssp(self, path: str | Path, until: float | None = None, **export: Any) -> Path:
         """Write an SSP that other tools run, valid against the schemas of the standard.
@@ -340,10 +389,11 @@ class CoSimulation(ClosedAttributes):
         record: str | Sequence[str] | None = None,
         observe: Callable[[float, Mapping[str, float]], bool | None] | None = None,
         real_time_rate: float = math.inf,
-        inside: str = "events",
+        inside: str | None = None,
         stream: ResultStream | None = None,
         time_limit: float | None = None,
         checkpoint: cosim.Checkpoint | str | PathLike[str] | None = None,
+        interval: float | str | None = None,
     ) -> CoSimulationResult:
         """Instantiate, run to `until` and close everything, whatever happens.
 
@@ -355,16 +405,16 @@ class CoSimulation(ClosedAttributes):
             Called with the time (s) at most twenty times a second and at the end; answering False
             stops the run.
         record : str or sequence of str, optional
-            What to record (`Recorder`).
+            What to record (`Recorder`); outputs and what is connected, or what a scenario says, unless given.
         observe : callable, optional
             Called at every communication point with the time (s) and what is recorded, by path; answering
             False stops the run. It costs the speed of the compiled loop.
         real_time_rate : float
             Simulated seconds in a second of the wall clock, at most; what came too late is counted in the
             statistics (``overruns``, ``largest_lag``).
-        inside : str
-            What is recorded between the communication points: "nothing"; both sides of "events"; also
-            values where participants that tell them make "steps" of their own (those of the integrator, and
+        inside : str, optional
+            What is recorded between the communication points: "nothing"; both sides of "events" (unless
+            given); also values where participants that tell them make "steps" of their own (those of the integrator, and
             intermediate updates of FMI 3.0).
         stream : ResultStream, optional
             Takes what is recorded while the run goes on, so that a long one needs no more memory than a
@@ -375,6 +425,9 @@ class CoSimulation(ClosedAttributes):
         checkpoint : Checkpoint or path_like, optional
             Gets the whole co-simulation from time to time, results so far included. Participants that cannot
             serialize their state are named before the first step.
+        interval : float or str, optional
+            Between two communication points that the result shows, s: a multiple of the step; every point
+            unless given. Events and the end are shown in any case.
 
         Returns
         -------
@@ -394,11 +447,16 @@ class CoSimulation(ClosedAttributes):
         check_callable(observe, "observe", "the time, s, and what is recorded, by path")
         if checkpoint is not None and not isinstance(checkpoint, cosim.Checkpoint):
             checkpoint = cosim.Checkpoint(checkpoint)
-        with TimeLimit(time_limit, self.participants.values()) as limit:
+        options = self.run_options.given(
+            record=[record] if isinstance(record, str) else record,
+            inside=inside,
+            interval=interval,
+            time_limit=time_limit,
+        )
+        with TimeLimit(options.time_limit, self.participants.values()) as limit:
             return self._simulate(
-                *(until, limit, inside),
+                *(until, limit, options),
                 progress=progress,
-                record=[record] if isinstance(record, str) else record,
                 observe=observe,
                 real_time_rate=real_time_rate,
                 stream=stream,
@@ -406,20 +464,19 @@ class CoSimulation(ClosedAttributes):
             )
 
     def _simulate(
-        self, until: float | str | None, limit: TimeLimit, inside: str, **settings: Any
+        self, until: float | str | None, limit: TimeLimit, options: RunOptions, **settings: Any
     ) -> CoSimulationResult:
         until = self.until if until is None else until
         if until is None:
             raise cosim.ModelError.of("master.until", "is missing: give the end of the run, in seconds")
         points = CommunicationPoints(self.start, seconds(until, "until"), self.step)
         problems = check_last_step(self.descriptions, self.step_multiple, points)
-        if inside not in INSIDE:
-            problems.append(problem(("output", "inside"), f"is {inside!r}, needs {either(INSIDE)}"))
+        problems += options.faults(self.step)
         if problems:
             raise cosim.ModelError(problems)
         self.settle_order()
         going_on, self._going_on = self._going_on, None
-        self._run = run = SimulationRun(self, points, limit, going_on, inside=inside, **settings)
+        self._run = run = SimulationRun(self, points, limit, going_on, options=options, **settings)
         try:
             result = run.result()
         except BaseException as error:
@@ -636,9 +693,12 @@ class CoSimulation(ClosedAttributes):
         return "\n".join([explain(*told, joint=self.joint), *inside, *once, *found, *self.warnings])
 
 
-def either(names: Sequence[str]) -> str:
-    """Names in a sentence: ``'a', 'b' or 'c'``."""
-    return ", ".join(map(repr, names[:-1])) + f" or {names[-1]!r}"
+def _made_again(recipe: Recipe, until: float | None, known: Mapping[str, Any]) -> CoSimulation:
+    make, positional, given = recipe
+    made = make(*positional, **given)
+    made._set(**known)
+    made.until = until
+    return made
 
 
 def _seconds(step: float | str, problems: list[WiringProblem]) -> float:

@@ -37,8 +37,6 @@ class SspRun:
     options: dict[str, Any] = field(default_factory=dict)
     until: float = 0.0
     findings: list[cosim.Problem] = field(default_factory=list)
-    signals: list[str] | None = None
-    inside: str = "events"
     file: Path | None = None
 
     @staticmethod

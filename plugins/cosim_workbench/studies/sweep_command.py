@@ -11,11 +11,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 import cosim
-from cosim_workbench.contracts import StudySubject
 from cosim_workbench.plot import check_plot
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.studies.cluster import cluster_executor
 from cosim_workbench.studies.study import Study
+from cosim_workbench.studies.studied import studied
 from cosim_workbench.studies.study_progress import study_progress
 from cosim_workbench.studies.study_table import StudyTable
 from cosim_workbench.studies.subject_runs import PLACES
@@ -44,7 +44,7 @@ class SweepCommand(cosim.Command):
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The model, what is varied, what is kept."""
-        parser.add_argument("model", type=Path, help="a model file or a scenario (TOML)")
+        parser.add_argument("model", type=Path, help="a model file or a scenario (TOML), or an SSP")
         parser.add_argument(
             "--vary",
             action="append",
@@ -142,14 +142,10 @@ def _run(arguments: argparse.Namespace, settings: dict[str, Any], folder: Path) 
 
 def _model(path: Path, settings: dict[str, Any]) -> Any:
     """A model, or what a plugin reads this file as."""
-    subjects: list[type[StudySubject]] = [e.cls for e in cosim.registry().entries("study_subject")]
-    for subject in subjects:
-        if subject.reads(path):
-            return subject(path, {key: value for key, value in settings.items() if key != "threads"})
-    model = cosim.Model.from_file(path)
-    if "until" not in {**model.simulation, **settings}:  # no guess, as `cosim run` makes: it costs many runs
+    model = studied(path, {key: value for key, value in settings.items() if key != "threads"})
+    if isinstance(model, cosim.Model) and "until" not in {**model.simulation, **settings}:
         fault = "gives no end of the runs: write until = … into [simulation], or --until"
-        raise cosim.ModelError.of(str(path), fault)
+        raise cosim.ModelError.of(str(path), fault)  # no guess, as `cosim run` makes: it costs many runs
     return model
 
 

@@ -22,9 +22,11 @@ from cosim_fmu.master.loop.initialize_participants import initialize_participant
 from cosim_fmu.master.loop.pace import Pace
 from cosim_fmu.master.loop.participant_events import events_inside, in_order, without_returns
 from cosim_fmu.master.loop.printed_in_calls import printed_in_calls
+from cosim_fmu.master.loop.run_options import RunOptions
 from cosim_fmu.master.loop.step_threads import StepThreads
 from cosim_fmu.master.loop.time_limit import TimeLimit
 from cosim_fmu.master.participants.same_folder import same_folder
+from cosim_fmu.master.recording.kept_points import KeptPoints
 from cosim_fmu.master.recording.recorder import Recorder
 from cosim_fmu.master.trust.co_simulation_result import CoSimulationResult
 from cosim_fmu.master.trust.judge_coupling import judge_coupling
@@ -52,7 +54,9 @@ class SimulationRun:
     limit : TimeLimit
     going_on : Snapshot or None
         From where; None from the start.
-    progress, record, observe, real_time_rate, inside, stream, checkpoint
+    options : RunOptions
+        What is recorded.
+    progress, observe, real_time_rate, stream, checkpoint
         As for `CoSimulation.simulate`.
 
     Raises
@@ -69,25 +73,26 @@ class SimulationRun:
         limit: TimeLimit,
         going_on: Snapshot | None,
         *,
+        options: RunOptions,
         progress: Callable[[float], bool | None] | None,
-        record: Sequence[str] | None,
         observe: Observer | None,
         real_time_rate: float,
-        inside: str,
         stream: ResultStream | None,
         checkpoint: cosim.Checkpoint | None,
     ) -> None:
         assert loop.algorithm is not None
         self.loop, self.algorithm = loop, loop.algorithm
         self._points, self._limit = points, limit
-        self._progress, self._observe, self._inside, self._stream = progress, observe, inside, stream
+        self._progress, self._observe, self._inside, self._stream = progress, observe, options.inside, stream
         self._checkpoint, self._going_on, self._wait = checkpoint, going_on, 0.0
         if checkpoint is not None or going_on is not None:
             check_serializes(loop.descriptions, stream)
+        every = options.every(loop.step)
         recorder = Recorder(
-            *(loop.descriptions, loop.links, record),
+            *(loop.descriptions, loop.links, options.record),
             inner=() if loop.joint is None else loop.joint.links,
-            records_between_points=inside != "nothing",
+            records_between_points=options.inside != "nothing",
+            points=None if every == 1 else KeptPoints(loop.start, loop.step, every),
             stream=stream,
             derived=loop.derived,
         )
@@ -130,7 +135,7 @@ class SimulationRun:
         """
         if self._stream is not None:
             raise cosim.CosimError("there is no run whose rows are kept here")
-        return self.recorder.result(events=[], statistics=vars(self.statistics), message=why)
+        return self.recorder.result(ends=False, events=[], statistics=vars(self.statistics), message=why)
 
     def snapshot(self) -> Snapshot:
         """The whole co-simulation at the communication point that it has reached.

@@ -73,6 +73,15 @@ class InstanceParticipant(cosim.Participant):
         self._specials: dict[tuple[str, ...], frozenset[str]] = {}
         self._keeps, self._kept = False, KeptInstance()
 
+    def _note_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
+        path, *others = positional or (given["path"],)
+        more = {name: value for name, value in given.items() if name != "path"}
+        self._made_with = Path(path).absolute(), tuple(others), more
+
+    def __reduce__(self) -> Any:
+        """In another process it is made anew of its file, without a log."""
+        return _made_again, (type(self), *self._made_with)
+
     @property
     def messages(self) -> list[str]:
         """What the FMU has logged, the last hundred messages."""
@@ -513,3 +522,9 @@ MODES = (
     modes.TERMINATED,
 )
 """As one byte of a serialized state."""
+
+
+def _made_again(
+    kind: Callable[..., InstanceParticipant], path: Path, others: tuple[Any, ...], more: Mapping[str, Any]
+) -> InstanceParticipant:
+    return kind(path, *others, **more)

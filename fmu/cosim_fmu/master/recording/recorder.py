@@ -15,6 +15,7 @@ from cosim_fmu.master.loop.drive import Drive
 from cosim_fmu.master.loop.inner_values import InnerValues
 from cosim_fmu.master.recording.derived_signal import DerivedSignal
 from cosim_fmu.master.recording.inner_rows import InnerRow, InputCourse, row_before, with_inner_rows
+from cosim_fmu.master.recording.kept_points import KeptPoints
 from cosim_fmu.master.recording.text_numbers import TextNumbers
 from cosim_fmu.master.trust.co_simulation_result import CoSimulationResult
 from cosim_fmu.master.wiring.link import Link
@@ -48,6 +49,8 @@ class Recorder:
         Takes the rows while the run goes on; the result has the first and the last one alone.
     derived : mapping of str to DerivedSignal
         What is shown beside the variables, by name; patterns choose among them, too.
+    points : KeptPoints, optional
+        Which communication points the result shows; all of them unless given.
 
     Attributes
     ----------
@@ -70,7 +73,9 @@ class Recorder:
         records_between_points: bool = True,
         stream: ResultStream | None = None,
         derived: Mapping[str, DerivedSignal] | None = None,
+        points: KeptPoints | None = None,
     ) -> None:
+        self._points = points
         self.records_between_points = records_between_points
         self._stream, self._base, self._pending = stream, 0, 0
         self._has_begun = False
@@ -236,17 +241,24 @@ class Recorder:
         named = self._named(np.array([row], dtype=np.float64).reshape(1, len(self.ports)))
         return {name: column.tolist()[0] for name, column in named.items()}
 
-    def result(self, **more: Any) -> CoSimulationResult:
-        """Everything recorded so far; `more` is for the constructor of `Result`."""
+    def result(self, *, ends: bool = True, **more: Any) -> CoSimulationResult:
+        """Everything recorded so far; `more` is for the constructor of `Result`.
+
+        Parameters
+        ----------
+        ends : bool
+            Whether the run ends here: the last point is shown, wherever it lies.
+        **more
+        """
         times, table = self._joined()
         more = {**more, "findings": self._findings(times, table)}
         if self._stream is not None:
-            self._append(times, table, self._inner)
+            self._append(times, table, self._inner, ends=ends)
             first = self._first or (times[:1], table[:1])
             times = np.concatenate([first[0], times[-1:]])
             table = np.concatenate([first[1], table[-1:]])
-        elif self._inner and times.size:
-            times, table = self._with_inner(times, table, self._inner)
+        else:
+            times, table = self._shown_rows(times, table, self._inner, ends=ends)
         result = self._as_result(times, table, **more)
         if self._stream is not None:
             self._stream.close(result)
@@ -291,7 +303,7 @@ class Recorder:
         last = times.size - 1
         placed = [(row_before(times, self._shifted(point)), point) for point in self._inner]
         self._first = self._first or (times[:1], table[:1])
-        self._append(times, table, [point for k, point in placed if k < last])
+        self._append(times, table, [point for k, point in placed if k < last], ends=False)
         self._inner = [point for k, point in placed if k >= last]
         if any(k == last - 1 for k, _ in placed):  # then the point where that step ended has a second row
             self._inner.insert(0, InnerRow(self._base + last - 1, 0, -math.inf, {}))
@@ -319,16 +331,47 @@ class Recorder:
         return sorted(self._missing.values(), key=lambda finding: finding.time)
 
     def _append(
-        self, times: NDArray[np.float64], table: NDArray[np.float64], points: Sequence[InnerRow]
+        self,
+        times: NDArray[np.float64],
+        table: NDArray[np.float64],
+        points: Sequence[InnerRow],
+        *,
+        ends: bool,
     ) -> None:
         """Give rows to the stream, but for the first one when it was in the last piece."""
         assert self._stream is not None
+        skips = self._has_begun
+        self._has_begun = True
+        times, table = self._shown_rows(times, table, points, ends=ends, skips=skips)
+        if times.size:
+            self._stream.append(self._as_result(times, table))
+
+    def _shown_rows(
+        self,
+        times: NDArray[np.float64],
+        table: NDArray[np.float64],
+        points: Sequence[InnerRow],
+        *,
+        ends: bool,
+        skips: bool = False,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The rows that a result shows: with those between, without points that are not kept.
+
+        Parameters
+        ----------
+        times, table, points
+        ends : bool
+            Whether the run ends with them.
+        skips : bool
+            Leave out the first one.
+        """
         if points and times.size:
             times, table = self._with_inner(times, table, points)
-        first = int(self._has_begun)
-        self._has_begun = True
-        if times.size > first:
-            self._stream.append(self._as_result(times[first:], table[first:]))
+        if self._points is not None and times.size:
+            kept = self._points.of(times, ends=ends)
+            kept[:1] &= not skips
+            return times[kept], table[kept]
+        return (times[1:], table[1:]) if skips else (times, table)
 
     def _shifted(self, point: InnerRow) -> InnerRow:
         return point._replace(after=point.after - self._base)

@@ -157,7 +157,11 @@ class CosimulateCommand(cosim.Command):
         saved = None if streams else SavedRows(loop, sink, target)
         try:
             with last_words(save):
-                settings = _settings(scenario, arguments.real_time, stream, checkpoint)
+                settings = {
+                    "real_time_rate": arguments.real_time,
+                    "stream": stream,
+                    "checkpoint": checkpoint,
+                }
                 result = _simulate(loop, until, settings, saved, quiet=arguments.quiet)
         except (cosim.SimulationError, KeyboardInterrupt):
             save()
@@ -270,8 +274,8 @@ def summary(result: CoSimulationResult, target: Path) -> str:
     message = [result.message] if result.message else []
     trust = [text] if (text := str(result.coupling)) else []
     files = figures["python_files"]
-    code = [f"Python code of {', '.join(dict.fromkeys(files.values()))} was run: {', '.join(files)}"] * bool(files)
-    return "\n".join([*message, line, *trust, *code, f"results → {target}"])
+    code = [f"ran the Python code of {', '.join(dict.fromkeys(files.values()))} ({', '.join(files)})"]
+    return "\n".join([*message, line, *trust, *(code if files else []), f"results → {target}"])
 
 
 def _order(loop: CoSimulation) -> str:
@@ -303,20 +307,6 @@ def _checkpoint(arguments: argparse.Namespace) -> cosim.Checkpoint | None:
     except cosim.UnitError as error:
         raise cosim.UnitError(f"--checkpoint-every: {error}") from None
     return cosim.Checkpoint(arguments.checkpoint, every)
-
-
-def _settings(
-    scenario: Scenario | SspRun, rate: float, stream: ResultStream | None, checkpoint: cosim.Checkpoint | None
-) -> dict[str, Any]:
-    """Of the run, for `CoSimulation.simulate`."""
-    return {
-        "record": scenario.signals,
-        "real_time_rate": rate,
-        "inside": scenario.inside,
-        "stream": stream,
-        "time_limit": getattr(scenario, "time_limit", None),
-        "checkpoint": checkpoint,
-    }
 
 
 def write_coupling(target: Path, report: CouplingReport) -> None:

@@ -8,9 +8,10 @@ from pathlib import Path
 from typing import Any
 
 import cosim
-from cosim.kit import ClosedAttributes
-from cosim_fmu.master.co_simulation import INSIDE, CoSimulation, either
+from cosim.kit import ClosedAttributes, seconds
+from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
+from cosim_fmu.master.loop.run_options import INSIDE, RunOptions, either
 from cosim_fmu.master.participants.file_paths import file_paths
 from cosim_fmu.master.recording.recorder import Recorder
 from cosim_fmu.master.scenario.parameter_file import flat, read_parameters
@@ -35,7 +36,7 @@ TABLES = (
     "variants",
 )
 MASTER = ("algorithm", "options", "step", "until", "start", "tolerance", "threads", "time_limit")
-OUTPUT = ("signals", "file", "inside")
+OUTPUT = ("signals", "file", "inside", "interval", "decimation")
 
 
 @dataclass
@@ -74,6 +75,10 @@ class Scenario(ClosedAttributes):
     signals : list of str or None
     inside : str
         What is recorded inside the steps (`CoSimulation.simulate`).
+    interval : float or None
+        Between recorded communication points, s.
+    decimation : int
+        Each so many communication points one is recorded.
     file : Path or None
         For the results.
     """
@@ -98,6 +103,8 @@ class Scenario(ClosedAttributes):
     time_limit: float | None = None
     signals: list[str] | None = None
     inside: str = "events"
+    interval: float | None = None
+    decimation: int = 1
     file: Path | None = None
     _problems: list[WiringProblem] = field(default_factory=list)
     _outer: set[str] = field(default_factory=set)
@@ -135,12 +142,17 @@ class Scenario(ClosedAttributes):
         entries = self.source.data.get(NAME, [])
         return [
             f"changes[{i}] is at {time:g} s, behind the end of the run at {until:g} s: it changes nothing"
-            for i, time in enumerate(cosim.parse_quantity(entry["at"], "s") for entry in entries)
-            if time > until
+            for i, entry in enumerate(entries)
+            if "at" in entry and (time := cosim.parse_quantity(entry["at"], "s")) > until
         ]
 
-    def couple(self) -> CoSimulation:
+    def couple(self, **options: Any) -> CoSimulation:
         """The co-simulation, checked.
+
+        Parameters
+        ----------
+        **options
+            Of `CoSimulation`, in place of what the file says; ``starts`` beside those of the file.
 
         Raises
         ------
@@ -150,21 +162,7 @@ class Scenario(ClosedAttributes):
         problems = list(self._problems)
         made = None
         try:
-            made = CoSimulation(
-                self.participants,
-                self.connections,
-                self.algorithm,
-                self.step,
-                options=self.options,
-                starts=self.starts,
-                start=self.start,
-                tolerance=self.tolerance,
-                tolerances=self.tolerances,
-                steps=self.steps,
-                feedthrough=self.feedthrough,
-                threads=self.threads,
-                bonds=self.bonds,
-            )
+            made = CoSimulation(self.participants, self.connections, **self._arguments(options))
         except cosim.FmuError as error:
             problems.append(problem(self._key_of(error.fmu), str(error)))
         except cosim.ModelError as error:
@@ -172,14 +170,27 @@ class Scenario(ClosedAttributes):
                 p if isinstance(p, WiringProblem) else problem((p.where,), p.text) for p in error.problems
             ]
         if made is not None:
-            made.note_python_files(self.python_files)
             problems += self._check_run(made)
         problems = [fault for fault in problems if not self._follows(fault)]
         if problems or made is None:
             places = [(self._place(fault), fault) for fault in problems]
             places.sort(key=lambda item: self.source.line(item[0]) or 0)
             raise cosim.ModelError([self._problem(key, fault) for key, fault in places])
+        made.read_from_scenario(self.until, self.python_files, self.run_options)
         return made
+
+    @property
+    def run_options(self) -> RunOptions:
+        """What is recorded, and how long the run may take."""
+        return RunOptions(self.signals, self.inside, self.interval, self.decimation, self.time_limit)
+
+    def _arguments(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """For `CoSimulation`, with options in place of what the file says."""
+        names = ("algorithm", "step", "options", "starts", "start", "tolerance", "tolerances", "steps")
+        given = {name: getattr(self, name) for name in (*names, "feedthrough", "threads", "bonds")}
+        if "algorithm" in options:
+            given["options"] = {}
+        return {**given, **options, "starts": {**self.starts, **options.get("starts", {})}}
 
     def _problem(self, key: KeyPath, fault: WiringProblem) -> cosim.Problem:
         """A fault with its place, here or in the file that the value is from."""
@@ -201,6 +212,7 @@ class Scenario(ClosedAttributes):
             Recorder(made.descriptions, made.links, self.signals)
         except cosim.LookUpError as error:
             found.append(problem(("output", "signals"), str(error)))
+        found += self.run_options.faults(made.step)
         if not self._problems:
             try:
                 CommunicationPoints(self.start, self.until, self.step)
@@ -354,6 +366,7 @@ class Scenario(ClosedAttributes):
             self.inside = output.get("inside", self.inside)
         else:
             self._say(("output", "inside"), f"is {output['inside']!r}, needs {either(INSIDE)}")
+        self._take_interval(output)
         if signals is not None and not (
             isinstance(signals, list) and all(isinstance(s, str) for s in signals)
         ):
@@ -364,6 +377,23 @@ class Scenario(ClosedAttributes):
             self._say(("output", "file"), f'is {file!r}, needs the name of a file: "results.csv"')
         elif file is not None:
             self.file = self.source.path.parent / file
+
+    def _take_interval(self, output: Mapping[str, Any]) -> None:
+        """``interval = "0.1 s"``, or ``decimation = 10`` communication steps."""
+        if "interval" in output and "decimation" in output:
+            self._say(("output", "decimation"), "says the same as interval: leave one of them out")
+        elif "decimation" in output:
+            every = output["decimation"]
+            if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+                text = f"is {every!r}, needs a whole number from 1 on: each so many points one is recorded"
+                self._say(("output", "decimation"), text)
+            else:
+                self.decimation = every
+        elif "interval" in output:
+            try:
+                self.interval = seconds(output["interval"], "")
+            except cosim.ModelError as error:
+                self._say(("output", "interval"), error.problems[0].text)
 
     def _seconds(self, name: str, value: Any, default: float) -> float:
         try:

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import cosim
 from cosim_fmu.abilities import LOG_LEVELS
-from cosim_fmu.master.co_simulation import INSIDE
+from cosim_fmu.master.loop.run_options import INSIDE
 from cosim_fmu.master.participants.python_participant import REFERENCE
 from cosim_fmu.master.scenario import scenario, scenario_changes, scenario_participants
 from cosim_fmu.master.wiring import connection
@@ -19,6 +19,7 @@ TEXTS = {"type": "array", "items": TEXT}
 OBJECT: dict[str, Any] = {"type": "object"}
 QUANTITY = {"anyOf": [{"type": "number"}, {"type": "string"}]}
 POSITIVE = {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string"}]}
+CONDITION = {**TEXT, "description": 'set once it becomes true: "plant.T > 300 K and not plant.open"'}
 FILES = {"anyOf": [TEXT, TEXTS]}
 
 
@@ -37,7 +38,7 @@ class ScenarioSchema(FileSchema):
             "parameter_files": FILES,
             "changes": {
                 "type": "array",
-                "items": _table(scenario_changes.KEYS, {"at": QUANTITY, "set": OBJECT}),
+                "items": _table(scenario_changes.KEYS, {"at": QUANTITY, "when": CONDITION, "set": OBJECT}),
             },
             "bonds": {
                 "type": "array",
@@ -45,9 +46,7 @@ class ScenarioSchema(FileSchema):
                 "description": 'variables whose product is a power: ["plant.force", "plant.speed"]',
             },
             "master": _master(),
-            "output": _table(
-                scenario.OUTPUT, {"signals": TEXTS, "file": TEXT, "inside": {"enum": list(INSIDE)}}
-            ),
+            "output": _output(),
         }
         loose = {name: {**table, "required": []} for name, table in tables.items()}  # laid over the others
         loose["participants"] = {"type": "object", "additionalProperties": OBJECT}
@@ -69,6 +68,17 @@ def _table(keys: Sequence[str], schemas: Mapping[str, Any], required: Sequence[s
         "required": list(required),
         "additionalProperties": False,
     }
+
+
+def _output() -> dict[str, Any]:
+    keys = {
+        "signals": {**TEXTS, "description": "paths and patterns; outputs and what is connected unless given"},
+        "file": {**TEXT, "description": "for the results: .csv, .parquet"},
+        "inside": {"enum": list(INSIDE), "default": "events"},
+        "interval": {**POSITIVE, "description": "between recorded points, a multiple of the step [s]"},
+        "decimation": {"type": "integer", "minimum": 1, "description": "the same in communication steps"},
+    }
+    return _table(scenario.OUTPUT, keys)
 
 
 def _participant() -> dict[str, Any]:
