@@ -19,6 +19,7 @@ from cosim_fmu.master.scenario.scenario_subject import ScenarioSubject
 from cosim_fmu.native.fitting_exporter import FittingFmuExporter
 from cosim_fmu.native.native_exporter import NativeFmuExporter
 from cosim_fmu.ssp.ssp_describer import SspDescriber
+from cosim_fmu.ssp.ssp_exporter import SspExporter
 from cosim_fmu.validate.validate_command import ValidateCommand
 
 cosim_contract = "1.0"
@@ -42,6 +43,7 @@ def cosim_register(register: cosim.Register) -> None:
     register("fmu.cosimulate", CosimulateCommand)
     register("fmu.validate", ValidateCommand)
     register("fmu.ssp", SspDescriber)
+    register("fmu.ssp_exporter", SspExporter)
     register("fmu.scenario", ScenarioSchema)
     register("fmu.scenario_subject", ScenarioSubject)
     register("fmu.participant_kit", ParticipantKit)

@@ -97,7 +97,9 @@ def _pairs(name: str, pairs: Any, texts: bool) -> tuple[list[float], list[Any]]:
 
 def _checked(name: str, times: Any, values: Any, unit: str) -> TimeSeries:
     is_text = bool(values) and isinstance(values[0], str)
-    found = TimeSeries(np.array(times, dtype=float), np.array(values, dtype=object if is_text else float), unit)
+    found = TimeSeries(
+        np.array(times, dtype=float), np.array(values, dtype=object if is_text else float), unit
+    )
     is_finite = np.all(np.isfinite(found.times)) and (is_text or np.all(np.isfinite(found.values)))
     if not found.times.size or not is_finite or np.any(np.diff(found.times) < 0.0):
         raise cosim.ModelError.of(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -217,6 +217,7 @@ class CoSimulation(ClosedAttributes):
         self.result: cosim.Result | None = None
         self._run: SimulationRun | None = None
         self._going_on: Snapshot | None = None
+        self._accepted: frozenset[str] = frozenset()
         self.until = experiment.stop
         self.findings: list[cosim.Problem] = []
         self.ssp: Any = None
@@ -261,7 +262,7 @@ class CoSimulation(ClosedAttributes):
         self._set(ssp=ssp, findings=findings, derived=derived)
 
     def read_from_scenario(
-        self, until: float, python_files: Mapping[str, Path], options: RunOptions
+        self, until: float | None, python_files: Mapping[str, Path], options: RunOptions
     ) -> None:
         """Note what a scenario says of its run, and the Python files that were loaded for participants."""
         self._set(python_files=dict(python_files), run_options=options)
@@ -284,7 +285,9 @@ class CoSimulation(ClosedAttributes):
         self._until = None if time is None else seconds(time, "until")
 
     @classmethod
-    def from_file(cls, path: str | Path, variant: str | None = None, **options: Any) -> CoSimulation:
+    def from_file(
+        cls, path: str | Path, variant: str | None = None, *, inputs: Any = None, **options: Any
+    ) -> CoSimulation:
         """The co-simulation of a scenario file (TOML); an SSP is read by `from_ssp`.
 
         Parameters
@@ -292,6 +295,9 @@ class CoSimulation(ClosedAttributes):
         path : str or Path
         variant : str, optional
             Name of a table of ``[variants]``, which is laid over the others.
+        inputs : path, Result, mapping or TimedInputs, optional
+            Values over time for inputs that nothing feeds, by their paths:
+            ``{"plant.force": [[0.0, 0.0], [1.0, 5.0]]}``.
         **options
             As for the constructor (``step``, ``algorithm``, ``starts`` …), instead of what the file says;
             ``starts`` count beside those of the file.
@@ -309,8 +315,12 @@ class CoSimulation(ClosedAttributes):
         """
         from cosim_fmu.master.scenario.scenario import Scenario
 
-        loop = Scenario.read(path, variant).couple(**options)
-        loop._recipe = CoSimulation.from_file, (Path(path).absolute(), variant), options
+        scenario = Scenario.read(path, variant)
+        if inputs is not None:
+            scenario.feed(inputs)
+        loop = scenario.couple(**options)
+        given = {"inputs": inputs, **options}
+        loop._recipe = CoSimulation.from_file, (Path(path).absolute(), variant), given
         return loop
 
     @classmethod
@@ -414,8 +424,8 @@ class CoSimulation(ClosedAttributes):
             statistics (``overruns``, ``largest_lag``).
         inside : str, optional
             What is recorded between the communication points: "nothing"; both sides of "events" (unless
-            given); also values where participants that tell them make "steps" of their own (those of the integrator, and
-            intermediate updates of FMI 3.0).
+            given); also values where participants that tell them make "steps" of their own (those of the
+            integrator, and intermediate updates of FMI 3.0).
         stream : ResultStream, optional
             Takes what is recorded while the run goes on, so that a long one needs no more memory than a
             short one; the result has the first and the last row alone.
@@ -476,7 +486,8 @@ class CoSimulation(ClosedAttributes):
             raise cosim.ModelError(problems)
         self.settle_order()
         going_on, self._going_on = self._going_on, None
-        self._run = run = SimulationRun(self, points, limit, going_on, options=options, **settings)
+        accepted, self._accepted = self._accepted, frozenset[str]()
+        self._run = run = SimulationRun(self, points, limit, going_on, accepted, options=options, **settings)
         try:
             result = run.result()
         except BaseException as error:
@@ -546,13 +557,16 @@ class CoSimulation(ClosedAttributes):
         """
         return self._running.snapshot().to_bytes()
 
-    def restore(self, saved: bytes | str | Path) -> float:
+    def restore(self, saved: bytes | str | Path, accept_changed: Collection[str] = ()) -> float:
         """Let the next `simulate` go on from what was saved, in this or another process, to the same bytes.
 
         Parameters
         ----------
         saved : bytes, str or Path
             From `save`, or the file of a `Checkpoint`.
+        accept_changed : collection of str
+            Participants whose file may be another one than when it was saved: an FMU that was mended and
+            takes the states of the old one.
 
         Returns
         -------
@@ -567,6 +581,7 @@ class CoSimulation(ClosedAttributes):
         self._going_on = (
             Snapshot.from_bytes(saved) if isinstance(saved, bytes) else Snapshot.read(Path(saved))
         )
+        self._accepted = frozenset(accept_changed)
         return self._going_on.time
 
     def verify(self, result: CoSimulationResult, until: float | str | None = None) -> CouplingReport:

@@ -67,7 +67,8 @@ def with_exported_systems(loop: CoSimulation, folder: Path, options: Mapping[str
         steps={name: multiple * loop.step for name, multiple in loop.step_multiple.items()},
         threads=loop.threads,
     )
-    exchanged.until = loop.until
+    files = {name: file for name, file in loop.python_files.items() if name not in systems}
+    exchanged.read_from_scenario(loop.until, files, loop.run_options)
     return exchanged
 
 

@@ -20,8 +20,8 @@ from cosim_workbench.studies.model_runs import OUTCOMES, ModelRuns
 from cosim_workbench.studies.point_runner import SECONDS
 from cosim_workbench.studies.points import points_of
 from cosim_workbench.studies.series_parts import SeriesParts
-from cosim_workbench.studies.study_folder import StudyFolder
 from cosim_workbench.studies.studied import studied
+from cosim_workbench.studies.study_folder import StudyFolder
 from cosim_workbench.studies.study_table import StudyTable
 from cosim_workbench.studies.subject_runs import SubjectRuns
 from cosim_workbench.studies.variation import read_variation
@@ -254,7 +254,7 @@ class Study(FixedAttributes):
         files: dict[int, str],
         seconds: float,
     ) -> list[list[Any]]:
-        """The rows of points that have ended; `seconds` is for each where the runs have no time of their own."""
+        """The rows of points that have ended; `seconds` counts where runs have no time of their own."""
         rows = []
         times = columns.get(SECONDS, [seconds] * len(numbers))
         begins = sorted(files)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from contextlib import ExitStack
 from functools import cache, cached_property, partial
 from time import perf_counter
@@ -54,6 +54,8 @@ class SimulationRun:
     limit : TimeLimit
     going_on : Snapshot or None
         From where; None from the start.
+    accepted : collection of str
+        Participants whose file may be another one than before.
     options : RunOptions
         What is recorded.
     progress, observe, real_time_rate, stream, checkpoint
@@ -72,6 +74,7 @@ class SimulationRun:
         points: CommunicationPoints,
         limit: TimeLimit,
         going_on: Snapshot | None,
+        accepted: Collection[str],
         *,
         options: RunOptions,
         progress: Callable[[float], bool | None] | None,
@@ -118,7 +121,7 @@ class SimulationRun:
         self._rate, self._done = real_time_rate, 0
         self._compiled: CompiledLoop | None = None
         if going_on is not None:
-            going_on.check(self, points)
+            going_on.check(self, points, accepted)
 
     @cached_property
     def identity(self) -> dict[str, Any]:

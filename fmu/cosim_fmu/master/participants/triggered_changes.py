@@ -124,16 +124,16 @@ class TriggeredChanges(TimedInputs):
         """Go back."""
         self._time, values, set_at, held, count = token
         self._values, self._set_at, self._held = dict(values), dict(set_at), list(held)
-        del self._events[count:]
+        del self._events[count:]  # what was before a checkpoint is told by the run that goes on
 
     def serialize(self, token: Any) -> bytes:
-        """As JSON."""
-        return json.dumps(token, default=lambda number: number.item()).encode()
+        """As JSON, without the events."""
+        return json.dumps(token[:-1], default=lambda number: number.item()).encode()
 
     def deserialize(self, data: bytes) -> Any:
         """The token again."""
-        time, values, set_at, held, count = json.loads(data)
-        return time, values, {path: tuple(pair) for path, pair in set_at.items()}, held, count
+        time, values, set_at, held = json.loads(data)
+        return time, values, {path: tuple(pair) for path, pair in set_at.items()}, held, 0
 
     def _value(self, name: str) -> Any:
         at, value = self._set_at.get(name, (-np.inf, 0.0))

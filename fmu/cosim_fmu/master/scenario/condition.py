@@ -111,7 +111,9 @@ def _comparison(text: str, descriptions: Descriptions) -> Comparison:
             kinds = [f"{v.type} [{v.unit}]" for v in (variable, other)]
             raise ValueError(f"'{text}' compares {kinds[0]} with {kinds[1]}: they have to agree")
         return Comparison(path, OPERATORS[sign], None, given)
-    return Comparison(path, OPERATORS[sign], _value(text, given, variable, descriptions[path.partition(".")[0]]))
+    return Comparison(
+        path, OPERATORS[sign], _value(text, given, variable, descriptions[path.partition(".")[0]])
+    )
 
 
 def _variable(path: str, descriptions: Descriptions) -> ParticipantVariable:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import cosim
-from cosim.kit import ResultStream, file_digest, result_sink, uninterrupted
+from cosim.kit import file_digest, result_sink, uninterrupted
 from cosim_fmu.binding.exit_guard import last_words
 from cosim_fmu.master.co_simulation import CoSimulation
 from cosim_fmu.master.participants.file_paths import file_paths
@@ -74,7 +74,10 @@ class CosimulateCommand(cosim.Command):
         parser.add_argument("--step", metavar="TIME", help='of an SSP: the communication step, "1 ms"')
         parser.add_argument("--algorithm", metavar="NAME", help="of an SSP: the master algorithm, jacobi")
         parser.add_argument(
-            "--inputs", type=Path, metavar="FILE", help="of an SSP: values over time for its inputs, .csv"
+            "--inputs",
+            type=Path,
+            metavar="FILE",
+            help="values over time for free inputs, by their names: .csv",
         )
         parser.add_argument(
             "--explain", action="store_true", help="print who sees which value when, and run nothing"
@@ -94,6 +97,12 @@ class CosimulateCommand(cosim.Command):
             "--checkpoint-every", metavar="TIME", default="30 s", help="in wall-clock time (30 s)"
         )
         parser.add_argument("--resume", type=Path, metavar="FILE", help="go on from a checkpoint")
+        parser.add_argument(
+            "--accept-changed",
+            action="append",
+            metavar="NAME",
+            help="with --resume: go on with another file of this participant (a mended FMU)",
+        )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -133,8 +142,11 @@ class CosimulateCommand(cosim.Command):
             check_picture(arguments.plot)
         if arguments.coupling is not None:
             check_target(arguments.coupling)
+        if arguments.accept_changed and arguments.resume is None:
+            raise cosim.CosimError("--accept-changed: there is nothing to go on from without --resume FILE")
         if arguments.resume is not None:
-            time = loop.restore(arguments.resume)
+            accepted = [name for text in arguments.accept_changed or () for name in text.split(",")]
+            time = loop.restore(arguments.resume, accepted)
             if not arguments.quiet:
                 print(f"goes on from t = {time:.9g} s", file=sys.stderr)
         if not streams:
@@ -231,14 +243,18 @@ def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
     """
     from cosim_fmu.ssp import SspRun
 
-    given = {name: getattr(arguments, name) for name in ("step", "algorithm", "inputs")}
+    given = {name: getattr(arguments, name) for name in ("step", "algorithm")}
     given = {name: value for name, value in given.items() if value is not None}
     if SspRun.fits(arguments.scenario):
+        given |= {} if arguments.inputs is None else {"inputs": arguments.inputs}
         return SspRun(arguments.scenario, arguments.variant, given)
     if given:
         options = ", ".join(f"--{name}" for name in given)
         raise cosim.CosimError(f"{arguments.scenario}: {options}: for an SSP; write it into the scenario")
-    return Scenario.read(arguments.scenario, arguments.variant)
+    scenario = Scenario.read(arguments.scenario, arguments.variant)
+    if arguments.inputs is not None:
+        scenario.feed(arguments.inputs)
+    return scenario
 
 
 def header(loop: CoSimulation) -> str:

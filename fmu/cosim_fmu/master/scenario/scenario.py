@@ -14,6 +14,8 @@ from cosim_fmu.master.loop.communication_points import CommunicationPoints
 from cosim_fmu.master.loop.run_options import INSIDE, RunOptions, either
 from cosim_fmu.master.participants.file_paths import file_paths
 from cosim_fmu.master.recording.recorder import Recorder
+from cosim_fmu.master.scenario.fed_inputs import NAME as FED
+from cosim_fmu.master.scenario.fed_inputs import fed_inputs
 from cosim_fmu.master.scenario.parameter_file import flat, read_parameters
 from cosim_fmu.master.scenario.scenario_changes import NAME, make_changes
 from cosim_fmu.master.scenario.scenario_participants import make_participant, python_file
@@ -145,6 +147,20 @@ class Scenario(ClosedAttributes):
             for i, entry in enumerate(entries)
             if "at" in entry and (time := cosim.parse_quantity(entry["at"], "s")) > until
         ]
+
+    def feed(self, series: Any) -> None:
+        """Give values over time to inputs, by their paths: a file, a result, a mapping, or `TimedInputs`.
+
+        Raises
+        ------
+        ModelError
+            Signals that are called as no variable.
+        CosimError
+            The file cannot be read.
+        """
+        made, connections = fed_inputs(series, self.participants)
+        self.participants[FED] = made
+        self.connections += connections
 
     def couple(self, **options: Any) -> CoSimulation:
         """The co-simulation, checked.

@@ -1,4 +1,4 @@
-"""``[[changes]]`` of a scenario: inputs and parameters that get another value at a time, or on a condition."""
+"""``[[changes]]`` of a scenario: inputs and parameters that get other values at times, on conditions."""
 
 from __future__ import annotations
 

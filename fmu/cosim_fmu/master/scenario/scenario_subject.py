@@ -33,13 +33,14 @@ class ScenarioSubject(StudySubject):
     source : path or CoSimulation
         A scenario file, an SSP, or a co-simulation.
     settings : mapping of str to object
-        ``until`` (s).
+        ``until`` (s); of a file ``inputs``, values over time for its inputs, and ``variant``.
     """
 
     def __init__(self, source: Any, settings: Mapping[str, Any]) -> None:
         self.source = source if isinstance(source, CoSimulation) else Path(source)
         self._settings = dict(settings)
-        unknown = [name for name in settings if name != "until"]
+        known = ("until",) if isinstance(source, CoSimulation) else ("until", "inputs", "variant")
+        unknown = [name for name in settings if name not in known]
         if unknown:
             text = "belongs to the co-simulation: into its table [master], or to CoSimulation(…)"
             raise cosim.ModelError.of(unknown[0], text)
@@ -48,7 +49,10 @@ class ScenarioSubject(StudySubject):
     def __getstate__(self) -> dict[str, Any]:
         """A library that is loaded changes the folder for a moment: other threads need the whole path."""
         source = self.source.absolute() if isinstance(self.source, Path) else self.source
-        return {**self.__dict__, "source": source, "_again": None}
+        settings = dict(self._settings)
+        if isinstance(inputs := settings.get("inputs"), (str, Path)):
+            settings["inputs"] = Path(inputs).absolute()
+        return {**self.__dict__, "source": source, "_settings": settings, "_again": None}
 
     @classmethod
     def reads(cls, path: Path) -> bool:
@@ -71,9 +75,9 @@ class ScenarioSubject(StudySubject):
     def _make(self) -> CoSimulation:
         if isinstance(self.source, CoSimulation):
             return self.source
-        if _is_ssp(self.source):
-            return CoSimulation.from_ssp(self.source)
-        return CoSimulation.from_file(self.source)
+        make = CoSimulation.from_ssp if _is_ssp(self.source) else CoSimulation.from_file
+        given = {name: value for name, value in self._settings.items() if name != "until"}
+        return make(self.source, **given)
 
     @property
     def _runs(self) -> RunAgain:
@@ -123,9 +127,12 @@ class ScenarioSubject(StudySubject):
         """Digests of the file, of those of the participants, and how they are coupled."""
         loop = self._loop
         paths = file_paths(loop.participants) | loop.python_files
-        made_of: dict[str, str] = {}
+        made_of: dict[str, Any] = {}
         if isinstance(self.source, Path) and self.source.is_file():
             made_of[self.source.name] = file_digest(self.source)
+        inputs = self._settings.get("inputs")
+        if isinstance(inputs, (str, Path)):
+            made_of["inputs"] = file_digest(Path(inputs))
         for name, participant in loop.participants.items():
             path = paths[name]
             if path is not None and path.is_file():
@@ -136,7 +143,8 @@ class ScenarioSubject(StudySubject):
             made_of |= {"connections": repr([str(link) for link in loop.all_links])}
             made_of |= {"starts": repr(loop.start_values), "step": repr((loop.start, loop.step))}
             made_of |= {"algorithm": repr((type(loop.algorithm).__name__, loop.options))}
-        return {"model": made_of, "settings": {key: repr(value) for key, value in self._settings.items()}}
+        shown = {key: str(value) for key, value in self._settings.items() if key != "inputs"}
+        return {"model": made_of, "settings": shown}
 
     def why_not_beside(self) -> str:
         """Why runs cannot share a process: FMUs that allow one instance, or that disturb each other."""
