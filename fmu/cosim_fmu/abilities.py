@@ -88,6 +88,21 @@ class RecordsEvents(Protocol):
 
 
 @runtime_checkable
+class WaitsForInputs(Protocol):
+    """A participant whose next tick (`Ticks`) may follow from inputs that are set at the same instant.
+
+    Attributes
+    ----------
+    ticks_follow_inputs : bool
+        Whether it is so; constant from `describe` on.
+    """
+
+    @property
+    def ticks_follow_inputs(self) -> bool:
+        """Whether a clock of it is told anew in event mode."""
+
+
+@runtime_checkable
 class Resizes(Protocol):
     """A participant whose arrays have sizes that the user chooses."""
 

@@ -41,6 +41,7 @@ from cosim_fmu.master.trust.verified_coupling import verified_coupling
 from cosim_fmu.master.wiring.check_loops import check_loops, unknown_outputs
 from cosim_fmu.master.wiring.check_tolerances import check_tolerances
 from cosim_fmu.master.wiring.default_experiment import only_experiment, step_of
+from cosim_fmu.master.wiring.early_ticks import early_ticks
 from cosim_fmu.master.wiring.feedthrough import feedthrough_loops, stepping_order
 from cosim_fmu.master.wiring.link import Link
 from cosim_fmu.master.wiring.power_bonds import check_bonds
@@ -653,13 +654,15 @@ class CoSimulation(ClosedAttributes):
         """What the user should know before a run, in sentences."""
         if self.algorithm is None or not self.algorithm.exchanges_within_step:
             return self._failures
+        early = early_ticks(self.participants, self.links)
         unknown = unknown_outputs(self.descriptions, self.links)  # a joint system finds out by itself
         if not unknown:
-            return self._failures
+            return [*self._failures, *early]
         names = ", ".join(".".join(port) for port in unknown)
         depends, order = f"depend{'s' * (len(unknown) == 1)} on directly", " → ".join(self.order)
         return [
             *self._failures,
+            *early,
             f"which inputs {names} {depends} is not known, and that closes a loop: the participants step in "
             f"the order {order}, and what one takes from those after it is one step late. Where there is no "
             f'feedthrough, write feedthrough = "none" in [participants.{unknown[0][0]}]',

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import Course, FeedthroughLoop, ParticipantDescription
-from cosim_fmu.abilities import InnerPoint, TellsInside, Ticks, Watches
+from cosim_fmu.abilities import InnerPoint, TellsInside, Ticks, WaitsForInputs, Watches
 from cosim_fmu.master.co_simulation_error import CoSimulationError
 from cosim_fmu.master.loop.co_simulation_statistics import CoSimulationStatistics
 from cosim_fmu.master.loop.communication_points import CommunicationPoints
@@ -189,6 +189,14 @@ class CoupledParticipants:
         together = together and all(multiple == 1 for multiple in self.step_multiple.values())
         self.ticking: list[Ticks] = [
             p for p in participants.values() if together and isinstance(p, Ticks) and p.ticks_by_time
+        ]
+        self.told_to_tick = [
+            name
+            for name, p in participants.items()
+            if self._feeds[name]
+            and isinstance(p, WaitsForInputs)
+            and p in self.ticking
+            and p.ticks_follow_inputs
         ]
         self.rereads_inputs = {name: passes_through(descriptions[name], name, links) for name in participants}
         self._followers = {name: descriptions[name].follows_slopes for name in participants}

@@ -25,6 +25,7 @@ from cosim_fmu.master.step_discarded import StepDiscarded
 from cosim_fmu.master.stop_requested import StopRequested
 
 MOST_EVENT_ITERATIONS = 100
+TOLD_AGAIN = ("changing", "countdown", "tunable")
 TIMES = struct.Struct("<2d")
 WIDE = ("Int64", "UInt64")
 """Types whose values are not exact among reals."""
@@ -268,6 +269,12 @@ class FmuParticipant(InstanceParticipant):
         return any(clock.ticks_by_time for clock in self._read_interface().clocks.values())
 
     @property
+    def ticks_follow_inputs(self) -> bool:
+        """Whether it has clocks whose interval it tells in event mode again and again."""
+        clocks = self._read_interface().clocks.values()
+        return any(clock.ticks_by_time and clock.variability in TOLD_AGAIN for clock in clocks)
+
+    @property
     def next_tick(self) -> float:
         """When the next of its clocks with an interval ticks, s; infinite when none does."""
         return self._clocks.next_time if self._mode == modes.STEPPING else math.inf
@@ -438,6 +445,7 @@ class FmuParticipant(InstanceParticipant):
         for _ in range(MOST_EVENT_ITERATIONS):
             self._tick(self._clocks.due(self._time))
             self._guard(self._clocks.listen)
+            self._read_messages()
             update = self._guard(instance.update_discrete_states)
             following = update.next_event
             # what is past has been dealt with just now
@@ -454,6 +462,13 @@ class FmuParticipant(InstanceParticipant):
             f"its discrete states still change after {MOST_EVENT_ITERATIONS} updates at one instant",
             instance.name_of("UpdateDiscreteStates"),
         )
+
+    def _read_messages(self) -> None:
+        """In event mode: keep the messages of clocks that tick."""
+        names = self._clocks.belonging()
+        if names:
+            self._clocks.shown.update(zip(names, self._read(names), strict=True))
+        self._clocks.active.clear()
 
     def _hold_the_mean(self, size: float) -> None:
         """Inputs with a slope that cannot follow it inside the step are held at its mean."""

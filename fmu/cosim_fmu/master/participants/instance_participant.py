@@ -197,7 +197,13 @@ class InstanceParticipant(cosim.Participant):
     ) -> None:
         """From the file to initialization mode."""
         self._instantiate(interface)
-        self._clocks = FmuClocks(self._instance, interface.clocks, interface.clocked)
+        variables = interface.description.variables
+        messages = [
+            n
+            for n in interface.clocked
+            if variables[n].type == "binary" and variables[n].causality != "input"
+        ]
+        self._clocks = FmuClocks(self._instance, interface.clocks, interface.clocked, messages)
         self._guard(self._instance.setup, start, stop, tolerance)
         self._set_starts(interface, values)
         self._guard(self._instance.enter_initialization_mode)
@@ -387,11 +393,17 @@ class InstanceParticipant(cosim.Participant):
 
     def _values(self, names: Sequence[str], ticks: Callable[[str], bool]) -> NDArray[np.float64] | list[Any]:
         clocks = self._read_interface().clocks
-        others = [name for name in names if name not in clocks] if clocks else names
+        if not clocks:
+            return self._read(names)
+        known: dict[str, Any] = {name: ticks(name) for name in names if name in clocks}
+        for name in names:
+            if (message := self._clocks.message(name)) is not None:
+                known[name] = message
+        others = [name for name in names if name not in known]
         if len(others) == len(names):
             return self._read(names)
-        found = dict(zip(others, self._read(others) if others else (), strict=True))
-        return [ticks(name) if name in clocks else found[name] for name in names]
+        known.update(zip(others, self._read(others) if others else (), strict=True))
+        return [known[name] for name in names]
 
     def _read(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         access = self._access(tuple(names))

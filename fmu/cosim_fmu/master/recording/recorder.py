@@ -13,6 +13,7 @@ import cosim
 from cosim.kit import Finding, ParticipantDescription, ResultStream, matches, missing_value
 from cosim_fmu.master.loop.drive import Drive
 from cosim_fmu.master.loop.inner_values import InnerValues
+from cosim_fmu.master.loop.value_numbers import TABLED
 from cosim_fmu.master.recording.derived_signal import DerivedSignal
 from cosim_fmu.master.recording.inner_rows import InnerRow, InputCourse, row_before, with_inner_rows
 from cosim_fmu.master.recording.kept_points import KeptPoints
@@ -40,7 +41,7 @@ class Recorder:
     links : sequence of Link
     patterns : sequence of str or None
         Paths or patterns: ``"plant.*"``. By default all outputs and whatever is connected. Binary data are
-        never recorded.
+        recorded as text (`text_of_bytes`).
     inner : sequence of Link
         Connections that the participants themselves keep up to date: both ends are read of them.
     records_between_points : bool
@@ -84,8 +85,7 @@ class Recorder:
         self._first: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self._names = list(descriptions)
         self._held = {link.end for link in links}
-        variables = {(name, v.name): v for name, d in descriptions.items() for v in d.variables.values()}
-        known = {port: variable for port, variable in variables.items() if variable.type != "binary"}
+        known = {(name, v.name): v for name, d in descriptions.items() for v in d.variables.values()}
         if patterns is None:
             connected = self._held | {link.start for link in links}
             connected |= {end for link in inner for end in (link.start, link.end)}
@@ -97,8 +97,7 @@ class Recorder:
         others = {n: made for n, made in (derived or {}).items() if made.port in known and n not in paths}
         for pattern in patterns or ():
             if not any(_fits(port, pattern) for port in [*known, *((name,) for name in others)]):
-                hint = "Binary data cannot be recorded." * any(_fits(port, pattern) for port in variables)
-                raise cosim.LookUpError("signal", pattern, [*map(".".join, known), *others], hint)
+                raise cosim.LookUpError("signal", pattern, [*map(".".join, known), *others])
         self._derived = {
             name: made
             for name, made in others.items()
@@ -111,7 +110,7 @@ class Recorder:
         )
         self._units = [known[port].unit for port in self.ports]
         kinds = [known[port].type for port in self.ports]
-        self._texts = {i for i, kind in enumerate(kinds) if kind == "string"}
+        self._texts = {i for i, kind in enumerate(kinds) if kind in TABLED}
         self._text_numbers = TextNumbers()
         self._booleans = {i for i, kind in enumerate(kinds) if kind in ("boolean", "clock")}
         discrete = {name: description.discrete for name, description in descriptions.items()}
@@ -192,7 +191,7 @@ class Recorder:
         self,
         times: NDArray[np.float64],
         values: NDArray[np.float64],
-        text_of: Callable[[float], str] | None = None,
+        text_of: Callable[[float], str | bytes] | None = None,
     ) -> None:
         """Keep the values of several communication points.
 
@@ -201,7 +200,7 @@ class Recorder:
         times : ndarray, shape (n,), s
         values : ndarray, shape (n, number of recorded variables)
         text_of : callable, optional
-            Gives the text of a number in a column of texts.
+            Gives the text, or the binary data, of a number in a column of texts.
         """
         self._pass_on()
         self._gather()
@@ -438,12 +437,12 @@ class Recorder:
 def _remarks(descriptions: Mapping[str, ParticipantDescription], recorded: set[str]) -> list[str]:
     found = []
     for name, description in descriptions.items():
-        named = [f"{name}.{v.name}" for v in description.variables.values() if v.type != "binary"]
+        named = [f"{name}.{v.name}" for v in description.variables.values()]
         if name in recorded or not description.variables:
             continue
         shown = ", ".join(f'"{path}"' for path in named[:3])
-        what = f"name what is wanted: signals = [{shown}]" if named else "all its variables are binary data"
-        found.append(f"{name} has no outputs that can be recorded, so nothing of it is: {what}")
+        what = f"name what is wanted: signals = [{shown}]"
+        found.append(f"{name} has no outputs, so nothing of it is recorded: {what}")
     return found
 
 
