@@ -18,7 +18,8 @@ PORT = """
 <Binary name="{port}tx" valueReference="{tx}" causality="output" variability="discrete"
 clocks="{tx_clock}"/>
 <Clock name="{port}rx_clock" valueReference="{rx_clock}" causality="input" intervalVariability="triggered"/>
-<Clock name="{port}tx_clock" valueReference="{tx_clock}" causality="{causality}" intervalVariability="{kind}"/>
+<Clock name="{port}tx_clock" valueReference="{tx_clock}" causality="{causality}"
+intervalVariability="{kind}"/>
 """
 NODE = """
 <Int32 name="id" valueReference="10" causality="parameter" variability="fixed" start="1"/>

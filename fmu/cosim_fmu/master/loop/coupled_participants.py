@@ -187,16 +187,14 @@ class CoupledParticipants:
         self._tell_inside = {name: p.inside for name, p in participants.items() if isinstance(p, TellsInside)}
         together = all(d.variable_step for d in descriptions.values())
         together = together and all(multiple == 1 for multiple in self.step_multiple.values())
-        self.ticking: list[Ticks] = [
-            p for p in participants.values() if together and isinstance(p, Ticks) and p.ticks_by_time
-        ]
+        ticking = {
+            n: p for n, p in participants.items() if together and isinstance(p, Ticks) and p.ticks_by_time
+        }
+        self.ticking: list[Ticks] = list(ticking.values())
         self.told_to_tick = [
             name
-            for name, p in participants.items()
-            if self._feeds[name]
-            and isinstance(p, WaitsForInputs)
-            and p in self.ticking
-            and p.ticks_follow_inputs
+            for name, p in ticking.items()
+            if self._feeds[name] and isinstance(p, WaitsForInputs) and p.ticks_follow_inputs
         ]
         self.rereads_inputs = {name: passes_through(descriptions[name], name, links) for name in participants}
         self._followers = {name: descriptions[name].follows_slopes for name in participants}
