@@ -152,6 +152,44 @@ class TestInputs:
             CoSimulation.from_file(write_loop(tmp_path, self.FREE), inputs={name: [[0.0, 1.0]]})
 
 
+class TestFiles:
+    """Where results go."""
+
+    def test_a_folder_gives_its_name(self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+        package = tmp_path / "pump.v2"
+        package.mkdir()
+        model = cosim.Model("pump")
+        model.add("signals.ramp", "ramp", height=1.0)
+        CoSimulation({"pump": model}, step=0.1).to_ssp(tmp_path / "pump.ssp", 0.2)
+        with zipfile.ZipFile(tmp_path / "pump.ssp") as archive:
+            archive.extractall(package)
+        monkeypatch.chdir(package)
+        assert main(["cosimulate", ".", "-q"]) == 0
+        assert [path.name for path in package.glob("*.csv")] == ["pump.v2.csv"]
+        assert not list(package.glob(".*"))
+
+    def test_parquet_again_and_with_a_picture(
+        self, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ) -> None:
+        pytest.importorskip("pyarrow")
+        write_loop(tmp_path)
+        monkeypatch.chdir(tmp_path)
+        words = ["cosimulate", "loop.toml", "--until", "100", "-q", "-o", "x.parquet"]
+        for more in ([], ["--plot", "x.svg"], ["--plot", "x.svg"], []):
+            assert main([*words, *more]) == 0
+            assert len(cosim.read_result("x.parquet")) == 11
+        (tmp_path / "x.parquet" / "notes.txt").write_text("mine", "utf-8")
+        capsys.readouterr()
+        for more in ([], ["--plot", "x.svg"]):
+            assert main([*words, *more]) != 0
+            assert "notes.txt" in capsys.readouterr().err
+
+    def test_times_are_those_of_participants_that_python_calls(self, tmp_path: Path) -> None:
+        statistics = CoSimulation.from_file(write_loop(tmp_path)).simulate().statistics
+        assert statistics["participant_time"].keys() == statistics["in_python"].keys()
+        assert all(time > 0.0 for time in statistics["participant_time"].values())
+
+
 class TestStudies:
     """Studies of co-simulations."""
 
@@ -240,6 +278,18 @@ class TestFmus:
         return CoSimulation(
             {"a": fmu, "b": TimedInputs({"u": [[0.0, 1.0]]})}, ["b.u -> a.f"], step=0.01, **more
         )
+
+    def test_compiled_participants_have_no_time(self, make_fmu: MakeFmu) -> None:
+        statistics = self.coupled(make_fmu("mass")).simulate(0.5).statistics
+        assert list(statistics["participant_time"]) == ["b"] == list(statistics["in_python"])
+
+    def test_messages_name_the_fmu_inside_an_ssp(self, make_fmu: MakeFmu, tmp_path: Path) -> None:
+        starts = {"plant.fail_at": 0.25, "plant.fail_status": 3}
+        loop = CoSimulation({"plant": make_fmu("failing")}, step=0.1, starts=starts)
+        loop.to_ssp(tmp_path / "plant.ssp", 1.0)
+        with pytest.raises(cosim.SimulationError, match=r"plant\.ssp: resources/failing\.fmu") as caught:
+            CoSimulation.from_ssp(tmp_path / "plant.ssp").simulate()
+        assert "cosim" not in str(caught.value).replace("cosimulate", "")
 
     def test_a_study_of_objects(self, make_fmu: MakeFmu) -> None:
         loop = self.coupled(make_fmu("mass"))

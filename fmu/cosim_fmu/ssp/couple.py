@@ -10,6 +10,7 @@ from typing import Any
 import cosim
 from cosim.kit import ParticipantDescription
 from cosim_fmu.master.co_simulation import CoSimulation
+from cosim_fmu.master.participants.instance_participant import InstanceParticipant
 from cosim_fmu.master.participants.model_exchange_participant import ModelExchangeParticipant
 from cosim_fmu.master.participants.open_fmu import open_fmu
 from cosim_fmu.master.participants.unpacked_fmu import read_fmu
@@ -105,7 +106,9 @@ class SspCoupling:
             self._faults.append(cosim.Problem(component.place, str(error)))
             return
         try:
-            self.participants[name] = _participant(path, name, component.implementation)
+            made = _participant(path, name, component.implementation)
+            made.shown_path = f"{component.package.path.name}: {component.file}"
+            self.participants[name] = made
         except (cosim.FmuError, ValueError) as error:
             text = str(error).replace(str(path), component.file)
             self._faults.append(cosim.Problem(component.place, text))
@@ -198,7 +201,7 @@ def couple_ssp(
     return loop
 
 
-def _participant(path: Path, name: str, implementation: str) -> cosim.Participant:
+def _participant(path: Path, name: str, implementation: str) -> InstanceParticipant:
     """The FMU with the implementation that is asked for.
 
     Raises

@@ -22,7 +22,8 @@ class CoSimulationStatistics:
     stepping_time : float
         s, of it in the loop over the communication steps, recording included.
     participant_time : dict of str to float
-        s, spent in the `step` of each participant; 0 for steps taken in the compiled loop.
+        s, spent in the `step` of each participant that is called in Python (`in_python`); of those that
+        compiled code calls no time is taken.
     overruns : int
         Communication points that were reached later than the real-time rate wanted.
     largest_lag : float

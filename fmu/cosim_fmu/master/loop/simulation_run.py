@@ -202,6 +202,9 @@ class SimulationRun:
         statistics.wall_time = statistics.wall_time or perf_counter() - begun
         statistics.overruns, statistics.largest_lag = self._pace.overruns, self._pace.largest_lag
         statistics.algorithm.update(self.algorithm.figures)
+        if self._compiled is not None:  # a time is known of those that Python calls
+            measured = statistics.participant_time.items()
+            statistics.participant_time = {n: t for n, t in measured if n in self._compiled.in_python}
         events = in_order(self.happened, without_returns(coupled.events, self.happened))
         statistics.events = len(events)
         judge = cache(partial(judge_coupling, coupled, self.algorithm, self.loop.step))

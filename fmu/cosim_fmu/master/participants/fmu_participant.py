@@ -261,7 +261,7 @@ class FmuParticipant(InstanceParticipant):
             hint += ', or the algorithm "adaptive", which tries smaller ones where this happens'
         text = f"the step from t = {time:.9g} s by {size:g} s was discarded{hint}"
         said, function = self._log.text(), self._step_function
-        raise StepDiscarded(str(self.path), text + (f". It logged: {said}" if said else ""), function)
+        raise StepDiscarded(self.shown_path, text + (f". It logged: {said}" if said else ""), function)
 
     @property
     def ticks_by_time(self) -> bool:

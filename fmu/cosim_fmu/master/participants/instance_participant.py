@@ -47,6 +47,8 @@ class InstanceParticipant(cosim.Participant):
     After a call that failed, the instance is freed without being terminated; after one that reported
     *fatal* nothing of it is called any more. Both as FMI 2.0.4 says (section 2.1.3, figure 11).
 
+    Messages name the file by `shown_path`: one inside an SSP is unpacked under a name that says nothing.
+
     Elements of arrays are variables of their own, ``matrix[1,2]``, counted from 1. Discrete variables and
     clocks are written in event mode, where the instance has one.
     """
@@ -56,6 +58,7 @@ class InstanceParticipant(cosim.Participant):
     def __init__(self, path: str | Path, name: str | None = None) -> None:
         self.path = Path(path)
         self.name = name if name is not None else self.path.stem
+        self.shown_path = str(path)
         self._interface: FmuInterface | None = None
         self._slot: FmuInstance | None = None
         self._is_closed = False
@@ -184,7 +187,7 @@ class InstanceParticipant(cosim.Participant):
             return fmu_log.FmuLog(file, level)
         except OSError as error:
             raise cosim.FmuError(
-                str(self.path), f"its log {file} cannot be written: {error.strerror}"
+                self.shown_path, f"its log {file} cannot be written: {error.strerror}"
             ) from error
 
     def _load(
@@ -377,7 +380,7 @@ class InstanceParticipant(cosim.Participant):
     def _check_starts(self, interface: FmuInterface, values: Mapping[str, Any]) -> None:
         for name in values:
             if name not in interface.elements:
-                raise cosim.LookUpError(f"variable of {self.path}", name, interface.elements)
+                raise cosim.LookUpError(f"variable of {self.shown_path}", name, interface.elements)
             if name not in (interface.description.settable or ()):
                 causality = interface.description.variables[name].causality
                 raise self._error(f"{name} takes no start value: its causality is {causality}")
@@ -429,7 +432,7 @@ class InstanceParticipant(cosim.Participant):
             instance, interface = self._instance, self._read_interface()
             for name in names:
                 if name not in interface.elements:
-                    raise cosim.LookUpError(f"variable of {self.path}", name, interface.elements)
+                    raise cosim.LookUpError(f"variable of {self.shown_path}", name, interface.elements)
             access = self._accesses[names] = VariableAccess(instance, names, interface.elements)
         return access
 
@@ -522,7 +525,7 @@ class InstanceParticipant(cosim.Participant):
 
     def _error(self, text: str, function: str = "") -> cosim.FmuError:
         said = self._log.text()
-        return cosim.FmuError(str(self.path), text + (f". It logged: {said}" if said else ""), function)
+        return cosim.FmuError(self.shown_path, text + (f". It logged: {said}" if said else ""), function)
 
 
 MODES = (

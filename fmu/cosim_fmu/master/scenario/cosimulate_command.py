@@ -134,7 +134,7 @@ class CosimulateCommand(cosim.Command):
         if isinstance(scenario, Scenario) and not arguments.quiet:
             for text in scenario.late_changes(until):
                 print(f"warning: {text}", file=sys.stderr)
-        target = arguments.output or scenario.file or Path(f"{arguments.scenario.stem}.csv")
+        target = arguments.output or scenario.file or Path(f"{_name_of(arguments.scenario)}.csv")
         checkpoint = _checkpoint(arguments)
         whole = (checkpoint, arguments.resume, arguments.plot)  # what needs the results in memory
         streams = target.suffix.lower() == PARQUET and all(given is None for given in whole)
@@ -192,12 +192,17 @@ class CosimulateCommand(cosim.Command):
                     print(f"warning: {text}", file=sys.stderr)
             print(summary(result, target))
         if arguments.plot is not None:
-            result.statistics.setdefault("model", arguments.scenario.stem)  # the title
+            result.statistics.setdefault("model", _name_of(arguments.scenario))  # the title
             result.plot(path=arguments.plot)
             self.report(picture=arguments.plot)
             if not arguments.quiet:
                 print(f"plot → {arguments.plot}")
         return 0
+
+
+def _name_of(scenario: Path) -> str:
+    """What results and pictures are called; a folder by its own name, however it is given."""
+    return scenario.stem if scenario.is_file() else scenario.resolve().name
 
 
 def _source(scenario: Path, loop: CoSimulation) -> dict[str, Any]:
@@ -219,7 +224,8 @@ def check_target(target: Path) -> None:
         raise cosim.ModelError.of(str(target), "the folder for the results does not exist")
     if target.is_fifo():
         raise cosim.ModelError.of(str(target), "is a pipe, needs the name of a file for the results")
-    if target.is_dir():
+    result_sink(target if target.suffix else Path("device.csv")).check(target)
+    if target.is_dir() and target.suffix.lower() != PARQUET:
         raise cosim.ModelError.of(str(target), "is a folder, needs the name of a file for the results")
     if not os.access(target if target.exists() else target.parent, os.W_OK):
         raise cosim.ModelError.of(str(target), "cannot be written: choose another file with -o")
@@ -279,8 +285,10 @@ def summary(result: CoSimulationResult, target: Path) -> str:
     counts = [(figures["steps"], "step"), (figures["events"], "event")]
     said = [f"{count:,}".replace(",", " ") + f" {word}{'s' * (count != 1)}" for count, word in counts]
     said.append(f"{figures['retries']} retr{'y' if figures['retries'] == 1 else 'ies'}")
-    spent = figures["participant_time"]  # 0 for who steps in compiled code, which is not measured
-    slowest = max(spent.items(), key=lambda item: item[1]) if spent and all(spent.values()) else None
+    spent = figures["participant_time"]  # of those that Python calls
+    slowest = max(spent.items(), key=lambda item: item[1], default=None)
+    if slowest is not None and 2.0 * slowest[1] < figures["stepping_time"]:
+        slowest = None  # what steps in compiled code is not measured: another may be slower
     if figures["overruns"]:
         late = f"{figures['overruns']} points late (by {figures['largest_lag']:.3g} s at most)"
         said.append(late)
