@@ -56,7 +56,7 @@ class FmuClocks:
     values : dict of str to object
         Clocked inputs as they have been set; the FMU gets them when their clock ticks.
     shown : dict of str to object
-        The messages as they were when their clock ticked last: FMI lets nobody read them at other times.
+        The messages as they were when their clock ticked last: FMI forbids to read them at other times.
     """
 
     def __init__(

@@ -38,7 +38,12 @@ class ScenarioSchema(FileSchema):
             "parameter_files": FILES,
             "changes": {
                 "type": "array",
-                "items": _table(scenario_changes.KEYS, {"at": QUANTITY, "when": CONDITION, "set": OBJECT}),
+                "items": {
+                    **_table(
+                        scenario_changes.KEYS, {"at": QUANTITY, "when": CONDITION, "set": OBJECT}, ("set",)
+                    ),
+                    "oneOf": [{"required": ["at"]}, {"required": ["when"]}],
+                },
             },
             "bonds": {
                 "type": "array",
