@@ -256,6 +256,20 @@ class CoSimulation(ClosedAttributes):
         """Have this as the result of the last run."""
         self._set(result=result)
 
+    def set_start(self, path: str, value: Any) -> None:
+        """Have another start value of a parameter or input in the runs that follow.
+
+        Raises
+        ------
+        ModelError
+            There is no such variable, or it does not take this value.
+        """
+        values, problems = check_starts(self.descriptions, (), {path: value})
+        if problems:
+            raise cosim.ModelError(problems)
+        for name, given in values.items():
+            self.start_values[name].update(given)
+
     def read_from(
         self, ssp: Any, findings: Sequence[cosim.Problem], derived: Mapping[str, DerivedSignal]
     ) -> None:
