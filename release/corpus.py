@@ -17,14 +17,14 @@ from cosim.system import copies
 from cosim.system.block_address import block_address
 from cosim_ensembles import batch
 from cosim_ensembles.reduction import KNOWN
-from cosim_fmu.lowering.linking import lowered_texts
-from cosim_fmu.lowering.program import Program
-from cosim_fmu.master.algorithms import next_request
-from cosim_fmu.master.evaluation import by_address, loop_calls, system_calls
-from cosim_fmu.master.loop import number_function, run_exchanges
-from cosim_fmu.master.participants import typed_calls
-from cosim_fmu.master.participants.called_simulator import CalledSimulator
-from cosim_fmu.master.trust import collect_samples
+from cosim_fmi.variables import by_address, typed_calls
+from cosim_lowering.linking import lowered_texts
+from cosim_lowering.program import Program
+from cosim_master.algorithms import next_request
+from cosim_master.exchange import number_function, run_exchanges
+from cosim_master.model_exchange import loop_calls, system_calls
+from cosim_master.participants.called_simulator import CalledSimulator
+from cosim_master.samples import collect_samples
 from cosim_mechanics import Joint, Multibody
 
 VALUES: dict[str, dict[str, Any]] = {

@@ -14,7 +14,7 @@ import sys
 from typing import Any
 
 from cosim.cli import main
-from cosim_fmu.master.participants import process_participant
+from cosim_master.participants import process_participant
 
 process_participant.SECONDS_TO_BEGIN = 10.0  # what loops in its first call is ended sooner
 

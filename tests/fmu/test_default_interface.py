@@ -11,9 +11,9 @@ from export_parts import Ball, Oscillator
 from export_tools import ball, export
 
 import cosim
-from cosim_fmu.export.fmu_variable import FmuVariable
-from cosim_fmu.export.select_variables import select_variables
-from cosim_fmu.native.all_states import with_all_states
+from cosim_export.interface.fmu_variable import FmuVariable
+from cosim_export.interface.select_variables import select_variables
+from cosim_export.native.all_states import with_all_states
 from cosim_mechanics import Multibody
 
 
@@ -157,8 +157,8 @@ def test_words_and_patterns_for_the_rest() -> None:
 def test_switches_are_booleans_and_counts_integers(tmp_path: Path, version: int) -> None:
     from fmpy import read_model_description
 
-    from cosim_fmu.export.fmu_interface import FmuInterface
-    from cosim_fmu.native.description import describe
+    from cosim_export.interface.fmu_interface import FmuInterface
+    from cosim_export.native.description import describe
 
     model = cosim.Model("gear")
     model.add(Gear, "gear", teeth=17, locked=True)
@@ -232,8 +232,8 @@ def test_recorded_coordinates_have_their_names() -> None:
 def test_seeds_are_integers_where_those_of_fmi2_hold_them(seed: int, kind: str, tmp_path: Path) -> None:
     from fmpy import read_model_description
 
-    from cosim_fmu.export.fmu_interface import FmuInterface
-    from cosim_fmu.native.description import describe
+    from cosim_export.interface.fmu_interface import FmuInterface
+    from cosim_export.native.description import describe
 
     model = cosim.Model("noisy")
     model.measure("signals.noise", "noise", seed=seed, bandwidth=10.0, standard_deviation=1.0)

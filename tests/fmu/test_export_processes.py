@@ -12,8 +12,8 @@ import pytest
 from export_tools import Fmu, ball, export, oscillator, running
 
 import cosim
-from cosim_fmu.export.archive import read_archive, write_archive
-from cosim_fmu.export.slave import package_digest
+from cosim_export.interface.archive import read_archive, write_archive
+from cosim_export.python_fmu.slave import package_digest
 
 RUN = """
 import json, sys
@@ -253,7 +253,7 @@ EXPORT = """
 import cosim
 sys.path.insert(0, sys.argv[1])
 from acme_parts import Source
-from cosim_fmu.export.pythonfmu_exporter import PythonFmuExporter
+from cosim_export.python_fmu.pythonfmu_exporter import PythonFmuExporter
 model = cosim.Model("source")
 model.add(Source, "source")
 print(json.dumps(str(PythonFmuExporter().export(model, sys.argv[2]))))

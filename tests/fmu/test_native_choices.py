@@ -13,7 +13,7 @@ from native_tools import needs_compiler, own_platform
 
 import cosim
 from cosim.cli import main
-from cosim_fmu.native.compilers import available_compilers
+from cosim_export.native.compilers import available_compilers
 
 pytestmark = needs_compiler
 

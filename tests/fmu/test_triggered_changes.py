@@ -9,8 +9,8 @@ import pytest
 import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable
 from cosim_fmu import CoSimulation
-from cosim_fmu.master.scenario.condition import parse_condition
-from cosim_fmu.master.scenario.scenario import Scenario
+from cosim_fmu.scenario.condition import parse_condition
+from cosim_fmu.scenario.scenario import Scenario
 
 TANK = '''\
 from cosim.kit import ParticipantDescription, ParticipantVariable
@@ -153,7 +153,7 @@ def test_what_is_wrong(tmp_path: Path, entry: str, says: str) -> None:
     (tmp_path / "tank.py").write_text(TANK, "utf-8")
     (tmp_path / "tank.toml").write_text(f"{HEAD}[[changes]]\n{entry}\n{MASTER}", "utf-8")
     with pytest.raises(cosim.ModelError, match=says):
-        Scenario.read(tmp_path / "tank.toml").couple()
+        Scenario.read(tmp_path / "tank.toml").couple(CoSimulation)
 
 
 def described() -> dict[str, ParticipantDescription]:

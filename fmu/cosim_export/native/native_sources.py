@@ -1,0 +1,131 @@
+"""Everything that the libraries of a native FMU are built from."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim_export.interface.first_state import first_state
+from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.select_variables import select_variables
+from cosim_export.native.all_states import with_all_states, with_indicators
+from cosim_export.native.description import describe
+from cosim_export.native.model_tables import ENTRY_POINTS, RAISED, model_tables
+from cosim_export.native.terminals import terminals
+from cosim_lowering.frame_functions import frame_functions
+from cosim_lowering.linking import machine_code
+from cosim_lowering.program import Program
+
+SHELL = Path(__file__).parent / "shell"
+COMMON = ("instance", "arrays", "values", "exchange", "saved")
+
+
+class NativeSources:
+    """A model as C files, compiled functions and a model description.
+
+    Parameters
+    ----------
+    model : Model
+    version : int
+        Of FMI: 2 or 3.
+    kinds : sequence of str, optional
+        "cs", "me" or both, which it is unless given.
+    selections : mapping
+        Arguments of `select_variables`.
+    settings : mapping
+        From `run_settings`.
+
+    Attributes
+    ----------
+    kinds : list of str
+    program : Program
+    interface : FmuInterface
+    indicators : dict of str to (int, int)
+        Path of each witness, where in the cache its value lies, and where in the clock what counts as zero.
+    code : MachineCode
+    tables : str
+        The generated C file.
+    files : list of Path
+        The others.
+    description : bytes
+        ``modelDescription.xml``
+    terminals : bytes or None
+        ``terminalsAndIcons.xml`` of FMI 3.0; None where there are no flanges.
+    token : str
+        guid of FMI 2.0, instantiation token of FMI 3.0: a digest of all this.
+
+    Raises
+    ------
+    ModelError
+        Faults of the model; all that cannot be lowered.
+    """
+
+    def __init__(
+        self,
+        model: cosim.Model,
+        version: int = 2,
+        kinds: Sequence[str] | None = None,
+        selections: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
+    ) -> None:
+        self.version = version
+        system = model.build()
+        settings = dict(settings or {"integrator": INTEGRATOR, "integrator_options": {}, "accuracy": 1e-6})
+        variables = select_variables(system, **(selections or {}))
+        self.program = Program(
+            system,
+            settings["integrator"],
+            accuracy=settings["accuracy"],
+            state=first_state(system),
+            **settings["integrator_options"],
+        )
+        self.program.require()
+        self.kinds = list(("cs", "me") if kinds is None else kinds)
+        self.indicators = self.program.indicators
+        shown: Sequence[str] = list(self.indicators) if "me" in self.kinds else ()
+        if "me" in self.kinds:
+            variables = with_all_states(system, variables, self.program.reset_states)
+            if version == 3:
+                variables, shown = with_indicators(
+                    variables, {p: at for p, (at, _) in self.indicators.items()}
+                )
+        self.interface = FmuInterface.of_model(model, variables, settings)
+        if any(v.angle is not None for v in variables):
+            self.program.functions |= frame_functions()
+        present = [name for name in ENTRY_POINTS if f"lowered_{name}" in self.program.functions]
+        self.code = machine_code(self.program, present, RAISED)
+        self.files = [SHELL / f"{name}.c" for name in (*COMMON, f"fmi{version}")]
+        tables = partial(model_tables, self.program, self.interface, self.kinds, version)
+        tool = f"cosim-framework {cosim.__version__}"
+
+        def description(token: str) -> bytes:
+            return describe(version, self.kinds, self.interface, tool, token, shown, self.program.periodic)
+
+        self.terminals = terminals(system, self.interface) if version == 3 else None
+        digest = _digest(
+            str(self.code),
+            (self.terminals or b"").decode(),
+            tables("", bytes(16)),
+            description("").decode(),
+            *(file.read_text("utf-8") for file in sorted(SHELL.glob("*.[ch]"))),
+        )
+        self.token = str(uuid.UUID(bytes=digest))
+        if version == 2:
+            self.token = f"{{{self.token}}}"
+        self.tables = tables(self.token, digest)
+        self.description = description(self.token)
+
+
+INTEGRATOR = "integrators.runge_kutta_merson"
+
+
+def _digest(*texts: str) -> bytes:
+    digest = sha256()
+    for text in texts:
+        digest.update(f"{len(text)}\0{text}".encode())
+    return digest.digest()[:16]
