@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import cosim
 from cosim_workbench.atomic_file import check_folder
+from cosim_workbench.contracts import FileExporter
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.simulation_table import positive
 
@@ -33,20 +34,21 @@ SHAPES = {
 
 
 class ExportCommand(cosim.Command):
-    """Write a model file as an FMU."""
+    """Write a model file as an FMU, or a scenario as an SSP."""
 
     name: ClassVar[str] = "export"
-    summary: ClassVar[str] = "write a model file as an FMU"
+    summary: ClassVar[str] = "write a model file as an FMU, a scenario as an SSP"
     examples = (
         ("cosim export mount.toml", "mount.fmu; machine code where it can be, else Python"),
         ("cosim export mount.toml --python --outputs engine.z,vertical_speed -o small.fmu", "chosen outputs"),
         ("cosim export mount.toml --native --fmi 3 --kind me", "FMI 3.0 Model Exchange"),
+        ("cosim export loop.toml -o loop.ssp", "a scenario, with its FMUs, for other tools"),
     )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The model, the FMU, and what of the model can be seen in it."""
-        parser.add_argument("model", type=Path, help="a TOML file")
-        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the FMU (MODEL.fmu)")
+        parser.add_argument("model", type=Path, help="a TOML file: a model or a scenario")
+        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the FMU (MODEL.fmu), or SSP")
         for name, text in SELECTIONS.items():
             parser.add_argument(f"--{name}", metavar="A,B", help=f"paths or patterns: {text}")
         parser.add_argument("--all", action="store_true", help="everything, in place of what the model names")
@@ -84,22 +86,15 @@ class ExportCommand(cosim.Command):
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Read, check, export."""
+        exporters: list[type[FileExporter]] = [e.cls for e in cosim.registry().entries("file_exporter")]
+        for kind in exporters:
+            if kind.reads(arguments.model):
+                return self._export_file(kind(), arguments)
         target = arguments.output or Path(f"{arguments.model.stem}.fmu")
         if target.suffix.lower() != ".fmu":
             raise cosim.CosimError(f"{target}: the name of an FMU ends in .fmu")
         check_folder(target)
-        options: dict[str, Any] = {
-            name: _listed(text) for name in SELECTIONS if (text := getattr(arguments, name)) is not None
-        }
-        options |= {"all": True} if arguments.all else {}
-        options |= {"defaults": False} if arguments.no_defaults else {}
-        options |= {"naming": arguments.naming} if arguments.naming is not None else {}
-        options |= {"names": _pairs(arguments.names)} if arguments.names is not None else {}
-        if arguments.step is not None:
-            options["step_size"] = positive(arguments.step, "s", "--step")
-        if arguments.libpython is not None:
-            options["libpython"] = arguments.libpython
-        options |= self._native(arguments)
+        options = self._options(arguments)
         model = cosim.Model.from_file(arguments.model)
         with _no_warnings(), nullcontext() if arguments.quiet else compile_notice():
             model.build()  # the exporter builds a copy, whose faults would have no lines
@@ -112,6 +107,37 @@ class ExportCommand(cosim.Command):
             for text in exporter.warnings:
                 print(f"warning: {text}", file=sys.stderr)
         return 0
+
+    def _export_file(self, exporter: FileExporter, arguments: argparse.Namespace) -> int:
+        """Write what is no model in its own form."""
+        target = arguments.output or Path(f"{arguments.model.stem}{exporter.suffix}")
+        if target.suffix.lower() != exporter.suffix:
+            text = f"{arguments.model} is exported as {exporter.what.partition(' as ')[2]}"
+            raise cosim.CosimError(f"{target}: {text}: its name ends in {exporter.suffix}")
+        check_folder(target)
+        if odd := [f"--{n}" for n in (*SELECTIONS, "all", "step") if getattr(arguments, n)]:
+            raise cosim.CosimError(f"{arguments.model}: {', '.join(odd)}: for a model, and this is none")
+        with nullcontext() if arguments.quiet else compile_notice():
+            written = exporter.export(arguments.model, target, **self._options(arguments))
+        self.report(written=written)
+        if not arguments.quiet:
+            print(f"{arguments.model} → {written}")
+        return 0
+
+    def _options(self, arguments: argparse.Namespace) -> dict[str, Any]:
+        """Of the FMU, as `Model.export_fmu` takes them."""
+        options: dict[str, Any] = {
+            name: _listed(text) for name in SELECTIONS if (text := getattr(arguments, name)) is not None
+        }
+        options |= {"all": True} if arguments.all else {}
+        options |= {"defaults": False} if arguments.no_defaults else {}
+        options |= {"naming": arguments.naming} if arguments.naming is not None else {}
+        options |= {"names": _pairs(arguments.names)} if arguments.names is not None else {}
+        if arguments.step is not None:
+            options["step_size"] = positive(arguments.step, "s", "--step")
+        if arguments.libpython is not None:
+            options["libpython"] = arguments.libpython
+        return options | self._native(arguments)
 
     @staticmethod
     def _native(arguments: argparse.Namespace) -> dict[str, Any]:

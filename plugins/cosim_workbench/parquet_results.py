@@ -44,6 +44,10 @@ class ParquetResults(cosim.ResultSink):
         parts.close(result)
         return path
 
+    def check(self, path: Path) -> None:
+        """Refuse a folder with something else in it than results."""
+        check_parquet(path)
+
     def stream(self, path: Path, source: Mapping[str, Any] | None = None) -> ResultStream:
         """Part files while the run goes on."""
         return ParquetParts(path, source)

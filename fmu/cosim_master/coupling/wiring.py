@@ -295,6 +295,8 @@ def _elements(descriptions: Descriptions, connection: Connection) -> list[Connec
         names.append([f"{name}.{element}" for element in elements])
     if shapes == [(), ()]:
         return [connection]
+    if len(names[0]) == len(names[1]) == 1:  # an array of one element goes with a scalar
+        return [replace(connection, start=names[0][0], end=names[1][0])]
     if shapes[0] != shapes[1]:
         said = [
             f"{path} is {'×'.join(map(str, shape)) if shape else 'a scalar'}"
@@ -338,9 +340,10 @@ def _find_port(
         return None, f"{path} is {_a(found.causality)}, but a parameter gets its value once, from a parameter"
     if causality == "parameter" and variable in descriptions[name].structural:
         return None, f"{path} decides the sizes of arrays: give it a start value instead of a connection"
-    if causality and (reason := descriptions[name].refused.get(variable)):
+    starts_there = causality == "output" and variable in descriptions[name].readable
+    if causality and not starts_there and (reason := descriptions[name].refused.get(variable)):
         return None, f"{path} cannot be connected: {reason}"
-    if causality == "output" and variable in descriptions[name].readable:
+    if starts_there:
         return (name, found), ""
     if causality not in ("", found.causality):
         others = [v.name for v in variables.values() if v.causality == causality]

@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import Course, FeedthroughLoop, ParticipantDescription
-from cosim_master.abilities import InnerPoint, TellsInside, Ticks, Watches
+from cosim_master.abilities import InnerPoint, TellsInside, Ticks, WaitsForInputs, Watches
 from cosim_master.coupling.check_values import check_values
 from cosim_master.coupling.co_simulation_error import CoSimulationError
 from cosim_master.coupling.communication_points import CommunicationPoints
@@ -187,8 +187,14 @@ class CoupledParticipants:
         self._tell_inside = {name: p.inside for name, p in participants.items() if isinstance(p, TellsInside)}
         together = all(d.variable_step for d in descriptions.values())
         together = together and all(multiple == 1 for multiple in self.step_multiple.values())
-        self.ticking: list[Ticks] = [
-            p for p in participants.values() if together and isinstance(p, Ticks) and p.ticks_by_time
+        ticking = {
+            n: p for n, p in participants.items() if together and isinstance(p, Ticks) and p.ticks_by_time
+        }
+        self.ticking: list[Ticks] = list(ticking.values())
+        self.told_to_tick = [
+            name
+            for name, p in ticking.items()
+            if self._feeds[name] and isinstance(p, WaitsForInputs) and p.ticks_follow_inputs
         ]
         into, out_of = links_into(links), links_from(links)
         self.rereads_inputs = {

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cosim.kit import black_box
+from cosim_master.recording.text_numbers import TABLED as TABLED
 
-TABLED = ("string", "binary")
-"""Types whose values are numbers into a table."""
 MOST = 2**53
 """Integers beyond are not exact among reals."""
 

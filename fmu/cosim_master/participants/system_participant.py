@@ -122,6 +122,10 @@ class SystemParticipant(cosim.Participant):
         if self._watched and self._watched_at == "steps":
             raise cosim.ModelError.of("inside", "ends of integrator steps are recorded in Python")
         self.exit_initialization()
+        free = set(self.system.inputs)
+        for name in inputs:
+            if name.partition("[")[0] not in free:
+                raise cosim.ModelError.of(name, "a parameter that changes is written in Python")
         refused = [
             *system_refusals(self.system),
             *method_refusals(type(self.simulator.integrator)),
