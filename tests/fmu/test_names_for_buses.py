@@ -129,7 +129,7 @@ def test_the_summary_counts_what_is_left_out(tmp_path: Path) -> None:
     # mass, stiffness, damping, places, turn; longest_delay, default_value
     assert (
         counts
-        == "left out: 7 parameters, 1 state. --all (all=True) shows everything; --parameters, --expose, some"
+        == "left out: 7 parameters, 1 state. --all (all=True) shows everything; --parameters, --expose choose"
     )
     exporter.export(model, tmp_path / "a.fmu", all=True)
     assert exporter.summary == what

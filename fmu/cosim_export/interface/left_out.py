@@ -37,7 +37,7 @@ def left_out_text(counts: Mapping[str, int]) -> str:
     Examples
     --------
     >>> left_out_text({"parameters": 3, "states": 0, "outputs": 1})
-    'left out: 3 parameters, 1 output. --all (all=True) shows everything; --parameters, --outputs, some'
+    'left out: 3 parameters, 1 output. --all (all=True) shows everything; --parameters, --outputs choose'
     >>> left_out_text({"parameters": 0, "states": 0, "outputs": 0})
     ''
     """
@@ -46,7 +46,7 @@ def left_out_text(counts: Mapping[str, int]) -> str:
         return ""
     listed = ", ".join(f"{n} {name if n > 1 else name.removesuffix('s')}" for name, n in some.items())
     options = ", ".join(f"--{'expose' if name == 'states' else name}" for name in some)
-    return f"left out: {listed}. --all (all=True) shows everything; {options}, some"
+    return f"left out: {listed}. --all (all=True) shows everything; {options} choose"
 
 
 def bus_warnings(variables: Iterable[FmuVariable]) -> tuple[str, ...]:

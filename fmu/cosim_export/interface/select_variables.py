@@ -326,7 +326,7 @@ def _variable(
 
 
 def _nominal(system: cosim.System, variable: Variable, index: int) -> float | None:
-    """The magnitude that is declared; of angles and quaternions of joints it is fixed: 1."""
+    """The magnitude that is declared; of angles and quaternions that are coordinates of joints it is 1."""
     is_of_joint = variable.kind == "position" and system.parts[variable.path.partition(".")[0]].solved_by
     if variable.nominal is None and is_of_joint and variable.unit(index) in ("rad", "1"):
         return 1.0
