@@ -41,7 +41,7 @@ options           `options_checked`, `check_options`, `option_names`: unknown on
                   value in messages
 commands          `commands` and `CommandParser`: which there are, what they read; `printable`: text for
                   terminals; `raw_stream`: for what draws on them
-packages          `late_names`: an ``__init__`` that imports a name when it is asked for
+packages          `late_names`: an ``__init__`` that imports a name when it is first used
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
                   `run_source` in place of exec, for text that makes components
 ================= ==========================================================================================
@@ -71,7 +71,7 @@ if TYPE_CHECKING:
     from cosim.component.history import History as History
     from cosim.component.history import history_at as history_at
     from cosim.component.history import margin as margin
-    from cosim.component.kinks import missed_kinks as missed_kinks
+    from cosim.component.kink_functions import missed_kinks as missed_kinks
     from cosim.component.values import NUMERIC as NUMERIC
     from cosim.component.values import words_of as words_of
     from cosim.contracts import method_layout as method_layout
@@ -112,6 +112,7 @@ if TYPE_CHECKING:
     from cosim.contracts.method_layout import Settings as Settings
     from cosim.contracts.method_layout import StepMemory as StepMemory
     from cosim.contracts.method_layout import StepWork as StepWork
+    from cosim.contracts.method_layout import store_state as store_state
     from cosim.contracts.participant_description import CAUSALITIES as CAUSALITIES
     from cosim.contracts.participant_description import TYPES as TYPES
     from cosim.contracts.participant_description import DefaultExperiment as DefaultExperiment
@@ -149,8 +150,8 @@ if TYPE_CHECKING:
     from cosim.preparation.held_tables import HeldTables as HeldTables
     from cosim.preparation.method import Method as Method
     from cosim.preparation.method import prepared as prepared
-    from cosim.preparation.tables import POLICIES as POLICIES
-    from cosim.preparation.tables import Tables as Tables
+    from cosim.preparation.run_tables import POLICIES as POLICIES
+    from cosim.preparation.run_tables import Tables as Tables
     from cosim.rational import common_resolution as common_resolution
     from cosim.rational import periodic_time as periodic_time
     from cosim.rational import rational_time as rational_time
@@ -176,8 +177,8 @@ if TYPE_CHECKING:
     from cosim.simulation.interrupt import uninterrupted as uninterrupted
     from cosim.simulation.interrupt import waited_for_interrupt as waited_for_interrupt
     from cosim.simulation.missing_values import missing_value as missing_value
-    from cosim.simulation.output_interval import MOST_POINTS as MOST_POINTS
     from cosim.simulation.output_interval import POINTS as POINTS
+    from cosim.simulation.output_interval import checked_interval as checked_interval
     from cosim.simulation.output_interval import shortest_interval as shortest_interval
     from cosim.simulation.own_files import path_below as path_below
     from cosim.simulation.own_files import space_warning as space_warning
@@ -186,6 +187,7 @@ if TYPE_CHECKING:
     from cosim.simulation.statistics import Statistics as Statistics
     from cosim.step import failures as failures
     from cosim.step import records as records
+    from cosim.step.block_calls import lower_stage as lower_stage
     from cosim.step.constraints import CONSTRAINT_TOLERANCE as CONSTRAINT_TOLERANCE
     from cosim.step.constraints import NOT_MET as NOT_MET
     from cosim.step.constraints import corrections_of as corrections_of
@@ -197,7 +199,6 @@ if TYPE_CHECKING:
     from cosim.step.constraints import project_end as project_end
     from cosim.step.constraints import project_error as project_error
     from cosim.step.constraints import worth_projecting as worth_projecting
-    from cosim.step.evaluation import lower_stage as lower_stage
     from cosim.step.failures import EVENT as EVENT
     from cosim.step.failures import FAILED as FAILED
     from cosim.step.failures import GROW as GROW
@@ -226,12 +227,15 @@ if TYPE_CHECKING:
     from cosim.step.run import SCRATCH as SCRATCH
     from cosim.step.run import STATE as STATE
     from cosim.step.run import WHOLE_HEAD as WHOLE_HEAD
+    from cosim.step.run import ArrayPlace as ArrayPlace
     from cosim.step.run import Run as Run
     from cosim.step.run import arrays_at as arrays_at
     from cosim.step.sliding_field import sliding_field as sliding_field
     from cosim.system import history_buffer as history_buffer
     from cosim.system.assembly import Assembly as Assembly
     from cosim.system.block_address import python_block_address as python_block_address
+    from cosim.system.blocks import Block as Block
+    from cosim.system.blocks import Slot as Slot
     from cosim.system.history_buffer import append_to_history as append_to_history
     from cosim.system.history_buffer import break_time as break_time
     from cosim.system.history_buffer import enter_piece as enter_piece
@@ -248,8 +252,6 @@ if TYPE_CHECKING:
     from cosim.system.kernel_code import KernelCode as KernelCode
     from cosim.system.kernel_code import kernel_code as kernel_code
     from cosim.system.projection import Projection as Projection
-    from cosim.system.schedule import Block as Block
-    from cosim.system.schedule import Slot as Slot
     from cosim.system.variable import Variable as Variable
     from cosim.unit_text import unit_product as unit_product
     from cosim.units import conversion as conversion

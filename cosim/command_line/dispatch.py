@@ -63,12 +63,12 @@ def _dispatched(words: list[str], is_program: bool) -> int:
     except KeyboardInterrupt as error:
         return _interrupted(error)
     except BrokenPipeError:  # the reader (`| head`) went away: nothing is wrong, and nothing more can be said
-        _say_no_more()
+        _silence_output()
         return ExitStatus.FAILED
     except OSError as error:
         if not _is_broken(sys.stdout):
             raise
-        _say_no_more()
+        _silence_output()
         print(f"standard output cannot be written: {error.strerror or error}", file=sys.stderr)
         return ExitStatus.FAILED
     except SystemExit as stop:  # argparse: 0 after --help
@@ -93,7 +93,7 @@ def _is_broken(stream: TextIO) -> bool:
     return False
 
 
-def _say_no_more() -> None:
+def _silence_output() -> None:
     """Python itself would complain at its end about what could not be written."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

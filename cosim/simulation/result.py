@@ -184,7 +184,7 @@ class Result(FixedAttributes):
 
     @property
     def names(self) -> list[str]:
-        """Paths of the signals, in the order in which they were asked for."""
+        """Paths of the signals, in the order in which they were listed."""
         return list(self.signals)
 
     def unit(self, name: str) -> str:

@@ -16,7 +16,7 @@ from cosim.simulation.checkpoint import Checkpoint
 from cosim.simulation.chosen_integrator import DEFAULT, integrator_options, make_integrator
 from cosim.simulation.chosen_signals import check_signals, choose_signals
 from cosim.simulation.interrupt import interrupt_between_steps, uninterrupted
-from cosim.simulation.output_interval import output_interval as checked_interval
+from cosim.simulation.output_interval import checked_interval
 from cosim.simulation.recorder import Recorder
 from cosim.simulation.result import Result
 from cosim.simulation.result_drafts import ResultDrafts
@@ -49,7 +49,7 @@ def check_simulate_options(where: str, options: Mapping[str, Any], integrator: A
 
 
 def faults_of_settings(settings: Mapping[str, Any]) -> list[Problem]:
-    """All faults of the settings of a run that can be told without its system.
+    """All faults of the settings of a run that can be found without its system.
 
     Raises
     ------
@@ -174,7 +174,7 @@ def simulate(
             if stream is not None:
                 stream.close(result)
             if checkpoint is not None:
-                if drafts is not None and len(result):  # first: who goes on from the State needs both
+                if drafts is not None and len(result):  # first: to continue, both are needed
                     drafts.write(result)
                 checkpoint.write(simulator.state)
         return result

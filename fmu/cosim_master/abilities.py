@@ -123,6 +123,21 @@ class Ticks(Protocol):
 
 
 @runtime_checkable
+class WaitsForInputs(Protocol):
+    """A participant whose next tick (`Ticks`) may follow from inputs that are set at the same instant.
+
+    Attributes
+    ----------
+    ticks_follow_inputs : bool
+        Whether it is so; constant from `describe` on.
+    """
+
+    @property
+    def ticks_follow_inputs(self) -> bool:
+        """Whether a clock of it is told anew in event mode."""
+
+
+@runtime_checkable
 class KeepsInstance(Protocol):
     """A participant that `close` need not end for good: `initialize` sets it back to its beginning."""
 

@@ -12,6 +12,7 @@ from cosim.kit import ParticipantDescription
 from cosim_fmi.instances.unpacked_fmu import read_fmu
 from cosim_master.coupling.connection import Connection
 from cosim_master.coupling.coupling import Coupling
+from cosim_master.participants.instance_participant import InstanceParticipant
 from cosim_master.participants.isolation import AS_SAID, Isolation
 from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
 from cosim_master.participants.open_fmu import open_fmu
@@ -111,7 +112,10 @@ class SspCoupling:
             return
         try:
             is_isolated = self._isolation.applies(name, said=False)
-            self.participants[name] = _participant(path, name, component.implementation, is_isolated)
+            made = _participant(path, name, component.implementation, is_isolated)
+            if isinstance(made, InstanceParticipant):
+                made.shown_path = f"{component.package.path.name}: {component.file}"
+            self.participants[name] = made
         except (cosim.FmuError, ValueError) as error:
             text = str(error).replace(str(path), component.file)
             self._faults.append(cosim.Problem(component.place, text))

@@ -35,10 +35,6 @@ class ParquetResults(cosim.ResultSink):
 
     suffixes = (".parquet",)
 
-    def check(self, path: Path) -> None:
-        """That there is nothing but results, and pyarrow."""
-        check_parquet(path)
-
     def is_own(self, path: Path) -> bool:
         """Whether it is a folder with nothing but parts of results."""
         if not path.is_dir():
@@ -54,6 +50,10 @@ class ParquetResults(cosim.ResultSink):
         parts.append(result)
         parts.close(result)
         return path
+
+    def check(self, path: Path) -> None:
+        """Refuse a folder with something else in it than results."""
+        check_parquet(path)
 
     def stream(self, path: Path, source: Mapping[str, Any] | None = None) -> ResultStream:
         """Part files while the run goes on."""

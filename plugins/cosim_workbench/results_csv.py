@@ -40,7 +40,7 @@ class ResultsCsv(cosim.ResultSink):
     The first line has the names, each in double quotes, ``"time"`` first; then one line for each point.
     The numbers of a vector stand in one cell with spaces between. Every number has as many digits as it
     needs to be read back exactly. Booleans are 0 and 1, text stands between double quotes, with those inside
-    it doubled. Units have no place in this dialect.
+    it doubled; what is read as text need not, where it is no number. Units have no place in this dialect.
 
     A name may have commas, as those of matrices in other tools' FMUs have: ``"R[2,3]"``, and quotes (doubled)
     and line ends, as RFC 4180 has them. Spreadsheets and `read` see that they stand between quotes;
@@ -130,7 +130,7 @@ class ResultsCsv(cosim.ResultSink):
         signals.pop("", None)
         time = signals.pop(place)
         if time.ndim != 1 or time.dtype == object or not all(map(math.isfinite, time)):
-            fault = "stand between quotes, as text does" if time.dtype == object else "are no finite numbers"
+            fault = "are text" if time.dtype == object else "are no finite numbers"
             raise cosim.CosimError(f"{path}: the times {fault}")
         units = dict(zip(names, head.units, strict=True))
         try:
@@ -210,11 +210,20 @@ def _with_units_below(head: _Head) -> _Head:
 
 
 class _Row(NamedTuple):
-    """A line: its number, for each column the numbers, and of text columns the text."""
+    """A line: its number, for each column the numbers, between quotes the text, and the cells as they are."""
 
     line: int
     cells: list[list[str]]
     texts: dict[int, str]
+    raw: list[str]
+
+    def bare_texts(self) -> dict[int, str]:
+        """Cells without quotes that are no numbers."""
+        return {
+            i: cell
+            for i, cell in enumerate(map(str.strip, self.raw))
+            if i not in self.texts and cell[:1] not in ("", '"') and not all(map(_is_number, self.cells[i]))
+        }
 
 
 def _rows(body: str, separator: str, first: int) -> Iterator[_Row]:
@@ -222,12 +231,13 @@ def _rows(body: str, separator: str, first: int) -> Iterator[_Row]:
     if '"' not in body:
         for number, line in enumerate(body.split("\n"), start=first):
             if line.strip():
-                yield _Row(number, [_numbers(cell, separator) for cell in line.split(separator)], {})
+                raw = line.split(separator)
+                yield _Row(number, [_numbers(cell, separator) for cell in raw], {}, raw)
         return
     bare = re.compile(rf"[^{re.escape(separator)}\r\n]*")
     place, number = 0, first
     while place < len(body):
-        row = _Row(number, [], {})
+        row = _Row(number, [], {}, [])
         while True:
             match = QUOTED.match(body, place)
             if match is not None and body[match.end() : match.end() + 1] in (separator, "\r", "\n", ""):
@@ -238,6 +248,7 @@ def _rows(body: str, separator: str, first: int) -> Iterator[_Row]:
                 match = bare.match(body, place)
                 assert match is not None  # it may be empty
                 row.cells.append(_numbers(match[0], separator))
+            row.raw.append(match[0])
             place = match.end() + 1
             if body[match.end() : place] != separator:
                 break
@@ -251,6 +262,14 @@ def _numbers(cell: str, separator: str) -> list[str]:
     return (cell if separator == "," else cell.replace(",", ".")).split() or MISSING
 
 
+def _is_number(text: str) -> bool:
+    try:
+        float(WORDS.get(text.lower(), text))
+    except ValueError:
+        return False
+    return True
+
+
 def _columns(path: Path, names: list[str], rows: Iterator[_Row]) -> dict[str, Any]:
     """The columns by name; `CosimError` with the line in which something is wrong."""
     table: list[list[float]] = []
@@ -258,9 +277,14 @@ def _columns(path: Path, names: list[str], rows: Iterator[_Row]) -> dict[str, An
     booleans: set[int] = set()
     widths: list[int] = []
     for row in rows:
+        if not widths:  # what is text in the first line is text in all of them
+            texts = {column: [] for column in (*row.texts, *row.bare_texts())}
+        if texts:
+            found = row.bare_texts()
+            for column in texts.keys() & found.keys():
+                row.texts[column], row.cells[column] = found[column], list(MISSING)
         sizes = [len(cell) for cell in row.cells]
-        if not widths:
-            widths, texts = sizes, {column: [] for column in row.texts}
+        widths = widths or sizes
         if len(sizes) != len(names) or sizes != widths or 0 in widths:
             raise cosim.CosimError(f"{path}:{row.line}: does not have the columns of the lines above")
         if row.texts.keys() != texts.keys():

@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import cosim
 from cosim.kit import (
-    ResultStream,
     black_box,
     file_digest,
     raw_stream,
@@ -87,7 +86,10 @@ class CosimulateCommand(cosim.Command):
         parser.add_argument("--step", metavar="TIME", help='of an SSP: the communication step, "1 ms"')
         parser.add_argument("--algorithm", metavar="NAME", help="of an SSP: the master algorithm, jacobi")
         parser.add_argument(
-            "--inputs", type=Path, metavar="FILE", help="of an SSP: values over time for its inputs, .csv"
+            "--inputs",
+            type=Path,
+            metavar="FILE",
+            help="values over time for free inputs, by their names: .csv",
         )
         parser.add_argument(
             "--explain", action="store_true", help="print who sees which value when, and run nothing"
@@ -120,6 +122,12 @@ class CosimulateCommand(cosim.Command):
             action="store_true",
             help="all in this very process, for debuggers: what an FMU ends, it ends",
         )
+        parser.add_argument(
+            "--accept-changed",
+            action="append",
+            metavar="NAME",
+            help="with --resume: go on with another file of this participant (a mended FMU)",
+        )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
     def runs_code_of_others(self, arguments: argparse.Namespace) -> bool:
@@ -146,6 +154,7 @@ class CosimulateCommand(cosim.Command):
             participants={name: description.kind for name, description in loop.descriptions.items()},
             **places_of_fmus(loop.participants),
             order=loop.order,
+            python_files=dict(loop.python_files),
             warnings=[*scenario.remarks, *loop.warnings],
         )
         if arguments.explain:
@@ -156,7 +165,7 @@ class CosimulateCommand(cosim.Command):
         if isinstance(scenario, Scenario) and not arguments.quiet:
             for text in scenario.late_changes(until):
                 print(f"warning: {text}", file=sys.stderr)
-        target = arguments.output or scenario.file or Path(f"{arguments.scenario.stem}.csv")
+        target = arguments.output or scenario.file or Path(f"{_name_of(arguments.scenario)}.csv")
         sink = result_sink(target if target.suffix else Path("device.csv"))
         if arguments.output is None and scenario.file is not None and target.exists():
             check_is_own(sink, target)
@@ -167,15 +176,16 @@ class CosimulateCommand(cosim.Command):
             check_picture(arguments.plot)
         if arguments.coupling is not None:
             check_target(arguments.coupling)
+        if arguments.accept_changed and arguments.resume is None:
+            raise cosim.CosimError("--accept-changed: there is nothing to go on from without --resume FILE")
         if arguments.resume is not None:
-            time = loop.restore(arguments.resume)
+            accepted = [name for text in arguments.accept_changed or () for name in text.split(",")]
+            time = loop.restore(arguments.resume, accepted)
             if not arguments.quiet:
                 print(f"goes on from t = {time:.9g} s", file=sys.stderr)
         if not streams:
             check_target(target)
-            if target.suffix:
-                sink.check(target)
-        if (text := foreseen_space(loop, scenario, until, target)) and not arguments.quiet:
+        if (text := foreseen_space(loop, until, target)) and not arguments.quiet:
             print(f"warning: {text}", file=sys.stderr)
         stream = sink.stream(target, _source(arguments.scenario, loop)) if streams else None
         if not arguments.quiet:
@@ -207,7 +217,12 @@ class CosimulateCommand(cosim.Command):
             black_box.box.note("recovery", RunRecovery(sink, target, loop.start))
         try:
             with last_words(save):
-                settings = {**_settings(scenario, arguments.real_time, stream, checkpoint), "keep": keep}
+                settings = {
+                    "real_time_rate": arguments.real_time,
+                    "stream": stream,
+                    "checkpoint": checkpoint,
+                    "keep": keep,
+                }
                 result = _simulate(loop, until, settings, saved, quiet=arguments.quiet)
         except (cosim.SimulationError, KeyboardInterrupt):
             try:
@@ -226,7 +241,7 @@ class CosimulateCommand(cosim.Command):
                     print(f"warning: {text}", file=sys.stderr)
             print(summary(result, target, loop.participants))
         if arguments.plot is not None:
-            result.statistics.setdefault("model", arguments.scenario.stem)  # the title
+            result.statistics.setdefault("model", _name_of(arguments.scenario))  # the title
             result.plot(path=arguments.plot)
             self.report(picture=arguments.plot)
             if not arguments.quiet:
@@ -234,9 +249,14 @@ class CosimulateCommand(cosim.Command):
         return 0
 
 
+def _name_of(scenario: Path) -> str:
+    """What results and pictures are called; a folder by its own name, however it is given."""
+    return scenario.stem if scenario.is_file() else scenario.resolve().name
+
+
 def _source(scenario: Path, loop: CoSimulation) -> dict[str, Any]:
     """What results are from: the scenario and the files of the participants."""
-    paths = file_paths(loop.participants)
+    paths = file_paths(loop.participants) | loop.python_files
     files = {name: file_digest(path) for name, path in paths.items() if path is not None}
     return {"scenario": file_digest(scenario), "participants": files}
 
@@ -253,7 +273,8 @@ def check_target(target: Path) -> None:
         raise cosim.ModelError.of(str(target), "the folder for the results does not exist")
     if target.is_fifo():
         raise cosim.ModelError.of(str(target), "is a pipe, needs the name of a file for the results")
-    if target.is_dir():
+    result_sink(target if target.suffix else Path("device.csv")).check(target)
+    if target.is_dir() and target.suffix.lower() != PARQUET:
         raise cosim.ModelError.of(str(target), "is a folder, needs the name of a file for the results")
     if not os.access(target if target.exists() else target.parent, os.W_OK):
         raise cosim.ModelError.of(str(target), "cannot be written: choose another file with -o")
@@ -266,10 +287,12 @@ def check_is_own(sink: cosim.ResultSink, target: Path) -> None:
         raise cosim.ModelError.of(str(target), text)
 
 
-def foreseen_space(loop: CoSimulation, scenario: Scenario | SspRun, until: float, target: Path) -> str:
+def foreseen_space(loop: CoSimulation, until: float, target: Path) -> str:
     """A sentence where the results will hardly find space on the disk, else ""."""
-    recorder = Recorder(loop.descriptions, loop.links, scenario.signals, derived=loop.derived)
-    return space_warning(target, (until - loop.start) / loop.step, 1 + len(recorder.told))
+    options = loop.run_options
+    recorder = Recorder(loop.descriptions, loop.links, options.record, derived=loop.derived)
+    points = (until - loop.start) / (loop.step * options.every(loop.step))
+    return space_warning(target, points, 1 + len(recorder.told))
 
 
 def check_picture(target: Path) -> None:
@@ -290,23 +313,28 @@ def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
     """
     from cosim_fmu.command.ssp_run import SspRun
 
-    given = {name: getattr(arguments, name) for name in ("step", "algorithm", "inputs")}
+    given = {name: getattr(arguments, name) for name in ("step", "algorithm")}
     given = {name: value for name, value in given.items() if value is not None}
     isolation = Isolation.of(arguments.isolate, arguments.in_process)
     if SspRun.fits(arguments.scenario):
+        given |= {} if arguments.inputs is None else {"inputs": arguments.inputs}
         return SspRun(arguments.scenario, arguments.variant, given, isolation)
     if given:
         options = ", ".join(f"--{name}" for name in given)
         raise cosim.CosimError(f"{arguments.scenario}: {options}: for an SSP; write it into the scenario")
-    return Scenario.read(arguments.scenario, arguments.variant, isolation)
+    scenario = Scenario.read(arguments.scenario, arguments.variant, isolation)
+    if arguments.inputs is not None:
+        scenario.feed(arguments.inputs)
+    return scenario
 
 
 def header(loop: CoSimulation) -> str:
     """Who takes part, and in which order."""
-    rows, paths = [], file_paths(loop.participants)
+    rows, paths = [], file_paths(loop.participants) | loop.python_files
     for name, description in loop.descriptions.items():
         path = paths[name]
-        kind = description.kind + (", state saved and restored" if description.can_restore else "")
+        kind = "Python code, " * (name in loop.python_files)
+        kind += description.kind + (", state saved and restored" if description.can_restore else "")
         rows.append((name, "" if path is None else path.name, kind))
     widths = [max([len(row[i]) for row in rows] + [5 * (i == 0)]) for i in (0, 1)]
     lines = [
@@ -324,8 +352,10 @@ def summary(
     counts = [(figures["steps"], "step"), (figures["events"], "event")]
     said = [f"{count:,}".replace(",", " ") + f" {word}{'s' * (count != 1)}" for count, word in counts]
     said.append(f"{figures['retries']} retr{'y' if figures['retries'] == 1 else 'ies'}")
-    spent = figures["participant_time"]  # 0 for who steps in compiled code, which is not measured
-    slowest = max(spent.items(), key=lambda item: item[1]) if spent and all(spent.values()) else None
+    spent = figures["participant_time"]  # of those that Python calls
+    slowest = max(spent.items(), key=lambda item: item[1], default=None)
+    if slowest is not None and 2.0 * slowest[1] < figures["stepping_time"]:
+        slowest = None  # what steps in compiled code is not measured: another may be slower
     if figures["overruns"]:
         late = f"{figures['overruns']} points late (by {figures['largest_lag']:.3g} s at most)"
         said.append(late)
@@ -334,10 +364,12 @@ def summary(
         line += f"   most time in {slowest[0]}: {slowest[1]:.3g} s of {figures['wall_time']:.3g} s"
     message = [result.message] if result.message else []
     trust = [text] if (text := str(result.coupling)) else []
+    files = figures["python_files"]
+    code = [f"ran the Python code of {', '.join(dict.fromkeys(files.values()))} ({', '.join(files)})"]
     places = places_of_fmus(participants)
     ran = {"inside the process of the run": places["inside"], "each in its own process": places["isolated"]}
     where = [f"FMUs {place}: {shortened(names)}" for place, names in ran.items() if names]
-    return "\n".join([*message, line, *trust, *where, f"results → {target}"])
+    return "\n".join([*message, line, *trust, *(code if files else []), *where, f"results → {target}"])
 
 
 def shortened(names: Sequence[str]) -> str:
@@ -375,20 +407,6 @@ def _checkpoint(arguments: argparse.Namespace) -> cosim.Checkpoint | None:
     except cosim.UnitError as error:
         raise cosim.UnitError(f"--checkpoint-every: {error}") from None
     return cosim.Checkpoint(arguments.checkpoint, every)
-
-
-def _settings(
-    scenario: Scenario | SspRun, rate: float, stream: ResultStream | None, checkpoint: cosim.Checkpoint | None
-) -> dict[str, Any]:
-    """Of the run, for `CoSimulation.simulate`."""
-    return {
-        "record": scenario.signals,
-        "real_time_rate": rate,
-        "inside": scenario.inside,
-        "stream": stream,
-        "time_limit": getattr(scenario, "time_limit", None),
-        "checkpoint": checkpoint,
-    }
 
 
 def write_coupling(target: Path, report: CouplingReport) -> None:

@@ -11,11 +11,10 @@ import cosim
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.participants.isolation import AS_SAID, Isolation
 from cosim_ssp.couple import couple_ssp
-from cosim_ssp.package import DEFAULT
+from cosim_ssp.package import is_ssp
 
 Coupled = TypeVar("Coupled", bound=Coupling)
 MOST_FINDINGS = 20
-SUFFIXES = (".ssp", ".ssd")
 
 
 @dataclass
@@ -43,14 +42,12 @@ class SspRun:
     isolation: Isolation = AS_SAID
     until: float = 0.0
     findings: list[cosim.Problem] = field(default_factory=list)
-    signals: list[str] | None = None
-    inside: str = "events"
     file: Path | None = None
 
     @staticmethod
     def fits(path: Path) -> bool:
         """Whether a path is that of an SSP, by its ending or as a folder of one."""
-        return path.suffix.lower() in SUFFIXES or (path / DEFAULT).is_file()
+        return is_ssp(path)
 
     def couple(self, make: Callable[..., Coupled]) -> Coupled:
         """What `make`, a co-simulation, makes of it, checked.

@@ -110,8 +110,11 @@ class ExchangeMachine:
             self._links[i] = Link(places[link.start], coupled.line_of(link), *place, int(link.widens is bool))
         self.ports = [self.output_slot(name, place) for name, place in coupled.places]
         own: list[int] = []
+        values_of: dict[str, list[int]] = {name: [] for name in self.names}
+        for k, (owner, _) in enumerate(coupled.places):
+            values_of[owner].append(k)
         for name, part in zip(self.names, self.parts, strict=True):
-            mine = [k for k, (owner, _) in enumerate(coupled.places) if owner == name]
+            mine = values_of[name]
             part.first_value, part.values = len(own), len(mine)
             own += mine
         self._own_values = np.array(own, dtype=np.int64)

@@ -6,9 +6,8 @@ from collections.abc import Iterable, Sequence
 from typing import Any
 
 from cosim.kit import black_box
+from cosim_master.recording.text_numbers import TABLED as TABLED
 
-TABLED = ("string", "binary")
-"""Types whose values are numbers into a table."""
 MOST = 2**53
 """Integers beyond are not exact among reals."""
 
@@ -45,7 +44,7 @@ class ValueNumbers:
             self._values[found] = value
             self._next += 1.0
             self.size += len(value)
-            if black_box.box is not None and isinstance(value, str):
+            if black_box.box is not None and isinstance(value, str | bytes):
                 black_box.box.write(("value", (found, value), {}))
         return found
 

@@ -17,7 +17,8 @@ from cosim_master.coupling.drive import Drive
 from cosim_master.coupling.link import Link
 from cosim_master.recording.inner_rows import InnerRow, InputCourse, row_before, with_inner_rows
 from cosim_master.recording.inner_values import InnerValues
-from cosim_master.recording.text_numbers import TextNumbers
+from cosim_master.recording.kept_points import KeptPoints
+from cosim_master.recording.text_numbers import TABLED, TextNumbers
 from cosim_master.results.co_simulation_result import CoSimulationResult
 
 VALUES = 2**17
@@ -47,7 +48,7 @@ class Recorder:
     links : sequence of Link
     patterns : sequence of str or None
         Paths or patterns: ``"plant.*"``. By default all outputs and whatever is connected. Binary data are
-        never recorded.
+        recorded as text (`text_of_bytes`).
     inner : sequence of Link
         Connections that the participants themselves keep up to date: both ends are read of them.
     records_between_points : bool
@@ -56,6 +57,8 @@ class Recorder:
         Takes the rows while the run goes on; the result has the first and the last one alone.
     derived : mapping of str to DerivedSignal
         What is shown beside the variables, by name; patterns choose among them, too.
+    points : KeptPoints, optional
+        Which communication points the result shows; all of them unless given.
 
     Attributes
     ----------
@@ -78,7 +81,9 @@ class Recorder:
         records_between_points: bool = True,
         stream: ResultStream | None = None,
         derived: Mapping[str, DerivedSignal] | None = None,
+        points: KeptPoints | None = None,
     ) -> None:
+        self._points = points
         self.records_between_points = records_between_points
         self._stream, self._base, self._pending = stream, 0, 0
         self._has_begun = False
@@ -88,8 +93,7 @@ class Recorder:
         self._first: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self._names = list(descriptions)
         self._held = {link.end for link in links}
-        variables = {(name, v.name): v for name, d in descriptions.items() for v in d.variables.values()}
-        known = {port: variable for port, variable in variables.items() if variable.type != "binary"}
+        known = {(name, v.name): v for name, d in descriptions.items() for v in d.variables.values()}
         if patterns is None:
             connected = self._held | {link.start for link in links}
             connected |= {end for link in inner for end in (link.start, link.end)}
@@ -101,8 +105,7 @@ class Recorder:
         others = {n: made for n, made in (derived or {}).items() if made.port in known and n not in paths}
         for pattern in patterns or ():
             if not any(_fits(port, pattern) for port in [*known, *((name,) for name in others)]):
-                hint = "Binary data cannot be recorded." * any(_fits(port, pattern) for port in variables)
-                raise cosim.LookUpError("signal", pattern, [*map(".".join, known), *others], hint)
+                raise cosim.LookUpError("signal", pattern, [*map(".".join, known), *others])
         self._derived = {
             name: made
             for name, made in others.items()
@@ -115,7 +118,7 @@ class Recorder:
         )
         self._units = [known[port].unit for port in self.ports]
         kinds = [known[port].type for port in self.ports]
-        self._texts = {i for i, kind in enumerate(kinds) if kind == "string"}
+        self._texts = {i for i, kind in enumerate(kinds) if kind in TABLED}
         self._text_numbers = TextNumbers()
         self._booleans = {i for i, kind in enumerate(kinds) if kind in ("boolean", "clock")}
         discrete = {name: description.discrete for name, description in descriptions.items()}
@@ -250,7 +253,7 @@ class Recorder:
         self,
         times: NDArray[np.float64],
         values: NDArray[np.float64],
-        text_of: Callable[[float], str] | None = None,
+        text_of: Callable[[float], str | bytes] | None = None,
     ) -> None:
         """Keep the values of several communication points.
 
@@ -259,7 +262,7 @@ class Recorder:
         times : ndarray, shape (n,), s
         values : ndarray, shape (n, number of recorded variables)
         text_of : callable, optional
-            Gives the text of a number in a column of texts.
+            Gives the text, or the binary data, of a number in a column of texts.
         """
         self._pass_on()
         self._gather()
@@ -301,17 +304,24 @@ class Recorder:
         named = self._named(np.array([row], dtype=np.float64).reshape(1, len(self.ports)))
         return {name: column.tolist()[0] for name, column in named.items()}
 
-    def result(self, **more: Any) -> CoSimulationResult:
-        """Everything recorded so far; `more` is for the constructor of `Result`."""
+    def result(self, *, ends: bool = True, **more: Any) -> CoSimulationResult:
+        """Everything recorded so far; `more` is for the constructor of `Result`.
+
+        Parameters
+        ----------
+        ends : bool
+            Whether the run ends here: the last point is shown, wherever it lies.
+        **more
+        """
         times, table = self._joined()
         more = {**more, "findings": self._findings(times, table)}
         if self._stream is not None:
-            self._append(times, table, self._inner)
+            self._append(times, table, self._inner, ends=ends)
             first = self._first or (times[:1], table[:1])
             times = np.concatenate([first[0], times[-1:]])
             table = np.concatenate([first[1], table[-1:]])
-        elif self._inner and times.size:
-            times, table = self._with_inner(times, table, self._inner)
+        else:
+            times, table = self._shown_rows(times, table, self._inner, ends=ends)
         result = self._as_result(times, table, **more)
         if self._stream is not None:
             self._stream.close(result)
@@ -357,7 +367,7 @@ class Recorder:
         last = times.size - 1
         placed = [(row_before(times, self._shifted(point)), point) for point in self._inner]
         self._first = self._first or (times[:1], table[:1])
-        self._append(times, table, [point for k, point in placed if k < last])
+        self._append(times, table, [point for k, point in placed if k < last], ends=False)
         self._inner = [point for k, point in placed if k >= last]
         if any(k == last - 1 for k, _ in placed):  # then the point where that step ended has a second row
             self._inner.insert(0, InnerRow(self._base + last - 1, 0, -math.inf, {}))
@@ -386,16 +396,47 @@ class Recorder:
         return sorted(self._missing.values(), key=lambda finding: finding.time)
 
     def _append(
-        self, times: NDArray[np.float64], table: NDArray[np.float64], points: Sequence[InnerRow]
+        self,
+        times: NDArray[np.float64],
+        table: NDArray[np.float64],
+        points: Sequence[InnerRow],
+        *,
+        ends: bool,
     ) -> None:
         """Give rows to the stream, but for the first one when it was in the last piece."""
         assert self._stream is not None
+        skips = self._has_begun
+        self._has_begun = True
+        times, table = self._shown_rows(times, table, points, ends=ends, skips=skips)
+        if times.size:
+            self._stream.append(self._as_result(times, table))
+
+    def _shown_rows(
+        self,
+        times: NDArray[np.float64],
+        table: NDArray[np.float64],
+        points: Sequence[InnerRow],
+        *,
+        ends: bool,
+        skips: bool = False,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The rows that a result shows: with those between, without points that are not kept.
+
+        Parameters
+        ----------
+        times, table, points
+        ends : bool
+            Whether the run ends with them.
+        skips : bool
+            Leave out the first one.
+        """
         if points and times.size:
             times, table = self._with_inner(times, table, points)
-        first = int(self._has_begun)
-        self._has_begun = True
-        if times.size > first:
-            self._stream.append(self._as_result(times[first:], table[first:]))
+        if self._points is not None and times.size:
+            kept = self._points.of(times, ends=ends)
+            kept[:1] &= not skips
+            return times[kept], table[kept]
+        return (times[1:], table[1:]) if skips else (times, table)
 
     def _shifted(self, point: InnerRow) -> InnerRow:
         return point._replace(after=point.after - self._base)
@@ -462,12 +503,12 @@ class Recorder:
 def _remarks(descriptions: Mapping[str, ParticipantDescription], recorded: set[str]) -> list[str]:
     found = []
     for name, description in descriptions.items():
-        named = [f"{name}.{v.name}" for v in description.variables.values() if v.type != "binary"]
+        named = [f"{name}.{v.name}" for v in description.variables.values()]
         if name in recorded or not description.variables:
             continue
         shown = ", ".join(f'"{path}"' for path in named[:3])
-        what = f"name what is wanted: signals = [{shown}]" if named else "all its variables are binary data"
-        found.append(f"{name} has no outputs that can be recorded, so nothing of it is: {what}")
+        what = f"name what is wanted: signals = [{shown}]"
+        found.append(f"{name} has no outputs, so nothing of it is recorded: {what}")
     return found
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache, cached_property, partial
 from time import perf_counter
@@ -15,11 +15,13 @@ from cosim_fmi.binding.exit_guard import last_words
 from cosim_fmi.instances.same_folder import same_folder
 from cosim_master.coupling.communication_points import CommunicationPoints
 from cosim_master.coupling.coupling import Coupling
+from cosim_master.coupling.run_options import RunOptions
 from cosim_master.exchange.compiled_loop import CompiledLoop
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_face import ExchangeFace
 from cosim_master.exchange.printed_in_calls import printed_in_calls
 from cosim_master.exchange.step_threads import StepThreads
+from cosim_master.recording.kept_points import KeptPoints
 from cosim_master.recording.recorder import Recorder
 from cosim_master.results.co_simulation_result import CoSimulationResult
 from cosim_master.results.co_simulation_statistics import CoSimulationStatistics
@@ -50,7 +52,11 @@ class SimulationRun:
     limit : TimeLimit
     going_on : Snapshot or None
         From where; None from the start.
-    progress, record, observe, real_time_rate, inside, stream, checkpoint, keep
+    accepted : collection of str
+        Participants whose file may be another one than before.
+    options : RunOptions
+        What is recorded.
+    progress, observe, real_time_rate, stream, checkpoint, keep
         As for `CoSimulation.simulate`.
     warnings : sequence of str
         What is known before the run.
@@ -70,12 +76,12 @@ class SimulationRun:
         points: CommunicationPoints,
         limit: TimeLimit,
         going_on: Snapshot | None,
+        accepted: Collection[str],
         *,
+        options: RunOptions,
         progress: Callable[[float], bool | None] | None,
-        record: Sequence[str] | None,
         observe: Observer | None,
         real_time_rate: float,
-        inside: str,
         stream: ResultStream | None,
         checkpoint: cosim.Checkpoint | None,
         warnings: Sequence[str],
@@ -85,20 +91,25 @@ class SimulationRun:
         assert loop.algorithm is not None
         self.loop, self.algorithm, self._keep_result = loop, loop.algorithm, keep_result
         self._points, self._limit = points, limit
-        self._progress, self._observe, self._inside, self._stream = progress, observe, inside, stream
+        self._progress, self._observe, self._inside, self._stream = progress, observe, options.inside, stream
         self._checkpoint, self._going_on, self._wait = checkpoint, going_on, 0.0
         self._keep = keep
         if checkpoint is not None or going_on is not None:
             check_serializes(loop.descriptions, stream)
+        every = options.every(loop.step)
         recorder = Recorder(
-            *(loop.descriptions, loop.links, record),
+            *(loop.descriptions, loop.links, options.record),
             inner=() if loop.joint is None else loop.joint.links,
-            records_between_points=inside != "nothing",
+            records_between_points=options.inside != "nothing",
+            points=None if every == 1 else KeptPoints(loop.start, loop.step, every),
             stream=stream,
             derived=loop.derived,
         )
         reads = recorder.reads(loop.links)
-        self.statistics = CoSimulationStatistics(warnings=[*warnings, *recorder.remarks])
+        self.statistics = CoSimulationStatistics(
+            python_files={name: file.name for name, file in loop.python_files.items()},
+            warnings=[*warnings, *recorder.remarks],
+        )
         self.coupled = CoupledParticipants(
             *(loop.participants, loop.links, loop.order, reads, self.statistics, loop.descriptions),
             *(points, loop.step_multiple, StepThreads(min(loop.threads, len(loop.participants))), loop.bonds),
@@ -116,7 +127,7 @@ class SimulationRun:
         self._rate, self._done = real_time_rate, 0
         self._compiled: CompiledLoop | None = None
         if going_on is not None:
-            going_on.check(self, points)
+            going_on.check(self, points, accepted)
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -137,7 +148,7 @@ class SimulationRun:
 
     def _result_so_far(self, why: str) -> CoSimulationResult:
         figures = vars(self.statistics)
-        return self.recorder.result(events=[], statistics=figures, message=why, unfinished=why)
+        return self.recorder.result(ends=False, events=[], statistics=figures, message=why, unfinished=why)
 
     def snapshot(self) -> Snapshot:
         """The whole co-simulation at the communication point that it has reached.
@@ -209,14 +220,18 @@ class SimulationRun:
         statistics.wall_time = statistics.wall_time or perf_counter() - begun
         statistics.overruns, statistics.largest_lag = self._pace.overruns, self._pace.largest_lag
         statistics.algorithm.update(self.algorithm.figures)
+        if self._compiled is not None:  # a time is known of those that Python calls
+            measured = statistics.participant_time.items()
+            statistics.participant_time = {n: t for n, t in measured if n in self._compiled.in_python}
         events = in_order(self.happened, without_returns(coupled.events, self.happened))
         statistics.events = len(events)
         judge = cache(partial(judge_coupling, coupled, self.algorithm, self.loop.step))
         figures = dict(vars(statistics))
         if self._stream is not None and statistics.steps:  # it is closed with the statistics
             figures["coupling"] = judge().figures()
-        more = {"statistics": figures, "message": unfinished or message, "unfinished": unfinished}
-        found = self.recorder.result(events=events, **more)
+        found = self.recorder.result(
+            events=events, statistics=figures, message=unfinished or message, unfinished=unfinished
+        )
         found.take_evidence(coupled)
         found.judged_by(judge)
         return found
