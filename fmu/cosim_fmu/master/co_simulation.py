@@ -251,6 +251,10 @@ class CoSimulation(ClosedAttributes):
         other._set(step=step, algorithm=algorithm)
         return other
 
+    def take_participants(self, participants: Mapping[str, cosim.Participant]) -> None:
+        """Run with these, which are the same as those it has."""
+        self._set(participants=dict(participants))
+
     @property
     def until(self) -> float | None:
         """Where `simulate` ends unless told, s: of an SSP, or of the default experiment of the only FMU."""

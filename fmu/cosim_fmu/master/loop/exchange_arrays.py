@@ -109,9 +109,9 @@ class Report(Record):
 
 
 # `inputs`: so many rows, each of one number for each input
-HELD, SLOPES, BEGAN, COURSES, MEANS, MEAN_SLOPES, REGIONS = range(7)
+HELD, SLOPES, BEGAN, COURSES, MEANS, MEAN_SLOPES, ENDS, REGIONS = range(8)
 """Values and slopes as they were set last; both as they were when the step under way began; means since the
-last sample of the coupling."""
+last sample of the coupling; values with which outputs were read last."""
 
 
 class Machine(NamedTuple):

@@ -28,6 +28,8 @@ from cosim_fmu.master.participants.same_folder import same_folder
 from cosim_fmu.master.recording.recorder import Recorder
 from cosim_fmu.master.trust.co_simulation_result import CoSimulationResult
 from cosim_fmu.master.trust.judge_coupling import judge_coupling
+from cosim_fmu.master.trust.judged_ports import with_states
+from cosim_fmu.master.trust.second_run import second_run, undisturbed_again
 
 if TYPE_CHECKING:
     from cosim_fmu.master.co_simulation import CoSimulation
@@ -91,12 +93,12 @@ class SimulationRun:
             stream=stream,
             derived=loop.derived,
         )
-        reads = recorder.reads(loop.links)
+        reads = with_states(recorder.reads(loop.links), loop.descriptions, loop.links)
         self.statistics = CoSimulationStatistics(warnings=[*loop.warnings, *recorder.remarks])
         self.coupled = CoupledParticipants(
             *(loop.participants, loop.links, loop.order, reads, self.statistics, loop.descriptions),
             *(points, loop.step_multiple, StepThreads(min(loop.threads, len(loop.participants))), loop.bonds),
-            loop.joint,
+            *(loop.joint, recorder.ports),
         )
         self.coupled.loops = [
             each._replace(participants=tuple(n for n in each.participants if n in self.coupled.units))
@@ -193,7 +195,9 @@ class SimulationRun:
         statistics.algorithm.update(self.algorithm.figures)
         events = in_order(self.happened, without_returns(coupled.events, self.happened))
         statistics.events = len(events)
-        judge = cache(partial(judge_coupling, coupled, self.algorithm, self.loop.step))
+        again = None if self._rate < math.inf or self._observe is not None else undisturbed_again(self.loop)
+        second = partial(second_run, self.loop, again, coupled)
+        judge = cache(partial(judge_coupling, coupled, self.algorithm, self.loop.step, second))
         figures = dict(vars(statistics))
         if self._stream is not None and statistics.steps:  # it is closed with the statistics
             figures["coupling"] = judge().figures()
@@ -214,7 +218,7 @@ class SimulationRun:
         for name in coupled.order:
             coupled.set_inputs(name)
         coupled.clear_inner_values()
-        coupled.samples.start(loop.start, coupled.values())
+        coupled.samples.start(loop.start, coupled.sampled_values())
         if self._going_on is None:
             self.recorder.record(loop.start, coupled.board, coupled.held)
 

@@ -21,7 +21,7 @@ from cosim_fmu.master.scenario.progress_bar import ProgressBar
 from cosim_fmu.master.scenario.saved_rows import SavedRows
 from cosim_fmu.master.scenario.scenario import Scenario
 from cosim_fmu.master.trust.co_simulation_result import CoSimulationResult
-from cosim_fmu.master.trust.coupling_report import CouplingReport
+from cosim_fmu.master.trust.coupling_report import REQUIRED, UNSTABLE, CouplingError, CouplingReport
 from cosim_fmu.master.wiring.feedthrough import direct_inputs
 from cosim_workbench.reports import reported_result
 
@@ -85,7 +85,12 @@ class CosimulateCommand(cosim.Command):
             help="run again with half the step, or a tenth of the tolerance, and compare",
         )
         parser.add_argument(
-            "--coupling", type=Path, metavar="FILE", help="write the error of each connection: .csv"
+            "--coupling", type=Path, metavar="FILE", help="write the error of each output: .csv"
+        )
+        parser.add_argument(
+            "--require",
+            choices=tuple(REQUIRED),
+            help="end with status 1, results written, unless the coupling error is fine, or is known",
         )
         parser.add_argument(
             "--checkpoint", type=Path, metavar="FILE", help="keep the whole co-simulation in this file"
@@ -94,7 +99,12 @@ class CosimulateCommand(cosim.Command):
             "--checkpoint-every", metavar="TIME", default="30 s", help="in wall-clock time (30 s)"
         )
         parser.add_argument("--resume", type=Path, metavar="FILE", help="go on from a checkpoint")
-        parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+        parser.add_argument(
+            "-q",
+            "--quiet",
+            action="store_true",
+            help="print nothing but errors and a verdict that is not fine",
+        )
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Read, check, run, write; results so far are kept when a participant fails."""
@@ -168,7 +178,9 @@ class CosimulateCommand(cosim.Command):
             loop.verify(result, until)
         if arguments.coupling is not None:
             write_coupling(arguments.coupling, result.coupling)
-        self.report(results=target, coupling=result.coupling.figures(), **reported_result(result))
+        report = result.coupling
+        self.report(verdict=report.verdict, advice=report.advice, results=target)
+        self.report(coupling=report.figures(), **reported_result(result))
         if not arguments.quiet:
             for text in result.warnings:
                 if text not in loop.warnings:  # said before the run
@@ -180,7 +192,20 @@ class CosimulateCommand(cosim.Command):
             self.report(picture=arguments.plot)
             if not arguments.quiet:
                 print(f"plot → {arguments.plot}")
-        return 0
+        return _status(report, arguments)
+
+
+def _status(report: CouplingReport, arguments: argparse.Namespace) -> int:
+    """1 where values have exploded, or the verdict is not what is required; said when quiet, too."""
+    if arguments.quiet and report.verdict != "fine":
+        print(report, file=sys.stderr)
+    try:
+        if arguments.require is not None:
+            report.require(arguments.require)
+    except CouplingError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return int(report.verdict == UNSTABLE)
 
 
 def _source(scenario: Path, loop: CoSimulation) -> dict[str, Any]:
@@ -316,7 +341,7 @@ def _settings(
 
 
 def write_coupling(target: Path, report: CouplingReport) -> None:
-    """A table of the errors of all connections, in their units."""
+    """A table of the errors of all connections, then of all outputs, in their units."""
     rows = [("connection", "error", "range", "unit", "mean_defect", "how", "verdict")]
     rows += [
         (
@@ -328,7 +353,7 @@ def write_coupling(target: Path, report: CouplingReport) -> None:
             report.how,
             report.verdict,
         )
-        for each in report.connections
+        for each in (*report.connections, *report.signals)
     ]
     with target.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(rows)

@@ -10,7 +10,7 @@ import cosim
 from cosim_fmu.master.trust.co_simulation_result import CoSimulationResult
 from cosim_fmu.master.trust.coupling_report import CouplingReport
 from cosim_fmu.master.trust.judge_coupling import reported
-from cosim_workbench.agreement import difference_of
+from cosim_fmu.master.trust.second_run import compare, refined
 
 if TYPE_CHECKING:
     from numpy.typing import NDArray
@@ -23,59 +23,39 @@ if TYPE_CHECKING:
 
 SAFETY = 1.25
 """Bar over difference, calibrated: `benchmarks/masters/error_bars.py`."""
-TIGHTER = 10.0 / 9.0
-"""Error over the difference to a run with a tenth of the tolerance, where the error follows it."""
 
 
 def verified_coupling(
     loop: CoSimulation, result: CoSimulationResult, until: float | str | None
 ) -> CouplingReport:
-    """Run `loop` again with half the step, or a tenth of the tolerance, and compare the exchanged values.
-
-    The error of order p falls to 2^-p of itself with half the step, so that it is 2^p / (2^p - 1) times the
-    difference (Richardson).
+    """Run `loop` again with half the step, or a tenth of the tolerance, and compare all that is recorded.
 
     Raises
     ------
     CosimError
         The run fails, or has no point in common with the first.
     """
-    assert loop.algorithm is not None
     first = result.evidence
     if first is None:
         raise cosim.CosimError("the result is not that of a run of this co-simulation")
-    step, algorithm = loop.step, loop.algorithm
-    tightened = algorithm.tightened()
-    again = loop.with_step(step if tightened is not None else 0.5 * step, tightened or algorithm)
-    second = again.simulate(until, inside="nothing").evidence
-    assert second is not None
-    before, after = first.samples.samples(), second.samples.samples()
-    place = np.minimum(np.searchsorted(after.times, before.times - 1e-6 * step), after.times.size - 1)
-    common = np.abs(after.times[place] - before.times) <= 1e-6 * step
-    if np.count_nonzero(common) < 2:
-        raise cosim.CosimError("the two runs have no points in common")
-    times, one, other = before.times[common], before.outputs[common], after.outputs[place[common]]
-    differences = np.array(
-        [difference_of(times, one[:, i], other[:, i], counted=False).largest for i in range(one.shape[1])]
-    )
-    factor = TIGHTER if tightened is not None else 2.0**algorithm.order / (2.0**algorithm.order - 1.0)
-    how = "against a tenth of the tolerance" if tightened is not None else "against half the step"
-    bars = SAFETY * factor * differences
-    report = reported(first, before, bars, algorithm, step, how)
-    deaf = [name for name in first.participants if _is_deaf(first, before, differences, name)]
+    assert loop.algorithm is not None
+    found = compare(loop, refined(loop), first, until)
+    samples = first.samples.samples()
+    bars = SAFETY * found.factor * found.differences
+    report = reported(first, samples, bars, loop.algorithm, loop.step, found.how)
+    deaf = [name for name in first.participants if _is_deaf(first, samples, found.differences, name)]
     if deaf:
-        why = (
+        report = report.unknown(
             f"the second run gives the same to the last bit for {', '.join(deaf)}, although inputs differ: "
             "steps inside seem to be longer than communication steps, and no second run shows what they do"
         )
-        report = CouplingReport(report.connections, report.energy, "unknown", why, how)
     result.judged_by(lambda: report)
     return report
 
 
 def _is_deaf(coupled: CoupledParticipants, samples: Samples, differences: Vector, name: str) -> bool:
     """Whether a participant answers in no bit to defects of its inputs, which a second run has changed."""
-    mine = [i for i, path in enumerate(coupled.interface_names) if path.partition(".")[0] == name]
+    mine = [i for i, (owner, _) in enumerate(coupled.sampled_ports) if owner == name]
     given = [i for i, each in enumerate(coupled.samples.inputs) if each.target == name]
     if not mine or not given or differences[mine].any():
         return False
