@@ -15,7 +15,7 @@ import memory_folder
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 
-from cosim_fmu.master.participants import private_folder
+from cosim_fmi.archive import private_folder
 
 HERE = Path(__file__).parent
 

@@ -28,6 +28,7 @@ PUBLIC = {
     "cosim_ensembles.kit",
     "cosim_fmu.abilities",
     "cosim_integrators.kit",
+    "cosim_lowering",
     "cosim_measures.histories",
     "cosim_measures.sampled",
     "cosim_measures.still",
@@ -44,6 +45,7 @@ LAYERS = (
     (
         *("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
         *("cosim.html_table", "cosim.walker", "cosim.rational", "cosim.shown", "cosim.functions"),
+        "cosim.last_made",
     ),
     ("cosim.errors", "cosim.misspelt"),
     ("cosim.attributes",),
@@ -53,7 +55,7 @@ LAYERS = (
     ("cosim.registration",),
     ("cosim.component",),
     ("cosim.contracts",),
-    ("cosim.step.records", "cosim.step.views", "cosim.step.run"),
+    ("cosim.step.records", "cosim.step.run_parts", "cosim.step.run"),
     ("cosim.system",),
     ("cosim.step",),
     ("cosim.preparation",),
@@ -69,7 +71,7 @@ COMPILER_LAYERS = (
     tuple(
         f"cosim_compiler.{name}"
         for name in (
-            *("errors", "nearest", "debugging", "helper_process", "kernel_cache", "shipped"),
+            *("errors", "nearest", "debugging", "helper_process", "child_process", "kernel_cache", "shipped"),
             *("calls", "convention", "road", "machine", "c_machine", "held_interrupts"),
         )
     ),
@@ -93,8 +95,16 @@ PLUGIN = {"numpy", "scipy"}
 OWN_LIBRARIES = {
     "cosim_integrators": {"sksundae"},
     "cosim_workbench": {"distributed", "rich", "matplotlib", "pandas", "pyarrow", "xarray"},
-    "cosim_fmu": {"fmpy", "llvmlite", "lxml", "pythonfmu"},
+    "cosim_lowering": {"llvmlite"},
+    "cosim_fmi": {"fmpy", "lxml"},
+    "cosim_master": {"fmpy"},
+    "cosim_export": {"fmpy", "llvmlite", "lxml", "pythonfmu"},
+    "cosim_ssp": {"fmpy", "lxml"},
+    "cosim_fmu": {"fmpy", "lxml"},
 }
+FMU_PACKAGES = ("cosim_fmi", "cosim_master", "cosim_export", "cosim_ssp", "cosim_fmu")
+"""From below to above: one imports any module of those before it, but the exports and the master use each
+other nowhere."""
 TOUCHES_LLVM = "compiler/cosim_compiler/machine.py"
 HEAVY = {
     "llvmlite",
@@ -193,11 +203,9 @@ def _allowed(package: str, file: str, found: Import) -> bool:
     if top == "cosim":
         return found.module in {"cosim", "cosim.kit"}
     if top == package:
-        if f"{found.module}.".startswith(f"{package}.testing.") and "/testing/" not in file:
-            return False
-        sides = [f"{package}.export", f"{package}.master"]
-        here = next((side for side in sides if file.replace("/", ".").find(side) >= 0), None)
-        return here is None or not any(found.module.startswith(side) for side in sides if side != here)
+        return "/testing/" in file or not f"{found.module}.".startswith(f"{package}.testing.")
+    if package in FMU_PACKAGES and top in FMU_PACKAGES[: FMU_PACKAGES.index(package)]:
+        return {package, top} != {"cosim_master", "cosim_export"}
     if top in PACKAGES:
         meant = [f"{found.module}.{name}" for name in found.names] or [found.module]
         return all(any(f"{name}.".startswith(f"{public}.") for public in PUBLIC) for name in meant)
@@ -214,6 +222,11 @@ def test_these_packages_exist() -> None:
         "signals",
         "toml",
         "workbench",
+        "lowering",
+        "fmi",
+        "master",
+        "export",
+        "ssp",
         "fmu",
         "compiler",
     )
@@ -249,7 +262,11 @@ def test_import_directions(package: str) -> None:
         ("cosim_measures", "plugins/cosim_measures/x.py", "import cosim_integrators"),
         ("cosim_dynamics", "plugins/cosim_dynamics/x.py", "from cosim_mechanics.pin import Pin"),
         ("cosim_workbench", "plugins/cosim_workbench/x.py", "import rich"),
-        ("cosim_fmu", "fmu/cosim_fmu/master/x.py", "from cosim_fmu.export import slave"),
+        ("cosim_master", "fmu/cosim_master/run/x.py", "from cosim_export.interface import names"),
+        ("cosim_export", "fmu/cosim_export/native/x.py", "from cosim_master.coupling import link"),
+        ("cosim_master", "fmu/cosim_master/run/x.py", "from cosim_ssp import couple"),
+        ("cosim_ssp", "fmu/cosim_ssp/x.py", "from cosim_fmu import CoSimulation"),
+        ("cosim_workbench", "plugins/cosim_workbench/x.py", "from cosim_fmi.archive import fmu_archive"),
         ("cosim_fmu", "fmu/cosim_fmu/x.py", "import fmpy"),
         ("cosim_mechanics", "plugins/cosim_mechanics/x.py", "from cosim_mechanics.testing import y"),
         ("cosim_mechanics", "plugins/cosim_mechanics/x.py", "import pytest"),
@@ -319,6 +336,35 @@ def test_nothing_needs_a_circle_to_be_loaded() -> None:
     packages = sorted(PACKAGES)
     graph = arrows(packages, everywhere=False)
     assert circles({m: found - set(packages) for m, found in graph.items()}) == []
+
+
+def room_of(module: str, folders: set[str]) -> str:
+    """The folder that a module lies in; a module beside folders is a room of its own."""
+    package, _, inner = module.partition(".")
+    above = module.rpartition(".")[0]
+    if module in folders and inner:
+        return module
+    return above if "." in above or not any(f.startswith(f"{package}.") for f in folders) else module
+
+
+def rooms(packages: list[str]) -> dict[str, set[str]]:
+    """Which folder uses which, imports in functions and for type checkers included."""
+    files = [file for package in packages for file in sources(package)]
+    folders = {module_of(file) for file in files if file.endswith("/__init__.py")}
+    found: dict[str, set[str]] = {}
+    for module, imported in arrows(packages, everywhere=True).items():
+        here = room_of(module, folders)
+        mine = found.setdefault(here, set())
+        mine |= {room_of(other, folders) for other in imported - set(packages)} - {here}
+    return found
+
+
+def test_rooms_have_no_circle() -> None:
+    """A folder is understood with those below it."""
+    graph = rooms(sorted(PACKAGES))
+    assert {"cosim_master.exchange", "cosim_master.coupling", "cosim.step", "cosim_ssp"} <= set(graph)
+    assert "cosim_master.coupling" in graph["cosim_master.exchange"]
+    assert circles(graph) == []
 
 
 def layer_of(module: str) -> int:
@@ -437,9 +483,9 @@ def test_importing_cosim_is_light(statement: str) -> None:
 def test_a_process_for_an_fmu_loads_no_registry() -> None:
     """It begins sooner, for each FMU of a run that is in a process of its own."""
     modules = ["process_worker", "open_fmu", "fmu_participant"]
-    imports = "; ".join(f"import cosim_fmu.master.participants.{name}" for name in modules)
+    imports = "; ".join(f"import cosim_master.participants.{name}" for name in modules)
     code = f"{imports}; import sys; print(*sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     loaded = set(done.stdout.split())
-    assert "cosim_fmu.binding.fmu_instance" in loaded
-    assert not {"cosim.registration.registry", "cosim_fmu.master.co_simulation"} & loaded
+    assert "cosim_fmi.binding.fmu_instance" in loaded
+    assert not {"cosim.registration.registry", "cosim_fmu.co_simulation"} & loaded

@@ -17,8 +17,8 @@ import time
 
 import cosim
 from cosim_fmu import CoSimulation, SystemParticipant
-from cosim_fmu.master.loop.step_threads import StepThreads
-from cosim_fmu.master.participants import system_participant
+from cosim_master.exchange.step_threads import StepThreads
+from cosim_master.participants import system_participant
 
 STEP = 1e-3
 COUNT = 4

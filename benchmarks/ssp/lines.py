@@ -28,7 +28,7 @@ from train_parts import Controller, Wagon  # noqa: E402
 
 import cosim  # noqa: E402
 from cosim_fmu import CoSimulation  # noqa: E402
-from cosim_fmu.master.scenario.scenario import Scenario  # noqa: E402
+from cosim_fmu.scenario.scenario import Scenario  # noqa: E402
 
 POSITIONS = [f"wagon{i}.wagon.x" for i in range(1, 5)]
 TOLERANCE = 1e-12
@@ -104,7 +104,7 @@ def compare(folder: Path) -> dict[str, int]:
     scenario = folder / "train.toml"
     shutil.copy(HERE / scenario.name, scenario)
     read = Scenario.read(scenario)
-    loop = read.couple()
+    loop = read.couple(CoSimulation)
     assert (len(loop.participants), len(loop.links)) == (5, 22)
     ours = loop.simulate(read.until)
     ssp = loop.to_ssp(folder / "train.ssp", until=read.until)

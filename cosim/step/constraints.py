@@ -18,13 +18,17 @@ projected before the step is judged, unless half the step would be too long, too
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from typing import Any
 
-from cosim.contracts.method_layout import BLOCK_FAILED, CONSTRAINTS_NOT_MET, DONE, Corrections, OdeSystem
+from cosim.contracts.method_layout import (
+    BLOCK_FAILED,
+    CONSTRAINTS_NOT_MET,
+    DONE,
+    Corrections,
+    OdeSystem,
+    store_state,
+)
 from cosim_compiler.record import place_in, rows_of, width_of
-
-if TYPE_CHECKING:
-    from cosim.system.system import System
 
 NORMALIZE, PREPARE, MOVE, SPEEDS, ESTIMATES, DISPLACED, RATES, END_OF_CORRECTIONS, ERRORS, FIRST, LAST = (
     place_in(Corrections, name) for name in Corrections.declared
@@ -39,7 +43,7 @@ MOST_CORRECTIONS = 30
 NOT_MET = -4  # among the answers of steps' helpers: 0, 1 + the index of a block, -1 not finite, …
 
 
-def corrections_of(system: System) -> Corrections:
+def corrections_of(system: Any) -> Corrections:
     """The rows of the table of a `cosim.System` that correct a solution."""
     corrections: Corrections = rows_of(Corrections, system.projection, 0, 1)[0]
     return corrections
@@ -127,14 +131,7 @@ def project_end(system, method, t):
     if status != 0:
         method.work.failed_time = t
         return status
-    y = system.y
-    c = system.c
-    end = method.end
-    total = 0.0
-    for m in range(method.n):
-        end[m] = y[m]
-        total += 0.0 * y[m] + 0.0 * c[m]
-    return 0 if total == 0.0 else -1
+    return 0 if store_state(method.end, system.y, system.c) else -1
 
 
 def project_error(system, method, t, error):

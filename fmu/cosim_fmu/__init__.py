@@ -1,7 +1,8 @@
 """FMI 1.0, 2.0 and 3.0: systems exported as FMUs, and FMUs run together.
 
-`cosim_fmu.export` and `cosim_fmu.native` write an assembled system as an FMU; `cosim_fmu.master` runs FMUs
-and other participants together. Neither side uses the other.
+What users import. Beneath it `cosim_fmi` reads and binds FMUs, `cosim_master` runs participants together,
+`cosim_ssp` reads and writes SSPs, and `cosim_export` writes an assembled system as an FMU; the master and the
+exports do not use each other.
 """
 
 from __future__ import annotations
@@ -10,14 +11,14 @@ from typing import TYPE_CHECKING
 
 import cosim.kit
 
-# Late, too, because an exported FMU never needs the master.
+# Late, because who exports, and the process of an isolated FMU, never need the master.
 if TYPE_CHECKING:
-    from cosim_fmu.master import CoSimulation as CoSimulation
-    from cosim_fmu.master import CoSimulationError as CoSimulationError
-    from cosim_fmu.master import FmuParticipant as FmuParticipant
-    from cosim_fmu.master import ProcessParticipant as ProcessParticipant
-    from cosim_fmu.master import StopRequested as StopRequested
-    from cosim_fmu.master import SystemParticipant as SystemParticipant
-    from cosim_fmu.master import TimedInputs as TimedInputs
+    from cosim_fmu.co_simulation import CoSimulation as CoSimulation
+    from cosim_master.coupling.co_simulation_error import CoSimulationError as CoSimulationError
+    from cosim_master.coupling.stop_requested import StopRequested as StopRequested
+    from cosim_master.participants.fmu_participant import FmuParticipant as FmuParticipant
+    from cosim_master.participants.process_participant import ProcessParticipant as ProcessParticipant
+    from cosim_master.participants.system_participant import SystemParticipant as SystemParticipant
+    from cosim_master.participants.timed_inputs import TimedInputs as TimedInputs
 else:
     __getattr__, __dir__ = cosim.kit.late_names(__name__)

@@ -4,19 +4,41 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import Any, Protocol
 
 from cosim_workbench.agreement import MOST_DIGITS, Agreement
 from cosim_workbench.wording import counted
-
-if TYPE_CHECKING:
-    from cosim_workbench.run_comparison import RunComparison
 
 WORST = 3
 """Signals that a verdict names."""
 
 
-def outcome_of(comparison: RunComparison) -> str:
+class Compared(Protocol):
+    """What a verdict is about: runs of one model, and how far they agree (`RunComparison`)."""
+
+    runs: list[Any]
+    set_aside: list[Any]
+    agreements: list[Agreement]
+    expected: float
+
+    @property
+    def failed(self) -> Sequence[Any]: ...
+    @property
+    def event_differences(self) -> Sequence[Any]: ...
+    @property
+    def events_of_moved_starts(self) -> Sequence[Any]: ...
+    @property
+    def nearly_at_once(self) -> Sequence[tuple[float, str, str]]: ...
+    @property
+    def doubtful(self) -> Sequence[Agreement]: ...
+    @property
+    def outcome(self) -> str: ...
+    @property
+    def verdict(self) -> str: ...
+    def thresholds_crossed(self, run: Any) -> Any: ...
+
+
+def outcome_of(comparison: Compared) -> str:
     """Whether it is "confirmed", "not confirmed" or "sensitive"."""
     if comparison.failed or not comparison.agreements or comparison.event_differences:
         return "not confirmed"
@@ -28,7 +50,7 @@ def outcome_of(comparison: RunComparison) -> str:
     return "confirmed"
 
 
-def verdict_of(comparison: RunComparison) -> str:
+def verdict_of(comparison: Compared) -> str:
     """The verdict of the other runs about the first one, in a sentence."""
     if comparison.failed:
         return f"Not confirmed: {', '.join(run.name for run in comparison.failed)} failed."
@@ -72,7 +94,7 @@ def _confirmed(agreements: Sequence[Agreement]) -> str:
     return f"{sentence}."
 
 
-def _sensitive(comparison: RunComparison) -> list[str]:
+def _sensitive(comparison: Compared) -> list[str]:
     """Sentences about signals and events that are sensitive to the start."""
     reasons = []
     if comparison.events_of_moved_starts:
@@ -100,7 +122,7 @@ def _sensitive(comparison: RunComparison) -> list[str]:
     return reasons
 
 
-def report_of(comparison: RunComparison) -> str:
+def report_of(comparison: Compared) -> str:
     """Runs, their cost, signals with digits, and the verdict."""
     width = max(len(run.name) for run in [*comparison.runs, *comparison.set_aside])
     lines = []
@@ -122,7 +144,7 @@ def report_of(comparison: RunComparison) -> str:
     return "\n".join([*lines, "", comparison.verdict])
 
 
-def _cost(comparison: RunComparison) -> str:
+def _cost(comparison: Compared) -> str:
     """How many further runs there were, and how long they took."""
     walls = [
         float(run.result.statistics.get("wall_time", 0.0))

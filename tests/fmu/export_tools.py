@@ -13,7 +13,7 @@ from typing import Any
 from export_parts import Ball, Fuse, Oscillator
 
 import cosim
-from cosim_fmu.export.pythonfmu_exporter import PythonFmuExporter
+from cosim_export.python_fmu.pythonfmu_exporter import PythonFmuExporter
 from cosim_mechanics import Multibody
 
 

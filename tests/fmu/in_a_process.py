@@ -87,7 +87,7 @@ def ball() -> cosim.Model:
 
 
 def ball_participant() -> cosim.Participant:
-    from cosim_fmu.master import SystemParticipant
+    from cosim_fmu import SystemParticipant
 
     return SystemParticipant(ball(), accuracy=1e-9)
 

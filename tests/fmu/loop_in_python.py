@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 import pytest
 
-from cosim_fmu.master.algorithms.joint import Joint
-from cosim_fmu.master.loop.coupled_participants import CoupledParticipants
-from cosim_fmu.master.loop.simulation_run import SimulationRun
+from cosim_master.algorithms.joint import Joint
+from cosim_master.exchange.coupled_participants import CoupledParticipants
+from cosim_master.run.simulation_run import SimulationRun
 
 
 class PythonExchange:

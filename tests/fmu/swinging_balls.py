@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from cosim_fmu.master import CoSimulation
+from cosim_fmu import CoSimulation
 
 RATE, G = 4.0, 9.81
 

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 import cosim
-from cosim_fmu.export.archive import write_archive
+from cosim_export.interface.archive import write_archive
 
 
 @pytest.mark.skipif(os.name == "nt", reason="sizes of files are limited by POSIX")

@@ -16,10 +16,11 @@ HUGE = "1" + "0" * 400
 
 
 def couple(folder: Path, text: str) -> None:
-    from cosim_fmu.master.scenario.scenario import Scenario
+    from cosim_fmu import CoSimulation
+    from cosim_fmu.scenario.scenario import Scenario
 
     (folder / "s.toml").write_text(text)
-    Scenario.read(folder / "s.toml").couple()
+    Scenario.read(folder / "s.toml").couple(CoSimulation)
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_pipes_are_no_files(tmp_path: Path, make_fmu: Any) -> None:
 
 @pytest.mark.parametrize("inner", ["", '<CoSimulation modelIdentifier="gain"/>'])
 def test_descriptions_of_endless_depth(inner: str, tmp_path: Path) -> None:
-    from cosim_fmu.master.participants.open_fmu import open_fmu
+    from cosim_master.participants.open_fmu import open_fmu
 
     head = '<fmiModelDescription fmiVersion="2.0" guid="a" modelName="x">'
     with zipfile.ZipFile(tmp_path / "deep.fmu", "w") as archive:

@@ -9,7 +9,7 @@ from clocks3_fmu import make_clocks3
 from tempo3_fmu import make_tempo3
 
 import cosim
-from cosim_fmu.master import CoSimulation, CoSimulationError
+from cosim_fmu import CoSimulation, CoSimulationError
 
 Compiled = Callable[..., Path]
 

@@ -17,8 +17,8 @@ from test_master_coupling import Block
 import cosim
 from cosim.cli import main
 from cosim_fmu import CoSimulation, SystemParticipant, TimedInputs
-from cosim_fmu.master.algorithms import exchange_layout
-from cosim_fmu.master.checkpoint.tree_bytes import VERSION, from_bytes, to_bytes
+from cosim_master.algorithms import exchange_layout
+from cosim_master.checkpoint.tree_bytes import VERSION, from_bytes, to_bytes
 
 MakeFmu = Callable[..., Path]
 LINKS = [

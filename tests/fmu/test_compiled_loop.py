@@ -15,16 +15,16 @@ from loop_in_python import loop_in_python
 import cosim
 from cosim import kit
 from cosim_fmu.abilities import InnerPoint
-from cosim_fmu.master.algorithms.adaptive import Adaptive
-from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
-from cosim_fmu.master.algorithms.interface_newton import InterfaceNewton
-from cosim_fmu.master.algorithms.jacobi import Jacobi
-from cosim_fmu.master.algorithms.waveform_iteration import WaveformIteration
-from cosim_fmu.master.co_simulation import CoSimulation
-from cosim_fmu.master.co_simulation_error import CoSimulationError
-from cosim_fmu.master.loop import compiled_loop
-from cosim_fmu.master.loop.communication_points import CommunicationPoints
+from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.testing.linear_participant import LinearParticipant
+from cosim_master.algorithms.adaptive import Adaptive
+from cosim_master.algorithms.gauss_seidel import GaussSeidel
+from cosim_master.algorithms.interface_newton import InterfaceNewton
+from cosim_master.algorithms.jacobi import Jacobi
+from cosim_master.algorithms.waveform_iteration import WaveformIteration
+from cosim_master.coupling.co_simulation_error import CoSimulationError
+from cosim_master.coupling.communication_points import CommunicationPoints
+from cosim_master.exchange import compiled_loop
 
 MakeFmu = Callable[..., Path]
 ABILITIES = 'canHandleVariableCommunicationStepSize="true" canGetAndSetFMUstate="true"'

@@ -11,9 +11,9 @@ from box3_fmu import make_box3
 from test_master_coupling import Block
 
 import cosim
-from cosim_fmu.master import CoSimulation, CoSimulationError
-from cosim_fmu.master.wiring.connection import Connection
-from cosim_fmu.master.wiring.wiring import check_connections
+from cosim_fmu import CoSimulation, CoSimulationError
+from cosim_master.coupling.connection import Connection
+from cosim_master.coupling.wiring import check_connections
 
 MakeFmu = Callable[..., Path]
 

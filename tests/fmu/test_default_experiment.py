@@ -7,9 +7,9 @@ import pytest
 
 import cosim
 from cosim import kit
+from cosim_fmu import CoSimulation, FmuParticipant, ProcessParticipant, TimedInputs
 from cosim_fmu.abilities import KeepsLog
-from cosim_fmu.master import CoSimulation, FmuParticipant, ProcessParticipant, TimedInputs
-from cosim_fmu.master.scenario.scenario import Scenario
+from cosim_fmu.scenario.scenario import Scenario
 
 EXPERIMENT = '<DefaultExperiment startTime="0.5" stopTime="2.5" tolerance="1e-3" stepSize="0.25"/>'
 
@@ -70,7 +70,7 @@ def test_times_of_the_only_fmu(telling: Path, tmp_path: Path) -> None:
     (tmp_path / "one.toml").write_text('[participants.m]\nfmu = "telling.fmu"\n[master]\nuntil = 1.0\n')
     read = Scenario.read(tmp_path / "one.toml")
     assert (read.start, read.step, read.until) == (0.5, 0.25, 1.0)
-    assert read.couple().simulate(read.until).time.tolist() == [0.5, 0.75, 1.0]
+    assert read.couple(CoSimulation).simulate(read.until).time.tolist() == [0.5, 0.75, 1.0]
 
 
 def test_an_experiment_without_a_step(make_fmu: Any, tmp_path: Path) -> None:
@@ -83,7 +83,7 @@ def test_an_experiment_without_a_step(make_fmu: Any, tmp_path: Path) -> None:
     assert (loop.start, loop.step, loop.until) == (3.0, 1e-3, None)
     (tmp_path / "one.toml").write_text('[participants.m]\nfmu = "odd.fmu"\n')
     with pytest.raises(cosim.ModelError, match="step is missing.*\n.*until is missing"):
-        Scenario.read(tmp_path / "one.toml").couple()
+        Scenario.read(tmp_path / "one.toml").couple(CoSimulation)
 
 
 SCENARIO = '[participants.m]\nfmu = "telling.fmu"\n%s[master]\nuntil = 1.0\n'
@@ -97,7 +97,7 @@ def test_a_log_of_a_scenario(telling: Path, tmp_path: Path) -> None:
         ('log_level = "all"\n', ["tolerance", "warned"]),
     ):
         path.write_text(SCENARIO % f'log = "m.log"\n{level}')
-        Scenario.read(path).couple().simulate(1.0)
+        Scenario.read(path).couple(CoSimulation).simulate(1.0)
         assert [line.split()[1] for line in (tmp_path / "m.log").read_text().splitlines()] == lines
 
 
@@ -117,14 +117,14 @@ def test_wrong_logs(telling: Path, tmp_path: Path, lines: str, text: str) -> Non
     path = tmp_path / "one.toml"
     path.write_text(SCENARIO % lines)
     with pytest.raises(cosim.ModelError, match=text):
-        Scenario.read(path).couple()
+        Scenario.read(path).couple(CoSimulation)
     path.write_text(
         '[participants.m]\nseries = { u = [[0, 1]] }\nlog = "m.log"\n[master]\nuntil = 1\nstep = 1\n'
     )
     with pytest.raises(
         cosim.ModelError, match=r"one.toml:3: participants.m.log: this participant keeps no log"
     ):
-        Scenario.read(path).couple()
+        Scenario.read(path).couple(CoSimulation)
 
 
 def test_a_log_that_cannot_be_written(telling: Path, tmp_path: Path) -> None:

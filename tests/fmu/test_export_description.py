@@ -12,7 +12,7 @@ from export_parts import Oscillator
 from export_tools import ball, export, fuse, oscillator, running
 
 import cosim
-from cosim_fmu.export.archive import read_archive, write_archive
+from cosim_export.interface.archive import read_archive, write_archive
 
 
 def described(path: Path) -> Any:
@@ -332,7 +332,7 @@ def test_the_archive(oscillator_fmu: Path) -> None:
         module = archive.read("resources/slavemodule.txt").decode()
         root = ElementTree.fromstring(archive.read("modelDescription.xml"))
         assert {info.date_time for info in archive.infolist()} == {(1980, 1, 1, 0, 0, 0)}
-    ours = ("resources/cosim/", "resources/cosim_compiler/", "resources/cosim_fmu/")  # in every FMU
+    ours = ("resources/cosim/", "resources/cosim_compiler/", "resources/cosim_export/")  # in every FMU
     assert names == sorted(names, key=lambda name: (not name.startswith(ours), name))
     assert module.startswith("cosim_slave_") and f"resources/{module}.py" in names
     needed = ["cosim/__init__.py", "cosim_measures/delay.py", "cosim_integrators/runge_kutta_merson.py"]

@@ -10,7 +10,7 @@ import pytest
 from export_tools import Fmu, ball, export, fuse, oscillator, running
 
 import cosim
-from cosim_fmu.export.archive import read_archive, write_archive
+from cosim_export.interface.archive import read_archive, write_archive
 
 H = 0.01
 

@@ -10,9 +10,9 @@ import pytest
 
 import cosim
 from cosim import kit
-from cosim_fmu.master import CoSimulation
-from cosim_fmu.master.scenario.scenario import Scenario
-from cosim_fmu.master.wiring.feedthrough import with_feedthrough
+from cosim_fmu import CoSimulation
+from cosim_fmu.scenario.scenario import Scenario
+from cosim_master.coupling.feedthrough import with_feedthrough
 
 LOOP = ["a.y -> b.u", "b.y -> a.u"]
 
@@ -244,9 +244,9 @@ def test_in_a_scenario(tmp_path: Path) -> None:
     with pytest.raises(
         cosim.ModelError, match=r"loop.toml:3: participants.a.feedthrough: z is 'u', needs a list"
     ):
-        Scenario.read(path).couple()
+        Scenario.read(path).couple(CoSimulation)
     path.write_text(f'[participants.a]\n{series}\nfeedthrough = "none"\n[master]\nstep = 0.1\nuntil = 1.0\n')
-    assert Scenario.read(path).couple().simulate(1.0)["a.y"].tolist()[-1] == 1.0
+    assert Scenario.read(path).couple(CoSimulation).simulate(1.0)["a.y"].tolist()[-1] == 1.0
 
 
 @pytest.mark.parametrize(

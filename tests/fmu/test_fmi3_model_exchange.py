@@ -10,9 +10,9 @@ from model3_fmu import make_model3
 from swinging_balls import order
 from test_model_exchange import G, height
 
-from cosim_fmu.master import CoSimulation, CoSimulationError
-from cosim_fmu.master.participants.model_exchange_participant import ModelExchangeParticipant
-from cosim_fmu.master.participants.open_fmu import open_fmu
+from cosim_fmu import CoSimulation, CoSimulationError
+from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
+from cosim_master.participants.open_fmu import open_fmu
 
 Make = Callable[[str], Path]
 

@@ -10,10 +10,10 @@ from box3_fmu import make_box3
 from test_master_coupling import Block
 
 import cosim
-from cosim_fmu.master import CoSimulation, CoSimulationError
-from cosim_fmu.master.participants.fmu_participant import FmuParticipant
-from cosim_fmu.master.participants.open_fmu import open_fmu
+from cosim_fmu import CoSimulation, CoSimulationError
 from cosim_fmu.testing.python_calls import PythonCalls
+from cosim_master.participants.fmu_participant import FmuParticipant
+from cosim_master.participants.open_fmu import open_fmu
 
 Compiled = Callable[..., Path]
 

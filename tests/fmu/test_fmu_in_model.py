@@ -17,9 +17,9 @@ from test_model_exchange import height, make_ball, odd_ball
 
 import cosim
 from cosim.testing.other_mode import results_in_other_mode
+from cosim_fmi.binding.fmu_instance import FmuInstance
 from cosim_fmu import CoSimulation, TimedInputs
-from cosim_fmu.binding.fmu_instance import FmuInstance
-from cosim_fmu.master.participants.instance_participant import InstanceParticipant
+from cosim_master.participants.instance_participant import InstanceParticipant
 from cosim_workbench.component_schema import component_schema
 
 FMU = "fmu.model_exchange"

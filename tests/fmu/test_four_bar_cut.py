@@ -7,8 +7,7 @@ import numpy as np
 import pytest
 
 import cosim
-from cosim_fmu import CoSimulation
-from cosim_fmu.master import SystemParticipant
+from cosim_fmu import CoSimulation, SystemParticipant
 from cosim_mechanics import Multibody
 
 CRANK, COUPLER, ROCKER, GROUND = 0.4, 1.0, 0.8, 1.0

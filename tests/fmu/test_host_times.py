@@ -13,8 +13,8 @@ from export_tools import export, running
 from native_tools import export_native, needs_compiler
 
 import cosim
+from cosim_export.python_fmu.fmu_instance import FmuInstance
 from cosim_fmu import CoSimulation
-from cosim_fmu.export.fmu_instance import FmuInstance
 
 
 def model() -> cosim.Model:

@@ -14,7 +14,7 @@ from model3_fmu import make_model3
 
 import cosim
 from cosim import kit
-from cosim_fmu.master import CoSimulation, CoSimulationError
+from cosim_fmu import CoSimulation, CoSimulationError
 
 Compiled = Callable[..., Path]
 HEAD = '<?xml version="1.0" encoding="UTF-8"?>'

@@ -12,7 +12,7 @@ from test_master_coupling import Block
 
 import cosim
 from cosim import kit
-from cosim_fmu.master import CoSimulation, CoSimulationError
+from cosim_fmu import CoSimulation, CoSimulationError
 
 Function = Callable[[Any], Any]
 

@@ -12,9 +12,9 @@ import pytest
 
 import cosim
 from cosim_fmu import CoSimulation
-from cosim_fmu.master.participants.inner_clock import InnerClock
-from cosim_fmu.master.participants.open_fmu import open_fmu
-from cosim_fmu.master.participants.process_participant import ProcessParticipant
+from cosim_master.participants.inner_clock import InnerClock
+from cosim_master.participants.open_fmu import open_fmu
+from cosim_master.participants.process_participant import ProcessParticipant
 
 MakeFmu = Callable[..., Path]
 EXPERIMENT = '<DefaultExperiment stepSize="0.01"/>'

@@ -13,8 +13,7 @@ from in_a_process import Ramp, ball, ball_participant
 from model3_fmu import make_model3
 
 import cosim
-from cosim_fmu import CoSimulation, ProcessParticipant
-from cosim_fmu.master import CoSimulationError, SystemParticipant
+from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant, SystemParticipant
 
 Compiled = Callable[..., Path]
 LANDED = np.sqrt(2.0 / 9.81)

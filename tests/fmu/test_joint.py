@@ -14,9 +14,9 @@ from test_model_exchange import G, make_ball
 
 import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable
-from cosim_fmu.binding.fmu_instance import FmuInstance
-from cosim_fmu.master import CoSimulation
-from cosim_fmu.master.algorithms.joint import Joint
+from cosim_fmi.binding.fmu_instance import FmuInstance
+from cosim_fmu import CoSimulation
+from cosim_master.algorithms.joint import Joint
 
 EXACT = {"integrator": "integrators.dormand_prince_853", "accuracy": 1e-11}
 FORCE = ("wheel.x -> body.road", "wheel.v -> body.road_rate", "body.reaction -> wheel.force")
@@ -401,7 +401,7 @@ def test_members_and_their_options(part: Path) -> None:
     loop = joint(participants, [], options={"members": ["q"]})
     assert loop.joint is not None and loop.joint.names == ["q"]
     assert joint(participants, []).joint.names == ["p", "q"]  # type: ignore[union-attr]
-    from cosim_fmu.master.participants.model_exchange_participant import ModelExchangeParticipant
+    from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
 
     own = {name: ModelExchangeParticipant(part, name, "integrators.bdf", 1e-9) for name in "pq"}
     loop = CoSimulation(own, [], "joint", 0.1)

@@ -10,12 +10,12 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "testing"))
 from failing_checks import checks, failing_checks  # noqa: E402
 
 import cosim  # noqa: E402
-from cosim_fmu.master.algorithms.adaptive import Adaptive  # noqa: E402
-from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel  # noqa: E402
-from cosim_fmu.master.algorithms.interface_newton import InterfaceNewton  # noqa: E402
-from cosim_fmu.master.algorithms.jacobi import Jacobi  # noqa: E402
-from cosim_fmu.master.algorithms.waveform_iteration import WaveformIteration  # noqa: E402
 from cosim_fmu.testing import MasterAlgorithmContract  # noqa: E402
+from cosim_master.algorithms.adaptive import Adaptive  # noqa: E402
+from cosim_master.algorithms.gauss_seidel import GaussSeidel  # noqa: E402
+from cosim_master.algorithms.interface_newton import InterfaceNewton  # noqa: E402
+from cosim_master.algorithms.jacobi import Jacobi  # noqa: E402
+from cosim_master.algorithms.waveform_iteration import WaveformIteration  # noqa: E402
 
 
 def case(make: Any, **more: Any) -> type:

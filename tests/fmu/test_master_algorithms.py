@@ -14,7 +14,7 @@ from test_master_coupling import Block
 
 import cosim
 from cosim import kit
-from cosim_fmu.master import CoSimulation
+from cosim_fmu import CoSimulation
 
 MakeFmu = Callable[..., Path]
 FORCE_AND_MOTION = [("left.force", "right.f"), ("right.x", "left.x_other"), ("right.v", "left.v_other")]

@@ -12,11 +12,11 @@ from scipy.linalg import expm
 
 import cosim
 from cosim import kit
-from cosim_fmu.master import CoSimulation, CoSimulationError, StopRequested
-from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
-from cosim_fmu.master.algorithms.jacobi import Jacobi
-from cosim_fmu.master.loop.communication_points import CommunicationPoints
-from cosim_fmu.master.wiring.unit_match import conversion_of
+from cosim_fmu import CoSimulation, CoSimulationError, StopRequested
+from cosim_master.algorithms.gauss_seidel import GaussSeidel
+from cosim_master.algorithms.jacobi import Jacobi
+from cosim_master.coupling.communication_points import CommunicationPoints
+from cosim_master.coupling.unit_match import conversion_of
 
 MakeFmu = Callable[..., Path]
 ALGORITHMS = [Jacobi, GaussSeidel]

@@ -7,8 +7,7 @@ import pytest
 from in_a_process import ball, ball_participant
 
 import cosim
-from cosim_fmu import CoSimulation, ProcessParticipant
-from cosim_fmu.master import SystemParticipant
+from cosim_fmu import CoSimulation, ProcessParticipant, SystemParticipant
 
 
 def bounces(result: cosim.Result) -> list[cosim.EventRecord]:

@@ -12,9 +12,9 @@ import pytest
 
 import cosim
 from cosim import kit
-from cosim_fmu.master import CoSimulation, StopRequested, SystemParticipant
-from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
-from cosim_fmu.master.algorithms.jacobi import Jacobi
+from cosim_fmu import CoSimulation, StopRequested, SystemParticipant
+from cosim_master.algorithms.gauss_seidel import GaussSeidel
+from cosim_master.algorithms.jacobi import Jacobi
 
 
 class SpringMass(cosim.Component):

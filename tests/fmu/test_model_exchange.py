@@ -12,11 +12,11 @@ import pytest
 from swinging_balls import order
 
 import cosim
-from cosim_fmu.master import CoSimulation
-from cosim_fmu.master.participants.fmu_clocks import FmuClocks
-from cosim_fmu.master.participants.fmu_model import FmuModel
-from cosim_fmu.master.participants.model_exchange_participant import ModelExchangeParticipant
-from cosim_fmu.master.participants.open_fmu import open_fmu
+from cosim_fmi.instances.fmu_clocks import FmuClocks
+from cosim_fmu import CoSimulation
+from cosim_master.model_exchange.fmu_model import FmuModel
+from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
+from cosim_master.participants.open_fmu import open_fmu
 
 DESCRIPTION = """<?xml version="1.0" encoding="UTF-8"?>
 <fmiModelDescription fmiVersion="2.0" modelName="ball" guid="{ball}" numberOfEventIndicators="1">
@@ -191,7 +191,7 @@ def test_state_events_are_located(ball: Path, integrator: str) -> None:
     result = CoSimulation({"ball": part}, [], "jacobi", 0.1).simulate(1.5)
     assert result["ball.h"] == pytest.approx([height(t) for t in result.time], abs=1e-6)
     assert result["ball.bounces"][-1] == 2
-    assert "ball" in result.statistics["in_python"]
+    assert result.statistics["in_python"] == {}
 
 
 def test_time_event_and_inputs(ball: Path) -> None:

@@ -10,7 +10,7 @@ from loop_in_python import loop_in_python
 from test_master_coupling import Block
 
 import cosim
-from cosim_fmu.master import CoSimulation
+from cosim_fmu import CoSimulation
 
 MakeFmu = Callable[..., Path]
 LINKS = [("slow.x", "fast.x_other"), ("fast.x", "slow.x_other"), ("fast.v", "slow.v_other")]

@@ -11,15 +11,15 @@ import pytest
 from export_tools import ball, oscillator
 
 import cosim
-from cosim_fmu.export.fmu_interface import FmuInterface
-from cosim_fmu.export.fmu_variable import FmuVariable
-from cosim_fmu.export.model_description import model_description, unknowns
-from cosim_fmu.export.select_variables import select_variables
-from cosim_fmu.lowering.program import Program
-from cosim_fmu.native.all_states import with_all_states, with_indicators
-from cosim_fmu.native.description3 import fmi3_description
-from cosim_fmu.native.fmu_array import arrays_of
-from cosim_fmu.native.model_tables import _states
+from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.fmu_variable import FmuVariable
+from cosim_export.interface.model_description import model_description, unknowns
+from cosim_export.interface.select_variables import select_variables
+from cosim_export.native.all_states import with_all_states, with_indicators
+from cosim_export.native.description3 import fmi3_description
+from cosim_export.native.fmu_array import arrays_of
+from cosim_export.native.model_tables import _states
+from cosim_lowering.program import Program
 
 
 def interface_of(system: cosim.System, variables: Any) -> FmuInterface:

@@ -14,7 +14,7 @@ from native_tools import InProcess, export_native, needs_compiler
 from test_native_fuzz import SANITIZERS, arguments, build
 
 import cosim
-from cosim_fmu.native.native_sources import NativeSources
+from cosim_export.native.native_sources import NativeSources
 
 pytestmark = needs_compiler
 MERSON = "integrators.runge_kutta_merson"

@@ -17,8 +17,8 @@ from export_tools import Fmu, running
 from native_tools import WARNINGS, InProcess, export_native, needs_compiler, own_platform
 
 import cosim
-from cosim_fmu.native import compilers
-from cosim_fmu.native.native_sources import SHELL
+from cosim_export.native import compilers
+from cosim_export.native.native_sources import SHELL
 
 pytestmark = needs_compiler
 MERSON = "integrators.runge_kutta_merson"

@@ -15,8 +15,8 @@ from how_many import many
 from native_tools import InProcess, needs_compiler, write_sources
 
 import cosim
-from cosim_fmu.native.fmu_array import arrays_of
-from cosim_fmu.native.native_sources import SHELL, NativeSources
+from cosim_export.native.fmu_array import arrays_of
+from cosim_export.native.native_sources import SHELL, NativeSources
 
 pytestmark = needs_compiler
 MERSON = "integrators.runge_kutta_merson"

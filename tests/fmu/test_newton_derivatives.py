@@ -9,10 +9,10 @@ import pytest
 
 from cosim import kit
 from cosim_fmu import CoSimulation
-from cosim_fmu.master.algorithms import exchange_layout as layout
-from cosim_fmu.master.algorithms import newton
-from cosim_fmu.master.algorithms.exchange_memory import ExchangeMemory
 from cosim_fmu.testing.linear_participant import LinearParticipant
+from cosim_master.algorithms import exchange_layout as layout
+from cosim_master.algorithms import newton
+from cosim_master.algorithms.exchange_memory import ExchangeMemory
 
 LINKS: list[Any] = ["one.y -> two.u", {"from": "two.y", "to": "one.u", "factor": 3.0}]
 

@@ -22,10 +22,10 @@ from test_recorded_types import TYPES, talker
 
 import cosim
 from cosim_fmu import CoSimulation
-from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
-from cosim_fmu.master.algorithms.jacobi import Jacobi
-from cosim_fmu.master.loop import compiled_loop
 from cosim_fmu.testing.linear_participant import LinearParticipant
+from cosim_master.algorithms.gauss_seidel import GaussSeidel
+from cosim_master.algorithms.jacobi import Jacobi
+from cosim_master.exchange import compiled_loop
 
 Compiled = Callable[..., Path]
 FEW = {"compiled": 0, "plain": 10**9}
@@ -217,7 +217,7 @@ class Remembers(Block):
 
 def test_texts_of_saved_states_are_not_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each is another one, and the table of the loop holds few of them."""
-    monkeypatch.setattr("cosim_fmu.master.recording.recorder.CHARACTERS", 20)
+    monkeypatch.setattr("cosim_master.recording.recorder.CHARACTERS", 20)
     parts = {
         "a": Remembers({"said": lambda t: f"at {round(10 * t)}"}, types={"said": "string"}),
         "b": Remembers(

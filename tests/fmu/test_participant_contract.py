@@ -13,8 +13,8 @@ from failing_checks import checks, failing_checks  # noqa: E402
 
 import cosim  # noqa: E402
 from cosim import kit  # noqa: E402
+from cosim_fmu import TimedInputs  # noqa: E402
 from cosim_fmu.abilities import InnerPoint
-from cosim_fmu.master import TimedInputs  # noqa: E402
 from cosim_fmu.testing import LinearParticipant, ParticipantContract  # noqa: E402
 
 MATRICES = ([[-1.0]], [[1.0]], [[1.0], [0.5]], [[0.0], [2.0]])
@@ -226,7 +226,7 @@ class TestTimedInputs(ParticipantContract):
 
 @pytest.mark.parametrize("kind", ["gain", "mass", "types"])
 def test_fmus_pass(make_fmu: Any, kind: str) -> None:
-    from cosim_fmu.master import FmuParticipant, ProcessParticipant
+    from cosim_fmu import FmuParticipant, ProcessParticipant
 
     path = make_fmu(kind)
     assert failing_checks(case(lambda: FmuParticipant(path))) == []
@@ -235,8 +235,8 @@ def test_fmus_pass(make_fmu: Any, kind: str) -> None:
 
 
 def test_what_a_wrong_description_says() -> None:
-    from cosim_fmu.master import CoSimulation
-    from cosim_fmu.master.wiring.description_faults import description_faults
+    from cosim_fmu import CoSimulation
+    from cosim_master.coupling.description_faults import description_faults
 
     good = Right().describe()
     y = good.variables["y"]
@@ -277,7 +277,7 @@ def test_what_a_wrong_description_says() -> None:
 
 
 def test_what_is_no_participant() -> None:
-    from cosim_fmu.master import CoSimulation
+    from cosim_fmu import CoSimulation
 
     class Nearly:
         def describe(self) -> None: ...
@@ -290,7 +290,7 @@ def test_what_is_no_participant() -> None:
 
 
 def test_a_value_of_another_type_is_named() -> None:
-    from cosim_fmu.master import CoSimulation
+    from cosim_fmu import CoSimulation
 
     with pytest.raises(cosim.SimulationError, match="a: get returned 1.5 for n, declared as integer"):
         CoSimulation({"a": Typed()}, step=0.1).simulate(0.1)

@@ -18,9 +18,9 @@ from test_threads import NAMES, STAR
 
 import cosim
 from cosim_fmu import CoSimulation, CoSimulationError, ProcessParticipant
-from cosim_fmu.master.participants.open_fmu import open_fmu
-from cosim_fmu.master.participants.process_messages import send
-from cosim_fmu.master.scenario.scenario import Scenario
+from cosim_fmu.scenario.scenario import Scenario
+from cosim_master.participants.open_fmu import open_fmu
+from cosim_master.participants.process_messages import send
 
 MakeFmu = Callable[..., Path]
 
@@ -244,13 +244,13 @@ until = 0.5
 threads = 2
 """
     file.write_text(text)
-    loop = Scenario.read(file).couple()
+    loop = Scenario.read(file).couple(CoSimulation)
     assert isinstance(loop.participants["a"], ProcessParticipant) and loop.threads == 2
     assert loop.descriptions["a"].kind == "FMI 2.0 Co-Simulation, own process"
     result = loop.simulate(0.5)
     assert result["a.y"] == pytest.approx(0.9 ** np.arange(6.0))
     file.write_text(text.replace("process = true", 'process = "yes"').replace("threads = 2", "threads = 0"))
     with pytest.raises(cosim.ModelError) as caught:
-        Scenario.read(file).couple()
+        Scenario.read(file).couple(CoSimulation)
     assert "process: is 'yes', needs true or false" in str(caught.value)
     assert "threads: is 0, needs a whole number from 1 on" in str(caught.value)

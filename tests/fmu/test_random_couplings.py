@@ -10,7 +10,7 @@ from how_many import many
 from scipy.linalg import block_diag
 
 import cosim
-from cosim_fmu.master import CoSimulation
+from cosim_fmu import CoSimulation
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "masters"))
 from cosim_fmu.testing.linear_participant import LinearParticipant  # noqa: E402

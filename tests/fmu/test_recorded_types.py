@@ -15,9 +15,9 @@ from test_master_coupling import Block
 import cosim
 from cosim import kit
 from cosim.cli import main
-from cosim_fmu.master import CoSimulation
-from cosim_fmu.master.participants.process_participant import ProcessParticipant
-from cosim_fmu.master.recording import recorder
+from cosim_fmu import CoSimulation
+from cosim_master.participants.process_participant import ProcessParticipant
+from cosim_master.recording import recorder
 
 MakeFmu = Callable[..., Path]
 Compiled = Callable[..., Path]

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 
 import cosim
-from cosim_fmu.master.scenario import saved_rows
-from cosim_fmu.master.scenario.saved_rows import SavedRows
+from cosim_fmu.command import saved_rows
+from cosim_fmu.command.saved_rows import SavedRows
 from cosim_workbench.results_csv import ResultsCsv
 
 TIMES = np.array([0.0, 0.1, 0.2, 0.2, 0.3, 0.4])

@@ -10,9 +10,10 @@ import pytest
 
 import cosim
 from cosim.cli import main
-from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
-from cosim_fmu.master.scenario.cosimulate_command import header
-from cosim_fmu.master.scenario.scenario import Scenario
+from cosim_fmu import CoSimulation
+from cosim_fmu.command.cosimulate_command import header
+from cosim_fmu.scenario.scenario import Scenario
+from cosim_master.algorithms.gauss_seidel import GaussSeidel
 
 MakeFmu = Callable[..., Path]
 GOOD = """\
@@ -58,7 +59,7 @@ def test_a_scenario_is_read(make_fmu: MakeFmu, tmp_path: Path) -> None:
     assert (read.step, read.until, read.start, read.tolerance) == (1e-3, 0.5, 0.0, None)
     assert read.starts == {"left.kc": 2.0, "left.cc": "0.1 N.s/m"}
     assert read.file == tmp_path / "out.csv"
-    loop = read.couple()
+    loop = read.couple(CoSimulation)
     assert isinstance(loop.algorithm, GaussSeidel)
     assert loop.order == ["left", "right"]
     result = loop.simulate(read.until, record=read.signals)
@@ -95,7 +96,7 @@ untill = 2.0
 """
     path = scenario(tmp_path, text)
     with pytest.raises(cosim.ModelError) as caught:
-        Scenario.read(path).couple()
+        Scenario.read(path).couple(CoSimulation)
     given = [str(fault).removeprefix(f"{path}:") for fault in caught.value.problems]
     expected = [
         "3: participants.left.parameters.kk: no variable of left 'kk'. Nearest: k",
@@ -144,14 +145,14 @@ untill = 2.0
 )
 def test_single_faults(tmp_path: Path, text: str, message: str) -> None:
     with pytest.raises(cosim.ModelError, match=message):
-        Scenario.read(scenario(tmp_path, text)).couple()
+        Scenario.read(scenario(tmp_path, text)).couple(CoSimulation)
 
 
 def test_what_follows_from_another_fault_is_not_said(make_fmu: MakeFmu, tmp_path: Path) -> None:
     make_fmu("mass")
     path = scenario(tmp_path, GOOD.replace('[participants.right]\nfmu = "mass.fmu"', "[participants.right]"))
     with pytest.raises(cosim.ModelError) as caught:
-        Scenario.read(path).couple()
+        Scenario.read(path).couple(CoSimulation)
     assert [fault.where for fault in caught.value.problems] == [f"{path}:4: participants.right"]
 
 
@@ -170,7 +171,7 @@ def test_faults_of_a_run_have_their_line(
     head, master = GOOD.split("[master]")
     path = scenario(tmp_path, head + "[master]" + master.replace(old, new))
     with pytest.raises(cosim.ModelError, match=re.escape(f"{path}:{place}")):
-        Scenario.read(path).couple()
+        Scenario.read(path).couple(CoSimulation)
 
 
 def test_a_file_may_begin_with_a_mark_and_a_tolerance_is_at_most_a_tenth(
@@ -178,12 +179,12 @@ def test_a_file_may_begin_with_a_mark_and_a_tolerance_is_at_most_a_tenth(
 ) -> None:
     make_fmu("mass")
     path = scenario(tmp_path, "\ufeff" + GOOD.replace("until = 0.5", "until = 0.5\ntolerance = 0.1"))
-    assert Scenario.read(path).couple().tolerance == 0.1
+    assert Scenario.read(path).couple(CoSimulation).tolerance == 0.1
     path = scenario(tmp_path, GOOD.replace("until = 0.5", "until = 0.5\ntolerance = 1"))
     with pytest.raises(
         cosim.ModelError, match=r"master\.tolerance: is 1, needs a number above 0 and at most 0\.1"
     ):
-        Scenario.read(path).couple()
+        Scenario.read(path).couple(CoSimulation)
 
 
 def test_one_damaged_fmu_is_named_though_the_path_is_relative(
@@ -193,7 +194,7 @@ def test_one_damaged_fmu_is_named_though_the_path_is_relative(
     Path("bad.fmu").write_bytes(b"")
     scenario(Path(), '[participants.a]\nfmu = "bad.fmu"\n[master]\nstep = 1\nuntil = 1\n')
     with pytest.raises(cosim.ModelError, match=r"loop\.toml:1: participants\.a: .*bad\.fmu: is no FMU"):
-        Scenario.read("loop.toml").couple()
+        Scenario.read("loop.toml").couple(CoSimulation)
 
 
 def test_a_picture_that_cannot_be_drawn_is_refused_before_the_run(
@@ -279,7 +280,8 @@ until = 1.0
     err = capsys.readouterr().err
     assert "results up to t = 0.5 s → pump.csv" in err
     assert "at t = 0.5 s: pump: " in err and "ran dry" in err
-    assert len((tmp_path / "pump.csv").read_text().splitlines()) == 7
+    lines = (tmp_path / "pump.csv").read_text().splitlines()
+    assert len(lines) == 8 and lines[-1].startswith("# not whole: at t = 0.5 s: pump: ")
 
 
 def test_folder_for_the_results_has_to_exist(
@@ -328,7 +330,7 @@ step = 0.5
 until = 1
 """.replace("PATH", str(tmp_path / "gain.fmu"))
     read = Scenario.read(scenario(tmp_path, text))
-    assert read.couple().simulate(read.until)["second.y"].tolist() == [1.0, 1.0, 1.0]
+    assert read.couple(CoSimulation).simulate(read.until)["second.y"].tolist() == [1.0, 1.0, 1.0]
 
 
 PLANT = """\
@@ -400,7 +402,7 @@ def test_options_that_nobody_takes_have_their_lines(tmp_path: Path) -> None:
         "[participants.copy]", '[participants.copy]\noptions = { kind = "me", fixed_stp = 1 }'
     )
     with pytest.raises(cosim.ModelError) as caught:
-        Scenario.read(scenario(tmp_path, text)).couple()
+        Scenario.read(scenario(tmp_path, text)).couple(CoSimulation)
     told = str(caught.value).splitlines()
     assert len(told) == 2
     assert "7: participants.copy.options.kind: no option 'kind'. There are: " in told[0]
@@ -428,7 +430,7 @@ def test_a_model_file_of_a_kind_that_nobody_reads(tmp_path: Path) -> None:
     with pytest.raises(
         cosim.ModelError, match=r"plant\.mo: no plugin reads models that end in '\.mo'. There are: \.toml"
     ):
-        Scenario.read(path).couple()
+        Scenario.read(path).couple(CoSimulation)
 
 
 def test_a_dotted_parameter_that_is_not_there_has_its_own_line(tmp_path: Path) -> None:
@@ -438,6 +440,6 @@ def test_a_dotted_parameter_that_is_not_there_has_its_own_line(tmp_path: Path) -
         MODELS.replace("spring.stiffness", "spring.stifness").replace('"block_joint.q[0]"', "block_joint.w"),
     )
     with pytest.raises(cosim.ModelError) as caught:
-        Scenario.read(path).couple()
+        Scenario.read(path).couple(CoSimulation)
     lines = [str(fault).removeprefix(f"{path}:").partition(":")[0] for fault in caught.value.problems]
     assert lines == ["4", "5"]

@@ -7,9 +7,9 @@ import pytest
 from ssp_files import DECLARED, parameter_set
 
 import cosim
-from cosim_fmu.master import CoSimulation
-from cosim_fmu.master.scenario.parameter_file import read_parameters
-from cosim_fmu.master.scenario.scenario import Scenario
+from cosim_fmu import CoSimulation
+from cosim_fmu.scenario.parameter_file import read_parameters
+from cosim_fmu.scenario.scenario import Scenario
 
 MakeFmu = Callable[..., Path]
 RING = """\
@@ -53,7 +53,7 @@ def folder(tmp_path: Path, make_fmu: MakeFmu) -> Path:
 
 def test_values_of_files_and_tables_in_their_order(folder: Path) -> None:
     scenario = Scenario.read(folder / "ring.toml")
-    loop = scenario.couple()
+    loop = scenario.couple(CoSimulation)
     assert loop.start_values == {
         "left": {"m": 2.0, "k": 4.0, "c": 9.0, "cc": 0.25, "kc": 7.0},
         "right": {"m": 500.0},
@@ -66,7 +66,7 @@ def test_variants_are_laid_over(folder: Path, capsys: pytest.CaptureFixture[str]
     from cosim.cli import main
 
     scenario = Scenario.read(folder / "ring.toml", "heavy")
-    loop = scenario.couple()
+    loop = scenario.couple(CoSimulation)
     assert loop.start_values["left"]["m"] == 5.0
     assert loop.start_values["left"]["kc"] == 7.0
     assert ([str(link) for link in loop.links], scenario.until) == (["right.force → left.f"], 0.5)
@@ -94,7 +94,7 @@ def test_variants_are_laid_over(folder: Path, capsys: pytest.CaptureFixture[str]
 def test_faults_of_files_have_their_place(folder: Path, file: str, text: str, said: str) -> None:
     (folder / file).write_text(text, "utf-8")
     with pytest.raises(cosim.ModelError) as failure:
-        Scenario.read(folder / "ring.toml").couple()
+        Scenario.read(folder / "ring.toml").couple(CoSimulation)
     assert f"{folder / ''}/".replace("//", "/") + said in str(failure.value)
 
 
@@ -136,7 +136,9 @@ def test_faults_of_the_scenario(folder: Path, old: str, new: str, said: str) -> 
     assert text != RING
     (folder / "ring.toml").write_text(text, "utf-8")
     with pytest.raises(cosim.ModelError) as failure:
-        Scenario.read(folder / "ring.toml", "heavy" if "right.forse" in new or "mm" in new else None).couple()
+        Scenario.read(folder / "ring.toml", "heavy" if "right.forse" in new or "mm" in new else None).couple(
+            CoSimulation
+        )
     assert said in str(failure.value)
 
 
@@ -146,9 +148,9 @@ def test_top_level_parameters_count_most(folder: Path) -> None:
     with pytest.raises(
         cosim.ModelError, match=r"ring.toml:21: participants.right.parameters.kk: no variable"
     ):
-        Scenario.read(folder / "ring.toml").couple()
+        Scenario.read(folder / "ring.toml").couple(CoSimulation)
     (folder / "ring.toml").write_text(text.replace("kk", "k"), "utf-8")
-    loop = Scenario.read(folder / "ring.toml").couple()
+    loop = Scenario.read(folder / "ring.toml").couple(CoSimulation)
     assert (loop.start_values["left"]["kc"], loop.start_values["right"]["k"]) == (1.0, 2.0)
 
 

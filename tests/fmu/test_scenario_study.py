@@ -12,8 +12,9 @@ from test_model_exchange import odd_ball
 
 import cosim
 from cosim.cli import main
-from cosim_fmu.master.scenario.scenario import Scenario
-from cosim_fmu.master.scenario.scenario_subject import ScenarioSubject
+from cosim_fmu import CoSimulation
+from cosim_fmu.scenario.scenario import Scenario
+from cosim_fmu.study.scenario_subject import ScenarioSubject
 
 MakeFmu = Callable[..., Path]
 LOOP = """\
@@ -69,7 +70,9 @@ def test_points_of_a_scenario_are_its_runs(
     for row in (found[0], found[5]):
         scenario = Scenario.read(tmp_path / "loop.toml")
         scenario.starts |= {"left.m": float(row[2]), "right.k": float(row[3])}
-        one = scenario.couple().simulate(until=0.2, record=["left.x", "right.x"], inside="nothing")
+        one = scenario.couple(CoSimulation).simulate(
+            until=0.2, record=["left.x", "right.x"], inside="nothing"
+        )
         assert (float(row[4]), float(row[5])) == (one["left.x"].max(), one["right.x"][-1])
     assert main(words) == 0  # nothing is left
     assert [row[:-1] for row in rows(tmp_path / "study")[1:]] == [row[:-1] for row in found]
@@ -110,7 +113,7 @@ def test_instances_are_reset_where_that_makes_them_new(
     )  # two runs to compare, of which one is on a reset instance
     assert words.count("freed") == (1 if is_reset else len(masses) + 1)
     for mass, result in zip(masses, found, strict=True):
-        loop = Scenario.read(tmp_path / "loop.toml").couple()
+        loop = Scenario.read(tmp_path / "loop.toml").couple(CoSimulation)
         loop.start_values["left"]["m"] = mass
         one = loop.simulate(until=0.05, record=["left.x", "right.v"], inside="nothing")
         for name in one.names:
@@ -143,7 +146,7 @@ def test_other_versions_are_as_new(
     assert subject._again is not None and subject._again.is_reset is is_reset
     new = Scenario.read(tmp_path / "one.toml")
     new.starts |= values
-    one = new.couple().simulate(until=1.0, record=signals, inside="nothing")
+    one = new.couple(CoSimulation).simulate(until=1.0, record=signals, inside="nothing")
     assert len(signals) > 0 and float(np.ptp(one[signals[0]])) > 0.0
     for result in found:
         for name in signals:

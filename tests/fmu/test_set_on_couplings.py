@@ -11,9 +11,9 @@ import cosim
 from cosim.cli import main
 from cosim.errors import AttributeNameError
 from cosim_fmu import CoSimulation, TimedInputs
-from cosim_fmu.master.algorithms.gauss_seidel import GaussSeidel
-from cosim_fmu.master.scenario.scenario import Scenario
+from cosim_fmu.scenario.scenario import Scenario
 from cosim_fmu.testing.linear_participant import LinearParticipant
+from cosim_master.algorithms.gauss_seidel import GaussSeidel
 
 
 class Decay(cosim.Component):
@@ -96,7 +96,7 @@ def test_a_scenario(tmp_path: Path) -> None:
     )
     scenario = Scenario.read(path)
     scenario.step = 0.25
-    assert scenario.couple().step == 0.25
+    assert scenario.couple(CoSimulation).step == 0.25
     with pytest.raises(AttributeNameError, match="Nearest: step"):
         scenario.stepp = 0.25
 

@@ -19,7 +19,7 @@ from ssp_files import (
 )
 
 import cosim
-from cosim_fmu.master import CoSimulation
+from cosim_fmu import CoSimulation
 
 MakeFmu = Callable[..., Path]
 UNITS = (

@@ -11,7 +11,7 @@ from fmi1_fmu import make_fmi1
 from ssp_files import bindings, check_valid, component, connectors, pack, ssd, system, wire
 
 import cosim
-from cosim_fmu.master import CoSimulation
+from cosim_fmu import CoSimulation
 
 MakeFmu = Callable[..., Path]
 EXPERIMENT = '<ssd:DefaultExperiment startTime="0" stopTime="0.3"/>'

@@ -12,8 +12,8 @@ from ssp_files import bindings, component, connectors, pack, ssd, system, wire
 
 import cosim
 from cosim.cli import main
-from cosim_fmu.master import CoSimulation
-from cosim_fmu.master.participants.timed_inputs import TimedInputs
+from cosim_fmu import CoSimulation
+from cosim_master.participants.timed_inputs import TimedInputs
 
 MakeFmu = Callable[..., Path]
 UNITS = (

@@ -16,10 +16,10 @@ from native_tools import needs_compiler
 from ssp_files import bindings, check_valid, component, connectors, pack, ssd, system, wire
 
 import cosim
-from cosim_fmu.master import CoSimulation
-from cosim_fmu.master.participants.system_participant import SystemParticipant
-from cosim_fmu.master.participants.timed_inputs import TimedInputs
-from cosim_fmu.native.platforms import own_platform
+from cosim_export.native.platforms import own_platform
+from cosim_fmu import CoSimulation
+from cosim_master.participants.system_participant import SystemParticipant
+from cosim_master.participants.timed_inputs import TimedInputs
 
 MakeFmu = Callable[..., Path]
 METRES = '<Unit name="m"><BaseUnit m="1"/></Unit><Unit name="mm"><BaseUnit m="1" factor="0.001"/></Unit>'

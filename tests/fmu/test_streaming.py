@@ -11,7 +11,7 @@ from export_parts import Ball
 
 import cosim
 from cosim import kit
-from cosim_fmu.master import CoSimulation
+from cosim_fmu import CoSimulation
 
 MakeFmu = Callable[..., Path]
 
@@ -47,7 +47,7 @@ def same_in_pieces(loop: CoSimulation, until: float, **options: Any) -> Pieces:
 
 @pytest.fixture(autouse=True)
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("cosim_fmu.master.recording.recorder.VALUES", 8)
+    monkeypatch.setattr("cosim_master.recording.recorder.VALUES", 8)
 
 
 def test_plain_rows(make_fmu: MakeFmu) -> None:

@@ -14,7 +14,7 @@ from test_four_bar_cut import MOTION, UNTIL, add_crank, add_rocker, multibody, w
 
 import cosim
 from cosim_fmu import CoSimulation
-from cosim_fmu.master.participants import system_participant
+from cosim_master.participants import system_participant
 
 sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "masters"))
 from cuts import QUARTER_CAR, TwoMasses  # noqa: E402

@@ -12,9 +12,9 @@ from test_master_system import WIRES, controller, plant
 
 import cosim
 from cosim import kit
-from cosim_fmu.master import CoSimulation, SystemParticipant
-from cosim_fmu.master.algorithms.jacobi import Jacobi
-from cosim_fmu.master.participants import system_participant
+from cosim_fmu import CoSimulation, SystemParticipant
+from cosim_master.algorithms.jacobi import Jacobi
+from cosim_master.participants import system_participant
 
 sys.path.append(str(Path(__file__).parents[1] / "lowering"))
 from event_parts import Ball, Clockwork  # noqa: E402

@@ -11,10 +11,10 @@ import pytest
 from lxml import etree
 
 import cosim
-from cosim_fmu.export.fmu_interface import FmuInterface
-from cosim_fmu.export.select_variables import select_variables
-from cosim_fmu.native.fmu_array import arrays_of
-from cosim_fmu.native.terminals import terminals
+from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.select_variables import select_variables
+from cosim_export.native.fmu_array import arrays_of
+from cosim_export.native.terminals import terminals
 from cosim_mechanics import Multibody
 
 SCHEMA = Path(fmpy.__file__).parent / "schema" / "fmi3" / "fmi3TerminalsAndIcons.xsd"

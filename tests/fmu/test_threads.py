@@ -19,7 +19,7 @@ from test_master_coupling import Block
 import cosim
 from cosim import kit
 from cosim_fmu import CoSimulation
-from cosim_fmu.master.loop.step_threads import StepThreads
+from cosim_master.exchange.step_threads import StepThreads
 
 MakeFmu = Callable[..., Path]
 NAMES = ["a", "b", "c", "d"]

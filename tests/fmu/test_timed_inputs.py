@@ -13,9 +13,9 @@ from test_master_coupling import Block
 import cosim
 from cosim.cli import main
 from cosim_fmu import CoSimulation, TimedInputs
-from cosim_fmu.master.participants.system_participant import SystemParticipant
-from cosim_fmu.master.scenario.scenario import Scenario
-from cosim_fmu.master.scenario.scenario_changes import make_changes
+from cosim_fmu.scenario.scenario import Scenario
+from cosim_fmu.scenario.scenario_changes import make_changes
+from cosim_master.participants.system_participant import SystemParticipant
 
 MakeFmu = Callable[..., Path]
 RAMP = {"u": [[0.0, 0.0], [1.0, 2.0], [1.0, 5.0], ["1500 ms", 6.0]]}
@@ -100,7 +100,7 @@ def test_units_of_the_header_are_converted(make_fmu: MakeFmu, tmp_path: Path) ->
     )
     (tmp_path / "s.toml").write_text(text, "utf-8")
     scenario = Scenario.read(tmp_path / "s.toml")
-    result = scenario.couple().simulate(scenario.until)
+    result = scenario.couple(CoSimulation).simulate(scenario.until)
     # an input is recorded as it was held in the step before
     assert result["m.f"].tolist() == [1500.0, 1500.0, 2000.0, 2500.0, 2500.0]
 
@@ -176,7 +176,7 @@ def test_changes_at_times(make_fmu: MakeFmu, tmp_path: Path) -> None:
     make_fmu("types")
     (tmp_path / "s.toml").write_text(CHANGES, "utf-8")
     scenario = Scenario.read(tmp_path / "s.toml")
-    result = scenario.couple().simulate(scenario.until, record=scenario.signals)
+    result = scenario.couple(CoSimulation).simulate(scenario.until, record=scenario.signals)
     assert result["m.f"].tolist() == [1.0, 1.0, 2000.0, 2000.0, 3.0, 3.0]
     assert result["t.boolean_in"].tolist() == [0.0, 0.0, 0.0, 0.0, 1.0, 1.0]
     assert result["t.integer_in"].tolist() == [0.0, 0.0, 7.0, 7.0, 7.0, 7.0]
@@ -232,7 +232,7 @@ def test_parameters_change_at_times(tmp_path: Path, tuned_fmu: Path, kind: str, 
     scenario = Scenario.read(tmp_path / "s.toml")
     if kind == "system":
         scenario.participants["o"] = SystemParticipant(oscillator(mass=2.0, stiffness=7.0))
-    result = scenario.couple().simulate(scenario.until)
+    result = scenario.couple(CoSimulation).simulate(scenario.until)
     time, x = result.time, result["o.osc.position"]
     expected = 0.5 * np.cos(2.0 * time)
     for at, rate in ((1.0, 4.0), (2.0, 2.0)):  # the state goes on, with another rate
@@ -294,7 +294,7 @@ def test_changes_that_are_none(make_fmu: MakeFmu, tmp_path: Path, old: str, new:
     assert text != CHANGES
     (tmp_path / "s.toml").write_text(text, "utf-8")
     with pytest.raises(cosim.ModelError) as failure:
-        Scenario.read(tmp_path / "s.toml").couple()
+        Scenario.read(tmp_path / "s.toml").couple(CoSimulation)
     assert said in str(failure.value)
 
 

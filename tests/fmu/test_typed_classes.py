@@ -13,7 +13,7 @@ import pytest
 
 import cosim
 from cosim.kit import run_source
-from cosim_fmu.export.typed_class import TypedClass
+from cosim_export.python_fmu.typed_class import TypedClass
 
 CELLS = (
     """

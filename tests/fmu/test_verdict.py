@@ -19,8 +19,8 @@ from test_master_coupling import Block
 import cosim
 from cosim.cli import main
 from cosim_fmu import CoSimulation, TimedInputs
-from cosim_fmu.master.trust.coupling_report import CouplingError, CouplingReport
 from cosim_fmu.testing.linear_participant import LinearParticipant
+from cosim_master.results.coupling_report import CouplingError, CouplingReport
 
 Vector = NDArray[np.float64]
 

@@ -14,8 +14,8 @@ import pytest
 
 import cosim
 from cosim import kit
-from cosim_fmu.lowering.entry_points import entry_point
-from cosim_fmu.lowering.machine_code import MachineCode
+from cosim_lowering.entry_points import entry_point
+from cosim_lowering.machine_code import MachineCode
 
 SIGNATURE = "FFIf>i"
 RAISED = -1
@@ -150,7 +150,7 @@ def test_code_is_kept_by_what_the_named_tuples_of_its_signature_hold(monkeypatch
 
 def test_what_was_linked_and_optimized_once_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     from cosim_compiler import kernel_cache
-    from cosim_fmu.lowering import machine_code
+    from cosim_lowering import machine_code
 
     texts = [kit.lower({"half_of": (half, "f>f")})]
     monkeypatch.setattr(kernel_cache, "folder", lambda: tmp_path)
@@ -172,7 +172,7 @@ def test_one_process_optimizes_modules_one_after_the_other_to_the_same_bytes() -
     import llvmlite.binding as llvm
 
     from cosim.kit import plainest_processor
-    from cosim_fmu.lowering.optimizer import Optimizer
+    from cosim_lowering.optimizer import Optimizer
 
     modules = [llvm.parse_assembly(kit.lower({name: (half, "f>f")})).as_bitcode() for name in ("a", "b", "a")]
     alone = []
@@ -185,7 +185,7 @@ def test_one_process_optimizes_modules_one_after_the_other_to_the_same_bytes() -
 
 def test_what_llvm_says_of_a_module_that_it_cannot_read_is_told() -> None:
     from cosim.kit import plainest_processor
-    from cosim_fmu.lowering.optimizer import Optimizer
+    from cosim_lowering.optimizer import Optimizer
 
     with (
         Optimizer(plainest_processor()) as optimizer,

@@ -20,7 +20,7 @@ from cosim.walker import BLOCK_SIGNATURE
 from cosim_compiler.native import function_address
 from cosim_compiler.silent import compiled
 from cosim_compiler.sources.run_source import run_source
-from cosim_fmu.lowering.program import Program
+from cosim_lowering.program import Program
 
 
 def instance(program: Program) -> dict[str, Any]:

@@ -12,7 +12,7 @@ import cosim
 from cosim.kit import Settings
 from cosim.testing.known_solution import known_system
 from cosim.testing.other_mode import results_in_other_mode
-from cosim_fmu.lowering.program import Program
+from cosim_lowering.program import Program
 from cosim_mechanics import Multibody
 
 LONG = pytest.mark.thorough  # each method is compiled

@@ -11,8 +11,8 @@ from event_parts import Ball
 import cosim
 from cosim.step.witnesses import spacing_of
 from cosim.testing.known_solution import known_system
-from cosim_fmu.lowering.program import Program
-from cosim_fmu.lowering.refusals import component_refusals
+from cosim_lowering.program import Program
+from cosim_lowering.refusals import component_refusals
 
 
 class Noisy(cosim.Component):

@@ -15,7 +15,7 @@ from delay_sources import DELAY, ENDING, JUMP, SOURCES, UNTIL, Source, late, run
 
 import cosim
 from cosim.step.run import Run
-from cosim_fmu.lowering.program import Program
+from cosim_lowering.program import Program
 from cosim_mechanics import Multibody
 
 EXPLICIT = ("runge_kutta_merson", "dormand_prince", "tsitouras", "bogacki_shampine", "dormand_prince_853")

@@ -12,7 +12,7 @@ import pytest
 
 import cosim
 from cosim import kit
-from cosim_fmu.master import CoSimulation, StopRequested
+from cosim_fmu import CoSimulation, StopRequested
 from cosim_fmu.testing.linear_participant import LinearParticipant
 
 UNTIL = 1.0

@@ -12,7 +12,9 @@ import pytest
 
 import cosim
 from cosim import kit
-from cosim_fmu.abilities import (
+from cosim_fmu import CoSimulation
+from cosim_fmu.testing.python_calls import PythonCalls
+from cosim_master.abilities import (
     ExportsFmu,
     HasFile,
     InitializationMode,
@@ -24,10 +26,8 @@ from cosim_fmu.abilities import (
     Ticks,
     Watches,
 )
-from cosim_fmu.master import CoSimulation
-from cosim_fmu.master.wiring.check_values import check_values
-from cosim_fmu.master.wiring.description_faults import description_faults
-from cosim_fmu.testing.python_calls import PythonCalls
+from cosim_master.coupling.check_values import check_values
+from cosim_master.coupling.description_faults import description_faults
 
 ABILITIES: tuple[Any, ...] = (
     *(InitializationMode, TellsInside, Watches, RecordsEvents, Resizes, Ticks),

@@ -1,0 +1,164 @@
+"""Calling blocks of the schedule: a range of rows, or behind an event only what it has reached.
+
+A `Node` is one row of the schedule, or a few rows of one component. Lists of lists are stored as starts, one
+more than there are lists, and contents: for each variable of [y | p | d | k] the nodes that read it, for each
+node those that read what it writes.
+"""
+
+from __future__ import annotations
+
+from cosim.stage import Stage
+from cosim.step.failures import BlockFailed
+from cosim.step.records import IN_D, IN_P, IN_Y, INSTANCE, MOTION, NOTHING
+from cosim.step.run import Reals, Run
+from cosim.walker import call_block, walk
+
+
+def walk_rows(run: Run, first: int, last: int, t: float, y: Reals, c: Reals) -> None:
+    """Call the blocks of these rows of the table."""
+    status = walk(run.table, run.ints, first, last, t, y, run.p, run.d, run.k, run.h, c)
+    if status != 0:
+        run.failure.block = status - 1
+        raise BlockFailed()
+
+
+def walk_here(run: Run, first: int, last: int) -> None:
+    """As `walk_rows`, on the present state."""
+    walk_rows(run, first, last, run.clock.time, run.y, run.c)
+
+
+def probed(run: Run) -> tuple[Reals, Reals]:
+    """Spare states, for looks at other times, and the cache that belongs to them."""
+    return run.probed_states, run.probed_cache
+
+
+def copy_cache(run: Run, source: Reals, target: Reals) -> None:
+    """Copy the cache to a spare one, where an evaluation at another time renews what varies with it."""
+    for m in range(run.plan.cache_size):
+        target[m] = source[m]
+
+
+UNTOUCHED = 99  # no stage
+ON_INSTANCE, ON_POSITION, ON_VELOCITY = int(Stage.INSTANCE), int(Stage.POSITION), int(Stage.VELOCITY)
+ON_DYNAMICS, ON_ACCELERATION, ON_TIME = int(Stage.DYNAMICS), int(Stage.ACCELERATION), int(Stage.TIME)
+
+
+def lower_stage(run: Run, stage: int) -> None:
+    """What is realized beyond `stage` is void, and not because of what handlers have marked."""
+    run.evaluation.stage = min(run.evaluation.stage, stage)
+    run.evaluation.touched = 0
+
+
+def mark_readers(run: Run, number: int) -> None:
+    """Mark the nodes that read a variable; `number` counts through [y | p | d | k]."""
+    for i in range(run.reader_starts[number], run.reader_starts[number + 1]):
+        run.marks[run.readers[i]] = 1
+
+
+def number_of_variable(run: Run, array: int, offset: int) -> int:
+    """The place of a variable in [y | p | d | k]."""
+    if array == IN_Y:
+        return offset
+    if array == IN_P:
+        return run.y.shape[0] + offset
+    if array == IN_D:
+        return run.y.shape[0] + run.p.shape[0] + offset
+    return run.y.shape[0] + run.p.shape[0] + run.d.shape[0] + offset
+
+
+def invalidated_stage(run: Run, array: int, offset: int) -> int:
+    """The stage that a variable invalidates."""
+    if array == IN_Y:
+        if offset < run.plan.nq:
+            return ON_POSITION
+        return ON_VELOCITY if offset < run.plan.nq + run.plan.nu else ON_DYNAMICS
+    if array == IN_P:
+        return ON_INSTANCE
+    return run.stages_of_d[offset] if array == IN_D else run.stages_of_k[offset]
+
+
+def mark_change(run: Run, array: int, offset: int) -> int:
+    """Mark what reads a variable that a handler has changed; the stage that this invalidates."""
+    stage = invalidated_stage(run, array, offset)
+    if len(run.nodes) > 0 and stage <= ON_ACCELERATION:
+        mark_readers(run, number_of_variable(run, array, offset))
+    return stage
+
+
+def follow_change(run: Run, lowest: int) -> None:
+    """Handlers have changed variables, all of them marked; `lowest` stage that this invalidates."""
+    was_computed = run.evaluation.stage >= MOTION
+    run.evaluation.lowered = min(run.evaluation.lowered, lowest)
+    if lowest > ON_ACCELERATION:
+        run.evaluation.stage = min(run.evaluation.stage, MOTION)
+        return
+    run.evaluation.stage = min(run.evaluation.stage, INSTANCE if lowest >= ON_TIME else NOTHING)
+    if was_computed and len(run.nodes) > 0:
+        run.evaluation.touched = 1
+        run.evaluation.lowest = lowest
+    elif run.evaluation.touched != 0:
+        run.evaluation.lowest = min(lowest, run.evaluation.lowest)
+
+
+def mark_followers(run: Run) -> None:
+    """Mark the nodes that follow what is marked, and those that are called whatever they say they read."""
+    pending = 0
+    for i in range(len(run.nodes)):
+        node = run.nodes[i]
+        if node.is_always_called != 0 and node.stage >= run.evaluation.lowest:
+            run.marks[i] = 1
+        if run.marks[i] != 0:
+            run.stack[pending] = i
+            pending += 1
+    while pending > 0:
+        pending -= 1
+        at = run.stack[pending]
+        for j in range(run.follower_starts[at], run.follower_starts[at + 1]):
+            i = run.followers[j]
+            if run.marks[i] == 0:
+                run.marks[i] = 1
+                run.stack[pending] = i
+                pending += 1
+
+
+def realize_touched(run: Run) -> None:
+    """Call the rows that follow what is marked, in order. The results are those of all rows.
+
+    Marked nodes that lie behind each other are called together.
+    """
+    mark_followers(run)
+    run.evaluation.touched = 0
+    run.evaluation.partial_evaluations += 1
+    count = len(run.nodes)
+    block = -1
+    first = 0
+    rows = 0
+    behind = 0
+    failed = -1
+    for i in range(count + 1):
+        marked = i < count and run.marks[i] != 0
+        node = run.nodes[min(i, count - 1)]
+        if marked:
+            run.marks[i] = 0
+            if node.stage >= ON_TIME:
+                run.evaluation.rows_called += node.rows
+            if node.block == block and node.first == behind:
+                rows += node.rows
+                behind += node.rows * node.width
+                continue
+        if block >= 0 and failed < 0 and (marked or i == count):
+            address = run.table[block, 0]
+            status = call_block(
+                address, run.clock.time, run.y, run.p, run.d, run.k, run.h, run.c, run.ints, first, rows
+            )
+            if status != 0:
+                failed = block
+        if marked:
+            block = node.block
+            first = node.first
+            rows = node.rows
+            behind = first + rows * node.width
+    if failed >= 0:
+        run.failure.block = failed
+        raise BlockFailed()
+    run.evaluation.stage = MOTION

@@ -1,0 +1,124 @@
+"""What a schedule is made of: slots, and blocks that read and write them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.stage import Stage
+
+
+class Slot(NamedTuple):
+    """A stretch of one of the State's arrays.
+
+    Attributes
+    ----------
+    array : str
+        "y", "p", "d", "k", "h" or "c".
+    offset, size : int
+    """
+
+    array: str
+    offset: int
+    size: int
+
+    def part(self, index: int, size: int = 1) -> Slot:
+        """A stretch inside this one."""
+        return Slot(self.array, self.offset + index, size)
+
+    @property
+    def elements(self) -> range:
+        """The offsets of its elements."""
+        return range(self.offset, self.offset + self.size)
+
+    def overlaps(self, other: Slot) -> bool:
+        """Whether the two have an element in common."""
+        if self.array != other.array:
+            return False
+        return self.offset < other.offset + other.size and other.offset < self.offset + self.size
+
+
+Flows = tuple[tuple[Slot, tuple[Slot, ...]], ...]
+TIME = Slot("t", 0, 1)
+"""The time among what something is computed from."""
+
+
+@dataclass(eq=False, slots=True)
+class Block:
+    """A function and the rows that it is called for.
+
+    Attributes
+    ----------
+    function : function
+        Has the signature of a block: ``(t, y, p, d, k, h, c, ints, first, count)``.
+    rows : ndarray of int64, shape (count, width)
+        What `ints` holds from `first` on; it holds an array that several blocks share once. Of a node of the
+        graph a list of rows will do; once it is merged into a block they have no width any more.
+    stage : Stage
+        The earliest; what it reads may make it later.
+    reads, writes, adds : tuple of Slot
+        What its place in the order follows from.
+    label : str
+        For messages: "dynamics.sval: acceleration".
+    owners : tuple of str
+        Paths of the components, one for each row where there is one for each.
+    is_python : bool
+        Whether the function is plain Python that compiled code calls back.
+    mergeable : bool
+        Whether its rows are called one after the other, whatever stands beside them.
+    members : tuple of int
+        Of a block of the schedule: the nodes of the graph that it was made from, in the order of its rows.
+    tells_flows : callable or None
+        Gives, for a block, what elements of its results are computed from, where more may be known than that
+        it is what the block reads.
+    """
+
+    function: Callable[..., None]
+    rows: Any
+    stage: Stage
+    reads: tuple[Slot, ...] = ()
+    writes: tuple[Slot, ...] = ()
+    adds: tuple[Slot, ...] = ()
+    label: str = ""
+    owners: tuple[str, ...] = ()
+    is_python: bool = False
+    mergeable: bool = False
+    members: tuple[int, ...] = ()
+    tells_flows: Callable[[Block], Flows] | None = None
+
+    def flows(self) -> Flows:
+        """What elements of its results are computed from, the time is `TIME`; empty where that is not known.
+
+        It is found out each time: most blocks are never asked.
+        """
+        return () if self.tells_flows is None else self.tells_flows(self)
+
+    def count_merged_rows(self) -> None:
+        """Keep how many rows there are: those themselves stand in the block that this one was merged into."""
+        self.rows = _without_numbers(len(self.rows))
+
+
+@cache
+def _without_numbers(count: int) -> NDArray[np.int64]:
+    """Rows of no width."""
+    return np.zeros((count, 0), dtype=np.int64)
+
+
+def behind(block: Block, flows: Flows, slot: Slot) -> tuple[Slot, ...]:
+    """What a block computes that from, of its results; `flows` are its own."""
+    if not flows:
+        return block.reads
+    return tuple(s for result, sources in flows if result.overlaps(slot) for s in sources)
+
+
+def element_by_element(block: Block) -> Flows:
+    """The flows of a block all of whose results and sources go side by side, where they have one length."""
+    size, reads = block.writes[0].size, block.reads
+    if any(slot.size != size for slot in (*reads, *block.writes)):
+        return ()
+    return tuple((w.part(i), tuple(r.part(i) for r in reads)) for w in block.writes for i in range(size))

@@ -1,0 +1,265 @@
+"""The graph: which blocks depend on which, and the schedule that follows.
+
+A *node* is one row of one kernel function. Its stage is the highest stage of what it reads; its depth
+is its place in the dependency graph inside that stage. Nodes of one function at one stage and depth
+become one *block* of the schedule.
+"""
+
+from __future__ import annotations
+
+from array import array
+from collections.abc import Callable, Sequence
+from functools import cached_property
+from operator import attrgetter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.errors import ModelError
+from cosim.stage import Stage
+from cosim.system.blocks import Block, Flows, Slot, behind
+from cosim.system.layout import Layout
+from cosim.system.short_lists import ShortLists
+
+NO_BLOCK = -1
+
+
+class Graph:
+    """Dependencies between blocks, through the regions of the cache.
+
+    Parameters
+    ----------
+    blocks : sequence of Block
+        In order of declaration, which decides wherever the dependencies do not.
+    layout : Layout
+        Whose allocations in the cache are the regions.
+    base_stage : callable
+        Stage at which a slot outside the cache becomes known.
+
+    Attributes
+    ----------
+    reads, writes, adds : ShortLists
+        For each block the regions that it reads, writes, or adds to.
+    predecessors : ShortLists
+        For each block those that run before it.
+    """
+
+    def __init__(self, blocks: Sequence[Block], layout: Layout, base_stage: Callable[[Slot], Stage]) -> None:
+        self.blocks, self.layout, self._base_stage = blocks, layout, base_stage
+        starts = np.array(layout.regions, dtype=np.int64)
+        self.reads, self.writes, self.adds = (
+            _regions(blocks, effect, starts) for effect in ("reads", "writes", "adds")
+        )
+        self._writer = np.full(len(layout.regions), NO_BLOCK, dtype=np.int32)
+        self._writer[self.writes.numbers] = self.writes.owners
+        self._adders = ShortLists.of_pairs(self.adds.numbers, self.adds.owners, len(layout.regions))
+        self.predecessors = self._list_predecessors()
+
+    def _list_predecessors(self) -> ShortLists:
+        count, readers, read = len(self.blocks), self.reads.owners, self.reads.numbers
+        later = [readers, np.repeat(readers, self._adders.counts[read]), self.adds.owners]
+        earlier = [self._writer[read], self._adders.of(read), self._writer[self.adds.numbers]]
+        after, before = np.concatenate(later), np.concatenate(earlier)
+        has_owner = np.array([bool(block.owners) for block in self.blocks], dtype=bool)
+        # a solver reads what it has written itself
+        is_predecessor = (before != NO_BLOCK) & ((before != after) | has_owner[after])
+        return ShortLists.of_sets(after[is_predecessor], before[is_predecessor], count)
+
+    def makers(self, region: int) -> list[int]:
+        """The blocks that write a region of the cache or add to it."""
+        writer = int(self._writer[region])
+        return [*([] if writer == NO_BLOCK else [writer]), *self._adders[region]]
+
+    def order(self) -> list[list[Block]]:
+        """For each stage the merged blocks in order.
+
+        Raises
+        ------
+        ModelError
+            A loop; its path is listed.
+        """
+        stages, depth = self.stages, [0] * len(self.blocks)
+        for i in self.sequence:
+            for j in self.predecessors[i]:
+                if stages[j] == stages[i] and depth[j] >= depth[i]:
+                    depth[i] = depth[j] + 1
+        result: list[list[Block]] = [[] for _ in Stage]
+        groups: dict[tuple[Any, ...], list[int]] = {}
+        for i, block in enumerate(self.blocks):
+            key = (stages[i], depth[i], id(block.function) if block.mergeable else -1 - i)
+            groups.setdefault(key, []).append(i)
+        for (stage, _, _), members in sorted(groups.items(), key=lambda g: (g[0][0], g[0][1], g[1][0])):
+            result[stage].append(self._merge(members, stage))
+        return result
+
+    def stage_of_region(self) -> list[Stage]:
+        """The stage at which each region of the cache is complete; MODEL where nothing computes it."""
+        stages = [*self.stages, Stage.MODEL]  # the last is that of NO_BLOCK
+        stage_of = [stages[i] for i in self._writer.tolist()]
+        for region in np.flatnonzero(self._adders.counts).tolist():
+            stage_of[region] = max([stage_of[region], *(stages[i] for i in self._adders[region])])
+        return stage_of
+
+    def regions_behind(self, stop: Slot) -> set[int]:
+        """Regions of the cache that the value at `stop` depends on at the same instant, its own as well."""
+        region = self.layout.region_of(stop.offset)
+        regions, visited = {region}, set()
+        pending = self.makers(region)
+        while pending:
+            i = pending.pop()
+            if i not in visited:
+                visited.add(i)
+                regions.update(self.reads[i])
+                pending += self.predecessors[i]
+        return regions
+
+    def followers(
+        self, starts: Sequence[Slot] = (), outside: Callable[[Slot], bool] | None = None
+    ) -> set[int]:
+        """Regions of the cache that depend on one of these slots at the same instant, their own as well.
+
+        `outside` says whether one outside the cache is one of them.
+        """
+        regions = set(self.layout.regions_of(starts))
+        follows = [False] * len(self.blocks)
+        for i in self.sequence if regions or outside is not None else ():
+            follows[i] = any(follows[j] for j in self.predecessors[i]) or not regions.isdisjoint(
+                self.reads[i]
+            )
+            if outside is not None and not follows[i]:
+                follows[i] = any(slot.array != "c" and outside(slot) for slot in self.blocks[i].reads)
+            if follows[i]:
+                regions.update(self.writes[i], self.adds[i])
+        return regions
+
+    def sources(self, stop: Slot, updates: Sequence[Block] = ()) -> set[Slot]:
+        """Slots outside the cache that the value at `stop` is computed from.
+
+        Parameters
+        ----------
+        stop : Slot
+        updates : sequence of Block
+            Blocks that renew memories. What one of them reads counts where a block of the same owner is
+            on the way: at the initialization a memory is filled with present values.
+        """
+        memories: dict[str, list[Block]] = {}
+        for update in updates:
+            for owner in set(update.owners):
+                memories.setdefault(owner, []).append(update)
+        slots: set[Slot] = set()
+        pending: list[Slot] = [stop]
+        visited: set[tuple[int, Slot]] = set()
+        flows: dict[int, Flows] = {}
+        while pending:
+            slot = pending.pop()
+            if slot.array != "c":
+                slots.add(slot)
+                continue
+            for i in self.makers(self.layout.region_of(slot.offset)):
+                block = self.blocks[i]
+                if i not in flows:
+                    flows[i] = block.flows()
+                key = i, slot if flows[i] else stop  # what does not tell its results apart is seen once
+                if key not in visited:
+                    visited.add(key)
+                    memory = [u for owner in set(block.owners) for u in memories.get(owner, ())]
+                    read = [*behind(block, flows[i], slot), *(s for update in memory for s in update.reads)]
+                    pending += [s for s in read if s.size]
+        return slots
+
+    def _merge(self, members: list[int], stage: Stage) -> Block:
+        blocks = [self.blocks[i] for i in members]
+        first, rows = blocks[0], merged_rows(blocks)
+        for block in blocks:
+            block.count_merged_rows()
+        return Block(
+            first.function,
+            rows,
+            stage,
+            tuple([s for b in blocks for s in b.reads]),
+            tuple([s for b in blocks for s in b.writes]),
+            tuple([s for b in blocks for s in b.adds]),
+            first.label,
+            tuple([o for b in blocks for o in b.owners]),
+            first.is_python,
+            first.mergeable,
+            tuple(members),
+        )
+
+    @cached_property
+    def sequence(self) -> array[int]:
+        """Indices of the blocks in an order in which they can run; `ModelError` for a loop."""
+        before = self.predecessors
+        successors = ShortLists.of_pairs(before.numbers, before.owners, len(before))
+        missing = before.counts.tolist()
+        sequence = array("i", [i for i, m in enumerate(missing) if m == 0])
+        for i in sequence:  # it grows meanwhile
+            for j in successors[i]:
+                missing[j] -= 1
+                if missing[j] == 0:
+                    sequence.append(j)
+        if len(sequence) < len(self.blocks):
+            raise ModelError.of("", self._loop_text({i for i, m in enumerate(missing) if m > 0}))
+        return sequence
+
+    def _loop_text(self, left: set[int]) -> str:
+        path = [min(left)]
+        while True:
+            before = min(j for j in self.predecessors[path[-1]] if j in left)
+            if before in path:
+                path = path[path.index(before) :] + [before]
+                break
+            path.append(before)
+        names = [self._name(i) for i in reversed(path)]
+        return (
+            f"algebraic loop: {' → '.join(names)}. Each needs the other at the same instant; "
+            "break it with a state, a delay, or a measure that is held."
+        )
+
+    def _name(self, i: int) -> str:
+        block = self.blocks[i]
+        return block.label if not block.owners else f"{block.owners[0]} ({block.label})"
+
+    @cached_property
+    def stages(self) -> list[Stage]:
+        """The stage of each block."""
+        stages = [block.stage for block in self.blocks]
+        for i, block in enumerate(self.blocks):
+            for slot in block.reads:
+                if slot.array != "c" and (known_at := self._base_stage(slot)) > stages[i]:
+                    stages[i] = known_at
+        # all that add to one accumulator, and its zeroing, have to run again together
+        together = [self.makers(region) for region in np.flatnonzero(self._adders.counts).tolist()]
+        changed = True
+        while changed:
+            changed = False
+            for i in self.sequence:
+                for j in self.predecessors[i]:
+                    if stages[j] > stages[i]:
+                        stages[i], changed = stages[j], True
+            for members in together:
+                need = max([stages[i] for i in members])
+                for i in members:
+                    if stages[i] != need:
+                        stages[i], changed = need, True
+        return stages
+
+
+def merged_rows(blocks: Sequence[Block]) -> NDArray[np.int64]:
+    """The rows of blocks of one function, one below the other; of a block alone its own."""
+    if len(blocks) == 1:
+        return np.asarray(blocks[0].rows, dtype=np.int64)
+    return np.array([row for block in blocks for row in block.rows], dtype=np.int64)
+
+
+def _regions(blocks: Sequence[Block], effect: str, starts: NDArray[np.int64]) -> ShortLists:
+    """The regions of the cache, which start there, that blocks read, write, or add to."""
+    offsets, counts, slots_of = array("i"), array("i"), attrgetter(effect)
+    for block in blocks:
+        before = len(offsets)
+        for where, offset, size in slots_of(block):
+            if where == "c" and size:
+                offsets.append(offset)
+        counts.append(len(offsets) - before)
+    return ShortLists(np.searchsorted(starts, offsets, side="right") - 1, counts)

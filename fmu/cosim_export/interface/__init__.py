@@ -1,0 +1,1 @@
+"""What FMUs of both kinds show: variables, types, units, documentation, the archive."""

@@ -1,0 +1,79 @@
+"""Everything that an exported FMU shows to the outside."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any
+
+import cosim
+from cosim_export.interface.fmu_variable import FmuVariable
+from cosim_export.interface.names import c_identifier
+
+
+@dataclass(frozen=True)
+class FmuInterface:
+    """What the model description says, and how the FMU integrates.
+
+    The value reference of a variable is its place in `variables`, counted from 0; the index that the
+    model structure uses counts from 1.
+
+    Attributes
+    ----------
+    model_name : str
+        As the user called it.
+    identifier : str
+        The same as a C identifier: the name of the binaries.
+    about : dict of str to str
+        "description", "author", "version", "copyright", "license": what the model says of itself.
+    variables : tuple of FmuVariable
+    integrator : str
+        Id of the integrator.
+    integrator_options : dict
+        For its constructor: ``fixed_step``, ``maximum_step`` …
+    accuracy : float
+        Used unless the environment gives a tolerance.
+    step_size, stop_time : float or None
+        Of the default experiment, s.
+    naming : str
+        "structured" or "flat".
+    has_arrays : bool
+        Whether elements of an array are one variable in FMI 3.0.
+    """
+
+    model_name: str
+    identifier: str
+    about: dict[str, str]
+    variables: tuple[FmuVariable, ...]
+    integrator: str
+    integrator_options: dict[str, Any]
+    accuracy: float
+    step_size: float | None = None
+    stop_time: float | None = None
+    naming: str = "structured"
+    has_arrays: bool = True
+
+    @classmethod
+    def of_model(
+        cls, model: cosim.Model, variables: tuple[FmuVariable, ...], settings: Mapping[str, Any], **more: Any
+    ) -> FmuInterface:
+        """With the names that a model has and what it says of itself; `settings` from `run_settings`."""
+        about = {n: str(model.settings[n]) for n in cosim.Model.ABOUT if model.settings.get(n)}
+        return cls(model.name, c_identifier(model.name), about, variables, **settings, **more)
+
+    def of(self, causality: str) -> list[FmuVariable]:
+        """The variables of one causality, in order."""
+        return [v for v in self.variables if v.causality == causality]
+
+    def to_json(self) -> str:
+        """As text, for running: without what only the model description tells; `from_json` reads it."""
+        row = asdict(self) | {"variables": [v.to_dict() for v in self.variables]}
+        return json.dumps(row, indent=1, sort_keys=True)  # of a time that never comes, too: "Infinity"
+
+    @classmethod
+    def from_json(cls, text: str) -> FmuInterface:
+        """The interface that `to_json` wrote; its variables do not know what they depend on."""
+        row: dict[str, Any] = json.loads(text)
+        variables = tuple(FmuVariable(**v) for v in row.pop("variables"))
+        return cls(variables=variables, **row)

@@ -1,0 +1,227 @@
+"""C compilers: zig's, which makes libraries for every platform, or the machine's own, for its own."""
+
+from __future__ import annotations
+
+import hashlib
+import importlib.metadata
+import importlib.util
+import json
+import logging
+import shutil
+import subprocess
+import sys
+from abc import ABC, abstractmethod
+from collections.abc import Sequence
+from functools import cache
+from pathlib import Path
+from typing import ClassVar, NamedTuple
+
+import cosim
+from cosim.kit import keep, kept, python_command, run_process
+from cosim_export.native.platforms import PLATFORMS, Platform, Target, own_platform
+from cosim_lowering.machine_code import MachineCode
+
+log = logging.getLogger("cosim.native")
+FLAGS = (
+    "-std=c11",
+    "-O2",
+    "-fPIC",
+    "-fvisibility=hidden",
+    "-ffp-contract=off",  # a product and a sum stay two roundings, as in Python
+    "-Wall",
+    "-Wextra",
+    "-Wpedantic",
+    "-Wconversion",
+    "-Wshadow",
+    "-Wno-unused-parameter",  # the signatures are those of FMI
+)
+LINK_FLAGS = ("-shared", "-s")
+INSTALL = "Install one for all platforms: pip install 'cosim-framework[native]'"
+
+
+class Library(NamedTuple):
+    """The parts of a shared library and its target."""
+
+    sources: Sequence[Path]
+    headers: Path
+    code: MachineCode
+    target: Target
+    suffix: str
+
+
+class Compiler(ABC):
+    """Makes shared libraries of C files and of compiled functions."""
+
+    name: ClassVar[str]
+
+    @abstractmethod
+    def platforms(self) -> list[str]:
+        """Names of the platforms that it makes libraries for."""
+
+    @abstractmethod
+    def version(self) -> str:
+        """What its libraries depend on besides what they are made of."""
+
+    @abstractmethod
+    def build(self, parts: Library, folder: Path) -> Path:
+        """Build a library in a folder.
+
+        Raises
+        ------
+        cosim.CosimError
+            The compiler refuses, with what it says.
+        """
+
+    def library(self, parts: Library, folder: Path) -> bytes:
+        """A library, as `build` makes it; made once from the same, then kept."""
+        texts = [source.read_text("utf-8") for source in parts.sources]
+        made_of = [self.version(), _headers(parts.headers), texts, str(parts.code), parts.target.zig]
+        digest = _digest("library", *made_of, parts.suffix)
+        library = kept(digest)
+        if library is None:
+            library = self.build(parts, folder).read_bytes()
+            keep(digest, library)
+        return library
+
+
+class ZigCompiler(Compiler):
+    """The C compiler in the package ``ziglang``: every platform from one machine."""
+
+    name: ClassVar[str] = "ziglang"
+
+    def platforms(self) -> list[str]:
+        """All."""
+        return list(PLATFORMS)
+
+    def version(self) -> str:
+        """The version of the package."""
+        return f"ziglang {importlib.metadata.version('ziglang')}"
+
+    def build(self, parts: Library, folder: Path) -> Path:
+        """By ``python -m ziglang cc``."""
+        text = folder / "code.ll"
+        text.write_text(str(parts.code), "utf-8")
+        library = folder / f"library{parts.suffix}"
+        command = python_command("-m", "ziglang", "cc", "-target", parts.target.zig)
+        command += [*FLAGS, *LINK_FLAGS, f"-I{parts.headers}", "-Wno-override-module"]
+        if parts.suffix == ".dylib":  # else it would hold the path of this folder
+            command.append(f"-Wl,-install_name,@rpath/{library.name}")
+        _run([*command, "-o", str(library), *map(str, parts.sources), str(text)], folder)
+        return library
+
+
+class OwnCompiler(Compiler):
+    """The machine's own ``cc``, ``gcc`` or ``clang``."""
+
+    name: ClassVar[str] = "the machine's C compiler"
+
+    def __init__(self, command: str) -> None:
+        self.command = command
+
+    def platforms(self) -> list[str]:
+        """The platform of this machine."""
+        platform = own_platform()
+        return [] if platform is None or platform == "darwin64" else [platform]
+
+    def version(self) -> str:
+        """What it says of itself, and LLVM's, which makes machine code of the functions."""
+        return f"{_read_version(self.command)}\nllvmlite {importlib.metadata.version('llvmlite')}"
+
+    def build(self, parts: Library, folder: Path) -> Path:
+        """LLVM writes the object file of the compiled functions, the compiler the rest."""
+        objects = [folder / "code.o"]
+        log.info("building machine code of the functions")
+        objects[0].write_bytes(parts.code.object_file())
+        for i, source in enumerate(parts.sources):
+            log.info("building C file %d of %d, %s", i + 1, len(parts.sources), source.name)
+            objects.append(folder / f"{source.stem}.o")
+            objects[-1].write_bytes(self._object_file(source, parts.headers, folder))
+        library = folder / f"library{parts.suffix}"
+        last = ["-o", str(library), *map(str, objects), "-lm"]
+        _run([self.command, *LINK_FLAGS, "-Wl,--build-id=none", *last], folder)
+        return library
+
+    def _object_file(self, source: Path, headers: Path, folder: Path) -> bytes:
+        """Most files are those of every FMU: each is compiled once, then kept."""
+        digest = _digest("object", self.version(), _headers(headers), source.read_text("utf-8"))
+        code = kept(digest)
+        if code is None:
+            target = folder / "compiled.o"
+            _run([self.command, *FLAGS, f"-I{headers}", "-c", "-o", str(target), str(source)], folder)
+            code = target.read_bytes()
+            keep(digest, code)
+        return code
+
+
+@cache
+def _read_version(command: str) -> str:
+    return _capture([command, "--version"], None).stdout
+
+
+@cache
+def _headers(folder: Path) -> dict[str, str]:
+    return {path.name: path.read_text("utf-8") for path in sorted(folder.glob("*.h"))}
+
+
+def _digest(*made_of: object) -> str:
+    """Of what something is made of, and of how: of this file."""
+    how = Path(__file__).read_text("utf-8")
+    return hashlib.sha256(json.dumps([how, *made_of]).encode()).hexdigest()
+
+
+@cache
+def available_compilers() -> tuple[Compiler, ...]:
+    """The compilers of this machine, best first."""
+    compilers: list[Compiler] = []
+    if importlib.util.find_spec("ziglang") is not None:
+        compilers.append(ZigCompiler())
+    command = next((c for name in ("cc", "gcc", "clang") if (c := shutil.which(name))), None)
+    if command is not None and sys.platform != "win32":
+        compilers.append(OwnCompiler(command))
+    return tuple(compilers)
+
+
+def compilers_for(platforms: Sequence[Platform], available: Sequence[Compiler]) -> dict[str, Compiler]:
+    """A compiler for each platform, the first that fits.
+
+    Raises
+    ------
+    ModelError
+        For every platform that none here makes libraries for.
+    """
+    chosen = {p.name: next((c for c in available if p.name in c.platforms()), None) for p in platforms}
+    missing = [name for name, compiler in chosen.items() if compiler is None]
+    if missing:
+        served = [name for c in available for name in c.platforms()]
+        text = "there is no C compiler here. "
+        if served:
+            text = (
+                f"no C compiler here makes a library for it: the machine's own does for {', '.join(served)}. "
+            )
+        raise cosim.ModelError([cosim.Problem(f"platform {name}", text + INSTALL) for name in missing])
+    return {name: compiler for name, compiler in chosen.items() if compiler is not None}
+
+
+def default_platforms() -> list[str]:
+    """The platform of this machine; `ModelError` where no compiler here makes a library for it."""
+    served = {name for compiler in available_compilers() for name in compiler.platforms()}
+    platform = own_platform()
+    if not served:
+        raise cosim.ModelError.of("native", f"there is no C compiler here. {INSTALL}")
+    if platform is None or platform not in served:
+        raise cosim.ModelError.of("native", f"there is no C compiler here for this machine. {INSTALL}")
+    return [platform]
+
+
+def _run(command: list[str], folder: Path) -> None:
+    process = _capture(command, folder)
+    if process.returncode != 0:
+        output = "\n".join((process.stderr or process.stdout).splitlines()[:20])
+        raise cosim.CosimError(f"the C compiler failed ({' '.join(command[:4])} …):\n{output}")
+
+
+def _capture(command: list[str], folder: Path | None) -> subprocess.CompletedProcess[str]:
+    try:
+        return run_process(command, cwd=folder, capture_output=True, text=True)
+    except OSError as error:
+        raise cosim.CosimError(f"{command[0]} cannot be run: {error}") from error

@@ -1,0 +1,341 @@
+"""The generated part of a native FMU: what `shell/model.h` declares, as C."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping, Sequence, Sized
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.kit import (
+    ARRAYS,
+    EVENT,
+    FAILED,
+    GROW,
+    REACHED,
+    SENTENCES,
+    STEPPED,
+    TERMINATED,
+    StepCode,
+    StepFailure,
+    place_in,
+    records,
+)
+from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.fmu_variable import FmuVariable
+from cosim_export.native.fmu_array import variables_of
+from cosim_lowering.program import EXPORTED, Program
+
+KINDS = {"me": 1, "cs": 2}
+TYPES = {
+    "Real": "REAL",
+    "Integer": "INTEGER",
+    "Enumeration": "INTEGER",
+    "Boolean": "BOOLEAN",
+    "String": "STRING",
+}
+ROLES = {
+    "constant": "CONSTANT",
+    "given": "SCRATCH",
+    "state": "STATE",
+    "computed": "SCRATCH",
+    "scratch": "SCRATCH",
+}
+RAISED = -1
+"""What an entry point returns where a kernel function raised."""
+
+ENTRY_POINTS = (*EXPORTED, "frame_angles", "turned_frame")
+"""Those that the shell may call; one that a program lacks is a null pointer."""
+
+
+PLACES = {
+    "given_meeting": place_in(records.Options, "meeting"),
+    "clock_time": place_in(records.Clock, "time"),
+    "clock_jumped": place_in(records.Clock, "jumped"),
+    "clock_next_event": place_in(records.Clock, "next_event"),
+    "clock_changed": place_in(records.Clock, "states_changed"),
+    "places_stage": place_in(records.PlacesHeader, "evaluation.stage"),
+    "places_needed": place_in(records.PlacesHeader, "failure.needed"),
+    "places_halts": place_in(records.PlacesHeader, "course.halts"),
+    "places_entry": place_in(records.PlacesHeader, "failure.handler"),
+    "places_most": place_in(records.PlacesHeader, "course.most_steps"),
+    "nothing": records.NOTHING,
+    "restored": records.RESTORED,
+    "reached": REACHED,
+    "terminated": TERMINATED,
+    "full": GROW,
+    "stepped": STEPPED,
+    "event_happened": EVENT,
+    "first_failure": FAILED,
+}
+
+
+def model_tables(
+    program: Program, interface: FmuInterface, kinds: Sequence[str], version: int, token: str, digest: bytes
+) -> str:
+    """The text of the C file.
+
+    Parameters
+    ----------
+    program : Program
+    interface : FmuInterface
+    kinds : sequence of str
+        "cs", "me" or both.
+    version : int
+        Of FMI: in FMI 3.0 the elements of an array are read and set by the value reference of the first one.
+    token : str
+        guid of FMI 2.0, instantiation token of FMI 3.0.
+    digest : bytes
+        16 bytes that only states of this model carry.
+    """
+    names = [name for name, _, _ in ARRAYS]
+    parts = [
+        '#include "model.h"\n\n#include <math.h>\n#include <stddef.h>\n',
+        *_starts(program),
+        _variables(program, interface, names, has_arrays=version == 3),
+        _states(interface.variables),
+        _indicators(program.indicators),
+        _table("int64_t", "clocks", (str(entry) for entry, _ in program.periodic.values())),
+        _table("int64_t", "discretes", map(str, _discretes(interface.variables))),
+        _sentences(program),
+        _checks(program),
+        _replacements(program),
+        _entry_points(program),
+        _model(program, interface, kinds, token, digest, names),
+    ]
+    return "\n".join(part for part in parts if part)
+
+
+def c_text(text: str) -> str:
+    r"""A string of C.
+
+    Examples
+    --------
+    >>> print(c_text('a "b" ?'))
+    "a \"b\" \077"
+    """
+    plain = "".join(
+        chr(byte) if 32 <= byte < 127 and chr(byte) not in '"\\?' else _escaped(byte)
+        for byte in text.encode()
+    )
+    return f'"{plain}"'
+
+
+def _escaped(byte: int) -> str:
+    return f"\\{chr(byte)}" if chr(byte) in '"\\' else f"\\{byte:03o}"
+
+
+def c_real(value: float) -> str:
+    """A number of C, to the last bit.
+
+    Examples
+    --------
+    >>> c_real(0.5), c_real(-math.inf)
+    ('0x1.0000000000000p-1', '-INFINITY')
+    """
+    if math.isfinite(value):
+        return float(value).hex()
+    return "NAN" if math.isnan(value) else "INFINITY" if value > 0.0 else "-INFINITY"
+
+
+def c_integer(value: int) -> str:
+    """A 64-bit integer of C."""
+    return "INT64_MIN" if value == -(2**63) else str(value) if abs(value) < 2**31 else f"INT64_C({value})"
+
+
+def _table(kind: str, name: str, rows: Iterable[str]) -> str:
+    listed = list(rows)
+    if not listed:
+        return ""
+    lines, line = [], "   "
+    for row in listed:
+        if len(line) + len(row) > 118:
+            lines.append(line)
+            line = "   "
+        line += f" {row},"
+    return f"static const {kind} {name}[] = {{\n" + "\n".join([*lines, line]) + "\n};\n"
+
+
+def _here(name: str, rows: Sized) -> str:
+    return name if len(rows) else "NULL"
+
+
+def _starts(program: Program) -> list[str]:
+    """The start contents, but for zeros and for what is constant, which the machine code has."""
+    parts, rows = [], []
+    for name, letter, role in ARRAYS:
+        array: NDArray[np.generic] = program.arrays[name]
+        flat = array.reshape(-1)
+        is_written = role != "constant" and flat.view(np.uint64).any()
+        if is_written:
+            if letter == "F":
+                parts.append(_table("double", f"start_{name}", (c_real(float(x)) for x in flat)))
+            else:
+                parts.append(_table("int64_t", f"start_{name}", (c_integer(int(x)) for x in flat)))
+        columns = array.shape[1] if array.ndim == 2 else 1
+        start = f"start_{name}" if is_written else "NULL"
+        row = f"{len(array)}, {columns}, {ROLES[role]}, {int(name == 'h')}"
+        rows.append(f"{{{c_text(name)}, {start}, {row}}}")
+    return [*parts, _table("ArrayStart", "array_starts", rows)]
+
+
+def _variables(program: Program, interface: FmuInterface, names: list[str], *, has_arrays: bool) -> str:
+    rows = []
+    scalars = interface.variables
+    words = {v.items: f"words_{i}" for i, v in enumerate(scalars) if v.items}
+    discrete = {at: place for place, at in enumerate(_discretes(scalars))}
+    sizes = {a.reference: len(a.elements) for a in variables_of(interface)} if has_arrays else None
+    for i, variable in enumerate(scalars):
+        array, offset, course = variable.array, variable.offset, (-1, -1)
+        if variable.causality == "input":  # in the cache lies a copy
+            slot = program.system.written_slot(variable.path)
+            array, offset = slot.array, slot.offset
+            if variable.type == "Real":
+                course = program.system.course_offsets(variable.path)
+        size = 1 if sizes is None else sizes.get(i, 0)
+        cells = _variable_cells(variable, names.index(array), offset, course, size)
+        listed = f"{discrete.get(i, -1)}, {len(variable.items)}, {words.get(variable.items, 'NULL')}"
+        rows.append(f"{{{cells}, {listed}}}")
+    infinite = f"{c_real(-math.inf)}, {c_real(math.inf)}"
+    rows.append(f'{{"time", -1, 0, -1, -1, REAL, 0, NEVER, 0, {infinite}, 1.0, -1, 1, -1, 0, NULL}}')
+    tables = [_table("char *const", name, map(c_text, listed)) for listed, name in words.items()]
+    return "\n".join([*tables, _table("Variable", "variables", rows)])
+
+
+def _discretes(variables: Sequence[FmuVariable]) -> list[int]:
+    """Places of the variables that events alone change."""
+    shown = [i for i, v in enumerate(variables) if v.causality in ("output", "local")]
+    return [i for i in shown if variables[i].variability == "discrete"]
+
+
+def _variable_cells(
+    variable: FmuVariable, array: int, offset: int, course: tuple[int, int], size: int
+) -> str:
+    settable = {"input": "INPUT", "parameter": "TUNABLE"}.get(variable.causality)
+    if settable is None or variable.variability == "fixed":
+        settable = "UNTIL_STARTED" if variable.is_settable else "NEVER"
+    lowest = -math.inf if variable.minimum is None else variable.minimum
+    highest = math.inf if variable.maximum is None else variable.maximum
+    cells = [
+        c_text(variable.name),
+        str(array),
+        str(offset),
+        *map(str, course),
+        TYPES[variable.type],
+        str(int(variable.array == "k")),
+        settable,
+        str(int(variable.array == "c" and variable.causality != "input")),
+        c_real(lowest),
+        c_real(highest),
+        c_real(abs(variable.nominal) if variable.nominal else 1.0),
+        str(-1 if variable.angle is None else variable.angle),
+        str(size),
+    ]
+    return ", ".join(cells)
+
+
+def _checks(program: Program) -> str:
+    parts, rows = [], []
+    for i, check in enumerate(program.system.checks):
+        reads = [at for slot in check.reads for at in slot.elements]
+        parts.append(_table("char *const", f"refusals_{i}", map(c_text, check.sentences)))
+        parts.append(_table("int64_t", f"judged_{i}", map(str, reads)))
+        cells = [c_text(check.part), str(check.slot.offset), str(check.slot.size)]
+        cells += [str(len(check.sentences)), _here(f"refusals_{i}", check.sentences)]
+        cells += [str(len(reads)), _here(f"judged_{i}", reads)]
+        rows.append(f"{{{', '.join(cells)}}}")
+    return "\n".join([*parts, _table("Check", "checks", rows)])
+
+
+def _replacements(program: Program) -> str:
+    options = program.system.options_in_model_exchange
+    return _table("Replacement", "replacements", (f"{{{at}, {c_real(x)}}}" for at, x in options.items()))
+
+
+def _states(variables: Sequence[FmuVariable]) -> str:
+    index = {v.name: i for i, v in enumerate(variables)}
+    rates = sorted((v.offset, i) for i, v in enumerate(variables) if v.derivative_of)  # as in the description
+    rows = (f"{{{index[variables[i].derivative_of]}, {i}}}" for _, i in rates)
+    return _table("ContinuousState", "states", rows)
+
+
+def _indicators(indicators: Mapping[str, tuple[int, int]]) -> str:
+    return _table("EventIndicator", "indicators", (f"{{{at}, {level}}}" for at, level in indicators.values()))
+
+
+def _failures(program: Program) -> dict[int, tuple[str, int | None, Sequence[str]]]:
+    """By number: what is said, where in `places` stands what it is about, and the names there."""
+    names = {
+        "block": program.blocks,
+        "handler": program.handlers,
+        "witness": program.witnesses,
+        "fastest": program.states,
+        "step_code": [code.sentence for code in StepCode],
+    }
+    failures: dict[int, tuple[str, int | None, Sequence[str]]] = {}
+    for cls in StepFailure.__subclasses__():
+        if cls.number >= FAILED:
+            place = place_in(records.PlacesHeader, f"failure.{cls.about}") if cls.about else None
+            failures[cls.number] = (SENTENCES[cls.number].rstrip("."), place, names.get(cls.about, ()))
+    return failures
+
+
+def _sentences(program: Program) -> str:
+    parts, rows = [], []
+    for code, (sentence, place, about) in _failures(program).items():
+        parts.append(_table("char *const", f"names_{code}", map(c_text, about)))
+        names = _here(f"names_{code}", about)
+        rows.append(
+            f"{{{code}, {c_text(sentence)}, {-1 if place is None else place}, {len(about)}, {names}}}"
+        )
+    return "\n".join([*parts, _table("Sentence", "sentences", rows)])
+
+
+def _entry_points(program: Program) -> str:
+    return "".join(
+        f"extern EntryPoint cosim_{name};\n"
+        for name in ENTRY_POINTS
+        if f"lowered_{name}" in program.functions
+    )
+
+
+def _model(
+    program: Program,
+    interface: FmuInterface,
+    kinds: Sequence[str],
+    token: str,
+    digest: bytes,
+    names: list[str],
+) -> str:
+    states = [v for v in interface.variables if v.derivative_of]
+    values = {
+        "name": c_text(interface.model_name),
+        "token": c_text(token),
+        "digest": "{" + ", ".join(map(str, digest)) + "}",
+        "accuracy": c_real(interface.accuracy),
+        "kinds": str(sum(KINDS[kind] for kind in kinds)),
+        **{"array_count": str(len(names)), "arrays": "array_starts"},
+        **{"variable_count": str(len(interface.variables) + 1), "variables": "variables"},
+        "parameters": str(names.index("p")),
+        "cache": str(names.index("c")),
+        "clock": str(names.index("times")),
+        "places": str(names.index("places")),
+        "history": str(names.index("h")),
+        "given": str(names.index("numbers")),
+        "same_time": c_real(records.SAME_TIME),
+        **{name: str(number) for name, number in PLACES.items()},
+    }
+    tables: dict[str, Sized] = {
+        **{"state": states, "indicator": program.indicators, "clock": program.periodic},
+        **{"sentence": _failures(program), "check": program.system.checks},
+        "discrete": _discretes(interface.variables),
+        "replacement": program.system.options_in_model_exchange,
+    }
+    for name, table in tables.items():
+        values |= {f"{name}_count": str(len(table)), f"{name}s": _here(f"{name}s", table)}
+    for name in ENTRY_POINTS:
+        member = "accuracy_given" if name == "accuracy" else name
+        values[member] = f"cosim_{name}" if f"lowered_{name}" in program.functions else "NULL"
+    listed = "".join(f"    .{name} = {value},\n" for name, value in values.items())
+    return f"const Model cosim_model = {{\n{listed}}};\n"

@@ -1,0 +1,223 @@
+"""The exporter of FMUs that need no Python where they run."""
+
+from __future__ import annotations
+
+import importlib.metadata
+import logging
+import tempfile
+from collections.abc import Callable, Mapping, Sequence
+from os import PathLike
+from pathlib import Path
+from typing import Any, ClassVar
+
+import cosim
+from cosim_export.interface.archive import check_place, write_archive
+from cosim_export.interface.check_parts import check_parts
+from cosim_export.interface.documentation import documentation
+from cosim_export.interface.fmu_exporter import FmuExporter
+from cosim_export.interface.icon import icon
+from cosim_export.interface.legal import license_entry
+from cosim_export.interface.rename_variables import Naming
+from cosim_export.interface.run_settings import run_settings
+from cosim_export.native.compilers import (
+    Compiler,
+    Library,
+    available_compilers,
+    compilers_for,
+    default_platforms,
+)
+from cosim_export.native.native_sources import SHELL, NativeSources
+from cosim_export.native.platforms import Platform, chosen_platforms
+from cosim_export.native.terminals import ICON, PLACE
+from cosim_export.native.universal import universal_library
+from cosim_lowering.refusals import component_refusals, method_refusals
+
+log = logging.getLogger("cosim.native")
+DESCRIPTION = "modelDescription.xml"
+KINDS = {"cs": "Co-Simulation", "me": "Model Exchange"}
+
+
+class NativeFmuExporter(FmuExporter):
+    """Writes a model as an FMU whose library is machine code alone: FMI 2.0 or 3.0, any of five processors.
+
+    All mathematics comes from the kernel functions of the components and of the integrator, lowered ahead of
+    time; the libraries need nothing but the C library of the platform. The variables are those that
+    `PythonFmuExporter` gives, with the same value references.
+
+    What cannot be lowered (components with Python methods, integrators of libraries) is refused, all of it at
+    once, with what to do instead. On one platform the results are those of `Simulator` to the last bit, as
+    far as the C library's mathematics is the same.
+
+    The same model, exported on the same machine by the same versions, gives the same bytes; the identifier
+    (guid, instantiation token) is a digest of the content.
+
+    References
+    ----------
+    Functional Mock-up Interface 2.0.4 and 3.0.
+    """
+
+    title: ClassVar[str] = "without Python (native FMU)"
+
+    def refusals(self, cls: type) -> list[cosim.Problem]:
+        """What of a class cannot run without Python."""
+        if issubclass(cls, cosim.Component):
+            return component_refusals(cls)
+        return method_refusals(cls) if issubclass(cls, cosim.Integrator) else []
+
+    def export(
+        self,
+        model: cosim.Model,
+        path: str | PathLike[str],
+        *,
+        inputs: Sequence[str] | None = None,
+        outputs: Sequence[str] | None = None,
+        parameters: Sequence[str] | None = None,
+        expose: Sequence[str] | None = None,
+        step_size: float | None = None,
+        stop_time: float | None = None,
+        integrator: str | None = None,
+        accuracy: float | None = None,
+        all: bool = False,  # noqa: A002
+        platforms: str | Sequence[str] | None = None,
+        fmi: int | str = 2,
+        kind: str | Sequence[str] | None = None,
+        defaults: bool = True,
+        naming: str = "structured",
+        names: Mapping[str, str] | None = None,
+        scalars: bool = False,
+        clocks: bool = True,
+        compiler: Compiler | None = None,
+        **options: Any,
+    ) -> Path:
+        """Write the FMU; see `cosim.Exporter.export`.
+
+        Parameters
+        ----------
+        platforms : str or sequence of str, optional
+            "linux64", "aarch64-linux", "win64", "darwin64" (both processors), or "all", for which the package
+            ``ziglang`` has to be installed; by default this machine's own.
+        fmi : int
+            2 or 3.
+        kind : str or sequence of str, optional
+            "cs" (Co-Simulation), "me" (Model Exchange); both unless given.
+        defaults, naming, names
+            See `PythonFmuExporter.export`.
+        scalars : bool
+            Whether each element of a vector or matrix is a variable of its own in FMI 3.0, as in FMI 2.0.
+        clocks : bool
+            Whether periodic events are output clocks in FMI 3.0, which some tools do not read.
+        compiler : Compiler, optional
+            In place of the best one that is installed.
+
+        Examples
+        --------
+        ``model.export_fmu("engine_mount.fmu", native=True, platforms=["linux64", "win64"], fmi=3)``
+        """
+        target = Path(path)
+        version, kinds, chosen = _choices(fmi, kind, platforms)
+        called = Naming.of(naming, names)
+        compilers = compilers_for(chosen, available_compilers() if compiler is None else (compiler,))
+        check_place(target, ".fmu")
+        check_parts(model)
+        selections: dict[str, Any] = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
+        selections |= {"expose": expose, "all": all, "defaults": defaults}
+        experiment = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
+        settings = run_settings(model, experiment, integrator, options)
+        sources = NativeSources(model, version, kinds, selections, settings, called, not scalars, clocks)
+        archive = _libraries(compilers, chosen, sources)
+        name = f"FMI {version}.0 {' and '.join(KINDS[k] for k in sources.kinds)}, without Python"
+        exactly = sources.program.integrator.capabilities.resumes_exactly
+        page = documentation(model, sources.interface, name, _needs(chosen), exactly)
+        licences = _licence()
+        archive |= {DESCRIPTION: sources.description, "documentation/index.html": page.encode(), **licences}
+        archive |= license_entry(sources.interface.about, licences)
+        archive["model.png" if version == 2 else ICON] = icon()
+        if sources.terminals is not None:
+            archive[PLACE] = sources.terminals
+        write_archive(target, archive)
+        listed = ", ".join(platform.name for platform in chosen)
+        self.tell(f"native FMU ({name}; {listed})", sources.interface, sources.left_out)
+        return target
+
+
+def _choices(
+    fmi: int | str, kind: str | Sequence[str] | None, platforms: str | Sequence[str] | None
+) -> tuple[int, list[str] | None, list[Platform]]:
+    """The version, kinds and platforms to write; raises all faults of the three together."""
+    problems: list[cosim.Problem] = []
+
+    def tried(choose: Callable[[], Any]) -> Any:
+        try:
+            return choose()
+        except cosim.ModelError as error:
+            problems.extend(error.problems)
+
+    choices = (
+        tried(lambda: _version(fmi)),
+        tried(lambda: None if kind is None else _kinds(kind)),
+        tried(lambda: chosen_platforms(default_platforms() if platforms is None else _names(platforms))),
+    )
+    if problems:
+        raise cosim.ModelError(problems)
+    return choices
+
+
+def _version(fmi: int | str) -> int:
+    if str(fmi) not in ("2", "3", "2.0", "3.0"):
+        raise cosim.ModelError.of("fmi", f"is {fmi!r}, needs 2 or 3")
+    return int(float(fmi))
+
+
+def _kinds(kinds: str | Sequence[str]) -> list[str]:
+    names = _names(kinds)
+    wrong = [name for name in names if name not in KINDS]
+    if wrong or not names:
+        raise cosim.ModelError.of("kind", f"is {', '.join(wrong) or 'empty'}, needs cs, me or both")
+    return [kind for kind in KINDS if kind in names]
+
+
+def _names(text: str | Sequence[str]) -> list[str]:
+    """The names in a list, which may be written as one text with commas."""
+    return [name.strip() for name in text.split(",")] if isinstance(text, str) else list(text)
+
+
+def _libraries(
+    compilers: Mapping[str, Compiler], platforms: Sequence[Platform], sources: NativeSources
+) -> dict[str, bytes]:
+    """The shared libraries, by their names in the archive."""
+    libraries, count, number = {}, sum(len(platform.targets) for platform in platforms), 0
+    for platform in platforms:
+        built = {}
+        for target in platform.targets:
+            number += 1
+            log.info("building library %d of %d, for %s", number, count, target.folder3)
+            with tempfile.TemporaryDirectory(prefix="cosim_export_") as name:
+                folder = Path(name)
+                table = folder / "model.c"
+                table.write_text(sources.tables, "utf-8")
+                files = [*sources.files, table]
+                parts = Library(files, SHELL, sources.code, target, platform.suffix)
+                built[target.folder3] = compilers[platform.name].library(parts, folder)
+        if sources.version == 2:
+            built = {platform.name: universal_library(list(built.values()))}
+        for place, data in built.items():
+            libraries[f"binaries/{place}/{sources.interface.identifier}{platform.suffix}"] = data
+    return libraries
+
+
+def _needs(platforms: Sequence[Platform]) -> list[str]:
+    return [
+        f"One of these platforms: {', '.join(p.name for p in platforms)}. Nothing has to be installed: the "
+        "library needs the C library of the operating system alone."
+    ]
+
+
+def _licence() -> dict[str, bytes]:
+    """Ours, of the C files and of what was lowered."""
+    try:
+        files = importlib.metadata.files("cosim-framework") or []
+    except importlib.metadata.PackageNotFoundError:
+        files = []
+    paths = [Path(str(file.locate())) for file in files if file.name == "LICENSE"]
+    name = "documentation/licenses/cosim-framework/LICENSE"
+    return {name: paths[0].read_bytes()} if paths and paths[0].is_file() else {}

@@ -1,0 +1,163 @@
+"""Everything that the libraries of a native FMU are built from."""
+
+from __future__ import annotations
+
+import uuid
+from collections.abc import Mapping, Sequence
+from functools import partial
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim_export.interface.first_state import first_state
+from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.left_out import left_out
+from cosim_export.interface.rename_variables import Naming
+from cosim_export.interface.select_variables import select_variables
+from cosim_export.native.all_states import with_all_states, with_indicators
+from cosim_export.native.description import describe
+from cosim_export.native.fmu_array import arrays_of
+from cosim_export.native.model_tables import ENTRY_POINTS, RAISED, model_tables
+from cosim_export.native.terminals import terminals
+from cosim_lowering.frame_functions import frame_functions
+from cosim_lowering.linking import machine_code
+from cosim_lowering.program import Program
+
+SHELL = Path(__file__).parent / "shell"
+COMMON = ("instance", "arrays", "values", "held", "exchange", "saved")
+
+
+class NativeSources:
+    """A model as C files, compiled functions and a model description.
+
+    Parameters
+    ----------
+    model : Model
+    version : int
+        Of FMI: 2 or 3.
+    kinds : sequence of str, optional
+        "cs", "me" or both, which it is unless given.
+    selections : mapping
+        Arguments of `select_variables`.
+    settings : mapping
+        From `run_settings`.
+    naming : Naming, optional
+    has_arrays : bool
+        Whether elements of an array are one variable in FMI 3.0.
+    has_clocks : bool
+        Whether periodic events are output clocks in FMI 3.0.
+
+    Attributes
+    ----------
+    kinds : list of str
+    program : Program
+    interface : FmuInterface
+    indicators : dict of str to (int, int)
+        Path of each witness, where in the cache its value lies, and where in the clock what counts as zero.
+    code : MachineCode
+    tables : str
+        The generated C file.
+    files : list of Path
+        The others.
+    description : bytes
+        ``modelDescription.xml``
+    terminals : bytes or None
+        ``terminalsAndIcons.xml`` of FMI 3.0.
+    left_out : dict of str to int
+        See `left_out`.
+    token : str
+        guid of FMI 2.0, instantiation token of FMI 3.0: a digest of all this.
+
+    Raises
+    ------
+    ModelError
+        Faults of the model; all that cannot be lowered.
+    """
+
+    def __init__(
+        self,
+        model: cosim.Model,
+        version: int = 2,
+        kinds: Sequence[str] | None = None,
+        selections: Mapping[str, Any] | None = None,
+        settings: Mapping[str, Any] | None = None,
+        naming: Naming | None = None,
+        has_arrays: bool = True,
+        has_clocks: bool = True,
+    ) -> None:
+        self.version = version
+        system = model.build()
+        settings = dict(settings or {"integrator": INTEGRATOR, "integrator_options": {}, "accuracy": 1e-6})
+        naming = naming or Naming.of("structured", None)
+        variables = select_variables(system, **(selections or {}))
+        self.left_out = left_out(system, variables)
+        self.program = Program(
+            system,
+            settings["integrator"],
+            accuracy=settings["accuracy"],
+            state=first_state(system),
+            **settings["integrator_options"],
+        )
+        self.program.require()
+        self.kinds = list(("cs", "me") if kinds is None else kinds)
+        self.indicators = self.program.indicators
+        shown: Sequence[str] = list(self.indicators) if "me" in self.kinds else ()
+        if "me" in self.kinds:
+            variables = with_all_states(system, variables, self.program.reset_states)
+            if version == 3:
+                variables, shown = with_indicators(
+                    variables, {p: at for p, (at, _) in self.indicators.items()}
+                )
+        in_arrays = (
+            {v.name for a in arrays_of(variables) if a.dimensions for v in a.elements}
+            if version == 3 and has_arrays
+            else set()
+        )
+        renamed = naming.renamed(variables, in_arrays)
+        new = {before.name: after.name for before, after in zip(variables, renamed, strict=True)}
+        shown = [new.get(name, name) for name in shown]
+        if not has_clocks:
+            self.program.periodic = {}
+        clocks = {naming.path(path): clock for path, clock in self.program.periodic.items()}
+        if len(clocks) < len(self.program.periodic):
+            text = "two output clocks would have one name: leave them out (clocks)"
+            raise cosim.ModelError.of("naming", text)
+        variables = renamed
+        self.interface = FmuInterface.of_model(
+            model, variables, settings, naming=naming.kind, has_arrays=has_arrays
+        )
+        if any(v.angle is not None for v in variables):
+            self.program.functions |= frame_functions()
+        present = [name for name in ENTRY_POINTS if f"lowered_{name}" in self.program.functions]
+        self.code = machine_code(self.program, present, RAISED)
+        self.files = [SHELL / f"{name}.c" for name in (*COMMON, f"fmi{version}")]
+        tables = partial(model_tables, self.program, self.interface, self.kinds, version)
+        tool = f"cosim-framework {cosim.__version__}"
+
+        def description(token: str) -> bytes:
+            return describe(version, self.kinds, self.interface, tool, token, shown, clocks)
+
+        self.terminals = terminals(system, self.interface) if version == 3 else None
+        digest = _digest(
+            str(self.code),
+            (self.terminals or b"").decode(),
+            tables("", bytes(16)),
+            description("").decode(),
+            *(file.read_text("utf-8") for file in sorted(SHELL.glob("*.[ch]"))),
+        )
+        self.token = str(uuid.UUID(bytes=digest))
+        if version == 2:
+            self.token = f"{{{self.token}}}"
+        self.tables = tables(self.token, digest)
+        self.description = description(self.token)
+
+
+INTEGRATOR = "integrators.runge_kutta_merson"
+
+
+def _digest(*texts: str) -> bytes:
+    digest = sha256()
+    for text in texts:
+        digest.update(f"{len(text)}\0{text}".encode())
+    return digest.digest()[:16]

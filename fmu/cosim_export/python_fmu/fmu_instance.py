@@ -1,0 +1,408 @@
+"""One running instance of an exported FMU: a system, its State and what steps it."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim.kit import Registry, records, use_registry
+from cosim_export.interface.first_state import first_state
+from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.fmu_variable import FmuVariable
+from cosim_export.interface.frame_angles import angle_of, turned
+
+MODEL = "model.json"
+INTERFACE = "interface.json"
+REGISTRY = "registry.json"
+Plan = tuple[cosim.Stage, list[tuple[int, int]], list[tuple[int, int]]]
+"""How variables are read: at which stage, from which arrays and places, which of them are angles."""
+VALUES: dict[str, Any] = {"Real": float, "Integer": int, "Boolean": bool, "String": str}
+SET_AS = {"Enumeration": "Integer"}
+"""What a variable of another type is read and set as."""
+MAGIC = b"COSIMFMU1\n"
+INSTANTIATED, INITIALIZING, STEPPING, STOPPED, ENDING = MODES = (
+    "instantiated",
+    "in initialization mode",
+    "between steps",
+    "at its end",
+    "about to end: its initialization has asked to stop",
+)
+
+
+class FmuInstance:
+    """Holds the system that an FMU was made from and does what the FMI calls ask for.
+
+    Parameters
+    ----------
+    resources : Path
+        Folder with the model, the interface and the registry, as `PythonFmuExporter` wrote them.
+
+    Notes
+    -----
+    Inputs are held over a step. Outputs can be read at any time: what they need is computed when they are
+    read. A saved state is that of the whole instance, so an instance made in another process goes on from it
+    with the same bits.
+    """
+
+    def __init__(self, resources: Path) -> None:
+        self.interface = FmuInterface.from_json((resources / INTERFACE).read_text("utf-8"))
+        self.registry = Registry.from_manifest(json.loads((resources / REGISTRY).read_text("utf-8")))
+        with use_registry(self.registry):
+            model = cosim.Model.from_dict(json.loads((resources / MODEL).read_text("utf-8")))
+            self.system = model.build()
+        self._runs_python = _runs_python(self.system)
+        self.state = first_state(self.system)
+        self.state.accuracy = self.interface.accuracy
+        self.simulator: cosim.Simulator | None = None
+        self.stop_time: float | None = None
+        self.mode = INSTANTIATED
+        self._wish = "the initialization asked to stop"  # of a saved one the rest is not known
+        self._told, self._within = 0, 0.0
+        self._trial: cosim.State | None = None
+        self._plans: dict[tuple[str, tuple[int, ...]], Plan] = {}
+
+    # life
+
+    def setup(self, start: float, stop: float | None, tolerance: float | None) -> None:
+        """Start and stop time, s, and a tolerance, which takes the place of the accuracy of the export."""
+        self._need(INSTANTIATED)
+        if tolerance is not None and not 0.0 < tolerance < 1.0:
+            raise cosim.StateError(f"the tolerance is {tolerance!r}, needs to be between 0 and 1")
+        if not math.isfinite(start):
+            raise cosim.StateError(f"the start time is {start!r}, needs a finite number")
+        if stop is not None and not stop >= start:
+            raise cosim.StateError(f"the stop time {stop!r} s is not after the start time {start!r} s")
+        if tolerance is not None:
+            self.state.accuracy = tolerance
+        self.state.set_time(start)
+        self.stop_time = stop
+
+    def enter_initialization(self) -> None:
+        """Nothing is computed yet: parameters, inputs and start values may still be set."""
+        self._need(INSTANTIATED)
+        self.mode = INITIALIZING
+
+    def exit_initialization(self) -> None:
+        """Run the 0th step: the handlers of the cause Initialization, and the first step size.
+
+        Where one of them asks to stop, the host learns it with the answer to the first step: there is no
+        earlier one in Co-Simulation of FMI 2.0 by which it could be told.
+        """
+        self._need(INITIALIZING)
+        try:
+            self.state.copy().realize(cosim.Stage.INSTANCE)
+        except cosim.SimulationError as error:
+            raise cosim.StateError(f"{error.reason} (the instance is still in initialization mode)") from None
+        simulator = self._make_simulator(self.state)
+        status = simulator.initialize()
+        self.simulator, self._trial = simulator, None
+        self.mode = STEPPING if status.succeeded else ENDING
+        self._wish = status.format_message()
+
+    def _need(self, *modes: str) -> None:
+        if self.mode not in modes:
+            raise cosim.StateError(
+                f"not allowed here: the instance is {self.mode}, needs to be {' or '.join(modes)}"
+            )
+
+    def step(self, time: float, size: float) -> str:
+        """Advance from `time` by `size` (s); empty text, or why the system wants the run to end.
+
+        A scheduled event that the end misses by a billionth of the step is at the end.
+
+        Raises
+        ------
+        StateError
+            The step cannot be made; nothing has changed.
+        SimulationError
+            The system could not go on; the State is the last good one.
+        """
+        usual = self.mode == STEPPING and self.stop_time is None and time == self.state.time
+        if not usual or not 0.0 < size < math.inf:
+            self._check_step(time, size)
+        assert self.simulator is not None
+        if self.mode == ENDING:
+            self.simulator.finish()
+            self.mode = STOPPED
+            return self._wish
+        target, within = time + size, records.SAME_TIME * size
+        if target > self.state.time:
+            if self._runs_python:
+                with use_registry(self.registry):
+                    status = self.simulator.advance_to(target, within=within)
+            else:
+                status = self.simulator.advance_to(target, within=within)
+            self._within = within
+            if not status.succeeded:
+                self.mode = STOPPED
+                return status.format_message()
+        return ""
+
+    def _check_step(self, time: float, size: float) -> None:
+        if self.mode == STOPPED:
+            raise cosim.StateError(
+                f"the simulation ended at t = {self.state.time!r} s; call fmi2Reset or restore a saved state"
+            )
+        if self.mode not in (STEPPING, ENDING):
+            raise cosim.StateError(
+                f"the instance is {self.mode}; initialize first: fmi2EnterInitializationMode, "
+                "fmi2ExitInitializationMode"
+            )
+        if not (math.isfinite(time) and math.isfinite(size)):
+            raise cosim.StateError("time and step size have to be finite")
+        if size <= 0.0:
+            raise cosim.StateError(f"the step size is {size!r} s, needs more than 0")
+        slack = 1e-6 * size + 8.0 * math.ulp(max(abs(time), abs(self.state.time)))
+        if abs(time - self.state.time) > slack:
+            raise cosim.StateError(
+                f"the instance is at t = {self.state.time!r} s. Step on from there, or go back with a saved "
+                "state (fmi2SetFMUstate)"
+            )
+        if self.stop_time is not None and time + size > self.stop_time + slack:
+            raise cosim.StateError(
+                f"the step ends after the stop time {self.stop_time!r} s that fmi2SetupExperiment gave"
+            )
+
+    def news(self) -> list[str]:
+        """What the simulation has found since this was last asked, in sentences: see `Simulator.findings`."""
+        if self.simulator is None or len(self.simulator.findings) == self._told:
+            return []
+        new = self.simulator.findings[self._told :]
+        self._told += len(new)
+        return [f"{finding.witness} at t = {finding.time!r} s: {finding.message}" for finding in new]
+
+    def terminate(self) -> None:
+        """Run the handlers of the cause Termination; values can still be read."""
+        self._need(STEPPING, ENDING, STOPPED)
+        if self.mode != STOPPED:
+            assert self.simulator is not None
+            if self.stop_time is not None and self.state.time >= self.stop_time - self._within:
+                self.simulator.advance_pending_events()
+            self.simulator.finish()
+            self.mode = STOPPED
+
+    def _make_simulator(self, state: cosim.State) -> cosim.Simulator:
+        self._told = 0
+        with use_registry(self.registry):
+            return cosim.Simulator(
+                self.system,
+                state,
+                integrator=self.interface.integrator,
+                accuracy=state.accuracy,
+                event_limit=0,  # a host has no use for them
+                **self.interface.integrator_options,
+            )
+
+    def _begun(self) -> cosim.State:
+        """What the State is when the initialization ends, if it ends with the present values.
+
+        Then what remembers (a delay, a held sample) has its first values. Where that fails, the State itself.
+        """
+        if self._trial is None:
+            trial = self.state.copy()
+            try:
+                self._make_simulator(trial).initialize()
+                trial.realize(cosim.Stage.REPORT)
+            except cosim.SimulationError:
+                self.state.realize(cosim.Stage.REPORT)
+                trial = self.state
+            self._trial = trial
+        return self._trial
+
+    # values
+
+    def get(self, kind: str, references: list[int]) -> list[Any]:
+        """Values of variables at the present time, of the FMI type `kind`."""
+        key = kind, tuple(references)
+        plan = self._plans.get(key)
+        if plan is None:
+            plan = self._plans[key] = self._plan(kind, references)
+        stage, places, frames = plan
+        if self.mode == INITIALIZING and len(references) > 1:
+            return [self.get(kind, [reference])[0] for reference in references]
+        begins = self.mode == INITIALIZING and references
+        state = (
+            self._begun() if begins and not self._variable(kind, references[0]).is_settable else self.state
+        )
+        if state.stage < stage:
+            state.realize(stage)
+        arrays = self.system.arrays(state)
+        read = VALUES[kind]
+        values = [arrays[array][offset].item() for array, offset in places]
+        if kind == "String":
+            return [self._variable(kind, r).text(v) for r, v in zip(references, values, strict=True)]
+        if kind != "Real":
+            self._need_whole(kind, references, values)
+        values = [read(value) for value in values]
+        for i, angle in frames:
+            array, offset = places[i]
+            values[i] = angle_of(arrays[array][offset : offset + 12].tolist(), angle)
+        return values
+
+    def _need_whole(self, kind: str, references: list[int], values: list[float]) -> None:
+        """Raise where a component has computed no whole number."""
+        for reference, value in zip(references, values, strict=True):
+            if not math.isfinite(value) or value != math.floor(value):
+                name = self._variable(kind, reference).name
+                raise cosim.StateError(f"{name} is {value!r}, which is no integer")
+
+    def _plan(self, kind: str, references: list[int]) -> Plan:
+        variables = [self._variable(kind, reference) for reference in references]
+        stage = max((v.stage for v in variables), default=0)
+        frames = [(i, v.angle) for i, v in enumerate(variables) if v.angle is not None]
+        return cosim.Stage(stage), [("ypdkhc".index(v.array), v.offset) for v in variables], frames
+
+    def set(self, kind: str, references: list[int], values: list[Any]) -> dict[int, Exception]:
+        """Set inputs, parameters or, before initialization, start values.
+
+        A value that is there already changes nothing, so nothing is computed again, and it is taken at any
+        time. Where one value is refused, none is set. What parameters are together, and whether all can be
+        computed with them here and now, is judged once all are written; before the simulation begins values
+        may come one by one, so then it is judged when the initialization ends, unless the call sets
+        everything that the judgement looks at.
+
+        Returns
+        -------
+        dict of int to Exception
+            For each value reference that was refused, why.
+        """
+        refused: dict[int, Exception] = {}
+        variables: dict[int, FmuVariable] = {}
+        for reference in references:
+            try:
+                variables[reference] = self._settable(kind, reference)
+            except cosim.CosimError as error:
+                refused[reference] = error
+        present = dict(zip(variables, self.get(kind, list(variables)), strict=True))
+        changed = [
+            (reference, variables[reference], float(value) if kind == "Boolean" else value)
+            for reference, value in zip(references, values, strict=True)
+            if reference in variables and present[reference] != value
+        ]
+        for reference, variable, _ in changed:
+            try:
+                self._need_open(variable)
+            except cosim.CosimError as error:
+                refused[reference] = error
+        changed = self._with_whole_frames(changed)
+        for reference, variable, value in changed:
+            try:
+                self.system.numbers_of(variable.path, value)
+            except cosim.CosimError as error:
+                refused[reference] = error
+        parameters = [(v, value) for _, v, value in changed if v.array == "p"]
+        if parameters and not refused:
+            fault = self._fault(parameters, {v.offset for v in variables.values() if v.array == "p"})
+            refused = {} if fault is None else dict.fromkeys(references, fault)
+        if not refused:
+            for _, variable, value in changed:
+                self.state[variable.path] = value
+                self._trial = None
+        return refused
+
+    def _with_whole_frames(
+        self, changed: list[tuple[int, FmuVariable, Any]]
+    ) -> list[tuple[int, FmuVariable, Any]]:
+        """The same with the twelve numbers of a frame in place of its angles, all of a call at once."""
+        angles: dict[str, dict[int, float]] = {}
+        for _, variable, value in changed:
+            if variable.angle is not None:
+                angles.setdefault(variable.path, {})[variable.angle] = value
+        if not angles:
+            return changed
+        whole = {}
+        for path, values in angles.items():
+            pose = self.state[path].tolist()
+            for _, variable, value in changed:  # positions that are set in the same call
+                for i in range(9, 12):
+                    pose[i] = value if variable.path == f"{path}[{i}]" else pose[i]
+            finite = all(map(math.isfinite, values.values()))
+            whole[path] = turned(pose, values) if finite else [math.nan] * 12
+        return [(r, v, value if v.angle is None else whole[v.path]) for r, v, value in changed]
+
+    def _fault(self, parameters: list[tuple[FmuVariable, Any]], written: Collection[int]) -> Exception | None:
+        """Why parameters do not fit together; None where they do, or may when others have followed."""
+        trial = self.state.copy()
+        for variable, value in parameters:
+            trial[variable.path] = value
+        begins = self.mode in (INSTANTIATED, INITIALIZING)
+        try:  # while it runs they have to fit what it has come to as well, such as what a delay remembers
+            trial.realize(cosim.Stage.INSTANCE if begins else cosim.Stage.REPORT)
+        except cosim.SimulationError as error:
+            if begins and not self._is_decided(trial, written):
+                return None
+            return cosim.StateError(error.reason)
+        return None
+
+    def _is_decided(self, trial: cosim.State, written: Collection[int]) -> bool:
+        """Whether a call has set all that the check looks at which refuses."""
+        cache = self.system.arrays(trial)[-1]
+        settable = {v.offset for v in self.interface.variables if v.array == "p" and v.is_settable}
+        failed = [check for check in self.system.checks if check.sentence(cache)]
+        return any(
+            settable & {at for s in check.reads for at in s.elements} <= set(written) for check in failed
+        )
+
+    def _settable(self, kind: str, reference: int) -> FmuVariable:
+        variable = self._variable(kind, reference)
+        if not variable.is_settable:
+            raise cosim.StateError(f"{variable.name}: it is computed and cannot be set")
+        return variable
+
+    def _need_open(self, variable: FmuVariable) -> None:
+        """Whether a variable may be given a new value now."""
+        if self.mode == STOPPED:
+            raise cosim.StateError(f"{variable.name}: not allowed here: the instance is {self.mode}")
+        is_open = variable.causality in ("input", "parameter") and variable.variability != "fixed"
+        if not is_open and self.mode not in (INSTANTIATED, INITIALIZING):
+            raise cosim.StateError(f"{variable.name}: it can be set until initialization is over")
+
+    def _variable(self, kind: str, reference: int) -> FmuVariable:
+        count = len(self.interface.variables)
+        if not 0 <= reference < count:
+            raise cosim.StateError(
+                f"no variable has the value reference {reference}; there are 0 … {count - 1}"
+            )
+        variable = self.interface.variables[reference]
+        if SET_AS.get(variable.type, variable.type) != kind:
+            raise cosim.StateError(f"{variable.name} is of type {variable.type}, not {kind}")
+        return variable
+
+    # the whole state
+
+    def save(self) -> bytes:
+        """Everything that later results depend on, as bytes that another process can take."""
+        header = {"mode": self.mode, "stop_time": self.stop_time}
+        return MAGIC + json.dumps(header).encode() + b"\n" + self.state.to_bytes()
+
+    def restore(self, saved: bytes) -> None:
+        """Go back to what `save` returned, also in another instance of the same FMU.
+
+        Raises
+        ------
+        StateError
+            Not such bytes, damaged, or of another system.
+        """
+        if not saved.startswith(MAGIC):
+            raise cosim.StateError("these are not the bytes of a state of this FMU")
+        header, _, data = saved[len(MAGIC) :].partition(b"\n")
+        try:
+            row = json.loads(header)
+            mode, stop_time = row["mode"], row["stop_time"]
+        except (ValueError, TypeError, KeyError) as error:
+            raise cosim.StateError("the bytes of this state are damaged (header)") from error
+        if mode not in MODES:
+            raise cosim.StateError(f"the bytes of this state are damaged (mode {mode!r})")
+        self.state = self.system.state_from_bytes(data)
+        self.mode, self.stop_time, self._trial = mode, stop_time, None
+        self.simulator = None if mode in (INSTANTIATED, INITIALIZING) else self._make_simulator(self.state)
+
+
+def _runs_python(system: cosim.System) -> bool:
+    """Whether a step calls plain Python of a plugin, which may look something up in the registry."""
+    handlers = {(name, h.name) for name, part in system.parts.items() for h in part.handlers.values()}
+    return any(block.is_python for block in system.blocks) or not handlers <= system.handler_blocks.keys()

@@ -1,0 +1,449 @@
+"""The code inside an exported FMU: it checks where it has come to, and answers pythonfmu's calls.
+
+Its text is copied into the FMU under a name of its own, since Python keeps one module of a name in a
+process; a script beside it makes the class. So it uses nothing but the standard library before the checks
+are done. After them the packages of ours are those in the process already, when they are the same, or
+the installed ones, when they are identical, or else those in the FMU.
+
+pythonfmu 0.7 turns an exception that leaves any method into a fatal status and then frees its objects
+twice, which kills some hosts. Where its library is mended (see `mend_library`) an exception is an error
+status and no more. Elsewhere only the constructor lets one out, and only where there is no instance yet:
+everything else is logged, and the next step answers "discard".
+"""
+
+from __future__ import annotations
+
+import _imp
+import os
+import sys
+from importlib.machinery import ExtensionFileLoader, ModuleSpec
+
+
+def share_libpython() -> None:
+    """Let extension modules find the symbols of Python where the host is no Python program.
+
+    Such a host loads pythonfmu's library, and libpython with it, for that library alone; extension modules,
+    which do not name libpython, then lack its symbols. Loading libpython once more, for all, is a job for
+    ctypes, which is such a module; the loader of extension modules itself does it as well.
+    """
+    try:
+        import _ctypes  # noqa: F401
+    except ImportError:
+        with open("/proc/self/maps", encoding="utf-8", errors="surrogateescape") as maps:
+            libraries = {line.split(maxsplit=5)[-1].strip() for line in maps if "/libpython3" in line}
+        flags = sys.getdlopenflags()
+        sys.setdlopenflags(flags | os.RTLD_GLOBAL)
+        try:
+            for path in libraries:
+                loader = ExtensionFileLoader("libpython", path)
+                _imp.create_dynamic(ModuleSpec("libpython", loader, origin=path))
+        except ImportError:  # it is no extension module, but it is loaded
+            pass
+        finally:
+            sys.setdlopenflags(flags)
+
+
+if sys.platform.startswith("linux"):
+    share_libpython()
+
+import gc  # noqa: E402
+import importlib.metadata  # noqa: E402
+import importlib.util  # noqa: E402
+import json  # noqa: E402
+import linecache  # noqa: E402
+import logging  # noqa: E402
+import traceback  # noqa: E402
+from collections.abc import Callable, Iterable, Iterator, Sequence  # noqa: E402
+from contextlib import contextmanager  # noqa: E402
+from functools import partialmethod  # noqa: E402
+from hashlib import sha256  # noqa: E402
+from pathlib import Path  # noqa: E402
+from typing import Any  # noqa: E402
+
+MANIFEST = "manifest.json"
+FRAMEWORK = "cosim"
+STAMP = "__cosim_fmu__"
+SELF_EXPLAINING = (
+    "StateError",
+    "LookUpError",
+)  # of ours, when they have no other cause: the caller is at fault
+
+
+released_by_pythonfmu: list[dict[str, Any]] = []
+"""The script's namespace, once for each instantiation: each time pythonfmu releases a reference to it that it
+does not own."""
+
+
+class RefusalError(Exception):
+    """Why an FMU cannot do what it was asked to; pythonfmu logs the `repr`, so that is the plain text."""
+
+    def __repr__(self) -> str:
+        return _loggable(str(self))
+
+
+def answers_errors(resources: Path) -> bool:
+    """Whether the library that this process runs answers an exception by fmi2Error: see `mend_library`."""
+    manifest = json.loads((resources / MANIFEST).read_text("utf-8"))
+    return sys.platform.startswith("linux") and "linux64" in manifest["answers_errors"]
+
+
+def package_digest(source: Path) -> str:
+    """SHA-256 of the Python files of a package or of a module, with their relative paths."""
+    files = source_files(source)
+    return digest_of((path.relative_to(source.parent).as_posix(), path.read_bytes()) for path in files)
+
+
+def digest_of(files: Iterable[tuple[str, bytes]]) -> str:
+    """SHA-256 of names and contents."""
+    digest = sha256()
+    for name, content in files:
+        digest.update(name.encode() + b"\0")
+        digest.update(content + b"\0")
+    return digest.hexdigest()
+
+
+def source_files(source: Path) -> list[Path]:
+    """The Python files of a package or module, sorted, without caches and what is for tests alone."""
+    if source.is_file():
+        return [source]
+    files = [path for path in source.rglob("*.py") if not is_left_out(path.relative_to(source.parent))]
+    return sorted(files, key=lambda path: path.relative_to(source).as_posix())
+
+
+def is_left_out(path: Path) -> bool:
+    """Whether a file of a package, relative to the folder that holds the package, stays out of an FMU."""
+    is_ours = path.parts[0].partition("_")[0] == FRAMEWORK
+    is_kit = is_ours and path.parts[1:2] == ("testing",)
+    is_text = is_ours and path.match("shipped/texts-*")  # native FMUs are made of them
+    return "__pycache__" in path.parts or is_kit or is_text or path.suffix == ".pyc"
+
+
+def create_instance(resources: Path) -> Any:
+    """Check the process, load the packages and make the `FmuInstance` of the model in `resources`.
+
+    Parameters
+    ----------
+    resources : Path
+        The folder ``resources`` of the unpacked FMU.
+
+    Raises
+    ------
+    RefusalError
+        All that is missing or does not fit, in one text.
+    """
+    manifest = json.loads((resources / MANIFEST).read_text("utf-8"))
+    _check_process(manifest)
+    present = {row["name"] for row in manifest["packages"] if row["name"] in sys.modules}
+    for name in present:
+        _restore_path(name, resources)
+    with _search_path(resources, [r for r in manifest["packages"] if r["name"] not in present]):
+        for row in manifest["packages"]:
+            module = importlib.import_module(row["name"])
+            if row["name"] not in present:
+                setattr(module, STAMP, (row["version"], row["digest"]))
+        instance = importlib.import_module("cosim_export.python_fmu.fmu_instance").FmuInstance(resources)
+    _keep_sources(resources)
+    return instance
+
+
+def _check_process(manifest: dict[str, Any]) -> None:
+    """Everything about this process that does not fit, reported together."""
+    problems = []
+    oldest = tuple(manifest["python"])
+    if sys.version_info[:2] < oldest:
+        problems.append(
+            f"Python {_dotted(oldest)} or newer is needed, this is {_dotted(sys.version_info[:3])}."
+        )
+    missing = [row for row in manifest["requires"] if not _can_import(row["name"])]
+    if missing:
+        shown = ", ".join(f"{row['distribution']} (exported with {row['version']})" for row in missing)
+        install = " ".join(row["distribution"] for row in missing)
+        problems.append(
+            f"Python packages are missing in {sys.prefix}: {shown}. Install them there: pip install {install}"
+        )
+    framework = next(row for row in manifest["packages"] if row["name"] == FRAMEWORK)
+    for row in manifest["packages"]:
+        if row is framework or row["distribution"] != framework["distribution"]:
+            problems += _conflict(row)
+    if problems:
+        head = f"The FMU '{manifest['model']}' cannot run in this process."
+        raise RefusalError(" ".join([head, *problems]))
+
+
+def _dotted(version: Sequence[int]) -> str:
+    return ".".join(map(str, version))
+
+
+def _can_import(name: str) -> bool:
+    try:
+        return name in sys.modules or importlib.util.find_spec(name) is not None
+    except (ImportError, ValueError):
+        return False
+
+
+def _conflict(row: dict[str, str]) -> list[str]:
+    """Why the package of this name that the process holds already does not fit."""
+    module = sys.modules.get(row["name"])
+    if module is None:
+        return []
+    version, digest = getattr(module, STAMP, None) or (_version(module, row), "")
+    if row["version"]:
+        same = version == row["version"]
+    else:
+        version = digest = digest or _digest_of(module)
+        same = digest == row["digest"]
+    if same:
+        return []
+    made_with = row["version"] or f"a version with the digest {row['digest'][:12]}"
+    loaded = (version if row["version"] else version[:12]) or "unknown"
+    return [
+        f"The FMU was made with {row['name']} {made_with}, but this process holds {row['name']} {loaded} "
+        f"already ({getattr(module, '__file__', None)}), and a process can hold only one. Run this FMU in a "
+        "process of its own, or export the FMUs again with one version."
+    ]
+
+
+def _version(module: Any, row: dict[str, str]) -> str:
+    """Version of a loaded package."""
+    if row["name"] == FRAMEWORK:
+        return str(getattr(module, "__version__", ""))
+    try:
+        return importlib.metadata.version(row["distribution"])
+    except (importlib.metadata.PackageNotFoundError, ValueError):
+        return str(getattr(module, "__version__", ""))
+
+
+def _source_of(file: str | None) -> Path | None:
+    """Folder of a package or file of a module."""
+    if file is None:
+        return None
+    path = Path(file)
+    return path.parent if path.name == "__init__.py" else path
+
+
+def _digest_of(module: Any) -> str:
+    source = _source_of(getattr(module, "__file__", None))
+    return package_digest(source) if source is not None and source.exists() else ""
+
+
+@contextmanager
+def _search_path(resources: Path, wanted: list[dict[str, str]]) -> Iterator[None]:
+    """Put `resources` first in ``sys.path``, or last where what is installed is identical."""
+    entries = list(sys.path)
+    folder = str(resources)
+    others = [entry for entry in entries if entry != folder]
+    sys.path[:] = others
+    try:
+        can_wait = all(_is_harmless(row) for row in wanted)
+        sys.path[:] = [*others, folder] if can_wait else [folder, *others]
+        importlib.invalidate_caches()
+        yield
+    finally:
+        sys.path[:] = entries
+
+
+def _is_harmless(row: dict[str, str]) -> bool:
+    """Whether the environment has no other package of this name: the very same one, or none."""
+    spec = importlib.util.find_spec(row["name"]) if _can_import(row["name"]) else None
+    if spec is None:
+        return True
+    source = _source_of(spec.origin)
+    return source is not None and source.exists() and package_digest(source) == row["digest"]
+
+
+def _restore_path(name: str, resources: Path) -> None:
+    """Packages that came from an FMU which has been deleted since find their other modules in this one."""
+    for full, module in list(sys.modules.items()):
+        if full != name and not full.startswith(name + "."):
+            continue
+        folders = getattr(module, "__path__", None)
+        carried = resources.joinpath(*full.split("."))
+        if not isinstance(folders, list) or any(Path(folder).is_dir() for folder in folders):
+            continue
+        if carried.is_dir():
+            folders.append(str(carried))
+
+
+def _keep_sources(resources: Path) -> None:
+    """Let the sources of what was loaded from `resources` be read when that folder is gone."""
+    inside = str(resources)
+    for module in list(sys.modules.values()):
+        file = getattr(module, "__file__", None)
+        if isinstance(file, str) and file.startswith(inside) and file.endswith(".py"):
+            text = Path(file).read_text("utf-8")
+            linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
+
+
+def create_slave_class() -> type:
+    """The class that pythonfmu looks for."""
+    from pythonfmu import Fmi2Slave  # type: ignore[import-untyped,unused-ignore]
+    from pythonfmu.enums import Fmi2Status  # type: ignore[import-untyped,unused-ignore]
+    from pythonfmu.logmsg import LogMsg  # type: ignore[import-untyped,unused-ignore]
+
+    class Slave(Fmi2Slave):  # type: ignore[misc,unused-ignore]
+        """One instance of the FMU.
+
+        What goes wrong in a call is logged with its traceback. Where the library answers an exception by
+        fmi2Error one is raised; elsewhere the fault is kept and every further step answers "discard" until
+        the same call goes well.
+        """
+
+        def __init__(self, **arguments: Any) -> None:
+            super().__init__(**arguments)
+            self._faults: dict[str, str] = {}
+            self._instance: Any = None
+            resources = arguments["resources"]
+            # Pythonfmu puts the folder into the search path when it instantiates, not when it resets.
+            is_reset = resources not in sys.path
+            if "logger" in arguments:  # the library, and not its builder, which takes the folder out again
+                sys.path[:] = [entry for entry in sys.path if entry != resources]
+            self._can_raise = False
+            try:
+                self._can_raise = answers_errors(Path(resources))
+                self._instance = create_instance(Path(resources))
+            except BaseException as error:
+                # After a failed reset pythonfmu frees what it has freed already, so it has to be a fault.
+                if not is_reset:
+                    raise RefusalError(_text(error)) from error
+                self._faults["fmi2Reset"] = str(error) or type(error).__name__
+                self._report(Fmi2Status.error, f"fmi2Reset: {_text(error)}")
+            else:
+                self.modelName = self._instance.interface.identifier
+                self.description = self._instance.interface.about.get("description")
+
+        # life
+
+        def setup_experiment(self, start: float, stop: float | None, tolerance: float | None) -> None:
+            self._call("fmi2SetupExperiment", lambda i: i.setup(start, stop, tolerance))
+
+        def enter_initialization_mode(self) -> None:
+            self._call("fmi2EnterInitializationMode", lambda i: i.enter_initialization())
+
+        def exit_initialization_mode(self) -> None:
+            self._call("fmi2ExitInitializationMode", lambda i: i.exit_initialization())
+
+        def do_step(self, current_time: float, step_size: float) -> bool:
+            if self._faults:
+                what = "; ".join(f"{name}: {text}" for name, text in self._faults.items())
+                self._report(Fmi2Status.error, f"fmi2DoStep refused after an earlier error: {what}")
+                return False
+            try:
+                wish = self._instance.step(current_time, step_size)
+            except BaseException as error:
+                self._wrong(f"fmi2DoStep({current_time!r}, {step_size!r})", error)
+                return False
+            for text in self._instance.news():
+                self._report(Fmi2Status.warning, text)
+            if wish:
+                self._report(Fmi2Status.discard, f"fmi2DoStep({current_time!r}, {step_size!r}): {wish}")
+            return not wish
+
+        def terminate(self) -> None:
+            self._call("fmi2Terminate", lambda i: i.terminate())
+
+        # values
+
+        def _get(self, function: str, kind: str, instead: Any, vrs: list[int]) -> list[Any]:
+            try:
+                return list(self._instance.get(kind, vrs))
+            except BaseException as error:
+                self._wrong(function, error)
+                return [instead] * len(vrs)
+
+        def _set(self, function: str, kind: str, vrs: list[int], values: list[Any]) -> None:
+            try:
+                refused = self._instance.set(kind, vrs, values)
+            except BaseException as error:
+                refused = dict.fromkeys(vrs, error)
+            for vr in vrs:
+                if not refused:
+                    self._faults.pop(f"{function}({vr})", None)
+                elif vr in refused and not self._can_raise:
+                    self._faults[f"{function}({vr})"] = str(refused[vr])
+            if refused:
+                self._wrong(function, *refused.values())
+
+        get_real = partialmethod(_get, "fmi2GetReal", "Real", float("nan"))
+        get_integer = partialmethod(_get, "fmi2GetInteger", "Integer", 0)
+        get_boolean = partialmethod(_get, "fmi2GetBoolean", "Boolean", False)
+        get_string = partialmethod(_get, "fmi2GetString", "String", "")
+        set_real = partialmethod(_set, "fmi2SetReal", "Real")
+        set_integer = partialmethod(_set, "fmi2SetInteger", "Integer")
+        set_boolean = partialmethod(_set, "fmi2SetBoolean", "Boolean")
+
+        def set_string(self, vrs: list[int], values: list[str]) -> None:
+            # Text that is no UTF-8 is a hole in the list, which nothing may read.
+            is_whole = len(gc.get_referents(values)) == len(vrs)
+            self._set("fmi2SetString", "String", vrs, list(values) if is_whole else ["\ufffd"] * len(vrs))
+
+        # the whole state
+
+        def _get_fmu_state(self) -> bytes:
+            try:
+                saved: bytes = self._instance.save()
+            except BaseException as error:
+                self._wrong("fmi2GetFMUstate", error)
+                return b""
+            return saved
+
+        def _set_fmu_state(self, state: bytes) -> None:
+            self._call("fmi2SetFMUstate", lambda i: i.restore(state))
+            if "fmi2SetFMUstate" not in self._faults:
+                self._faults.clear()
+
+        @staticmethod
+        def _fmu_state_to_bytes(state: bytes) -> bytes:
+            return state
+
+        @staticmethod
+        def _fmu_state_from_bytes(state: bytes) -> bytes:
+            return state
+
+        # faults
+
+        def _call(self, function: str, call: Callable[[Any], Any]) -> None:
+            """Make a call. Where it cannot be answered by an error, a fault stays until it goes well."""
+            try:
+                call(self._instance)
+            except BaseException as error:
+                if not self._can_raise:
+                    self._faults[function] = str(error) or type(error).__name__
+                self._wrong(function, error)
+            else:
+                self._faults.pop(function, None)
+
+        def _wrong(self, function: str, *errors: BaseException) -> None:
+            """Raise what went wrong where that is answered by an error (and logged), else log it."""
+            text = "\n".join(f"{function}: {_text(error)}" for error in errors)
+            if not self._can_raise:
+                self._report(Fmi2Status.error, text)
+                return
+            # Not into the queue: pythonfmu would empty it, and call the host, while an exception is set.
+            self._note(text)
+            raise RefusalError(text) from errors[0]
+
+        def _report(self, status: Any, text: str) -> None:
+            """To the host, which may not have logging on, and to Python's own logging."""
+            self.log_queue.append(LogMsg(status, f"logStatus{status.name.capitalize()}", _loggable(text)))
+            self._note(text, logging.WARNING if status == Fmi2Status.warning else logging.ERROR)
+
+        def _note(self, text: str, level: int = logging.ERROR) -> None:
+            logging.getLogger("cosim.fmu").log(level, "%s: %s", self.instance_name, text)
+
+    return Slave
+
+
+def _text(error: BaseException) -> str:
+    """What happened in a sentence, then where, unless the sentence says all."""
+    sentence = str(error) or type(error).__name__
+    if isinstance(error, RefusalError) or (
+        type(error).__name__ in SELF_EXPLAINING and error.__cause__ is None
+    ):
+        return sentence
+    trace = "".join(traceback.format_exception(error)).rstrip()
+    return f"{sentence}\n{trace}"
+
+
+def _loggable(text: str) -> str:
+    """Text as FMI's logger takes it: UTF-8, and a format for printf."""
+    return text.encode("utf-8", "replace").decode().replace("\0", " ").replace("%", "%%")

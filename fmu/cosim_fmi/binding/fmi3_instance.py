@@ -1,0 +1,176 @@
+"""An instance of an FMU of FMI 3.0."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+from collections.abc import Mapping, Sequence
+from ctypes import byref, c_bool, c_double, c_size_t
+from fractions import Fraction
+from pathlib import Path
+from typing import Any, ClassVar
+
+from cosim_fmi.binding import fmi3_table, modes
+from cosim_fmi.binding.fmi_error import DISCARD, FmiError
+from cosim_fmi.binding.fmu_instance import FmuInstance, Options, StepAnswer, Update, next_event_of
+from cosim_fmi.binding.function_table import FunctionTable
+from cosim_fmi.binding.logs import logger_3
+
+READABLE = modes.INITIALIZED | {modes.CONFIGURING, modes.INSTANTIATED, modes.TERMINATED, modes.FAILED}
+SAVING = modes.LIVING | {modes.FAILED}
+SETTABLE = modes.INITIALIZED | {modes.INSTANTIATED, modes.CONFIGURING}
+
+
+class Fmi3Instance(FmuInstance):
+    """FMI 3.0, Co-Simulation and Model Exchange.
+
+    Which call is allowed when: FMI 3.0.1, sections 2.3, 3.2 and 4.2.
+    """
+
+    table: ClassVar[FunctionTable] = fmi3_table.TABLE
+    c_types: ClassVar[Mapping[str, Any]] = fmi3_table.C_TYPES
+    same_functions: ClassVar[Mapping[str, str]] = {"Enumeration": "Int64"}
+    real: ClassVar[str] = "Float64"
+    flag: ClassVar[Any] = c_bool
+    rates_function: ClassVar[str] = "GetContinuousStateDerivatives"
+    state_functions: ClassVar[Mapping[str, str]] = {
+        "get": "GetFMUState",
+        "set": "SetFMUState",
+        "free": "FreeFMUState",
+        "size": "SerializedFMUStateSize",
+        "serialize": "SerializeFMUState",
+        "deserialize": "DeserializeFMUState",
+    }
+    allowed: ClassVar[Mapping[str, frozenset[str]]] = {
+        **modes.since_2(READABLE, SAVING, state_functions),
+        "EnterConfigurationMode": frozenset((modes.INSTANTIATED, modes.STEPPING, modes.EVENT)),
+        "ExitConfigurationMode": frozenset((modes.CONFIGURING,)),
+        "EnterEventMode": frozenset((modes.CONTINUOUS, modes.STEPPING)),
+        "Set": SETTABLE,
+        "GetClock": frozenset((modes.INITIALIZING, modes.EVENT)),
+        "SetClock": frozenset((modes.EVENT,)),
+        "GetIntervalDecimal": frozenset((modes.INITIALIZING, modes.EVENT)),
+        "GetIntervalFraction": frozenset((modes.INITIALIZING, modes.EVENT)),
+        "UpdateDiscreteStates": frozenset((modes.EVENT,)),
+        "EnterStepMode": frozenset((modes.EVENT,)),
+        "GetContinuousStateDerivatives": READABLE,
+        "GetNumberOfContinuousStates": READABLE,
+        "GetNumberOfEventIndicators": READABLE,
+    }
+
+    def _instantiation(self) -> str:
+        return "InstantiateCoSimulation" if self.steps else "InstantiateModelExchange"
+
+    def _instantiate(self, name: str, token: str, folder: Path, options: Options) -> int | None:
+        self._experiment: tuple[float, float | None, float | None] = 0.0, None, None
+        self._event_mode = options.event_mode
+        resources = f"{folder / 'resources'}{os.sep}".encode()
+        function = self.library.function(self._instantiation())
+        who = name.encode(), token.encode(), resources, False, options.logging
+        if not self.steps:
+            return function(*who, self.receiver.number, logger_3())
+        update, wanted = options.update, options.intermediate
+        self._update = fmi3_table.INTERMEDIATE_UPDATE(update) if update else fmi3_table.INTERMEDIATE_UPDATE()
+        # kept as long as the instance: the standard does not say that the FMU copies them
+        self._intermediate = (ctypes.c_uint32 * len(wanted))(*wanted) if wanted else None
+        return function(
+            *(*who, options.event_mode, options.early_return, self._intermediate, len(wanted)),
+            *(self.receiver.number, logger_3(), self._update),
+        )
+
+    def setup(self, start: float, stop: float | None, tolerance: float | None) -> None:
+        """Keep them for fmi3EnterInitializationMode."""
+        self._experiment = start, stop, tolerance
+
+    def enter_initialization_mode(self) -> None:
+        """Call fmi3EnterInitializationMode."""
+        start, stop, tolerance = self._experiment
+        known = tolerance is not None, tolerance or 0.0
+        self.call("EnterInitializationMode", *known, start, stop is not None, stop or 0.0)
+        self.mode = modes.INITIALIZING
+
+    def exit_initialization_mode(self) -> None:
+        """Call fmi3ExitInitializationMode; what has an event mode is in it then."""
+        self.call("ExitInitializationMode")
+        self.mode = modes.STEPPING if self.steps and not self._event_mode else modes.EVENT
+
+    def _given(self, references: Any, buffer: Any) -> tuple[Any, ...]:
+        return references, len(references), buffer, len(buffer)
+
+    def _direction(self, of: Any, by: Any, seeds: Any, found: Any) -> tuple[Any, ...]:
+        return of, len(of), by, len(by), seeds, len(seeds), found, len(found)
+
+    def get_binary(self, references: Any, sizes: Any, pointers: Any) -> None:
+        """Read binary variables: sizes in bytes, and where they are."""
+        self.call("GetBinary", references, len(references), sizes, pointers, len(sizes), group="Get")
+
+    def set_binary(self, references: Any, sizes: Any, pointers: Any) -> None:
+        """Write binary variables."""
+        self.call("SetBinary", references, len(references), sizes, pointers, len(sizes), group="Set")
+
+    def activate_clocks(self, references: Sequence[int]) -> None:
+        """Let clocks tick, in event mode."""
+        count = len(references)
+        values = (c_bool * count)(*[True] * count)
+        self.call("SetClock", (ctypes.c_uint32 * count)(*references), count, values)
+
+    def active_clocks(self, references: Sequence[int]) -> list[bool]:
+        """Which of the clocks tick, in event mode."""
+        count = len(references)
+        values = (c_bool * count)()
+        self.call("GetClock", (ctypes.c_uint32 * count)(*references), count, values)
+        return list(values)
+
+    def interval(self, reference: int, as_fraction: bool = False) -> tuple[Fraction | float, int]:
+        """Of a clock: s, and fmi3IntervalQualifier (0 not yet known, 1 unchanged, 2 changed)."""
+        references, qualifier = (ctypes.c_uint32 * 1)(reference), (ctypes.c_int * 1)()
+        if as_fraction:
+            counter, resolution = (ctypes.c_uint64 * 1)(), (ctypes.c_uint64 * 1)()
+            self.call("GetIntervalFraction", references, 1, counter, resolution, qualifier)
+            return Fraction(counter[0], resolution[0]) if resolution[0] else math.nan, qualifier[0]
+        found = (c_double * 1)()
+        self.call("GetIntervalDecimal", references, 1, found, qualifier)
+        return found[0], qualifier[0]
+
+    def set_input_slopes(self, references: Sequence[int], slopes: Sequence[float]) -> None:
+        """FMI 3.0 has none: inputs are written inside the step, where the FMU asks for them."""
+        raise FmiError("FMI 3.0 has no derivatives of inputs", "fmi3SetRealInputDerivatives")
+
+    def do_step(self, time: float, size: float, never_back: bool = True) -> StepAnswer:
+        """Call fmi3DoStep."""
+        event, terminate, early, reached = c_bool(), c_bool(), c_bool(), c_double(time)
+        try:
+            self.call(
+                "DoStep", time, size, never_back, byref(event), byref(terminate), byref(early), byref(reached)
+            )
+        except FmiError as error:
+            if error.status != DISCARD:
+                raise
+            return self._discarded(time, size, StepAnswer(reached.value, terminate=terminate.value))
+        return StepAnswer(reached.value, False, event.value, terminate.value, early.value)
+
+    def _discarded(self, time: float, size: float, told: StepAnswer) -> StepAnswer:
+        until = told.reached if time <= told.reached <= time + size else time
+        return StepAnswer(until, discarded=True, terminate=told.terminate)
+
+    def update_discrete_states(self) -> Update:
+        """Call fmi3UpdateDiscreteStates."""
+        again, terminate, nominals, values, defined = (c_bool() for _ in range(5))
+        following = c_double()
+        flags = (byref(flag) for flag in (again, terminate, nominals, values, defined))
+        self.call("UpdateDiscreteStates", *flags, byref(following))
+        next_event = next_event_of(defined.value, following.value)
+        return Update(again.value, terminate.value, nominals.value, next_event)
+
+    def sizes(self) -> tuple[int, int] | None:
+        """Structural parameters change them; None where the library lacks the functions."""
+        found = []
+        for function in ("GetNumberOfContinuousStates", "GetNumberOfEventIndicators"):
+            count = c_size_t()
+            try:
+                self.call(function, byref(count))
+            except FmiError:
+                return None
+            found.append(count.value)
+        return found[0], found[1]

@@ -1,0 +1,1 @@
+"""What an FMU declares about itself."""

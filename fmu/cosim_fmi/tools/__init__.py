@@ -1,0 +1,1 @@
+"""What FMUs of single tools need beside the standard, one file a tool."""

@@ -1,0 +1,208 @@
+"""Has an FMU run by `probe`, in processes that may die."""
+
+from __future__ import annotations
+
+import json
+import math
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+from cosim.kit import kill_with_parent, python_command, start_process
+from cosim_fmi.instances.unpacked_fmu import log_helper
+from cosim_fmi.validate.finding import Finding
+from cosim_fmi.validate.probe import LOADING
+from cosim_fmi.validate.run_checks import DECISIVE, FORGIVABLE, OF_A_NEW_PROCESS, RUN_CHECKS
+
+KINDS = {
+    "Float64": ("Real", "Float64"),
+    "Float32": ("Real", "Float32"),
+    **{f"{sign}Int{bits}": ("Integer", f"{sign}Int{bits}") for sign in ("", "U") for bits in (8, 16, 32, 64)},
+}
+"""Type in the checks and type in the names of functions."""
+START = (
+    "import sys, runpy; runpy.run_path(sys.argv.pop(1))['kill_with_parent'](int(sys.argv.pop(1))); "
+    "sys.path.insert(0, sys.argv.pop(1)); from cosim_fmi.validate import probe; sys.path.pop(0); probe.main()"
+)
+"""It imports nothing of the package but the file that has it end with this process."""
+
+
+class FmuProbe:
+    """The run-time checks of one unpacked FMU.
+
+    Parameters
+    ----------
+    folder : Path
+        Where it is unpacked; files of the checks are put beside its own.
+    description : fmpy.model_description.ModelDescription
+    library : Path
+    timeout : float
+        For each process, s.
+    interface : str
+        "CoSimulation" or "ModelExchange".
+    """
+
+    def __init__(self, folder: Path, description: Any, library: Path, timeout: float, interface: str) -> None:
+        self._timeout = timeout
+        self._folder = folder / f"cosim-validate-{interface}"
+        self._folder.mkdir()
+        self._answers = self._folder / "answers"
+        self._job = {**job_for(folder, description, library, interface), "answers": str(self._answers)}
+        self._job["folder"] = str(self._folder)
+
+    def findings(self) -> Iterator[Finding]:
+        """Run all checks; where a process dies, the others are done in a new one."""
+        remaining = list(RUN_CHECKS)
+        while remaining:
+            first_of_new_process = next(
+                (i for i, name in enumerate(remaining) if name in OF_A_NEW_PROCESS), len(remaining)
+            )
+            selected = remaining[: max(first_of_new_process, 1)]
+            rows, died = self._run(selected)
+            where = LOADING
+            for row in rows:
+                if "begin" in row:
+                    where = row["begin"]
+                else:
+                    yield self._finding(row["severity"], where, row["text"])
+            if died:
+                yield self._finding("error", where or "end", died)
+            if where == LOADING:
+                return
+            if died and where == DECISIVE:
+                yield Finding("note", "run", "nothing else was tried")
+                return
+            remaining = (
+                remaining[remaining.index(where) + 1 :] if where in remaining else remaining[len(selected) :]
+            )
+
+    @staticmethod
+    def _finding(severity: str, where: str, text: str) -> Finding:
+        return Finding("warning" if where in FORGIVABLE else severity, where, text)
+
+    def _run(self, checks: list[str]) -> tuple[list[dict[str, Any]], str]:
+        """The rows that the process wrote, and how it ended if not well."""
+        job = self._folder / "job.json"
+        job.write_text(json.dumps({**self._job, "checks": checks}), "utf-8")
+        self._answers.write_text("")
+        errors = self._folder / "stderr"
+        root = str(Path(__file__).resolve().parents[2])
+        guard = kill_with_parent.__code__.co_filename
+        command = python_command("-c", START, guard, str(os.getpid()), root, str(job))
+        died = ""
+        with errors.open("wb") as stderr:
+            process = start_process(
+                command,
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=stderr,
+                cwd=self._folder,
+                start_new_session=os.name != "nt",
+            )
+            try:
+                code = process.wait(self._timeout)
+                if code:
+                    died = f"the process {_ending(code)}{_last_line(errors)}"
+            except subprocess.TimeoutExpired:
+                died = f"no end within {self._timeout:g} s"
+            finally:
+                _kill(process)
+        rows = [json.loads(line) for line in self._answers.read_text("utf-8").splitlines()]
+        return rows, died
+
+
+def _kill(process: subprocess.Popen[bytes]) -> None:
+    """End the process and what it has started."""
+    if os.name == "nt":
+        process.kill()
+    else:
+        with suppress(ProcessLookupError, PermissionError):
+            os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
+
+
+def _ending(code: int) -> str:
+    if code < 0:
+        try:
+            return f"was killed by {signal.Signals(-code).name}"
+        except ValueError:
+            return f"was killed by signal {-code}"
+    return f"ended with code {code}"
+
+
+def _last_line(errors: Path) -> str:
+    lines = errors.read_bytes()[-2000:].decode("utf-8", "replace").strip().splitlines()
+    return f": {lines[-1]}" if lines else ""
+
+
+def job_for(folder: Path, read: Any, library: Path, interface: str = "CoSimulation") -> dict[str, Any]:
+    """What `ForeignFmu` has to know of an unpacked FMU."""
+    third, steps = read.fmiVersion.startswith("3"), interface == "CoSimulation"
+    able, experiment = read.coSimulation if steps else read.modelExchange, read.defaultExperiment
+    start, stop, step, tolerance = (
+        _number(getattr(experiment, name, None))
+        for name in ("startTime", "stopTime", "stepSize", "tolerance")
+    )
+    start = start or 0.0
+    length = stop - start if stop is not None and stop > start else 1.0
+    variables = (
+        [v for v in read.modelVariables if v.causality != "independent"] if third else read.modelVariables
+    )
+    version = "3.0" if third else read.fmiVersion
+    return {
+        "version": version,
+        "identifier": able.modelIdentifier,
+        "unpacked": str(folder),
+        "log_helper": log_helper(),
+        "interface": interface,
+        "library": str(library),
+        "guid": read.guid or "",
+        "start": start,
+        "step": step if step is not None and 0.0 < step <= length else length / 100.0,
+        "tolerance": tolerance if tolerance is not None and tolerance > 0.0 else None,
+        "can_restore": able.canGetAndSetFMUstate,
+        "can_serialize": able.canGetAndSetFMUstate and able.canSerializeFMUstate,
+        "variable_step": not steps or able.canHandleVariableCommunicationStepSize,
+        "only_once": able.canBeInstantiatedOnlyOncePerProcess,
+        "event_mode": third and steps and able.hasEventMode,
+        "wants_steps": not steps and able.needsCompletedIntegratorStep,
+        "states": int(read.numberOfContinuousStates),
+        "indicators": int(read.numberOfEventIndicators or 0),
+        "variables": [_variable(v, third=third) for v in variables],
+    }
+
+
+def _variable(read: Any, *, third: bool) -> dict[str, Any]:
+    declared = read.declaredType
+    low, high = (
+        bound if bound is not None else getattr(declared, name, None)
+        for name, bound in (("min", read.min), ("max", read.max))
+    )
+    kind, access = KINDS.get(read.type, (read.type, read.type))
+    if kind == "Enumeration":
+        access = "Int64" if third else "Integer"
+    return {
+        "name": read.name,
+        "type": kind,
+        "access": access,
+        "size": math.prod(read.shape or ()),
+        "unit": read.unit or getattr(declared, "unit", None) or "",
+        "reference": read.valueReference,
+        "causality": read.causality,
+        "variability": read.variability,
+        "initial": read.initial,
+        "start": read.start if kind == "Real" and not read.shape else None,
+        "min": _number(low),
+        "max": _number(high),
+    }
+
+
+def _number(text: Any) -> float | None:
+    try:
+        return None if text is None else float(text)
+    except ValueError:
+        return None

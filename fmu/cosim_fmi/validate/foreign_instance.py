@@ -1,0 +1,236 @@
+"""An instance of an FMU that is looked at."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+from collections.abc import Sequence
+from functools import partial
+from itertools import groupby
+from pathlib import Path
+from typing import Any, Self
+
+from cosim_fmi.binding.fmi_error import OK, FmiError
+from cosim_fmi.binding.fmu_instance import SavedState
+from cosim_fmi.binding.new_instance import new_instance
+from cosim_fmi.validate.failed_call_error import FailedCallError
+from cosim_fmi.validate.foreign_fmu import ForeignFmu
+
+MOST_EVENT_ITERATIONS = 100
+PARTS = 20
+"""Euler steps in a communication step of Model Exchange: runs shall be the same, not exact."""
+Row = list[float]
+
+
+class ForeignInstance:
+    """An instance, stepped from one communication point to the next.
+
+    Model Exchange is integrated by Euler's method, through events of all three kinds. Early returns
+    are not allowed.
+
+    Parameters
+    ----------
+    fmu : ForeignFmu
+    name : str
+
+    Raises
+    ------
+    FailedCallError
+        From all methods: a call that failed, and what the FMU logged about it.
+    """
+
+    def __init__(self, fmu: ForeignFmu, name: str = "instance") -> None:
+        self.fmu, self.messages = fmu, list[str]()
+        self.time, self.stopped, self._next = fmu.start, False, math.inf
+        self.instance = new_instance(fmu.library, self._log)
+        identity = name, fmu.job["guid"], Path(fmu.job["unpacked"])
+        options = {"event_mode": fmu.job["event_mode"], "early_return": False}
+        self._call_checked(partial(self.instance.instantiate, *identity, **options))
+
+    def begin(self) -> Self:
+        """Up to the first step."""
+        instance, job = self.instance, self.fmu.job
+        self._call_checked(instance.setup, self.fmu.start, None, job["tolerance"])
+        self._call_checked(instance.enter_initialization_mode)
+        self._call_checked(instance.exit_initialization_mode)
+        self.time, self.stopped, self._next = self.fmu.start, False, math.inf
+        if not self.fmu.steps or job["event_mode"]:
+            self._leave_event_mode()
+        return self
+
+    def steps(self, first: int, last: int, parts: int = 1, drive: bool = True) -> list[Row]:
+        """Communication steps from point `first` to `last`, each in `parts`; the values at each point."""
+        rows = []
+        for i in range(first, last):
+            if drive:
+                self.drive(i)
+            for k in range(parts):
+                begin = self.fmu.start + (i + k / parts) * self.fmu.step
+                end = self.fmu.start + (i + (k + 1) / parts) * self.fmu.step
+                self.do_step(begin, end - begin)
+            rows.append(self.read())
+        return rows
+
+    def do_step(self, time: float, size: float) -> None:
+        """A communication step."""
+        if not self.fmu.steps:
+            for k in range(PARTS):
+                begin, end = time + size * k / PARTS, time + size * (k + 1) / PARTS
+                if not self.stopped:
+                    self._euler(begin, end)
+            self.time = time + size
+            return
+        where = f" at t = {time:.9g}"
+        answer = self._call_checked(self.instance.do_step, time, size, where=where)
+        if answer.discarded:
+            raise FailedCallError(f"{self.instance.name_of('DoStep')}{where}: discarded{self.said()}")
+        if answer.event and not answer.terminate and self.fmu.job["event_mode"]:
+            self._call_checked(self.instance.enter_event_mode)
+            self._leave_event_mode()
+
+    def drive(self, i: int) -> None:
+        """Inputs that change a little from step to step, inside their bounds."""
+        for variable in self.fmu.driven:
+            start = float(variable["start"] or 0.0)
+            value = start * (1.0 + 0.01 * (i % 3)) if start else 1e-3 * (i % 3)
+            if _inside(variable, value):
+                self.set([variable], [value])
+
+    def set(self, variables: list[dict[str, Any]], values: list[Any]) -> None:
+        """Write variables of one type."""
+        kind = variables[0]["access"]
+        data = (self.instance.c_types[kind] * len(values))(*values)
+        names = ", ".join(f"{v['name']} = {x!r}" for v, x in zip(variables, values, strict=True))
+        references = _references([v["reference"] for v in variables])
+        self._call_checked(self.instance.set, kind, references, data, where=f"({names})")
+
+    def get(self, variables: list[dict[str, Any]]) -> Row:
+        """Read variables of one type; all elements of an array or none."""
+        if not variables:
+            return []
+        kind = variables[0]["access"]
+        references = list(dict.fromkeys(v["reference"] for v in variables))
+        if len(references) < len(variables) and not any(v["size"] > 1 for v in variables):
+            references = [v["reference"] for v in variables]  # aliases
+        data = (self.instance.c_types[kind] * len(variables))()
+        where = f" of {variables[0]['name']} …"
+        self._call_checked(self.instance.get, kind, _references(references), data, where=where)
+        return list(data)
+
+    def read(self) -> Row:
+        """All numbers that can be seen, in the order of `seen`."""
+        groups = groupby(self.fmu.seen, key=lambda v: (v["access"], v["size"] > 1 and v["reference"]))
+        return [x for _, group in groups for x in self.get(list(group))]
+
+    def set_time(self, time: float) -> None:
+        """Model Exchange: s."""
+        self._call_checked(self.instance.set_time, time)
+
+    def states(self) -> Row:
+        """The continuous states."""
+        return self._vector(self.instance.get_continuous_states, self.fmu.job["states"])
+
+    def rates(self) -> Row:
+        """Their derivatives."""
+        return self._vector(self.instance.get_derivatives, self.fmu.job["states"])
+
+    def indicators(self) -> Row:
+        """The event indicators."""
+        return self._vector(self.instance.get_event_indicators, self.fmu.job["indicators"])
+
+    def put_states(self, values: Row) -> None:
+        """Write the continuous states."""
+        if values:
+            self._call_checked(self.instance.set_continuous_states, (ctypes.c_double * len(values))(*values))
+
+    def save(self) -> tuple[SavedState, list[Any]]:
+        """A saved state, and what has to be known beside."""
+        state = self._call_checked(self.instance.save)
+        return state, [state.mode, self.time, self._next, self.stopped]
+
+    def restore(self, state: tuple[SavedState, list[Any]]) -> None:
+        """Go back to a saved state."""
+        saved, (_, self.time, self._next, self.stopped) = state
+        self._call_checked(self.instance.restore, saved)
+
+    def drop(self, state: tuple[SavedState, list[Any]]) -> None:
+        """Free a saved state."""
+        self._call_checked(self.instance.free_state, state[0])
+
+    def to_bytes(self, state: tuple[SavedState, list[Any]]) -> bytes:
+        """A saved state, serialized."""
+        data: bytes = self._call_checked(self.instance.serialize, state[0])
+        return data
+
+    def from_bytes(self, data: bytes, memory: Sequence[Any]) -> tuple[SavedState, list[Any]]:
+        """A saved state of serialized bytes, and what was known beside the saved one."""
+        return self._call_checked(self.instance.deserialize, data, memory[0]), list(memory)
+
+    def terminate(self) -> None:
+        """End the simulation."""
+        self._call_checked(self.instance.terminate)
+
+    def reset(self) -> None:
+        """Reset the instance to its state after instantiation."""
+        self._call_checked(self.instance.reset)
+
+    def free(self) -> None:
+        """Free the instance."""
+        self.instance.free()
+
+    def said(self) -> str:
+        """The last message that the FMU logged, as the end of a sentence."""
+        lines = [line for message in self.messages[-1:] for line in message.splitlines()]
+        return f'. It logged: "{" ".join(lines)[:300]}"' if lines else ""
+
+    def _log(self, status: int, message: str) -> None:
+        if status != OK:
+            self.messages.append(message.strip())
+
+    def _call_checked(self, action: Any, *arguments: Any, where: str = "") -> Any:
+        """Call something; what goes wrong ends the check."""
+        self.messages.clear()
+        try:
+            return action(*arguments)
+        except FmiError as error:
+            raise FailedCallError(f"{error.function}{where}: {error}{self.said()}") from None
+
+    def _euler(self, begin: float, end: float) -> None:
+        states, rates = self.states(), self.rates()
+        indicators = self.indicators()
+        self.set_time(end)
+        self.put_states([x + (end - begin) * rate for x, rate in zip(states, rates, strict=True)])
+        crossed = any((a > 0.0) != (b > 0.0) for a, b in zip(indicators, self.indicators(), strict=True))
+        asks_for_event = self.fmu.job["wants_steps"] and self._call_checked(self.instance.completed_step)[0]
+        if crossed or asks_for_event or end >= self._next:
+            self._call_checked(self.instance.enter_event_mode)
+            self._leave_event_mode()
+
+    def _leave_event_mode(self) -> None:
+        for _ in range(MOST_EVENT_ITERATIONS):
+            update = self._call_checked(self.instance.update_discrete_states)
+            self._next = math.inf if update.next_event is None else update.next_event
+            if update.terminate:
+                self.stopped = True
+                return
+            if not update.again:
+                steps = self.fmu.steps
+                instance = self.instance
+                self._call_checked(instance.enter_step_mode if steps else instance.enter_continuous_time_mode)
+                return
+        raise FailedCallError(f"discrete states still change after {MOST_EVENT_ITERATIONS} updates")
+
+    def _vector(self, function: Any, count: int) -> Row:
+        data = (ctypes.c_double * count)()
+        if count:
+            self._call_checked(function, data)
+        return list(data)
+
+
+def _references(numbers: Sequence[int]) -> Any:
+    return (ctypes.c_uint32 * len(numbers))(*numbers)
+
+
+def _inside(variable: dict[str, Any], value: float) -> bool:
+    low, high = variable["min"], variable["max"]
+    return (low is None or value >= float(low)) and (high is None or value <= float(high))

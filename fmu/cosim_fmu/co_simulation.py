@@ -1,0 +1,649 @@
+"""CoSimulation: participants, connections and a master algorithm."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim.kit import (
+    ClosedAttributes,
+    FeedthroughLoop,
+    ParticipantDescription,
+    ResultStream,
+    check_callable,
+    is_made,
+    option_names,
+    options_checked,
+    refuse_attribute,
+    seconds,
+)
+from cosim_master.abilities import KeepsInstance, Repeats
+from cosim_master.algorithms.given_algorithm import made_algorithm
+from cosim_master.algorithms.joint import Joint
+from cosim_master.coupling.check_loops import check_loops, unknown_outputs
+from cosim_master.coupling.check_tolerances import check_tolerances
+from cosim_master.coupling.communication_points import CommunicationPoints
+from cosim_master.coupling.coupling import INSIDE, Coupling
+from cosim_master.coupling.default_experiment import only_experiment, step_of
+from cosim_master.coupling.feedthrough import feedthrough_loops, stepping_order
+from cosim_master.coupling.link import Link
+from cosim_master.coupling.power_bonds import check_bonds
+from cosim_master.coupling.said_feedthrough import override_feedthrough
+from cosim_master.coupling.wiring import (
+    check_abilities,
+    check_clocks,
+    check_connections,
+    check_copies,
+    check_last_step,
+    check_starts,
+    check_steps,
+)
+from cosim_master.coupling.wiring_problem import WiringProblem, either, problem
+from cosim_master.joint.joined import joined
+from cosim_master.participants.given_participants import configure, described, made_participants
+from cosim_master.results.co_simulation_result import CoSimulationResult
+from cosim_master.results.coupling_report import CouplingReport
+from cosim_master.run.simulation_run import SimulationRun
+from cosim_master.run.snapshot import Snapshot
+from cosim_master.run.time_limit import TimeLimit
+from cosim_master.start.explain import explain
+from cosim_master.start.probe_participants import probe_participants
+from cosim_master.trust.second_run import RunAgain
+from cosim_master.trust.verified_coupling import verified_coupling
+
+
+class CoSimulation(Coupling, ClosedAttributes):
+    """Several participants that run together and exchange values at fixed intervals.
+
+    Everything is checked when it is made, before any FMU is loaded. Values are exchanged at the
+    communication points ``start + i * step`` (`CommunicationPoints`); before the first step they are made
+    consistent (`make_consistent`), the participants leave their initialization mode, and they are
+    made consistent once more, since initialization may change outputs.
+
+    Parameters
+    ----------
+    participants : mapping of str to Participant, path, System or Model
+        A path is an FMU; any object with the methods of a Participant will
+        do. Names have no dots.
+    connections : sequence of str, (str, str), mapping or Connection
+        ``"plant.felt -> controller.speed"``, or ``("plant.felt", "controller.speed")``: output, input.
+        Physical units are converted; a variable without a unit goes with any. With a linear
+        transformation, ``{"from": "plant.felt", "to": "controller.speed", "factor": -1.0, "offset": 0.5}``;
+        many at once as a bus (`Connection`).
+        From a calculated or another parameter to a parameter: its value at the start, passed on once.
+    algorithm : str, class or MasterAlgorithm
+        Id of a master algorithm; ``fmu.`` may be left out: "jacobi", "gauss_seidel". With "joint" all Model
+        Exchange FMUs are solved as one system (`Joint`).
+    options : mapping of str to object, optional
+        For the algorithm, when it is given by id or class: ``{"extrapolation": 1}``.
+    step : float or str, optional
+        Communication step, s; text with a unit: "0.1 ms". Of a run with one FMU the step of its default
+        experiment, or a thousandth of that; else 1 ms.
+    starts : mapping of str to object, optional
+        Start values of parameters and inputs: ``{"plant.mass": 2.0}``.
+    start : float, optional
+        Time at the start, s; of a run with one FMU that of its default experiment, else 0.
+    tolerance : float, optional
+        For the participants' own integrators; an FMU gets that of its default experiment when none is given.
+    tolerances : mapping of str to float, optional
+        For single participants: ``{"plant": 1e-8}``.
+    steps : mapping of str to float or str, optional
+        Participants with a longer communication step than the others', s: ``{"battery": "10 ms"}``. A
+        multiple of `step`; such a participant goes that far with the inputs at its start, and the others
+        see what it has reached when they are there, too.
+    feedthrough : mapping of str to object, optional
+        What is known of direct feedthrough and not declared, or declared wrongly: ``{"prey": "none"}``, or by
+        output the inputs that it depends on at the same instant, ``{"controller": {"force": ["speed"]}}``. An
+        output that is said to depend on nothing is one step late where it does: so a loop is cut.
+    threads : int
+        In so many threads participants step side by side where the algorithm and they allow it; the results
+        are the same for every number. Worth it where steps take much longer than 0.1 ms.
+    bonds : sequence of sequence of str
+        Pairs of connected outputs whose product is a power: ``[["plant.force", "wheel.speed"]]``. The energy
+        that the coupling creates in them is in ``result.coupling.energy``.
+
+    Attributes
+    ----------
+    remarks : list of str
+        What was found out about feedthrough at the start (`settle_order`).
+    result : Result or None
+        Of the last `simulate`, also when it failed or was interrupted.
+
+    See Also
+    --------
+    Coupling : its further attributes.
+
+    Raises
+    ------
+    ModelError
+        Listing every fault; a `FmuError` when a single FMU is the only one.
+
+    Examples
+    --------
+    >>> loop = CoSimulation({"plant": "missing.fmu"}, [], "jacobi", step="0.1 ms")
+    Traceback (most recent call last):
+        ...
+    cosim.errors.FmuError: missing.fmu: no such file
+    """
+
+    @options_checked
+    def __init__(
+        self,
+        participants: Mapping[str, Any],
+        connections: Sequence[Any] = (),
+        algorithm: str | type[cosim.MasterAlgorithm] | cosim.MasterAlgorithm = "gauss_seidel",
+        step: float | str | None = None,
+        *,
+        options: Mapping[str, Any] | None = None,
+        starts: Mapping[str, Any] | None = None,
+        start: float | None = None,
+        tolerance: float | None = None,
+        tolerances: Mapping[str, float] | None = None,
+        steps: Mapping[str, float | str] | None = None,
+        feedthrough: Mapping[str, Any] | None = None,
+        threads: int = 1,
+        bonds: Sequence[Any] = (),
+    ) -> None:
+        problems: list[WiringProblem] = []
+        if isinstance(threads, bool) or not isinstance(threads, int) or threads < 1:
+            problems.append(problem(("master", "threads"), f"is {threads!r}, needs a whole number from 1 on"))
+        self.threads = threads
+        self.participants = made_participants(participants, problems)
+        self.algorithm = made_algorithm(algorithm, options or {}, problems)
+        self.joint = None
+        if isinstance(self.algorithm, Joint):
+            self.participants, self.joint = joined(self.participants, self.algorithm, problems)
+        configure(self.participants, starts or {})
+        self.descriptions = described(self.participants, problems)
+        experiment = only_experiment(self.descriptions)
+        self.start = experiment.start or 0.0 if start is None else start
+        self.step = step_of(experiment) if step is None else _seconds(step, problems)
+        self.tolerance = tolerance
+        self.tolerances, faults = check_tolerances(self.participants, tolerance, tolerances or {})
+        problems += faults
+        unknown = [name for name in participants if name not in self.descriptions]
+        self.feedthrough = dict(feedthrough or {})
+        problems += self._override_feedthrough()
+        links, faults = check_connections(self.descriptions, unknown, connections)
+        self.parameter_links = [link for link in links if _is_passed_once(link, self.descriptions)]
+        self.links = [link for link in links if not _is_passed_once(link, self.descriptions)]
+        if self.joint is not None:
+            self.links = self.joint.connect(self.links, self.descriptions)
+        self.start_values, more = check_starts(self.descriptions, unknown, starts or {})
+        problems += [*faults, *more, *check_copies(self.descriptions), *check_clocks(self.descriptions)]
+        problems += check_abilities(self.descriptions, self._exchanging)
+        self.step_multiple, faults = check_steps(self.participants, steps or {}, self.step, self._exchanging)
+        problems += faults
+        problems += self._check_joint()
+        self.bonds, faults = check_bonds(bonds, [*self.links, *self.inner_links], self.descriptions)
+        self.bonds = [bond for bond in self.bonds if not set(bond) & set(self.inner_links)]
+        problems += faults
+        self.order, self.loops = list(self.descriptions), list[FeedthroughLoop]()
+        self.remarks: list[str] = []
+        self._failures: list[str] = []
+        self._is_settled, self.unreadable_before_step = False, frozenset[str]()
+        if self.algorithm is not None:
+            problems += self._put_in_order(is_probed=False)
+        if problems:
+            if len(problems) == 1 and problems[0].cause is not None:
+                raise problems[0].cause
+            raise cosim.ModelError(problems)
+        self.result: cosim.Result | None = None
+        self._run: SimulationRun | None = None
+        self._going_on: Snapshot | None = None
+        self.until = experiment.stop
+        self.findings = []
+        self.ssp = None
+        self.derived = {}
+        self.options = dict(options or {})
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        if name.startswith("_") or name == "until" or not is_made(self):
+            object.__setattr__(self, name, value)
+            return
+        options = option_names(CoSimulation)
+        if name in options:
+            hint = f"it is given where the co-simulation is made: CoSimulation(…, {name}=…)"
+        elif name in vars(self) or hasattr(type(self), name):
+            hint = "it is worked out from the participants and connections"
+        else:
+            hint = ""
+        refuse_attribute(self, name, ["until"] if hint else [*options, "until"], hint)
+
+    def _set(self, **found: Any) -> None:
+        """Note what the co-simulation has found out about itself."""
+        self.__dict__.update(found)
+
+    def _keep_result(self, result: cosim.Result) -> None:
+        """Have this as the result of the last run."""
+        self._set(result=result)
+
+    @property
+    def until(self) -> float | None:
+        """Where `simulate` ends unless told, s: of an SSP, or of the default experiment of the only FMU."""
+        return self._until
+
+    @until.setter
+    def until(self, time: float | str | None) -> None:
+        self._until = None if time is None else seconds(time, "until")
+
+    @classmethod
+    def from_ssp(
+        cls,
+        path: str | Path,
+        variant: str | None = None,
+        *,
+        starts: Mapping[str, Any] | None = None,
+        inputs: Any = None,
+        **options: Any,
+    ) -> CoSimulation:
+        """The co-simulation that an SSP describes (versions 1.0 and 2.0).
+
+        Parameters
+        ----------
+        path : str or Path
+            An SSP (``.ssp``), the folder of an unpacked one, or an SSD (``.ssd``).
+        variant : str, optional
+            Name of another SSD of the package than ``SystemStructure.ssd``.
+        starts : mapping of str to object, optional
+            Further start values, which count more than those of the SSP: ``{"plant.mass": 2.0}``.
+        inputs : path, Result, mapping or TimedInputs, optional
+            Values over time (CSV, Parquet) for the connectors of the system itself, by their names, or for
+            inputs of components: ``{"drive": [[0.0, 0.0], [1.0, 5.0]]}``. No SSP can hold them.
+        **options
+            As for the constructor (``algorithm``, ``step``, ``tolerance`` …), instead of what the SSP says.
+
+        Returns
+        -------
+        CoSimulation
+            Its `until` is the end of the default experiment; its `findings` are the offences of the file.
+
+        Raises
+        ------
+        ModelError
+            Every fault, with file and line.
+        """
+        from cosim_ssp.couple import couple_ssp  # reads XML: late
+
+        return couple_ssp(cls, path, variant, starts, inputs, **options)
+
+    def to_ssp(self, path: str | Path, until: float | None = None, **export: Any) -> Path:
+        """Write an SSP that other tools run, valid against the schemas of the standard.
+
+        What was read from an SSP is written with all that it had: geometry, annotations, other variants.
+        Systems of ours are exported as FMUs, which the SSP holds.
+
+        Parameters
+        ----------
+        path : str or Path
+            Of the archive; one that was there is replaced.
+        until : float, optional
+            End of the default experiment, s.
+        **export
+            How systems are exported, as for `Model.export_fmu`: ``native=True`` for FMUs that need no Python
+            where they run, ``platforms``, ``fmi`` …
+
+        Raises
+        ------
+        ModelError
+            A participant that no SSP can hold, a system that cannot be exported.
+        """
+        from cosim_ssp.write_package import write_ssp  # exports FMUs: late
+
+        return write_ssp(self, Path(path), until, export)
+
+    @options_checked
+    def simulate(
+        self,
+        until: float | str | None = None,
+        progress: Callable[[float], bool | None] | None = None,
+        record: str | Sequence[str] | None = None,
+        observe: Callable[[float, Mapping[str, float]], bool | None] | None = None,
+        real_time_rate: float = math.inf,
+        inside: str = "events",
+        stream: ResultStream | None = None,
+        time_limit: float | None = None,
+        checkpoint: cosim.Checkpoint | str | PathLike[str] | None = None,
+        keep: Callable[[CoSimulationResult], object] | None = None,
+    ) -> CoSimulationResult:
+        """Instantiate, run to `until` and close everything, whatever happens.
+
+        Parameters
+        ----------
+        until : float or str, optional
+            s, or text with a unit. The last step is shortened to end there. An SSP may say it itself.
+        progress : callable, optional
+            Called with the time (s) at most twenty times a second and at the end; answering False
+            stops the run.
+        record : str or sequence of str, optional
+            What to record (`Recorder`).
+        observe : callable, optional
+            Called at every communication point with the time (s) and what is recorded, by path; answering
+            False stops the run. It costs the speed of the compiled loop.
+        real_time_rate : float
+            Simulated seconds in a second of the wall clock, at most; what came too late is counted in the
+            statistics (``overruns``, ``largest_lag``).
+        inside : str
+            What is recorded between the communication points: "nothing"; both sides of "events"; also
+            values where participants that tell them make "steps" of their own (those of the integrator, and
+            intermediate updates of FMI 3.0).
+        stream : ResultStream, optional
+            Takes what is recorded while the run goes on, so that a long one needs no more memory than a
+            short one; the result has the first and the last row alone.
+        time_limit : float, optional
+            Seconds of wall time for the whole run; after them it is an error. An FMU in this process that
+            does not come back from a step then ends the program, when what was recorded is saved.
+        checkpoint : Checkpoint or path_like, optional
+            Gets the whole co-simulation from time to time, results so far included. Participants that cannot
+            serialize their state are named before the first step.
+        keep : callable, optional
+            Gets the result when all steps are taken, or one has failed, and no participant has been freed: an
+            FMU that crashes at its end then takes nothing with it.
+
+        Returns
+        -------
+        CoSimulationResult
+            Its `coupling` says how far to trust it. Its statistics are those of `CoSimulationStatistics`; its
+            events are those of the coupling (early returns, requests to stop) and of the participants that
+            record theirs, each with the values before and after; its message tells why it ended early, if it
+            did.
+
+        Raises
+        ------
+        CoSimulationError
+            A participant failed; the error's `result` has what was recorded before (as has the
+            KeyboardInterrupt of a run that was interrupted).
+        """
+        check_callable(progress, "progress", "the time, s")
+        check_callable(keep, "keep", "the result")
+        check_callable(observe, "observe", "the time, s, and what is recorded, by path")
+        if checkpoint is not None and not isinstance(checkpoint, cosim.Checkpoint):
+            checkpoint = cosim.Checkpoint(checkpoint)
+        with TimeLimit(time_limit, self.participants.values()) as limit:
+            return self._simulate(
+                *(until, limit, inside),
+                progress=progress,
+                record=[record] if isinstance(record, str) else record,
+                observe=observe,
+                real_time_rate=real_time_rate,
+                stream=stream,
+                checkpoint=checkpoint,
+                keep=keep,
+            )
+
+    def _simulate(
+        self, until: float | str | None, limit: TimeLimit, inside: str, **settings: Any
+    ) -> CoSimulationResult:
+        until = self.until if until is None else until
+        if until is None:
+            raise cosim.ModelError.of("master.until", "is missing: give the end of the run, in seconds")
+        points = CommunicationPoints(self.start, seconds(until, "until"), self.step)
+        problems = check_last_step(self.descriptions, self.step_multiple, points)
+        if inside not in INSIDE:
+            problems.append(problem(("output", "inside"), f"is {inside!r}, needs {either(INSIDE)}"))
+        if problems:
+            raise cosim.ModelError(problems)
+        self.settle_order()
+        going_on, self._going_on = self._going_on, None
+        self._run = run = SimulationRun(
+            *(self, points, limit, going_on),
+            inside=inside,
+            warnings=self.warnings,
+            keep_result=self._keep_result,
+            find_run_again=self._find_unnoticed,
+            **settings,
+        )
+        try:
+            result = run.result()
+        except BaseException as error:
+            self._set(result=getattr(error, "result", self.result))
+            raise
+        finally:
+            self._run = None
+        self._set(result=result)
+        return result
+
+    @property
+    def _exchanging(self) -> cosim.MasterAlgorithm | None:
+        """The algorithm that exchanges values at communication points."""
+        return self.algorithm.others if isinstance(self.algorithm, Joint) else self.algorithm
+
+    def _check_joint(self) -> list[WiringProblem]:
+        """A problem for each member of the joint system with a step of its own."""
+        return [
+            problem(
+                ("participants", name, "step"), "is solved jointly with others: it has no step of its own"
+            )
+            for name in ([] if self.joint is None else self.joint.names)
+            if self.step_multiple.get(name, 1) > 1
+        ]
+
+    def _override_feedthrough(self) -> list[WiringProblem]:
+        """What the user says about feedthrough, into the descriptions."""
+        problems = []
+        for name, said in self.feedthrough.items():
+            if name not in self.participants:
+                text = str(cosim.LookUpError("participant", name, self.participants))
+                problems.append(problem(("participants", name), text))
+            elif name in self.descriptions:
+                try:
+                    self.descriptions[name] = override_feedthrough(self.descriptions[name], said)
+                except ValueError as error:
+                    problems.append(problem(("participants", name, "feedthrough"), str(error)))
+        return problems
+
+    def result_so_far(self) -> cosim.Result:
+        """What the present run has recorded, without its events; for a `progress` of `simulate`.
+
+        Raises
+        ------
+        CosimError
+            There is no run, or one whose rows go to a stream.
+        """
+        return self._running.so_far()
+
+    def save(self) -> bytes:
+        """The whole co-simulation as it is now; for a `progress` or `observe` of `simulate`.
+
+        Raises
+        ------
+        CosimError
+            There is no run, or something in it that cannot be saved: named.
+        """
+        return self._running.snapshot().to_bytes()
+
+    def restore(self, saved: bytes | str | Path) -> float:
+        """Let the next `simulate` go on from what was saved, in this or another process, to the same bytes.
+
+        Parameters
+        ----------
+        saved : bytes, str or Path
+            From `save`, or the file of a `Checkpoint`.
+
+        Returns
+        -------
+        float
+            The time from which it goes on, s.
+
+        Raises
+        ------
+        CosimError
+            It is damaged or cannot be read; whether it is of this co-simulation, `simulate` says.
+        """
+        self._going_on = (
+            Snapshot.from_bytes(saved) if isinstance(saved, bytes) else Snapshot.read(Path(saved))
+        )
+        return self._going_on.time
+
+    def verify(self, result: CoSimulationResult, until: float | str | None = None) -> CouplingReport:
+        """Run again with half the step, or a tenth of the algorithm's tolerance, and compare.
+
+        Parameters
+        ----------
+        result : CoSimulationResult
+            Of the run as it is; its `coupling` becomes what is found.
+        until : float or str, optional
+            As given to `simulate`.
+
+        Raises
+        ------
+        CosimError
+            A participant cannot step so short, the run fails, or did not reach its end.
+        """
+        assert self.algorithm is not None
+
+        def run_again(
+            step: float, algorithm: cosim.MasterAlgorithm, end: float, record: Sequence[str]
+        ) -> CoSimulationResult:
+            return self._refined(step, algorithm, end if until is None else until, record)
+
+        return verified_coupling(result, self.step, self.algorithm, run_again)
+
+    def _refined(
+        self,
+        step: float,
+        algorithm: cosim.MasterAlgorithm,
+        until: float | str,
+        record: Sequence[str],
+        **different: Any,
+    ) -> CoSimulationResult:
+        """The result of the same co-simulation with another step (s) and another algorithm."""
+        other = copy.copy(self)
+        other._set(step=step, algorithm=algorithm, **different)
+        return other.simulate(until, record=record, inside="nothing")
+
+    def _find_unnoticed(self) -> RunAgain | None:
+        """What makes another run that nobody notices; None where a participant may be noticed."""
+        if self.joint is not None:
+            return None
+        others = {
+            name: each.repeated() if isinstance(each, Repeats) else None
+            for name, each in self.participants.items()
+        }
+        return None if None in others.values() else partial(self._refined, participants=others)
+
+    @property
+    def _running(self) -> SimulationRun:
+        if self._run is None:
+            raise cosim.CosimError("there is no run: call it from progress or observe of simulate")
+        return self._run
+
+    def keep_instances(self, keep: bool = True) -> bool:
+        """Whether FMUs keep their instances from run to run and only reset them; whether there are such.
+
+        Parameters
+        ----------
+        keep : bool
+            False gives up those that are kept: the next run makes new ones.
+        """
+        able = [p for p in self.participants.values() if isinstance(p, KeepsInstance)]
+        for participant in able:
+            participant.keep_instance(keep)
+        return bool(able)
+
+    def settle_order(self) -> None:
+        """Find out which loops of direct feedthrough are real, and order the participants so.
+
+        Where the algorithm exchanges within a step, and a loop is closed by what a participant does not
+        declare, or may declare too much; and who may be read where an algorithm needs it
+        (`probe_participants`). The participants are initialized for it and closed again, once. `simulate`
+        and `explain` begin with it.
+
+        Raises
+        ------
+        ModelError
+            A loop that is real, or not known not to be, can be neither ordered nor iterated.
+        CoSimulationError
+            A participant cannot be initialized.
+        """
+        if self._is_settled or self.algorithm is None:
+            return
+        found = probe_participants(
+            *(self.participants, self.descriptions, self.links, self.parameter_links, self.start_values),
+            *(self.tolerances, self.start, self.step, self.algorithm, self.joint),
+        )
+        descriptions, unreadable_before_step, remarks, self._failures = found
+        self._set(descriptions=descriptions, unreadable_before_step=unreadable_before_step, remarks=remarks)
+        problems = self._put_in_order(is_probed=True)
+        if problems:
+            raise cosim.ModelError(problems)
+        self._is_settled = True
+
+    @property
+    def warnings(self) -> list[str]:
+        """What the user should know before a run, in sentences."""
+        if self.algorithm is None or not self.algorithm.exchanges_within_step:
+            return self._failures
+        unknown = unknown_outputs(self.descriptions, self.links)  # a joint system finds out by itself
+        if not unknown:
+            return self._failures
+        names = ", ".join(".".join(port) for port in unknown)
+        depends, order = f"depend{'s' * (len(unknown) == 1)} on directly", " → ".join(self.order)
+        return [
+            *self._failures,
+            f"which inputs {names} {depends} is not known, and that closes a loop: the participants step in "
+            f"the order {order}, and what one takes from those after it is one step late. Where there is no "
+            f'feedthrough, write feedthrough = "none" in [participants.{unknown[0][0]}]',
+        ]
+
+    def _put_in_order(self, *, is_probed: bool) -> list[WiringProblem]:
+        """Order the participants by what is known of their feedthrough; what is wrong with loops."""
+        algorithm = self._exchanging
+        if algorithm is None or not algorithm.exchanges_within_step:
+            return []
+        links, joint = [*self.links, *self.inner_links], [] if self.joint is None else self.joint.names
+        loops = feedthrough_loops(self.descriptions, links, joint)
+        self._set(loops=loops if algorithm.solves_loops else [])
+        together = loops if set(joint) & {name for loop in loops for name in loop.participants} else [
+            *loops, FeedthroughLoop(tuple(joint), ())
+        ]  # fmt: skip
+        self._set(order=stepping_order(list(self.descriptions), self.descriptions, links, together))
+        return check_loops(
+            self.descriptions, links, self.step_multiple, algorithm, is_probed=is_probed, joint=joint
+        )
+
+    def explain(self) -> str:
+        """The calls of a communication step, and for each connection how late it is and why.
+
+        Participants are initialized for it where their feedthrough has to be found out (`settle_order`); no
+        step is taken.
+        """
+        self.settle_order()
+        assert self._exchanging is not None
+        told = (
+            self._exchanging,
+            self.order,
+            self.links,
+            self.step_multiple,
+            self.step,
+            self.descriptions,
+            self.loops,
+        )
+        inside = [] if self.joint is None else ["", *self.joint.told()]
+        once = [f"  {link}: once, in initialization" for link in self.parameter_links]
+        found = (
+            ["", "found out before the run:", *(f"  {remark}" for remark in self.remarks)]
+            if self.remarks
+            else []
+        )
+        return "\n".join([explain(*told, joint=self.joint), *inside, *once, *found, *self.warnings])
+
+
+def _seconds(step: float | str, problems: list[WiringProblem]) -> float:
+    try:
+        return seconds(step, "step")
+    except cosim.ModelError as error:
+        problems += [problem(("master", "step"), fault.text) for fault in error.problems]
+        return 1.0
+
+
+def _is_passed_once(link: Link, descriptions: Mapping[str, ParticipantDescription]) -> bool:
+    """Whether it goes to a parameter, from anything but values over time."""
+    over_time = descriptions[link.source].over_time
+    return descriptions[link.target].variables[link.input].causality == "parameter" and not over_time

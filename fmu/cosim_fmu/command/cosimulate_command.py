@@ -1,0 +1,423 @@
+"""``cosim cosimulate SCENARIO.toml``, ``cosim cosimulate SYSTEM.ssp``."""
+
+from __future__ import annotations
+
+import argparse
+import csv
+import logging
+import math
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import cosim
+from cosim.kit import ResultStream, black_box, file_digest, result_sink, uninterrupted
+from cosim_fmi.binding.exit_guard import last_words
+from cosim_fmu.co_simulation import CoSimulation
+from cosim_fmu.command.progress_bar import ProgressBar
+from cosim_fmu.command.run_recovery import SAVED, RunRecovery
+from cosim_fmu.command.saved_rows import SavedRows
+from cosim_fmu.scenario.scenario import Scenario
+from cosim_master.coupling.feedthrough import direct_inputs
+from cosim_master.coupling.file_paths import file_paths
+from cosim_master.participants.isolation import Isolation, places_of_fmus
+from cosim_master.results.co_simulation_result import CoSimulationResult
+from cosim_master.results.coupling_report import REQUIRED, UNSTABLE, CouplingError, CouplingReport
+from cosim_workbench.reports import reported_result
+
+if TYPE_CHECKING:
+    from cosim_fmu.command.ssp_run import SspRun
+
+log = logging.getLogger("cosim.master")
+
+PARQUET = ".parquet"
+MOST_NAMES = 8
+"""In a line of the summary."""
+PICTURE = "workbench.plot"
+
+
+class NothingWasRun(cosim.ModelError):
+    """Faults of a scenario, with how many they are."""
+
+    def __str__(self) -> str:
+        count = len(self.problems)
+        return f"{super().__str__()}\n{count} problem{'s' * (count > 1)}, nothing was run."
+
+
+class CosimulateCommand(cosim.Command):
+    """Run the co-simulation that a scenario file or an SSP describes and write its results."""
+
+    name: ClassVar[str] = "cosimulate"
+    summary: ClassVar[str] = "run FMUs and models together, from a scenario file or an SSP"
+    examples = (
+        ("cosim cosimulate loop.toml --plot loop.png", "results to loop.csv, and a picture"),
+        ("cosim cosimulate loop.toml --explain", "who sees which value when; nothing is run"),
+        ('cosim cosimulate loop.toml --until "500 ms" -o short.csv --json', "for programs"),
+    )
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """The scenario, where the results go, and how much is said."""
+        parser.add_argument(
+            "scenario", type=Path, help="a TOML file (participants, connections, master), or an SSP"
+        )
+        parser.add_argument(
+            "-o", "--output", type=Path, metavar="FILE", help="results, .csv or .parquet (SCENARIO.csv)"
+        )
+        parser.add_argument(
+            "--until", metavar="TIME", help='end in s, or with a unit, instead of the file\'s: "500 ms"'
+        )
+        parser.add_argument(
+            "--real-time", metavar="RATE", type=float, default=math.inf, help="simulated s in a s, at most: 1"
+        )
+        parser.add_argument(
+            "--plot", type=Path, metavar="FILE", help="draw the results too: .png, .svg, .pdf, .html"
+        )
+        parser.add_argument("--variant", metavar="NAME", help="of a scenario or an SSP")
+        parser.add_argument("--step", metavar="TIME", help='of an SSP: the communication step, "1 ms"')
+        parser.add_argument("--algorithm", metavar="NAME", help="of an SSP: the master algorithm, jacobi")
+        parser.add_argument(
+            "--inputs", type=Path, metavar="FILE", help="of an SSP: values over time for its inputs, .csv"
+        )
+        parser.add_argument(
+            "--explain", action="store_true", help="print who sees which value when, and run nothing"
+        )
+        parser.add_argument(
+            "--verify",
+            action="store_true",
+            help="run again with half the step, or a tenth of the tolerance, and compare",
+        )
+        parser.add_argument(
+            "--coupling", type=Path, metavar="FILE", help="write the error of each output: .csv"
+        )
+        parser.add_argument(
+            "--require",
+            choices=tuple(REQUIRED),
+            help="end with status 1, results written, unless the coupling error is fine, or is known",
+        )
+        parser.add_argument(
+            "--checkpoint", type=Path, metavar="FILE", help="keep the whole co-simulation in this file"
+        )
+        parser.add_argument(
+            "--checkpoint-every", metavar="TIME", default="30 s", help="in wall-clock time (30 s)"
+        )
+        parser.add_argument("--resume", type=Path, metavar="FILE", help="go on from a checkpoint")
+        place = parser.add_mutually_exclusive_group()
+        place.add_argument(
+            "--isolate",
+            nargs="?",
+            const="*",
+            metavar="NAMES",
+            help='FMUs in processes of their own: all, or "plant,wheel_*"',
+        )
+        place.add_argument(
+            "--in-process",
+            action="store_true",
+            help="all in this very process, for debuggers: what an FMU ends, it ends",
+        )
+        parser.add_argument(
+            "-q", "--quiet", action="store_true", help="print nothing but errors and a bad verdict"
+        )
+
+    def runs_code_of_others(self, arguments: argparse.Namespace) -> bool:
+        """FMUs, unless they are wanted in this process."""
+        return not arguments.in_process
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Read, check, run, write; results so far are kept when a participant fails."""
+        # FMUs of ours tell Python's logging too where a fault was; here the error says what it was
+        logging.getLogger("cosim.fmu").addHandler(logging.NullHandler())
+        try:
+            scenario = _open(arguments)
+            loop = scenario.couple(CoSimulation)
+            scenario.isolation.check(loop.participants)
+            log.info("coupled %s: %s", arguments.scenario, ", ".join(loop.descriptions))
+            loop.settle_order()
+            log.info("ordered: %s", ", ".join(loop.order))
+        except cosim.ModelError as error:
+            raise NothingWasRun(error.problems) from error
+        if not arguments.quiet:
+            for line in (*scenario.remarks, *(f"warning: {text}" for text in loop.warnings)):
+                print(line, file=sys.stderr)
+        self.report(
+            participants={name: description.kind for name, description in loop.descriptions.items()},
+            **places_of_fmus(loop.participants),
+            order=loop.order,
+            warnings=[*scenario.remarks, *loop.warnings],
+        )
+        if arguments.explain:
+            self.report(explained=loop.explain())
+            print(loop.explain())
+            return 0
+        until = scenario.until if arguments.until is None else cosim.parse_quantity(arguments.until, "s")
+        if isinstance(scenario, Scenario) and not arguments.quiet:
+            for text in scenario.late_changes(until):
+                print(f"warning: {text}", file=sys.stderr)
+        target = arguments.output or scenario.file or Path(f"{arguments.scenario.stem}.csv")
+        checkpoint = _checkpoint(arguments)
+        whole = (checkpoint, arguments.resume, arguments.plot)  # what needs the results in memory
+        streams = target.suffix.lower() == PARQUET and all(given is None for given in whole)
+        if arguments.plot is not None:
+            check_picture(arguments.plot)
+        if arguments.coupling is not None:
+            check_target(arguments.coupling)
+        if arguments.resume is not None:
+            time = loop.restore(arguments.resume)
+            if not arguments.quiet:
+                print(f"goes on from t = {time:.9g} s", file=sys.stderr)
+        if not streams:
+            check_target(target)
+        sink = result_sink(target if target.suffix else Path("device.csv"))
+        stream = sink.stream(target, _source(arguments.scenario, loop)) if streams else None
+        if not arguments.quiet:
+            print(header(loop))
+
+        def save(why: str = "") -> None:
+            """What has been recorded so far."""
+            if loop.result is not None and loop.result.time.size:
+                if saved is not None:
+                    with uninterrupted():
+                        saved.write(loop.result)
+                self.report(results=target, **reported_result(loop.result))
+                print(f"results up to t = {loop.result.time[-1]:.9g} s → {target}", file=sys.stderr)
+
+        def keep(result: CoSimulationResult) -> None:
+            """Before an FMU is freed, which may end this process."""
+            if result.unfinished:
+                return  # said, and saved, below
+            _ = result.coupling  # into the statistics, which files of results keep
+            if saved is not None:
+                with uninterrupted():
+                    saved.write(result)
+            if black_box.box is not None:
+                black_box.box.note(SAVED, True)
+
+        log.info("running to t = %g s", until)
+        saved = None if streams else SavedRows(loop, sink, target)
+        if black_box.box is not None:
+            black_box.box.note("recovery", RunRecovery(sink, target, loop.start))
+        try:
+            with last_words(save):
+                settings = {**_settings(scenario, arguments.real_time, stream, checkpoint), "keep": keep}
+                result = _simulate(loop, until, settings, saved, quiet=arguments.quiet)
+        except (cosim.SimulationError, KeyboardInterrupt):
+            save()
+            raise
+        if arguments.verify:
+            loop.verify(result, until)
+        if arguments.coupling is not None:
+            write_coupling(arguments.coupling, result.coupling)
+        report = result.coupling
+        self.report(verdict=report.verdict, advice=report.advice, results=target)
+        self.report(coupling=report.figures(), **reported_result(result))
+        if not arguments.quiet:
+            for text in result.warnings:
+                if text not in loop.warnings:  # said before the run
+                    print(f"warning: {text}", file=sys.stderr)
+            print(summary(result, target, loop.participants))
+        if arguments.plot is not None:
+            result.statistics.setdefault("model", arguments.scenario.stem)  # the title
+            result.plot(path=arguments.plot)
+            self.report(picture=arguments.plot)
+            if not arguments.quiet:
+                print(f"plot → {arguments.plot}")
+        return _status(report, arguments)
+
+
+def _status(report: CouplingReport, arguments: argparse.Namespace) -> int:
+    """1 where values have exploded, or the verdict is not what is required; said when quiet, too."""
+    if arguments.quiet and report.verdict != "fine":
+        print(report, file=sys.stderr)
+    try:
+        if arguments.require is not None:
+            report.require(arguments.require)
+    except CouplingError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return int(report.verdict == UNSTABLE)
+
+
+def _source(scenario: Path, loop: CoSimulation) -> dict[str, Any]:
+    """What results are from: the scenario and the files of the participants."""
+    paths = file_paths(loop.participants)
+    files = {name: file_digest(path) for name, path in paths.items() if path is not None}
+    return {"scenario": file_digest(scenario), "participants": files}
+
+
+def check_target(target: Path) -> None:
+    """Refuse a file that cannot be written, before the run.
+
+    Raises
+    ------
+    ModelError
+        With what is in the way.
+    """
+    if not target.parent.is_dir():
+        raise cosim.ModelError.of(str(target), "the folder for the results does not exist")
+    if target.is_fifo():
+        raise cosim.ModelError.of(str(target), "is a pipe, needs the name of a file for the results")
+    if target.is_dir():
+        raise cosim.ModelError.of(str(target), "is a folder, needs the name of a file for the results")
+    if not os.access(target if target.exists() else target.parent, os.W_OK):
+        raise cosim.ModelError.of(str(target), "cannot be written: choose another file with -o")
+
+
+def check_picture(target: Path) -> None:
+    """Refuse a picture that cannot be written, before the run: `CosimError`, `ModelError`."""
+    endings = cosim.registry().get("result_sink", PICTURE).suffixes
+    if target.suffix.lower() not in endings:
+        raise cosim.CosimError(f"{target}: a picture ends in {', '.join(endings)}")
+    check_target(target)
+
+
+def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
+    """What is to be run.
+
+    Raises
+    ------
+    CosimError
+        Options of an SSP for what is none.
+    """
+    from cosim_fmu.command.ssp_run import SspRun
+
+    given = {name: getattr(arguments, name) for name in ("step", "algorithm", "inputs")}
+    given = {name: value for name, value in given.items() if value is not None}
+    isolation = Isolation.of(arguments.isolate, arguments.in_process)
+    if SspRun.fits(arguments.scenario):
+        return SspRun(arguments.scenario, arguments.variant, given, isolation)
+    if given:
+        options = ", ".join(f"--{name}" for name in given)
+        raise cosim.CosimError(f"{arguments.scenario}: {options}: for an SSP; write it into the scenario")
+    return Scenario.read(arguments.scenario, arguments.variant, isolation)
+
+
+def header(loop: CoSimulation) -> str:
+    """Who takes part, and in which order."""
+    rows, paths = [], file_paths(loop.participants)
+    for name, description in loop.descriptions.items():
+        path = paths[name]
+        kind = description.kind + (", state saved and restored" if description.can_restore else "")
+        rows.append((name, "" if path is None else path.name, kind))
+    widths = [max([len(row[i]) for row in rows] + [5 * (i == 0)]) for i in (0, 1)]
+    lines = [
+        "  ".join(cell.ljust(w) for cell, w in zip(row, [*widths, 0], strict=True) if w or cell)
+        for row in rows
+    ]
+    return "\n".join([*lines, f"{'order':<{widths[0]}}  {_order(loop)}"])
+
+
+def summary(
+    result: CoSimulationResult, target: Path, participants: Mapping[str, cosim.Participant] = {}
+) -> str:
+    """What came of it, and where code of FMUs ran."""
+    figures = result.statistics
+    counts = [(figures["steps"], "step"), (figures["events"], "event")]
+    said = [f"{count:,}".replace(",", " ") + f" {word}{'s' * (count != 1)}" for count, word in counts]
+    said.append(f"{figures['retries']} retr{'y' if figures['retries'] == 1 else 'ies'}")
+    spent = figures["participant_time"]  # 0 for who steps in compiled code, which is not measured
+    slowest = max(spent.items(), key=lambda item: item[1]) if spent and all(spent.values()) else None
+    if figures["overruns"]:
+        late = f"{figures['overruns']} points late (by {figures['largest_lag']:.3g} s at most)"
+        said.append(late)
+    line = ", ".join(said)
+    if slowest is not None:
+        line += f"   most time in {slowest[0]}: {slowest[1]:.3g} s of {figures['wall_time']:.3g} s"
+    message = [result.message] if result.message else []
+    trust = [text] if (text := str(result.coupling)) else []
+    places = places_of_fmus(participants)
+    ran = {"inside the process of the run": places["inside"], "each in its own process": places["isolated"]}
+    where = [f"FMUs {place}: {shortened(names)}" for place, names in ran.items() if names]
+    return "\n".join([*message, line, *trust, *where, f"results → {target}"])
+
+
+def shortened(names: Sequence[str]) -> str:
+    """Names, the first ones where there are many."""
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _order(loop: CoSimulation) -> str:
+    assert loop.algorithm is not None
+    if not loop.algorithm.exchanges_within_step:
+        return f"all step from the same values ({type(loop.algorithm).__name__})"
+    place = {name: i for i, name in enumerate(loop.order)}
+    back = dict.fromkeys(link.start for link in loop.links if place[link.source] >= place[link.target])
+    free = [f"{name}.{output}" for name, output in back if not direct_inputs(loop.descriptions[name], output)]
+    late = [f"{name}.{output}" for name, output in back if direct_inputs(loop.descriptions[name], output)]
+    reasons = []
+    if free:
+        reasons.append(f"{', '.join(free)} {'has' if len(free) == 1 else 'have'} no direct feedthrough")
+    if late:
+        reasons.append(f"{', '.join(late)} {'is' if len(late) == 1 else 'are'} one step late")
+    shown = loop.order
+    if loop.joint is not None:
+        names = {name: str(loop.joint) for name in loop.joint.names}
+        shown = list(dict.fromkeys(names.get(name, name) for name in loop.order))
+    return " → ".join(shown) + (f"   ({'; '.join(reasons)})" if reasons else "")
+
+
+def _checkpoint(arguments: argparse.Namespace) -> cosim.Checkpoint | None:
+    """Where the state of the run is kept, if anywhere."""
+    if arguments.checkpoint is None:
+        return None
+    try:
+        every = cosim.parse_quantity(arguments.checkpoint_every, "s")
+    except cosim.UnitError as error:
+        raise cosim.UnitError(f"--checkpoint-every: {error}") from None
+    return cosim.Checkpoint(arguments.checkpoint, every)
+
+
+def _settings(
+    scenario: Scenario | SspRun, rate: float, stream: ResultStream | None, checkpoint: cosim.Checkpoint | None
+) -> dict[str, Any]:
+    """Of the run, for `CoSimulation.simulate`."""
+    return {
+        "record": scenario.signals,
+        "real_time_rate": rate,
+        "inside": scenario.inside,
+        "stream": stream,
+        "time_limit": getattr(scenario, "time_limit", None),
+        "checkpoint": checkpoint,
+    }
+
+
+def write_coupling(target: Path, report: CouplingReport) -> None:
+    """A table of the errors of all connections, then of all outputs, in their units."""
+    rows = [("connection", "error", "range", "unit", "mean_defect", "how", "verdict")]
+    rows += [
+        (
+            each.name,
+            repr(each.error),
+            repr(each.scale),
+            each.unit,
+            repr(each.defect),
+            report.how,
+            report.verdict,
+        )
+        for each in (*report.connections, *report.signals)
+    ]
+    with target.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+
+
+def _simulate(
+    loop: CoSimulation, until: float, wanted: Mapping[str, Any], saved: SavedRows | None, *, quiet: bool
+) -> CoSimulationResult:
+    """Run with a progress bar on a terminal, and a line of figures at the end."""
+    if quiet:
+        return loop.simulate(until, progress=saved, **wanted)
+    if not sys.stdout.isatty():
+        result = loop.simulate(until, progress=saved, **wanted)
+        print(f"{result.time[-1]:.3f} s   {_pace(result)}".rstrip())
+        return result
+    with ProgressBar(sys.stdout, loop.start, until) as bar:
+        shown = loop.simulate(until, progress=bar.show if saved is None else saved.after(bar.show), **wanted)
+        bar.show(float(shown.time[-1]), _pace(shown))
+    return shown
+
+
+def _pace(result: cosim.Result) -> str:
+    """``18× real time``."""
+    spent, span = result.statistics["wall_time"], float(result.time[-1] - result.time[0])
+    return f"{span / spent:.3g}× real time" if spent > 0.0 and span > 0.0 else ""

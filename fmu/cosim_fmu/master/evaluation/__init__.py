@@ -1,1 +1,0 @@
-"""The right-hand side of Model Exchange FMUs, called from compiled code."""

@@ -1,1 +1,0 @@
-"""A run: the start, communication steps in Python or compiled, figures."""

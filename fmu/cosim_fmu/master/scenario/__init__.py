@@ -1,1 +1,0 @@
-"""Co-simulations as files, and the command that runs them."""

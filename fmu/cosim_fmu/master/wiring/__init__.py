@@ -1,1 +1,0 @@
-"""Participants and connections before a run: checked, ordered, their units converted."""

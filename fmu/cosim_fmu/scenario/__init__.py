@@ -1,0 +1,1 @@
+"""Co-simulations as files."""

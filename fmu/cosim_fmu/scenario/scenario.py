@@ -1,0 +1,400 @@
+"""Scenario: a co-simulation as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, TypeVar
+
+import cosim
+from cosim.kit import ClosedAttributes
+from cosim_fmu.scenario.parameter_file import flat, read_parameters
+from cosim_fmu.scenario.scenario_changes import NAME, make_changes
+from cosim_fmu.scenario.scenario_participants import make_participant
+from cosim_fmu.scenario.scenario_variant import lay_over
+from cosim_master.coupling.communication_points import CommunicationPoints
+from cosim_master.coupling.connection import KEYS, Connection
+from cosim_master.coupling.coupling import INSIDE, Coupling
+from cosim_master.coupling.default_experiment import only_experiment, step_of
+from cosim_master.coupling.file_paths import file_paths
+from cosim_master.coupling.wiring_problem import WiringProblem, either, problem
+from cosim_master.participants.isolation import AS_SAID, Isolation
+from cosim_master.recording.recorder import Recorder
+from cosim_toml.toml_file import TomlFile
+from cosim_toml.toml_lines import KeyPath
+
+Coupled = TypeVar("Coupled", bound=Coupling)
+TABLES = (
+    "participants",
+    "connections",
+    "parameters",
+    "parameter_files",
+    "changes",
+    "bonds",
+    "master",
+    "output",
+    "variants",
+)
+MASTER = ("algorithm", "options", "step", "until", "start", "tolerance", "threads", "time_limit")
+OUTPUT = ("signals", "file", "inside")
+
+
+@dataclass
+class Scenario(ClosedAttributes):
+    """What a scenario file says.
+
+    Made by `Scenario.read`; `couple` makes the co-simulation of it.
+
+    Attributes
+    ----------
+    source : TomlFile
+        The file itself.
+    participants : dict of str to object
+        As `CoSimulation` takes them.
+    connections : list of str or dict
+    starts : dict of str to object
+    origins : dict of str to str
+        Place of a start value that is from another file.
+    steps : dict of str to object
+        Participants with a communication step of their own.
+    tolerances, feedthrough : dict of str to object
+        What is said of single participants, as `CoSimulation` takes it.
+    algorithm : str
+    options : dict of str to object
+        For the algorithm.
+    step, until, start : float
+        s.
+    tolerance : float or None
+    threads : int
+    bonds : list of list of str
+        Pairs of variables whose product is a power.
+    time_limit : float or None
+        Of wall time, s.
+    signals : list of str or None
+    inside : str
+        What is recorded inside the steps (`CoSimulation.simulate`).
+    file : Path or None
+        For the results.
+    isolation : Isolation
+        What the command line says about processes of their own.
+    """
+
+    source: TomlFile
+    participants: dict[str, Any] = field(default_factory=dict)
+    connections: list[Any] = field(default_factory=list)
+    starts: dict[str, Any] = field(default_factory=dict)
+    origins: dict[str, str] = field(default_factory=dict)
+    steps: dict[str, Any] = field(default_factory=dict)
+    tolerances: dict[str, Any] = field(default_factory=dict)
+    feedthrough: dict[str, Any] = field(default_factory=dict)
+    algorithm: str = "gauss_seidel"
+    options: dict[str, Any] = field(default_factory=dict)
+    step: float = 1.0
+    until: float = 0.0
+    start: float = 0.0
+    tolerance: Any = None
+    threads: int = 1
+    bonds: Any = ()
+    time_limit: float | None = None
+    signals: list[str] | None = None
+    inside: str = "events"
+    file: Path | None = None
+    isolation: Isolation = AS_SAID
+    _problems: list[WiringProblem] = field(default_factory=list)
+    _outer: set[str] = field(default_factory=set)
+
+    @classmethod
+    def read(cls, path: str | Path, variant: str | None = None, isolation: Isolation = AS_SAID) -> Scenario:
+        """Read a file; what is wrong with its contents is reported by `couple`, together with the wiring.
+
+        Parameters
+        ----------
+        path : path
+        variant : str, optional
+            Name of a table of ``[variants]``, which is laid over the others.
+        isolation : Isolation
+            As the attribute.
+
+        Raises
+        ------
+        ModelError
+            It cannot be read, is no TOML, or is a model.
+        """
+        scenario = cls(TomlFile.read(Path(path)), isolation=isolation)
+        tables = scenario.source.data
+        if "participants" not in tables and {"model", "bodies", "elements", "components"} & set(tables):
+            raise cosim.ModelError.of(str(path), "is a model, no scenario: run it with `cosim run`")
+        lay_over(scenario.source, variant)
+        scenario._take(scenario.source.data)
+        return scenario
+
+    @property
+    def remarks(self) -> list[str]:
+        """None: what is wrong with a scenario is an error."""
+        return []
+
+    def late_changes(self, until: float) -> list[str]:
+        """Sentences about ``[[changes]]`` that a run to this time (s) does not see."""
+        entries = self.source.data.get(NAME, [])
+        return [
+            f"changes[{i}] is at {time:g} s, behind the end of the run at {until:g} s: it changes nothing"
+            for i, time in enumerate(cosim.parse_quantity(entry["at"], "s") for entry in entries)
+            if time > until
+        ]
+
+    def couple(self, make: Callable[..., Coupled]) -> Coupled:
+        """What `make`, a co-simulation, makes of it, checked.
+
+        Raises
+        ------
+        ModelError
+            Every fault of the file and of the wiring, each with its line.
+        """
+        problems = list(self._problems)
+        made = None
+        try:
+            made = make(
+                self.participants,
+                self.connections,
+                self.algorithm,
+                self.step,
+                options=self.options,
+                starts=self.starts,
+                start=self.start,
+                tolerance=self.tolerance,
+                tolerances=self.tolerances,
+                steps=self.steps,
+                feedthrough=self.feedthrough,
+                threads=self.threads,
+                bonds=self.bonds,
+            )
+        except cosim.FmuError as error:
+            problems.append(problem(self._key_of(error.fmu), str(error)))
+        except cosim.ModelError as error:
+            problems += [
+                p if isinstance(p, WiringProblem) else problem((p.where,), p.text) for p in error.problems
+            ]
+        if made is not None:
+            problems += self._check_run(made)
+        problems = [fault for fault in problems if not self._follows(fault)]
+        if problems or made is None:
+            places = [(self._place(fault), fault) for fault in problems]
+            places.sort(key=lambda item: self.source.line(item[0]) or 0)
+            raise cosim.ModelError([self._problem(key, fault) for key, fault in places])
+        return made
+
+    def _problem(self, key: KeyPath, fault: WiringProblem) -> cosim.Problem:
+        """A fault with its place, here or in the file that the value is from."""
+        path = f"{fault.key[1]}.{fault.key[3]}" if fault.key[2:3] == ("parameters",) and fault.key[3:] else ""
+        origin = self.origins.get(path)
+        return cosim.Problem(origin or self.source.where(key, fault.where), fault.text)
+
+    def _key_of(self, fmu: str) -> KeyPath:
+        """Of the participant that an error of an FMU speaks of."""
+        file = Path(fmu).resolve()
+        paths = file_paths(self.participants)
+        found = [name for name, path in paths.items() if path is not None and path.resolve() == file]
+        return ("participants", *found[:1])
+
+    def _check_run(self, made: Coupling) -> list[WiringProblem]:
+        """What is recorded, and the communication points."""
+        found = []
+        try:
+            Recorder(made.descriptions, made.links, self.signals)
+        except cosim.LookUpError as error:
+            found.append(problem(("output", "signals"), str(error)))
+        if not self._problems:
+            try:
+                CommunicationPoints(self.start, self.until, self.step)
+            except cosim.ModelError as error:
+                found += [problem(("master", fault.where), fault.text) for fault in error.problems]
+        return found
+
+    def _follows(self, fault: WiringProblem) -> bool:
+        """Whether a fault of a connection is only that its participant has a fault already."""
+        if fault.key[:1] != ("connections",) or fault.key[2:] not in (("from",), ("to",)):
+            return False
+        number, side = int(fault.key[1]), fault.key[2]
+        try:
+            given = Connection.of(self.connections[number])
+        except ValueError:
+            return False
+        name = (given.start if side == "from" else given.end).partition(".")[0]
+        given_ones = self.source.data.get("participants")
+        return name not in self.participants and isinstance(given_ones, Mapping) and name in given_ones
+
+    def _place(self, fault: WiringProblem) -> KeyPath:
+        """Where the fault stands in the file; the name of a parameter may have dots."""
+        key = fault.key
+        if key[2:3] == ("parameters",) and (path := f"{key[1]}.{key[-1]}") in self._outer:
+            return self.source.place(("parameters",), path)
+        return self.source.place(key[:-1], str(key[-1])) if key[2:-1] == ("parameters",) else key
+
+    def _say(self, key: KeyPath, text: str) -> None:
+        self._problems.append(problem(key, text))
+
+    def _take(self, data: Mapping[str, Any]) -> None:
+        self._check_keys((), data, TABLES)
+        participants = self._table(data, "participants")
+        if not participants and "participants" not in (fault.where for fault in self._problems):
+            self._say(("participants",), 'there are none: write [participants.NAME] with fmu = "file.fmu"')
+        for name, entry in participants.items():
+            if not isinstance(entry, Mapping):
+                self._say(("participants", name), f"is {entry!r}, needs a table: [participants.{name}]")
+                continue
+            made = make_participant(self.source.path.parent, name, entry, self._say, self.isolation)
+            if made is not None:
+                self.participants[name] = made
+                for key, kept in (
+                    ("step", self.steps),
+                    ("tolerance", self.tolerances),
+                    ("feedthrough", self.feedthrough),
+                ):
+                    if key in entry:
+                        kept[name] = entry[key]
+                self._take_parameters(("participants", name), entry, f"{name}.")
+        self._take_parameters((), data, "")
+        self._take_connections(data.get("connections", []))
+        self._take_changes(data.get("changes", []))
+        self.bonds = data.get("bonds", ())
+        self._take_master(self._table(data, "master"))
+        self._take_output(self._table(data, "output"))
+
+    def _take_parameters(self, above: KeyPath, table: Mapping[str, Any], prefix: str) -> None:
+        """Values of files, in their order, then those that stand here."""
+        files = table.get("parameter_files", [])
+        files = [files] if isinstance(files, str) else files
+        if not isinstance(files, list) or not all(isinstance(file, str) for file in files):
+            self._say((*above, "parameter_files"), f'is {files!r}, needs names of files: ["base.toml"]')
+            files = []
+        for file in files:
+            try:
+                given = read_parameters(self.source.path.parent / file)
+            except cosim.ModelError as error:
+                for fault in error.problems:
+                    self._say((*above, "parameter_files"), str(fault))
+                continue
+            self.starts.update({prefix + name: parameter.value for name, parameter in given.items()})
+            self.origins.update({prefix + name: parameter.place for name, parameter in given.items()})
+        here = {prefix + name: value for name, value in flat(table.get("parameters", {})).items()}
+        self.starts.update(here)
+        for name in here:
+            self.origins.pop(name, None)
+        if not above:
+            self._outer = set(here)
+
+    def _take_connections(self, entries: Any) -> None:
+        if not isinstance(entries, list):
+            text = 'needs a list: connections = ["plant.felt -> controller.speed"], or tables [[connections]]'
+            self._say(("connections",), text)
+            return
+        for i, entry in enumerate(entries):
+            if isinstance(entry, Mapping):
+                self._check_keys(("connections", i), entry, KEYS)
+                entry = {key: value for key, value in entry.items() if key in KEYS}
+            self.connections.append(entry)
+
+    def _take_changes(self, entries: Any) -> None:
+        """Changes as a participant and its connections, behind those of the file."""
+        if not entries:
+            return
+        if NAME in self.participants:
+            self._say(("participants", NAME), "is the name of what gives [[changes]]: choose another")
+            return
+        made, connections = make_changes(entries, self.participants, self.starts, self._say)
+        if made is not None:
+            self.participants[NAME] = made
+            self.connections += connections
+
+    def _take_master(self, master: Mapping[str, Any]) -> None:
+        self._check_keys(("master",), master, MASTER)
+        algorithm = master.get("algorithm", self.algorithm)
+        if isinstance(algorithm, str):
+            self.algorithm = algorithm
+        else:
+            self._say(("master", "algorithm"), f'is {algorithm!r}, needs a name: "jacobi" or "gauss_seidel"')
+        options = master.get("options", {})
+        if isinstance(options, Mapping):
+            self.options = dict(options)
+        else:
+            self._say(("master", "options"), f"is {options!r}, needs a table: {{ extrapolation = 1 }}")
+        for name in ("step", "until", "start"):
+            if name in master:
+                setattr(self, name, self._seconds(name, master[name], getattr(self, name)))
+            elif (own := self._own(name)) is not None:
+                setattr(self, name, own)
+            elif name != "start":
+                self._say(("master",), f'{name} is missing: write {name} = "1 ms" or a number of seconds')
+        self.threads = master.get("threads", 1)
+        if "time_limit" in master:
+            self.time_limit = self._seconds("time_limit", master["time_limit"], 1.0)
+            if not self.time_limit > 0.0:
+                self._say(("master", "time_limit"), f"is {self.time_limit:g} s, needs more than 0")
+        if "until" in master and self.until < self.start:
+            self._say(("master", "until"), f"is {self.until:g} s, needs at least the start, {self.start:g} s")
+        self.tolerance = master.get("tolerance")
+
+    def _own(self, name: str) -> float | None:
+        """Step, start or end of the only FMU's default experiment."""
+        descriptions = {}
+        for participant, made in self.participants.items():
+            try:
+                descriptions[participant] = made.describe()
+            except Exception:  # said where the participants are coupled
+                return None
+        experiment = only_experiment(descriptions)
+        if name == "step":
+            return None if experiment.stop is None and experiment.step is None else step_of(experiment)
+        return experiment.start if name == "start" else experiment.stop
+
+    def _take_output(self, output: Mapping[str, Any]) -> None:
+        self._check_keys(("output",), output, OUTPUT)
+        signals, file = output.get("signals"), output.get("file")
+        if output.get("inside", self.inside) in INSIDE:
+            self.inside = output.get("inside", self.inside)
+        else:
+            self._say(("output", "inside"), f"is {output['inside']!r}, needs {either(INSIDE)}")
+        if signals is not None and not (
+            isinstance(signals, list) and all(isinstance(s, str) for s in signals)
+        ):
+            self._say(("output", "signals"), 'needs a list of names or patterns: ["plant.*"]')
+        else:
+            self.signals = signals
+        if file is not None and not isinstance(file, str):
+            self._say(("output", "file"), f'is {file!r}, needs the name of a file: "results.csv"')
+        elif file is not None:
+            self.file = self.source.path.parent / file
+
+    def _seconds(self, name: str, value: Any, default: float) -> float:
+        try:
+            if isinstance(value, str):
+                value = cosim.parse_quantity(value, "s")
+            if (
+                isinstance(value, bool)
+                or not isinstance(value, (int, float))
+                or not abs(value) < float("inf")
+            ):
+                raise ValueError(f'is {value!r}, needs a number of seconds, or text with a unit: "0.1 ms"')
+            if name == "step" and not value > 0:
+                raise ValueError(f"is {value!r} s, needs more than 0")
+        except (ValueError, cosim.UnitError) as error:
+            self._say(("master", name), str(error))
+            return default
+        return float(value)
+
+    def _table(self, data: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+        table = data.get(name, {})
+        if isinstance(table, Mapping):
+            return table
+        more = ".NAME" if name == "participants" else ""
+        self._say((name,), f"is {table!r}, needs a table: [{name}{more}]")
+        return {}
+
+    def _check_keys(self, where: KeyPath, table: Mapping[str, Any], known: tuple[str, ...]) -> None:
+        for key in table:
+            if key not in known:
+                hint = f"'{key}' belongs to the beginning of the file, before the first table." * (
+                    key in TABLES
+                )
+                self._say((*where, key), str(cosim.LookUpError("key", key, known, hint)))

@@ -1,0 +1,159 @@
+"""Participants as a scenario file names them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim_master.abilities import LOG_LEVELS, KeepsLog
+from cosim_master.participants.isolation import AS_SAID, Isolation
+from cosim_master.participants.open_fmu import open_fmu
+from cosim_master.participants.process_participant import ProcessParticipant
+from cosim_master.participants.system_participant import SystemParticipant
+from cosim_master.participants.timed_inputs import TimedInputs
+from cosim_toml.toml_lines import KeyPath
+
+KINDS = ("fmu", "model", "type", "series")
+KEYS = (
+    *KINDS,
+    *(
+        "options",
+        "parameters",
+        "parameter_files",
+        "step",
+        "tolerance",
+        "feedthrough",
+        "process",
+        "timeout",
+        "log",
+        "log_level",
+    ),
+)
+Say = Callable[[KeyPath, str], None]
+
+
+def make_participant(
+    folder: Path, name: str, entry: Mapping[str, Any], say: Say, isolation: Isolation = AS_SAID
+) -> cosim.Participant | None:
+    """The participant of one table ``[participants.NAME]``.
+
+    Parameters
+    ----------
+    folder : Path
+        That paths in the file start from.
+    name : str
+    entry : mapping
+        One of ``fmu = "file.fmu"``, ``model = "file.toml"`` (a model file of ours), ``type = "plugin.id"``
+        (a registered kind of participant) and ``series = "file.csv"`` (`TimedInputs`); ``options`` are
+        arguments of its constructor, ``parameters`` start values; with ``process = true`` it runs in a
+        process of its own, and with ``timeout`` a call that takes longer (s) ends that.
+    say : callable
+        Takes the key and the text of a problem.
+    isolation : Isolation
+        What the command line says about processes of their own.
+
+    Returns
+    -------
+    Participant or None
+        None when something was wrong.
+    """
+    here = ("participants", name)
+    for key in entry:
+        if key not in KEYS:
+            say((*here, key), str(cosim.LookUpError("key", key, KEYS)))
+    given = [kind for kind in KINDS if kind in entry]
+    if len(given) != 1:
+        what = " and ".join(given) if given else "none of fmu, model, type, series"
+        say(
+            here,
+            f'has {what}, needs one of them: fmu = "file.fmu", model = "file.toml" or type = "plugin.id"',
+        )
+        return None
+    kind, what = given[0], entry[given[0]]
+    if (not isinstance(what, str) or not what) and not (kind == "series" and isinstance(what, Mapping)):
+        say((*here, kind), f"is {what!r}, needs text")
+        return None
+    options, parameters = entry.get("options", {}), entry.get("parameters", {})
+    for key, value in (("options", options), ("parameters", parameters)):
+        if not isinstance(value, Mapping):
+            say((*here, key), f"is {value!r}, needs a table: [participants.{name}.{key}]")
+            return None
+    process = entry.get("process", False)
+    if not isinstance(process, bool):
+        say((*here, "process"), f"is {process!r}, needs true or false")
+        return None
+    timeout = entry.get("timeout")
+    if timeout is not None and not process:
+        say((*here, "timeout"), "needs process = true: a call in this process cannot be ended from outside")
+    process = isolation.applies(name, process) if kind == "fmu" or process else False
+    try:
+        timeout = cosim.parse_quantity(timeout, "s") if isinstance(timeout, str) else timeout
+        make, arguments = _recipe(folder, name, kind, what)
+        if process:
+            made: cosim.Participant = ProcessParticipant(make, *arguments, timeout=timeout, **options)
+        else:
+            made = make(*arguments, **options)
+    except cosim.ModelError as error:
+        for fault in error.problems:
+            if fault.where == "timeout":
+                say((*here, "timeout"), fault.text)
+                continue
+            option = fault.where.partition("options.")[2]
+            place, text = (("options", option), fault.text) if option in options else ((kind,), str(fault))
+            say((*here, *place), text)
+    except (cosim.CosimError, TypeError, ValueError) as error:
+        say((*here, kind), str(error))
+    else:
+        _keep_log(made, folder, entry, lambda key, text: say((*here, key), text))
+        return made
+    return None
+
+
+def _keep_log(
+    made: cosim.Participant, folder: Path, entry: Mapping[str, Any], say: Callable[[str, str], None]
+) -> None:
+    """``log = "plant.log"``, ``log_level = "all"``."""
+    file, level = entry.get("log"), entry.get("log_level", "warning")
+    if file is None:
+        if "log_level" in entry:
+            say("log_level", 'is of no use without a file: log = "plant.log"')
+    elif not isinstance(file, str) or not file:
+        say("log", f'is {file!r}, needs the name of a file: "plant.log"')
+    elif level not in LOG_LEVELS:
+        say("log_level", f"is {level!r}, needs one of {', '.join(map(repr, LOG_LEVELS))}")
+    elif not isinstance(made, KeepsLog):
+        say("log", "this participant keeps no log")
+    elif not (folder / file).parent.is_dir():
+        say("log", f"there is no folder {(folder / file).parent}")
+    else:
+        try:
+            made.keep_log(folder / file, level)
+        except cosim.ModelError as error:
+            say("log", error.problems[0].text)
+
+
+def system_from_file(path: Path, **options: Any) -> SystemParticipant:
+    """A model file of ours as a participant."""
+    return SystemParticipant(cosim.Model.from_file(path), **options)
+
+
+def registered(kind: str, **options: Any) -> cosim.Participant:
+    """A participant of a registered kind."""
+    made = cosim.registry().get("participant", kind)(**options)
+    assert isinstance(made, cosim.Participant)
+    return made
+
+
+def _recipe(
+    folder: Path, name: str, kind: str, what: Any
+) -> tuple[Callable[..., cosim.Participant], tuple[Any, ...]]:
+    """A function that another process can import, and its arguments."""
+    if kind == "fmu":
+        return open_fmu, (folder / what, name)
+    if kind == "series":
+        return TimedInputs, (folder / what if isinstance(what, str) else what,)
+    if kind == "model":
+        return system_from_file, (folder / what,)
+    return registered, (what,)

@@ -1,0 +1,1 @@
+"""Scenarios in studies: run again and again with other values."""

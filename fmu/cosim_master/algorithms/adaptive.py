@@ -1,0 +1,147 @@
+"""Exchanges as often as the accuracy needs it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import cosim
+from cosim.kit import Exchange, FeedthroughLoop
+from cosim_master.algorithms import exchange_layout as layout
+from cosim_master.algorithms.continued import continued
+from cosim_master.algorithms.exchange_memory import ExchangeMemory
+from cosim_master.algorithms.exchange_tolerances import USUAL, allowed, check_tolerances
+from cosim_master.algorithms.next_request import SMALLEST_PART
+from cosim_master.algorithms.programmed_algorithm import Call, ProgrammedAlgorithm
+
+CONTROLS = ("values", "energy")
+
+
+class Adaptive(ProgrammedAlgorithm):
+    """Extrapolated inputs, and exchanges as often as the tolerance needs them; of second order.
+
+    The communication points of the co-simulation stay as they are; between two of them the participants
+    exchange as often as needed. Inputs run along the line through the last two exchanges (participants that
+    do not follow slopes hold its mean). The error of an exchange is the difference between that line and the
+    interface that comes out, and for those that hold the mean what their stairs cost along a ramp, so the
+    error of the whole run falls with the tolerance. Where all participants can restore their state, an
+    exchange that misses the tolerance, or that a participant discards, is taken back and a shorter one is
+    tried; else it stands, is counted as ``missed``, and the next ones are shorter.
+    At a jump inputs are held over an exchange so short that it does not matter, and the lines begin anew.
+
+    Parameters
+    ----------
+    tolerance : float
+        Of one exchange, relative to each value of the interface, > 0.
+    absolute_tolerance : float or mapping of str to float, optional
+        The error that is allowed however small a value is, > 0, in its unit; or one for each
+        ``participant.output`` that is not to have a hundredth of `tolerance`.
+    iterations : int
+        So many times at most an exchange is repeated along the line to what came out of it, until both agree
+        to a tenth of the tolerance: some five times more accurate, and stiff couplings stay stable. It needs
+        participants that restore their state.
+    control : str
+        What the length of exchanges follows: the "values" of the interface, or the "energy" that an exchange
+        creates in the power bonds, over what flows in it (ECCO); tolerances are then those of energies.
+
+    References
+    ----------
+    Energy conservation and power bonds in co-simulations: non-iterative adaptive step size control and error
+    estimation (https://arxiv.org/abs/1602.06434); the relative measure is that of libcosim's
+    ``ecco_algorithm.cpp``.
+    """
+
+    varies_step = True
+    kit_values: ClassVar[Mapping[str, Any]] = {"order": 0.0}  # its error follows the tolerance
+
+    def __init__(
+        self,
+        tolerance: float = 1e-4,
+        absolute_tolerance: float | Mapping[str, float] | None = None,
+        iterations: int = 0,
+        control: str = "values",
+    ) -> None:
+        if control not in CONTROLS:
+            text = str(cosim.LookUpError("control", str(control), CONTROLS))
+            raise cosim.ModelError.of("control", text)
+        if control == "energy" and isinstance(absolute_tolerance, Mapping):
+            raise cosim.ModelError.of("absolute_tolerance", "with control by energy: needs a number")
+        super().__init__()
+        self.controlled = control
+        if isinstance(iterations, bool) or not isinstance(iterations, int) or iterations < 0:
+            raise cosim.ModelError.of("iterations", f"is {iterations!r}, needs a whole number, 0 or more")
+        check_tolerances(tolerance, absolute_tolerance)
+        self.tolerance, self.iterations, self._absolute = float(tolerance), iterations, absolute_tolerance
+        self.restores = iterations > 0
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """``exchanges`` that were kept; ``missed`` or ``rejected`` ones; ``iterations`` beside the first."""
+        counts = self.memory.counts
+        taken, rejected = int(counts[layout.TAKEN]), int(counts[layout.REJECTED])
+        bad = {"rejected" if counts[layout.GOES_BACK] else "missed": rejected}
+        kept = taken if counts[layout.GOES_BACK] else taken + rejected
+        repeated = {"iterations": int(counts[layout.AGAIN])} if self.iterations else {}
+        return {"exchanges": kept, **bad, **repeated}
+
+    def tightened(self) -> Adaptive:
+        """With a tenth of both tolerances."""
+        given = self._absolute
+        tenth = (
+            {n: 0.1 * v for n, v in given.items()} if isinstance(given, Mapping) else given and 0.1 * given
+        )
+        return Adaptive(0.1 * self.tolerance, tenth, self.iterations, self.controlled)
+
+    def course_of_inputs(self, stepped: bool) -> str:
+        """In words; `stepped` says whether the source steps before."""
+        return continued(1)
+
+    def settle(self, memory: ExchangeMemory) -> None:
+        """As many exchanges as the tolerance needs."""
+        if self.controlled == "energy" and not memory.bonds.size:
+            text = 'is "energy", and there are no power bonds: bonds = [["plant.force", "plant.speed"]]'
+            raise cosim.ModelError.of("master.options.control", text)
+        counts, numbers = memory.counts, memory.numbers
+        counts[layout.KIND] = layout.ADAPTIVE
+        counts[layout.ORDER] = counts[layout.ALONG] = 1
+        counts[layout.REPEATS] = self.iterations
+        counts[layout.BY_ENERGY] = self.controlled == "energy"
+        numbers[layout.TOLERANCE] = self.tolerance
+        numbers[layout.NEXT] = math.inf
+        numbers[layout.ABSOLUTE] = USUAL * self.tolerance
+        if isinstance(self._absolute, (int, float)):
+            numbers[layout.ABSOLUTE] = self._absolute
+
+    def initialize(self, exchange: Exchange, time: float) -> None:
+        """Forget an earlier run.
+
+        Raises
+        ------
+        ModelError
+            There are no power bonds, or an absolute tolerance is given for what is no connected output.
+        """
+        super().initialize(exchange, time)
+        self.memory.row(layout.ALLOWED)[:] = allowed(self.tolerance, self._absolute, exchange.interface_names)
+        self.memory.row(layout.HELD)[:] = exchange.interface_held
+
+    def calls(self, order: Sequence[str], loops: Sequence[FeedthroughLoop] = ()) -> list[Call]:
+        """Set all, step all; read twice: what passes directly sees the end of the others, not a guess."""
+        found = [(layout.SET_ALONG, name) for name in order]
+        found += [(layout.ADVANCE_ALL, ""), (layout.PUT_END, "")]
+        for name in [*order, *order]:
+            found += [(layout.READ_AT_END, name), (layout.TAKE_KNOWN, name)]
+        return found
+
+    def time_of_failure(self, time: float) -> float:
+        """Where the exchange begins that would be too short."""
+        return float(self.memory.numbers[layout.REACHED])
+
+    def complaint(self, exchange: Exchange) -> str:
+        """What makes exchanges too short."""
+        worst = int(self.memory.counts[layout.WORST])
+        name = exchange.interface_names[worst] if worst >= 0 else "the interface"
+        return (
+            f"the tolerance of {self.tolerance:g} would need exchanges shorter than {SMALLEST_PART:g} of the "
+            f"communication step, because of {name}: loosen it, or look for a jump there"
+        )

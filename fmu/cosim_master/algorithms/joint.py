@@ -1,0 +1,143 @@
+"""Joint: Model Exchange FMUs as one system under one integrator."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, cast
+
+import cosim
+from cosim.kit import Exchange, accuracy_fault
+from cosim_master.algorithms.given_algorithm import made_algorithm
+from cosim_master.coupling.integrator_options import check_options
+from cosim_master.coupling.wiring_problem import WiringProblem
+
+
+class Joint(cosim.MasterAlgorithm):
+    """All Model Exchange FMUs are one system, which one integrator solves; the others are coupled with it.
+
+    What connects Model Exchange FMUs with each other is evaluated with every evaluation of their derivatives,
+    so that no coupling makes an error there: that of the integrator remains. Closed loops of direct
+    feedthrough between them are solved, events of one reach the others at the same instant. The system goes
+    from communication point to communication point as a participant does, with the others under the
+    algorithm `others`.
+
+    Parameters
+    ----------
+    integrator : str, optional
+        Id of an integrator; what the FMUs' own options say if they agree, else
+        "integrators.runge_kutta_merson".
+    accuracy : float, optional
+        Of the integration; else the smallest that is given for one of the FMUs, the tolerance, or 1e-6.
+    members : sequence of str, optional
+        Which participants are solved jointly; all FMUs that offer Model Exchange unless given.
+    others : str
+        Algorithm between the system and the other participants.
+    others_options : mapping of str to object
+        For that algorithm.
+    integrator_options : mapping of str to object
+        ``maximum_step`` …
+    """
+
+    contract_kit = ""  # whose participants are no Model Exchange FMUs
+
+    def __init__(
+        self,
+        integrator: str | None = None,
+        accuracy: float | None = None,
+        members: Sequence[str] | None = None,
+        others: Any = "gauss_seidel",
+        others_options: Mapping[str, Any] | None = None,
+        integrator_options: Mapping[str, Any] | None = None,
+    ) -> None:
+        faults = _faults(integrator, accuracy, members, others, others_options, integrator_options)
+        inner = None
+        if not faults:
+            problems: list[WiringProblem] = []
+            inner = made_algorithm(others, others_options or {}, problems)
+            faults = [
+                cosim.Problem("others_options" if fault.key[2:] else "others", fault.text)
+                for fault in problems
+            ]
+        if faults:
+            raise cosim.ModelError(faults)
+        self.integrator, self.accuracy = integrator, accuracy
+        self.members = None if members is None else tuple(members)
+        self.integrator_options = dict(integrator_options or {})
+        self.others = cast(cosim.MasterAlgorithm, inner)
+        self.exchanges_within_step = self.others.exchanges_within_step
+        self.solves_loops, self.restores = self.others.solves_loops, self.others.restores
+        self.fixed_sequence, self.order = self.others.fixed_sequence, self.others.order
+
+    @property
+    def varies_step(self) -> bool:  # type: ignore[override]
+        """As the algorithm for the others does."""
+        return self.others.varies_step
+
+    def tightened(self) -> cosim.MasterAlgorithm | None:
+        """With a tenth of the tolerance of the algorithm for the others, where there is one."""
+        inner = self.others.tightened()
+        if inner is None:
+            return None
+        given = self.integrator, self.accuracy, self.members, inner, None, self.integrator_options
+        return Joint(*given)
+
+    def initialize(self, exchange: Exchange, time: float) -> None:
+        """Forget earlier runs."""
+        self.others.initialize(exchange, time)
+
+    @property
+    def about(self) -> str:
+        """What the algorithm for the others does."""
+        return self.others.about
+
+    def course_of_inputs(self, stepped: bool) -> str:
+        """What the algorithm for the others makes of an input."""
+        return self.others.course_of_inputs(stepped)
+
+    def step(self, exchange: Exchange, time: float, size: float) -> None:
+        """The step of the algorithm for the others, to which the system is one participant."""
+        self.others.step(exchange, time, size)
+
+    @property
+    def figures(self) -> dict[str, float]:
+        """Those of the algorithm for the others."""
+        return self.others.figures
+
+
+def _faults(
+    integrator: Any, accuracy: Any, members: Any, others: Any, others_options: Any, integrator_options: Any
+) -> list[cosim.Problem]:
+    found = []
+
+    def say(name: str, value: Any, need: str) -> None:
+        found.append(cosim.Problem(name, f"is {value!r}, needs {need}"))
+
+    if integrator is not None and not isinstance(integrator, str):
+        say("integrator", integrator, 'the id of an integrator: "integrators.runge_kutta_merson"')
+    if accuracy is not None and (fault := accuracy_fault(accuracy)):
+        found.append(cosim.Problem("accuracy", fault))
+    listed = isinstance(members, Sequence) and not isinstance(members, str)
+    if members is not None and not (listed and members and all(isinstance(name, str) for name in members)):
+        say("members", members, 'names of participants: ["plant", "wheel"]')
+    for name, options in (("others_options", others_options), ("integrator_options", integrator_options)):
+        if options is not None and not isinstance(options, Mapping):
+            say(name, options, "a table")
+    if others in ("joint", "fmu.joint") or isinstance(others, Joint) or others is Joint:
+        say("others", "joint", 'another algorithm: "gauss_seidel"')
+    if found:
+        return found
+    try:
+        kind = integrator or "integrators.runge_kutta_merson"
+        check_options(
+            kind, {**(integrator_options or {}), **({} if accuracy is None else {"accuracy": accuracy})}
+        )
+    except cosim.LookUpError as error:
+        found.append(cosim.Problem("integrator", str(error)))
+    except cosim.ModelError as error:
+        found += [
+            cosim.Problem(
+                "accuracy" if fault.where.endswith("accuracy") else "integrator_options", fault.text
+            )
+            for fault in error.problems
+        ]
+    return found

@@ -1,0 +1,216 @@
+"""What an algorithm of ours does next: a kernel function over its arrays (`exchange_layout`).
+
+The algorithm calls nothing: it says what has to be done and is asked again, with the interface that
+came of it in NOW. So the same function decides in the compiled loop and for an exchange in Python.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cosim_master.algorithms.exchange_layout import (
+    ADAPTIVE,
+    AFTER_PASS,
+    AFTER_RESTORE,
+    AGAIN,
+    ALONG,
+    BEGIN,
+    BY_ENERGY,
+    CORRECTS,
+    COUNT,
+    DISCARDED,
+    EXPECTED,
+    FAILED,
+    FINISHED,
+    GOES_BACK,
+    GUESS,
+    IN_A_ROW,
+    ITERATED,
+    KIND,
+    LAST_MIDDLE,
+    LAST_START,
+    LENGTH,
+    MIDDLE,
+    MISSED_ERROR,
+    MISSED_LENGTH,
+    MISSED_STOP,
+    NEWTON,
+    NEXT,
+    NOW,
+    PASS,
+    PHASE,
+    POINTS,
+    REACHED,
+    REPEATS,
+    RESTORE,
+    SAVE,
+    SIZE,
+    START,
+    STEP_END,
+    TIME,
+    TOLERANCE,
+    WANTED,
+)
+from cosim_master.algorithms.extrapolate import extrapolate, follow_polynomial, remember
+from cosim_master.algorithms.hold_error import forget_changes, hold_error, learn_rates
+from cosim_master.algorithms.iteration import copy_row, follow_guess, iterate
+from cosim_master.algorithms.newton import find_root
+from cosim_master.algorithms.step_control import adapt, judge, judge_energy, next_length, stop_of
+
+SIGNATURE = "IFFIff>i"
+FIRST_PART = 1e-2
+"""Of the communication step: the first exchange at most, of which no error is known."""
+STUBBORN = 3
+"""So many exchanges in a row miss the tolerance: shorter ones do not help, a line runs across a jump."""
+JUMP = 100.0
+"""So many times the tolerance: at once."""
+STAYS = 0.7
+"""So much of its error has an exchange of half the length: that of a line would have fallen with it."""
+HELD_PART = 0.1
+"""Of the communication step: so long inputs may be held with an error of the tolerance."""
+SMALLEST_PART = 1e-9
+"""Of a communication step; less than that is reported."""
+
+
+def next_request(counts, numbers, table, bonds, time, size):
+    """What has to be done in a communication step from `time` by `size` (s), before this is asked again.
+
+    PHASE is BEGIN when a communication step begins. The answer is FINISHED, FAILED, DERIVE, or some of SAVE,
+    RESTORE and PASS: the calls of an exchange, over TIME and LENGTH.
+    """
+    if counts[KIND] == ITERATED:
+        return iterate(counts, numbers, table, time, size)
+    if counts[KIND] == ADAPTIVE:
+        return adapt_exchanges(counts, numbers, table, bonds, time, size)
+    if counts[KIND] == NEWTON:
+        return find_root(counts, numbers, table, time, size)
+    return exchange_once(counts, numbers, table, time, size)
+
+
+def exchange_once(counts, numbers, table, time, size):
+    """One exchange, with inputs that are held or follow a polynomial."""
+    if counts[PHASE] != BEGIN:
+        return FINISHED
+    counts[PHASE] = AFTER_PASS
+    numbers[TIME] = time
+    numbers[LENGTH] = size
+    if counts[ALONG] != 0:
+        copy_row(counts, table, NOW, START)
+        remember(counts, numbers, table, time)
+        follow_polynomial(counts, numbers, table, time, size)
+        if counts[CORRECTS] != 0:
+            give_back(counts, table)
+    return PASS
+
+
+def give_back(counts, table):
+    """Correct the course of power bonds by what their integrals lacked over the last step."""
+    n = counts[SIZE]
+    for k in range(n):
+        start = table[START * n + k]
+        middle = table[MIDDLE * n + k]
+        lacked = 0.0
+        if counts[CORRECTS] > 1 and table[WANTED * n + k] != 0.0:
+            lacked = 0.5 * (table[LAST_START * n + k] + start) - table[LAST_MIDDLE * n + k]
+        table[LAST_START * n + k] = start
+        table[LAST_MIDDLE * n + k] = middle
+        table[MIDDLE * n + k] = middle + lacked
+    counts[CORRECTS] = 2
+
+
+def adapt_exchanges(counts, numbers, table, bonds, time, size):
+    """As many exchanges along lines as the tolerance needs."""
+    if counts[PHASE] == BEGIN:
+        if numbers[NEXT] == math.inf:
+            # held inputs err by the first power of its length: once, so that the run's error is of the second
+            numbers[NEXT] = FIRST_PART * min(1.0, 10.0 * math.sqrt(numbers[TOLERANCE])) * size
+        numbers[REACHED] = time
+        numbers[STEP_END] = time + size
+    elif counts[PHASE] == AFTER_PASS:
+        error = math.inf
+        if counts[DISCARDED] == 0:
+            if counts[COUNT] < counts[REPEATS] and judge(counts, numbers, table, GUESS, NOW) > 0.1:
+                counts[COUNT] += 1
+                counts[AGAIN] += 1
+                copy_row(counts, table, NOW, GUESS)
+                follow_guess(counts, numbers, table)
+                return RESTORE | PASS
+            error = error_of_exchange(counts, numbers, table, bonds, size)
+        counts[DISCARDED] = 0
+        if learn_from(counts, numbers, table, error):
+            counts[PHASE] = AFTER_RESTORE
+            return RESTORE
+    if counts[PHASE] != BEGIN and numbers[NEXT] < SMALLEST_PART * size:
+        return FAILED
+    if numbers[REACHED] >= numbers[STEP_END]:
+        return FINISHED
+    begin_exchange(counts, numbers, table)
+    counts[PHASE] = AFTER_PASS
+    return (SAVE | PASS) if counts[GOES_BACK] != 0 else PASS
+
+
+def begin_exchange(counts, numbers, table):
+    """The next exchange, along the line through the last two."""
+    time = numbers[REACHED]
+    numbers[TIME] = time
+    numbers[LENGTH] = stop_of(numbers, next_length(numbers)) - time
+    copy_row(counts, table, NOW, START)
+    remember(counts, numbers, table, time)
+    extrapolate(counts, numbers, table, time + numbers[LENGTH], EXPECTED)
+    copy_row(counts, table, EXPECTED, GUESS)
+    follow_guess(counts, numbers, table)
+    counts[COUNT] = 0
+
+
+def error_of_exchange(counts, numbers, table, bonds, size):
+    """Of what was expected against what came out, over its tolerance."""
+    error = 0.0
+    if counts[BY_ENERGY] != 0:
+        error = judge_energy(counts, numbers, table, bonds, EXPECTED, NOW)
+    else:
+        error = judge(counts, numbers, table, EXPECTED, NOW)
+        if counts[POINTS] > 1 and error < math.inf:
+            return hold_error(counts, numbers, table, error)
+    if counts[POINTS] > 1:
+        return error
+    # Held inputs err by what the interface moves, or jumps: what counts is for how long.
+    return error * min(1.0, numbers[LENGTH] / (HELD_PART * size))
+
+
+def learn_from(counts, numbers, table, error):
+    """What follows from the error of an exchange; whether it is taken back. If not, time goes on."""
+    length = next_length(numbers)  # as it was chosen, not the difference of two times
+    stop = stop_of(numbers, length)
+    adapt(counts, numbers, length, error, stop == numbers[STEP_END])
+    counts[IN_A_ROW] = counts[IN_A_ROW] + 1 if error > 1.0 else 0
+    is_jump = stays(numbers, length, stop, error) or counts[IN_A_ROW] >= STUBBORN
+    if counts[POINTS] > 1 and (is_jump or JUMP < error < math.inf):
+        counts[POINTS] = 0
+        numbers[NEXT] = length  # held, it may be short enough
+    if error > 1.0 and counts[GOES_BACK] != 0:
+        return True
+    if counts[POINTS] > 1 and error <= 1.0:
+        learn_rates(counts, numbers, table)
+    else:
+        forget_changes(counts, table)
+    numbers[REACHED] = stop
+    return False
+
+
+def stays(numbers, length, stop, error):
+    """Whether the tolerance is missed as before, where an exchange twice as long missed it.
+
+    Exchanges that end before a jump may stand meanwhile: what was missed counts until time has passed it.
+    """
+    if error <= 1.0:
+        if stop >= numbers[MISSED_STOP]:
+            numbers[MISSED_LENGTH] = 0.0
+        return False
+    is_known = numbers[MISSED_LENGTH] > 0.0
+    if is_known and length > 0.5 * numbers[MISSED_LENGTH]:
+        return False
+    found = is_known and STAYS * numbers[MISSED_ERROR] < error < math.inf
+    numbers[MISSED_STOP] = stop
+    numbers[MISSED_LENGTH] = length
+    numbers[MISSED_ERROR] = error
+    return found

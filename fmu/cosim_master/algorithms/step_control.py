@@ -1,0 +1,102 @@
+"""How long the next exchange may be, from the error of the last one: kernel functions."""
+
+from __future__ import annotations
+
+import math
+
+from cosim_master.algorithms.exchange_layout import (
+    ABSOLUTE,
+    ALLOWED,
+    LENGTH,
+    NEXT,
+    PAST_TIMES,
+    POINTS,
+    REACHED,
+    REJECTED,
+    SIZE,
+    STEP_END,
+    TAKEN,
+    TOLERANCE,
+    WORST,
+)
+
+SAFETY, MOST_GROWTH, LEAST_SHRINK = 0.9, 2.0, 0.2
+
+
+def next_length(numbers):
+    """Length of the next exchange, s; two equal ones instead of one and a sliver."""
+    rest = numbers[STEP_END] - numbers[REACHED]
+    wanted = numbers[NEXT]
+    if wanted >= 0.99 * rest:
+        return rest
+    if wanted > 0.5 * rest:
+        return 0.5 * rest
+    return wanted
+
+
+def stop_of(numbers, length):
+    """Where an exchange of this length ends, s: exactly at the end of the communication step, if there."""
+    if length == numbers[STEP_END] - numbers[REACHED]:
+        return numbers[STEP_END]
+    return numbers[REACHED] + length
+
+
+def judge(counts, numbers, table, one, other):
+    """The largest difference of two rows over its tolerance; infinite when it is not finite."""
+    n = counts[SIZE]
+    largest = 0.0
+    counts[WORST] = -1
+    for k in range(n):
+        a = table[one * n + k]
+        b = table[other * n + k]
+        ratio = abs(a - b) / (numbers[TOLERANCE] * max(abs(a), abs(b)) + table[ALLOWED * n + k])
+        if not ratio < math.inf:
+            ratio = math.inf
+        if counts[WORST] < 0 or ratio > largest:
+            counts[WORST] = k
+            largest = ratio
+    return largest
+
+
+def judge_energy(counts, numbers, table, bonds, given, found):
+    """The largest energy that an exchange created in a power bond, over its tolerance."""
+    n = counts[SIZE]
+    size = numbers[LENGTH]
+    largest = 0.0
+    for i in range(bonds.shape[0] // 2):
+        one = bonds[2 * i]
+        other = bonds[2 * i + 1]
+        taken = table[given * n + one] * table[found * n + other]
+        left = table[found * n + one] * table[given * n + other]
+        allowed = numbers[ABSOLUTE] + numbers[TOLERANCE] * size * max(abs(taken), abs(left))
+        ratio = size * abs(taken - left) / allowed
+        if not ratio < math.inf:
+            ratio = math.inf
+        largest = max(largest, ratio)
+    return largest
+
+
+def adapt(counts, numbers, length, error, at_end):
+    """Choose the next length after an exchange with this error (over the tolerance).
+
+    A line through points `before` apart errs by h (h + before) u'' / 2 over an exchange by h.
+    """
+    most = MOST_GROWTH * length
+    before = 0.0
+    after = 0.0
+    if counts[POINTS] > 1:
+        before = numbers[PAST_TIMES + 1] - numbers[PAST_TIMES]
+        after = length if error <= 1.0 else before
+    factor = 0.0
+    if error < math.inf:
+        goal = SAFETY * SAFETY * (1.0 + before / length) / max(error, 1e-9)
+        part = 0.5 * after / length
+        factor = math.sqrt(part * part + goal) - part
+    if error <= 1.0:
+        counts[TAKEN] += 1
+        # One that the end made short says nothing against a longer one.
+        if at_end and numbers[NEXT] < math.inf:
+            most = max(most, numbers[NEXT])
+    else:
+        counts[REJECTED] += 1
+    numbers[NEXT] = min(most, max(LEAST_SHRINK, factor) * length)

@@ -1,0 +1,160 @@
+"""The calls of a Model Exchange FMU, from compiled code.
+
+A component has one array of integers, its *control block*: which instance it has now, and the buffers of
+variables between it and us. The State holds no address: a kernel function gets that of the block. What is
+called in continuous-time mode, and what an answer means, stands in `instance_calls`.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cosim.kit import call_with_array, foreign
+from cosim_fmi.model_exchange.instance_calls import (
+    DEFINED,
+    FAILED,
+    LAZY,
+    OK,
+    RATES_AT,
+    STATES,
+    STATES_AT,
+    STOPPED,
+    UNDEFINED,
+    WANTS_EVENT,
+    answer,
+    complete,
+    compute,
+    is_bad,
+    note_fault,
+    put_point,
+)
+from cosim_fmi.model_exchange.instance_calls import HANDLE as INSTANCE_HANDLE
+from cosim_fmi.model_exchange.instance_calls import INDICATORS as INSTANCE_INDICATORS
+from cosim_fmi.model_exchange.instance_calls import INDICATORS_AT as INSTANCE_INDICATORS_AT
+from cosim_fmi.model_exchange.instance_calls import SIZE as INSTANCE_SIZE
+
+integers_at, reals_at = foreign.integers_at, foreign.reals_at
+
+(
+    INSTANCE,  # address of the block of `instance_calls`; 0: there is no instance
+    EPOCH,  # number of the last event mode: it names what the instance holds besides time, states and inputs
+    LOOSE,  # 1: that is nothing, so that any epoch will do
+    INPUTS, INPUTS_AT, INPUT_CALLS, OUTPUTS_AT, OUTPUT_CALLS,
+    RESTORE, KEPT_AT, KEPT,  # the function that goes back to a saved state; epochs and states that are kept
+    SIZE,
+) = range(12)  # fmt: skip
+REAL = 8
+CALL = 6
+"""Words of the call that writes an input, or reads outputs (`Access.words`)."""
+
+
+def has_instance(live, epoch):
+    """Whether this State has been initialized with an FMU; before, its outputs are 0.
+
+    Raises
+    ------
+    ValueError
+        It has, and that FMU is gone.
+    """
+    if epoch != 0 and integers_at(int(live), SIZE)[INSTANCE] == 0:
+        raise ValueError("this State is that of a run whose FMU is gone: initialize the simulation again")
+    return epoch != 0
+
+
+def move_to(live, t, z, scale, epoch):
+    """Make time and states those of this point.
+
+    Raises
+    ------
+    ValueError
+        The State belongs to another run, or the FMU refuses.
+    """
+    block = integers_at(int(live), SIZE)
+    instance = integers_at(block[INSTANCE], INSTANCE_SIZE)
+    if instance[FAILED] != 0:
+        raise ValueError("a call of the FMU has failed")
+    if block[EPOCH] != epoch and block[LOOSE] == 0 and not go_back(live, epoch):
+        raise ValueError(
+            "this State is not that of the run that the FMU is in, or lies before an event that it does not "
+            "go back over: an FMU serves one run, and goes back as far as its states are kept"
+        )
+    count = instance[STATES]
+    states = reals_at(instance[STATES_AT], count)
+    for i in range(count):
+        states[i] = z[i] * scale[i]
+    if put_point(block[INSTANCE], t) != OK:
+        raise ValueError("a call of the FMU has failed")
+
+
+def go_back(live, epoch):
+    """Put the FMU back to what it was after that event mode; whether that is kept."""
+    block = integers_at(int(live), SIZE)
+    instance = integers_at(block[INSTANCE], INSTANCE_SIZE)
+    kept = integers_at(block[KEPT_AT], 2 * block[KEPT])
+    for i in range(block[KEPT]):
+        if kept[2 * i] == epoch:
+            handle = instance[INSTANCE_HANDLE]
+            status = call_with_array(block[RESTORE], handle, kept[2 * i + 1], 0, 0, 0)
+            if is_bad(status):
+                raise ValueError("the FMU refuses to go back to a state that it has saved")
+            block[EPOCH] = epoch
+            instance[STOPPED] = 0
+            return True
+    return False
+
+
+def write_input(live, index, value):
+    """Write one input."""
+    block = integers_at(int(live), SIZE)
+    if integers_at(block[INSTANCE], INSTANCE_SIZE)[STOPPED] != 0:
+        return
+    reals_at(block[INPUTS_AT] + REAL * index, 1)[0] = value
+    make_call(live, block[INPUT_CALLS], index, index)
+
+
+def make_call(live, calls, index, number):
+    """Make one of the calls that lie there; `number` says which access it is."""
+    words = integers_at(calls + 8 * CALL * index, CALL)
+    status = call_with_array(words[0], words[1], words[2], words[3], words[4], words[5])
+    if is_bad(status):
+        note_fault(integers_at(int(live), SIZE)[INSTANCE], -1 - number, status)
+        raise ValueError("a call of the FMU has failed")
+
+
+def completed_step(live):
+    """Tell that an integrator step has ended at this point; whether event mode, or the end, is wanted."""
+    at = integers_at(int(live), SIZE)[INSTANCE]
+    if complete(at) != OK:
+        raise ValueError("a call of the FMU has failed")
+    instance = integers_at(at, INSTANCE_SIZE)
+    return instance[STOPPED] != 0 or instance[WANTS_EVENT] != 0
+
+
+def read_outputs(live, group):
+    """Read the outputs of a group into their buffer."""
+    block = integers_at(int(live), SIZE)
+    if integers_at(block[INSTANCE], INSTANCE_SIZE)[LAZY] != 0 and compute(block[INSTANCE]) != OK:
+        raise ValueError("a call of the FMU has failed")
+    make_call(live, block[OUTPUT_CALLS], group, block[INPUTS] + group)
+
+
+def output(live, index):
+    """An output that has been read."""
+    block = integers_at(int(live), SIZE)
+    return reals_at(block[OUTPUTS_AT] + REAL * index, 1)[0]
+
+
+def read_rates(live, t, scale, z_dot, indicators):
+    """Derivatives of the states and event indicators; NaN where they are not defined."""
+    at = integers_at(int(live), SIZE)[INSTANCE]
+    if answer(at, t) != OK:
+        raise ValueError("a call of the FMU has failed")
+    instance = integers_at(at, INSTANCE_SIZE)
+    rates = reals_at(instance[RATES_AT], instance[STATES])
+    for i in range(instance[STATES]):
+        z_dot[i] = rates[i] / scale[i]
+    if instance[STATES] == 0:  # then this says that indicators are not defined
+        z_dot[0] = math.nan if instance[UNDEFINED] != DEFINED else 0.0
+    found = reals_at(instance[INSTANCE_INDICATORS_AT], instance[INSTANCE_INDICATORS])
+    for i in range(instance[INSTANCE_INDICATORS]):
+        indicators[i] = found[i]

@@ -1,0 +1,256 @@
+"""The instance of an FMU that runs as a component of a model."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import itertools
+import logging
+import secrets
+from collections.abc import Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_fmi.instances.fmu_state import FmuState
+from cosim_fmi.model_exchange.instance_calls import LAZY
+from cosim_fmi.variables.access import Access
+from cosim_master.component import calls
+from cosim_master.model_exchange.fmu_model import FmuModel
+from cosim_master.model_exchange.model_exchange_system import scales
+from cosim_master.participants.instance_participant import InstanceParticipant
+
+log = logging.getLogger("cosim.fmu")
+_epochs = itertools.count(secrets.randbits(48))
+"""Numbers of event modes: no other process has the same."""
+
+
+class NotKeptError(cosim.FmuError):
+    """An FMU that declares that it saves its state does not do so in continuous-time mode."""
+
+
+class RunningFmu(InstanceParticipant):
+    """An instance in continuous-time mode, and the control block by which compiled code calls it.
+
+    Parameters
+    ----------
+    path : str
+    name : str
+    inputs : sequence of str
+        Continuous ones, in the order of the control block.
+    groups : sequence of sequence of str
+        Continuous outputs, those together that are read at once.
+    block : ndarray of int
+        See `calls`; filled by `start`.
+    follows : mapping of str to sequence of str
+        For each output the inputs that it is evaluated after.
+    kept_events : int
+        Over so many of its events it goes back, if it saves its state.
+    """
+
+    _interface_wanted: ClassVar[str] = "ModelExchange"
+
+    def __init__(
+        self,
+        path: Any,
+        name: str,
+        inputs: Sequence[str],
+        groups: Sequence[Sequence[str]],
+        block: NDArray[np.int64],
+        follows: Mapping[str, Sequence[str]],
+        kept_events: int = 0,
+    ) -> None:
+        super().__init__(path, name)
+        self._kept_states: dict[int, FmuState] = {}
+        self._table = np.zeros((max(0, kept_events), 2), dtype=np.int64)  # epoch, address of the state
+        self._seen = 0  # the epoch that Python's half of the instance is in
+        self.inputs, self.groups, self.block, self.follows = tuple(inputs), groups, block, follows
+        self.outputs = tuple(name for group in groups for name in group)
+        self._buffers: list[Any] = []
+        self._calls_made: list[Access] = []  # inputs, then groups of outputs
+        self.model: Any = None  # FmuModel
+
+    def start(
+        self, time: float, values: Mapping[str, Any], inputs: Sequence[float], tolerance: float | None
+    ) -> tuple[Sequence[float], float]:
+        """Instantiate and initialize at `time` (s); the continuous states, and the next time event."""
+        given = dict(values) | dict(zip(self.inputs, inputs, strict=True))
+        settable = self.describe().settable or frozenset()
+        self.initialize(time, None, {n: v for n, v in given.items() if n in settable}, tolerance)
+        self._first = time, inputs
+        self.exit_initialization()
+        return self._begun[:2]
+
+    def _begin(self) -> None:
+        interface = self._read_interface()
+        sizes = self._instance.sizes() or (interface.states, interface.indicators)
+        if sizes != (interface.states, interface.indicators):
+            declared = f"{interface.states} states and {interface.indicators} event indicators"
+            raise self._error(f"its description has {declared}, the instance {sizes[0]} and {sizes[1]}")
+        self._guard(self._clocks.begin, self._first[0])
+        access = Access(self._instance, self.inputs, interface.elements, "Set") if self.inputs else None
+        self.model = FmuModel(
+            *(self._instance, *sizes, access, self._clocks, self._tick), interface.wants_steps
+        )
+        self._begun = self._guard(self.model.leave_event_mode, self._first[0])
+        self._fill(sizes[1])
+        self._check_dependencies()
+        if sizes[0] and self.outputs:
+            outputs = self._access(self.outputs)
+            self.model.block.words[LAZY] = int(self._guard(self.model.shows_states_late, outputs.read))
+            self.model.forget()
+
+    def _fill(self, indicators: int) -> None:
+        """Write the control block."""
+        instance, block, interface = self._instance, self.block, self._read_interface()
+        library = instance.library
+        assert self.model.evaluation.address  # from now on the buffers have their places
+        buffers = {
+            calls.INPUTS_AT: (ctypes.c_double * max(1, len(self.inputs)))(*self._first[1]),
+            calls.OUTPUTS_AT: (ctypes.c_double * max(1, len(self.outputs)))(),
+        }
+        elements = interface.elements
+        rows = []  # an array is written whole with each of its elements
+        for name in self.inputs:
+            same = elements[name].reference
+            whole = [n for n in self.inputs if elements[n].size > 1 and elements[n].reference == same]
+            rows.append(whole or [name])
+        buffers[calls.INPUT_CALLS] = self._calls("Set", rows, self.inputs, buffers[calls.INPUTS_AT])
+        buffers[calls.OUTPUT_CALLS] = self._calls("Get", self.groups, self.outputs, buffers[calls.OUTPUTS_AT])
+        self._buffers += buffers.values()
+        for place, buffer in buffers.items():
+            block[place] = ctypes.addressof(buffer)
+        block[calls.INPUTS] = len(self.inputs)
+        block[calls.LOOSE] = int(interface.restores_by_states and not indicators)
+        block[calls.INSTANCE] = self.model.block.address
+        if not self._read_interface().description.can_restore or block[calls.LOOSE]:
+            self._table = self._table[:0]
+        if len(self._table):
+            block[calls.RESTORE] = library.address(instance.state_functions["set"])
+            block[calls.KEPT_AT], block[calls.KEPT] = self._table.ctypes.data, len(self._table)
+        self.next_epoch()
+
+    def _calls(self, verb: str, rows: Sequence[Sequence[str]], names: Sequence[str], values: Any) -> Any:
+        """The calls that write or read the variables of each row, whose values lie as the names do."""
+        words = []
+        for row in rows:
+            access = Access(self._instance, row, self._read_interface().elements, verb)
+            self._calls_made.append(access)
+            words += access.words(ctypes.addressof(values) + calls.REAL * names.index(row[0]))
+        return (ctypes.c_int64 * max(1, len(words)))(*words)
+
+    def next_epoch(self) -> int:
+        """The instance has been in event mode: States from before fit no more, but for what is kept."""
+        self.block[calls.EPOCH] = self._seen = next(_epochs)
+        if len(self._table) and not self.model.asked_to_stop:
+            try:
+                token = self.save()
+            except cosim.FmuError as error:
+                raise NotKeptError(str(self.path), f"{error}: give the part kept_events = 0") from error
+            token.more = self._clocks.save()
+            place = len(self._kept_states)
+            if place == len(self._table):  # the oldest is given up
+                oldest = next(iter(self._kept_states))
+                place = int(np.flatnonzero(self._table[:, 0] == oldest)[0])
+                self._kept_states.pop(oldest).free()
+            self._kept_states[self._seen] = token
+            self._table[place] = self._seen, token.saved.pointer.value
+        return self.epoch
+
+    def go_to(self, epoch: int) -> bool:
+        """Let the instance be what it was after that event mode; whether it can be.
+
+        Compiled code may have put it there already: then what Python knows of it follows.
+        """
+        if epoch == self._seen and epoch == self.epoch:
+            return True
+        if self.block[calls.LOOSE]:
+            return True
+        token = self._kept_states.get(epoch)
+        if token is None:
+            return False
+        if epoch != self.epoch:
+            self.restore(token)
+        self._instance.mode = token.saved.mode
+        self._clocks.restore(token.more)
+        self.model.asked_to_stop = False
+        self.model.forget()
+        self.block[calls.EPOCH], self._seen = epoch, epoch
+        return True
+
+    @property
+    def epoch(self) -> int:
+        """The number of the last event mode."""
+        return int(self.block[calls.EPOCH])
+
+    def handle_event(
+        self, time: float, states: Sequence[float], inputs: Sequence[float], discrete: Mapping[str, float]
+    ) -> tuple[Sequence[float], float, bool]:
+        """Event mode, with discrete inputs that have changed; see `FmuModel.leave_event_mode`."""
+        write = functools.partial(self._write_discrete, discrete) if discrete else None
+        found: tuple[Sequence[float], float, bool] = self._guard(
+            self.model.handle_event, time, states, inputs, write
+        )
+        self.next_epoch()
+        return found
+
+    def scales(self) -> tuple[float, ...]:
+        """In what the model keeps the states."""
+        found: tuple[float, ...] = self._guard(scales, self.model)
+        return found
+
+    def explain_failure(self) -> Exception | None:
+        """What has failed in the last evaluation, or what is not defined there, as an error of this FMU."""
+        if self.model is None:
+            return None
+        found = self.model.block.failure(self._calls_made)
+        return None if found is None else self._failure(found)
+
+    def wish_to_stop(self) -> cosim.EventStatus | None:
+        """What a handler answers where the FMU has asked for the end of the run."""
+        if not self.model.asked_to_stop:
+            return None
+        return cosim.EventStatus.reached_termination(self._why_it_stops())
+
+    def _check_dependencies(self) -> None:
+        """Refuse an FMU whose outputs follow inputs that its description does not name for them.
+
+        It would be evaluated in the wrong order, with old values.
+        """
+        if not self.inputs or not self.outputs:
+            return
+        inputs, outputs = self._access(self.inputs), self._access(self.outputs)
+        first = np.array(self._first[1], dtype=float)
+        inputs.write(first)
+        before = np.array(outputs.read(), dtype=float)
+        hidden: dict[str, list[str]] = {}
+        for i, name in enumerate(self.inputs):
+            moved = first.copy()
+            moved[i] += max(1.0, abs(first[i])) * 2.0**-10
+            inputs.write(moved)
+            after = np.array(outputs.read(), dtype=float)
+            for j in np.flatnonzero((after != before) & np.isfinite(after)):
+                if name not in self.follows[self.outputs[j]]:
+                    hidden.setdefault(self.outputs[j], []).append(name)
+        inputs.write(first)
+        if hidden:
+            listed = ", ".join(f"{output} = {needs}" for output, needs in hidden.items()).replace("'", '"')
+            raise self._error(
+                "outputs follow inputs that the model description does not name: give the part "
+                f"feedthrough = {{ {listed} }}"
+            )
+
+    def step(self, time: float, size: float) -> float:
+        """Refused: the integrator of the model takes the steps."""
+        raise self._error("is a part of a model, whose integrator takes the steps")
+
+    def close(self) -> None:
+        """Terminate, free, unload; that it did not end as it should is logged, since results are whole."""
+        self.block[calls.INSTANCE] = self.block[calls.KEPT] = 0
+        self._kept_states.clear()
+        self.model = None
+        super().close()
+        if why := self.close_error():
+            log.warning("it did not end as it should: %s", why)

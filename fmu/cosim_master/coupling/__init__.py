@@ -1,0 +1,1 @@
+"""The data of a coupling, checked before a run: connections, order, loops, bonds, communication points."""

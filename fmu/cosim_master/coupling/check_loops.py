@@ -1,0 +1,122 @@
+"""Closed loops of direct feedthrough: which a master algorithm can deal with."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import cosim
+from cosim.kit import FeedthroughLoop, ParticipantDescription
+from cosim_master.coupling.feedthrough import (
+    Port,
+    feedthrough_loops,
+    instant_graph,
+    is_assumed,
+    looped_outputs,
+    path_text,
+)
+from cosim_master.coupling.graph import closed_path
+from cosim_master.coupling.link import Link
+from cosim_master.coupling.wiring_problem import WiringProblem, problem
+
+Descriptions = Mapping[str, ParticipantDescription]
+
+
+def check_loops(
+    descriptions: Descriptions,
+    links: Sequence[Link],
+    step_multiple: Mapping[str, int],
+    algorithm: cosim.MasterAlgorithm,
+    *,
+    is_probed: bool,
+    joint: Sequence[str] = (),
+) -> list[WiringProblem]:
+    """A problem for each loop that the algorithm can neither order nor iterate.
+
+    Parameters
+    ----------
+    descriptions : mapping of str to ParticipantDescription
+    links : sequence of Link
+    step_multiple : mapping of str to int
+        Participants that step once in so many communication steps.
+    algorithm : MasterAlgorithm
+        That exchanges within a step.
+    is_probed : bool
+        Whether it is known that these loops are real; else those that can be looked into are let pass.
+    joint : sequence of str
+        Participants that step as one.
+    """
+    graph = instant_graph(descriptions, links, known_only=True)
+    found = []
+    for loop in feedthrough_loops(descriptions, links, joint):
+        inside = [port for port in graph if ".".join(port) in loop.values or port[0] in loop.participants]
+        paths = (closed_path(graph, [port, *graph]) for port in inside)
+        path = next((p for p in paths if any(name not in joint for name, _ in p)), [])
+        if not is_probed and doubtful_outputs(descriptions, links).keys() & set(path):
+            continue
+        reason = _refusal(loop, descriptions, step_multiple, algorithm)
+        if reason:
+            name, output = next(
+                port for port in path if descriptions[port[0]].variables[port[1]].causality != "input"
+            )
+            text = (
+                "direct feedthrough closes a loop, which no order of the participants resolves: "
+                f"{path_text(path)}. It cannot be iterated: {reason}. "
+                f"To take {name}.{output} one step late, write feedthrough = {{ {_key(output)} = [] }} in "
+                f"[participants.{name}]; or take "
+                '"jacobi", where all values are one step late'
+            )
+            found.append(problem(("master", "algorithm"), text))
+    return found
+
+
+def doubtful_outputs(descriptions: Descriptions, links: Sequence[Link]) -> dict[Port, list[str]]:
+    """Outputs on loops that may not be there, and the inputs on these loops that they may not depend on.
+
+    Only where the participant lets it be found out: it restores its state, or has derivatives.
+    """
+    found: dict[Port, list[str]] = {}
+    outputs = {link.start for link in links}
+    for members in looped_outputs(descriptions, links, known_only=False):
+        for name, variable in members:
+            description = descriptions[name]
+            doubtful = variable in description.possible_feedthrough or is_assumed(description, variable)
+            if (name, variable) in outputs and doubtful and _shows(description):
+                found[name, variable] = [v for n, v in members if n == name and (n, v) not in outputs]
+    return found
+
+
+def unknown_outputs(descriptions: Descriptions, links: Sequence[Link]) -> list[Port]:
+    """Outputs on loops of which it is not known what they depend on."""
+    outputs = {link.start for link in links}
+    return [
+        (name, variable)
+        for members in looped_outputs(descriptions, links, known_only=False)
+        for name, variable in members
+        if (name, variable) in outputs and is_assumed(descriptions[name], variable)
+    ]
+
+
+def _shows(description: ParticipantDescription) -> bool:
+    return description.can_restore or description.has_derivatives
+
+
+def _refusal(
+    loop: FeedthroughLoop,
+    descriptions: Descriptions,
+    step_multiple: Mapping[str, int],
+    algorithm: cosim.MasterAlgorithm,
+) -> str:
+    if not algorithm.solves_loops:
+        return f"{type(algorithm).__name__} with these options does not iterate"
+    fixed = [name for name in loop.participants if not descriptions[name].can_restore]
+    if fixed:
+        return f"{', '.join(fixed)} cannot save and restore {'its' if len(fixed) == 1 else 'their'} state"
+    slow = [name for name in loop.participants if step_multiple.get(name, 1) > 1]
+    if slow:
+        return f"{', '.join(slow)} has a longer communication step than the others"
+    return "" if loop.values else "none of its values is a real number"
+
+
+def _key(name: str) -> str:
+    """A key of TOML."""
+    return name if name.replace("_", "").replace("-", "").isalnum() and name.isascii() else f'"{name}"'

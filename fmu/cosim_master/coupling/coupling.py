@@ -1,0 +1,99 @@
+"""The data of a coupling: what a run is made of."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import cosim
+from cosim.kit import FeedthroughLoop, ParticipantDescription
+from cosim_master.coupling.derived_signal import DerivedSignal
+from cosim_master.coupling.link import Link
+
+INSIDE = ("nothing", "events", "steps")
+"""What may be recorded between the communication points."""
+
+
+class Coupling:
+    """Participants and their connections, checked and ordered; whoever runs or writes it needs no more.
+
+    Attributes
+    ----------
+    participants : dict of str to Participant
+    descriptions : dict of str to ParticipantDescription
+    links : list of Link
+        What is exchanged at communication points.
+    parameter_links : list of Link
+        What is passed once, in initialization.
+    joint : JointSystem or None
+        The participants that are solved as one system.
+    bonds : list of (Link, Link)
+    order : list of str
+        In which the participants are stepped.
+    loops : list of FeedthroughLoop
+        Closed loops of direct feedthrough, which the algorithm iterates.
+    unreadable_before_step : frozenset of str
+        Participants that refuse to be read between setting and stepping.
+    start_values : dict of str to dict
+        Of each participant by name, in the units of its variables.
+    tolerances : dict of str to float or None
+    feedthrough : dict of str to object
+        What the user says of it.
+    step_multiple : dict of str to int
+        Participants with a longer step, in communication steps.
+    algorithm : MasterAlgorithm or None
+    options : dict of str to object
+        Of the algorithm, as given.
+    start, step : float
+        s
+    until : float or None
+        Where a run ends unless told, s.
+    tolerance : float or None
+    threads : int
+    derived : dict of str to DerivedSignal
+        What results show beside the variables: what the connectors of an SSP's own system give.
+    findings : list of Problem
+        Offences of an SSP against the standard, which were read nevertheless.
+    ssp : SspCoupling or None
+        What it was read from.
+    """
+
+    participants: dict[str, Any]
+    descriptions: dict[str, ParticipantDescription]
+    links: list[Link]
+    parameter_links: list[Link]
+    joint: Any
+    bonds: list[tuple[Link, Link]]
+    order: list[str]
+    loops: list[FeedthroughLoop]
+    unreadable_before_step: frozenset[str]
+    start_values: dict[str, dict[str, Any]]
+    tolerances: dict[str, float | None]
+    feedthrough: dict[str, Any]
+    step_multiple: dict[str, int]
+    algorithm: cosim.MasterAlgorithm | None
+    options: Mapping[str, Any]
+    start: float
+    step: float
+    until: float | None
+    tolerance: float | None
+    threads: int
+    derived: Mapping[str, DerivedSignal]
+    findings: Sequence[cosim.Problem]
+    ssp: Any
+
+    def read_from(
+        self, ssp: Any, findings: Sequence[cosim.Problem], derived: Mapping[str, DerivedSignal]
+    ) -> None:
+        """Note the SSP that it was made of, its offences, and what its own connectors show."""
+        self.__dict__.update(ssp=ssp, findings=findings, derived=derived)
+
+    @property
+    def inner_links(self) -> list[Link]:
+        """Connections between participants that are solved as one system."""
+        return [] if self.joint is None else self.joint.links
+
+    @property
+    def all_links(self) -> list[Link]:
+        """All connections: those of the exchange, of a joint system, and those that are passed once."""
+        return [*self.links, *self.inner_links, *self.parameter_links]

@@ -1,0 +1,1 @@
+"""Communication steps: programs of operations, which one interpreter runs over arrays."""

@@ -1,0 +1,403 @@
+"""The communication steps of a run, taken by the interpreter of exchanges."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+
+import cosim
+from cosim_master.abilities import NativeCalls
+from cosim_master.algorithms import exchange_layout as layout
+from cosim_master.algorithms.exchange_layout import ADVANCE
+from cosim_master.algorithms.exchange_memory import ExchangeMemory
+from cosim_master.algorithms.programmed_algorithm import Call
+from cosim_master.coupling.communication_points import CommunicationPoints
+from cosim_master.coupling.step_discarded import StepDiscardedError
+from cosim_master.exchange import run_exchanges
+from cosim_master.exchange.algorithm_arrays import AlgorithmArrays
+from cosim_master.exchange.called_in_python import CalledInPython
+from cosim_master.exchange.coupled_participants import CoupledParticipants
+from cosim_master.exchange.exchange_arrays import ANSWER, ANSWERED
+from cosim_master.exchange.exchange_face import ExchangeFace
+from cosim_master.exchange.exchange_machine import ExchangeMachine, words_of
+from cosim_master.exchange.exchange_programs import ExchangePrograms
+from cosim_master.exchange.native_participants import native_participants, shows_tables
+from cosim_master.exchange.number_function import number_function
+from cosim_master.exchange.operations_in_python import OperationsInPython
+from cosim_master.exchange.run_rows import RunRows
+from cosim_master.exchange.run_values import RunValues
+from cosim_master.exchange.steps_together import StepsTogether
+from cosim_master.exchange.threaded_program import ThreadedProgram, threaded_program
+from cosim_master.exchange.value_numbers import ValueNumbers
+from cosim_master.recording.recorder import Recorder
+
+SECONDS_AT_ONCE = 0.04
+"""Of wall time, between two looks at Ctrl-C and the progress."""
+MOST_VALUES_AT_ONCE = 1 << 17
+"""1 MB: what waits to be written is copied several times."""
+FEW = 200
+"""Operations that are done in plain Python before compiled code is loaded."""
+
+
+class CompiledLoop:
+    """Communication steps without Python between the calls of participants.
+
+    What is not as usual in a participant (an early return, an event, a failure) is handed over to it, and the
+    interpreter goes on after. A participant without functions of C, an algorithm that decides in Python, an
+    observer are called at their place.
+
+    Parameters
+    ----------
+    coupled : CoupledParticipants
+        Initialized, with the values at the start on its board.
+    points : CommunicationPoints
+    algorithm : MasterAlgorithm
+        Initialized.
+    face : ExchangeFace
+        What an algorithm is told that decides in Python, the same as when it was initialized.
+    recorder : Recorder
+    one_by_one : bool
+        Whether there is an observer of every communication point.
+    check : callable
+        Called from time to time in a step that takes long; raises what ends the run.
+
+    Attributes
+    ----------
+    in_python : dict of str to str
+        Participants that are called in Python, and why.
+    decides_in_python : str
+        The class of an algorithm that does; else "".
+    values : RunValues
+    """
+
+    def __init__(
+        self,
+        coupled: CoupledParticipants,
+        points: CommunicationPoints,
+        algorithm: cosim.MasterAlgorithm,
+        face: ExchangeFace,
+        recorder: Recorder,
+        one_by_one: bool,
+        check: Callable[[], None],
+    ) -> None:
+        self.coupled, self.points, self.recorder = coupled, points, recorder
+        self._check, self._one_by_one = check, one_by_one
+        programs = ExchangePrograms(algorithm, coupled)
+        self._asked = programs.asked
+        self.decides_in_python = "" if programs.asked is None else type(programs.asked).__name__
+        self._along = programs.along
+        self.machine = machine = ExchangeMachine(coupled, points, recorder.sources, self._along)
+        self._names, self._numbers = machine.names, ValueNumbers()
+        goes_back = programs.goes_back
+        flags = words_of(machine.answers, np.float64).reshape(len(self._names), ANSWER)
+        found = native_participants(coupled, points, flags[:, :ANSWERED], self._along, goes_back)
+        self.in_python = {name: calls for name, calls in found.items() if isinstance(calls, str)}
+        self._called: dict[str, CalledInPython] = {}
+        self._calls = {name: self._functions(name, calls) for name, calls in found.items()}
+        machine.call(self._calls)
+        self._face = face
+        self._algorithms = programs.arrays(machine, face)
+        machine.follow(self._algorithms)
+        for each in self._algorithms:
+            each.progress.always_watched = any(self._calls[n].always_remembered for n in each.members)
+            each.progress.watched = each.progress.always_watched
+        self._main = self._algorithms[0]
+        self.memory: ExchangeMemory = self._main.memory
+        self.values = RunValues(coupled, machine, self._numbers, self.in_python)
+        self._rows = RunRows(coupled, points, machine, self.values, self._numbers, recorder, self._along)
+        self._python = OperationsInPython(
+            *(coupled, machine, self.values, self._calls, self._called, self.in_python)
+        )
+        machine.report.ticks = bool(coupled.ticking)
+        self._at_once, self._is_limited = 1, False
+        self._discarded: tuple[cosim.CosimError, float, float] | None = None
+        self._threaded = self._threads_program()
+        self._uses_threads = False
+        operations = sum(len(each.operations) for each in self._algorithms)
+        face.bind(self)
+        self._choose_code(points.count * (3 * len(self._names) if self._asked else operations))
+
+    def _choose_program(self) -> None:
+        """Steps in threads, while that is faster."""
+        self._together.gain.look()
+        if self._threaded is None:
+            return
+        if self._together.gain.uses_threads != self._uses_threads:
+            self._uses_threads = not self._uses_threads
+            self.machine.run_program(0, self._programs[self._uses_threads])
+
+    def _choose_code(self, operations: int) -> None:
+        """Compiled functions, or where there is little to do the same in plain Python."""
+        is_long, several = operations >= FEW, self.coupled.threads.count > 1
+        asked = self._asked is not None
+        wanted: dict[Any, bool] = {
+            run_exchanges.run_steps: not asked,
+            run_exchanges.run_operation: asked or several,
+            run_exchanges.end_step: asked,
+            run_exchanges.begin_steps: several,
+            run_exchanges.take_steps: several,
+        }
+        self._run, self._operate, self._end, begin, take = (
+            number_function(function, run_exchanges.ENTRIES[function], is_long and is_wanted)
+            for function, is_wanted in wanted.items()
+        )
+        self._together = StepsTogether(self.coupled, self.machine, self._called, begin, take)
+
+    def _threads_program(self) -> ThreadedProgram | None:
+        """The exchange of the master's algorithm with several threads, where they are wanted."""
+        coupled = self.coupled
+        if coupled.threads.count < 2 or self._asked is not None:
+            return None
+        free = {name for name, told in coupled.descriptions.items() if told.steps_in_threads}
+        in_a_row = self._along or coupled.joint is not None or bool(coupled.loops)
+        found = threaded_program(self._main.operations, coupled.links, free, in_a_row)
+        if found is not None:
+            both = self._main.operations, found.operations
+            self._programs = [self._main.program_of(operations) for operations in both]
+        return found
+
+    def _functions(self, name: str, calls: NativeCalls | str) -> NativeCalls:
+        """What is called of a participant."""
+        if isinstance(calls, NativeCalls) and not shows_tables(self.coupled, name):
+            return calls
+        given = self.coupled, name, self.machine, self._numbers, self._notice, self._enter, self._limit_table
+        called = self._called[name] = CalledInPython(*given)
+        return called.calls() if isinstance(calls, str) else called.read_in_python(calls)
+
+    def show(self) -> None:
+        """Let others see the values as Python has them; `take_over_all` goes on after that."""
+        self.values.show()
+
+    def take_over_all(self) -> None:
+        """Go on after participants were used from Python, and values shown."""
+        self.values.take_over()
+        self.values.resume(self._names)
+
+    def _enter(self) -> None:
+        """A participant is called in Python in the step under way."""
+        index = int(self.machine.report.step)
+        self.coupled.begin_step(index)
+        self.coupled.time = self.machine.clock.begin
+
+    def _limit_table(self) -> None:
+        """A value has come into the table: where there are many the loop stops, and takes over its rows."""
+        if self._rows.are_crowded:
+            self.machine.report.left, self._is_limited = 0, True
+
+    def _notice(self) -> None:
+        """A participant that was called in Python has brought something about: the loop stops at the end."""
+        self.machine.report.noticed = 1
+        self._rows.watched_step = int(self.machine.report.step)
+
+    def run(self, first: int) -> int:
+        """Take steps from communication point `first` on, for some milliseconds; the point reached.
+
+        Raises
+        ------
+        CoSimulationError
+            A participant failed; everything up to the last complete step is recorded.
+        """
+        machine, report = self.machine, self.machine.report
+        self._choose_program()
+        width = machine.columns + 2
+        at_once = min(self._at_once, max(1, MOST_VALUES_AT_ONCE // width))
+        last = min(self.points.count, first + (1 if self._one_by_one or self._rows.needs_course else at_once))
+        while True:
+            self._rows.make(at_once + 2)
+            report.left, report.noticed, self._is_limited = at_once, 0, False
+            begun = perf_counter()
+            self.recorder.unfinished = self._rows.take
+            try:
+                code = self._ask(first, last) if self._asked else self._run(machine.address, first, last)
+            except BaseException:
+                self._rows.take()
+                raise
+            finally:
+                self.recorder.unfinished = None
+            spent = perf_counter() - begun
+            is_whole = code == run_exchanges.PAUSED or (
+                code == run_exchanges.DONE and last - first >= at_once
+            )
+            if is_whole and not self._is_limited and spent < SECONDS_AT_ONCE:
+                self._at_once = min(8 * at_once, int(at_once * SECONDS_AT_ONCE / spent) + 1)
+            self._rows.take()
+            if code == run_exchanges.DONE:
+                return int(report.step) + 1
+            first = int(report.step)
+            last = first + 1  # the step under way is finished at least
+            if code == run_exchanges.PAUSED:
+                self._check()
+            else:
+                self._do_what_is_asked(first, code)
+
+    def _ask(self, first: int, last: int) -> int:
+        """Steps of an algorithm that decides in Python."""
+        report, clock, coupled = self.machine.report, self.machine.clock, self.coupled
+        for index in range(first, last):
+            report.step = index
+            coupled.begin_step(index)
+            clock.begin, following = self.points.time(index), self.points.time(index + 1)
+            while True:
+                coupled.time = clock.begin
+                clock.end = coupled.next_tick(clock.begin, following)
+                size = clock.end - clock.begin
+                assert self._asked is not None
+                coupled.guarded_algorithm(self._asked, self._asked.step, self._face, clock.begin, size)
+                if not clock.end < following:
+                    break
+                self._end_part(index)
+                clock.begin = clock.end
+            self._rows.make_room()
+            self._end(self.machine.address)
+            if report.noticed or report.left <= 0 or self._rows.watched_step == index:
+                break
+        return run_exchanges.DONE
+
+    def operate(self, call: int, name: str) -> None:
+        """Do one operation of an exchange for a participant, for an algorithm that decides in Python."""
+        machine, report = self.machine, self.machine.report
+        if call in (ADVANCE, layout.DRIVE):
+            self._rows.make_room()
+        code = self._operate(machine.address, call, machine.number.get(name, 0))
+        if code != run_exchanges.DONE:
+            index = int(report.step)
+            self._rows.watched_step = index
+            self._python.do(index, self.memory, (call, name), code, int(report.status))
+
+    def advance_together(self, names: Sequence[str]) -> bool:
+        """Step participants at the same time for such an algorithm, if threads are worth it here."""
+        coupled = self.coupled
+        if coupled.threads.count < 2 or len(names) < 2 or not self._together.gain.uses_threads:
+            return False
+        for name in names:
+            for member in coupled.units[name][1:]:
+                self.operate(layout.DRIVE, member)
+        self._rows.make_room()
+        index = int(self.machine.report.step)
+        unusual = self._together.take(names)
+        for name in names:
+            if name in unusual:
+                self._rows.watched_step = index
+                self._python.do(index, self.memory, (ADVANCE, name), *unusual[name])
+            else:
+                self._tell(name)
+        return True
+
+    def _do_what_is_asked(self, index: int, code: int) -> None:
+        """What the interpreter has left to Python in the communication step `index`."""
+        report, coupled = self.machine.report, self.coupled
+        algorithm = self._algorithms[report.algorithm]
+        programmed, progress = algorithm.programmed, algorithm.progress
+        if code == run_exchanges.CUTS:
+            self._cut(index)
+            return
+        if programmed is not None and code == run_exchanges.NOT_SETTLED:
+            raise self._complaint(algorithm.memory) or programmed.failure(
+                algorithm.exchange, self.machine.clock.begin
+            )
+        if programmed is not None and code == run_exchanges.DERIVES:
+            coupled.guarded_algorithm(programmed, programmed.derive, algorithm.exchange)
+            return
+        coupled.begin_step(index)
+        if code in (run_exchanges.SAVE_FAILED, run_exchanges.RESTORE_FAILED):
+            self._python.raise_failed_state(self._names[report.part], code, int(report.status))
+        if code in (run_exchanges.SAVES, run_exchanges.RESTORES):
+            if code == run_exchanges.RESTORES:
+                self._python.forget(algorithm)
+            else:
+                algorithm.remembered = None
+                if progress.always_watched:
+                    self._python.remember(algorithm)
+            progress.watched = 0
+            return
+        for each in {0: self._main, report.algorithm: algorithm}.values():
+            if each.goes_back:
+                self._python.remember(each)
+                each.progress.watched = 1
+        place = int(progress.place)
+        try:
+            if code == run_exchanges.TOGETHER:
+                place = self._step_together(index, algorithm, place)
+            else:
+                operation = self._operations(algorithm)[place]
+                self._python.do(index, algorithm.memory, operation, code, int(report.status))
+                self._rows.watched_step = index
+        except StepDiscardedError as error:
+            if programmed is None or not programmed.takes_discarded:
+                raise
+            self._discarded = error, algorithm.memory.time, algorithm.memory.length
+            algorithm.memory.counts[layout.DISCARDED] = 1
+            progress.under_way = run_exchanges.DECIDING
+            self.take_over_all()
+            return
+        progress.place = place + 1
+
+    def _complaint(self, memory: ExchangeMemory) -> cosim.CosimError | None:
+        """Why the last exchange was discarded, if it was."""
+        if self._discarded is None or self._discarded[1:] != (memory.time, memory.length):
+            return None
+        return self._discarded[0]
+
+    def _operations(self, algorithm: AlgorithmArrays) -> list[Call]:
+        """Those that an algorithm does now."""
+        if algorithm is self._main and self._uses_threads:
+            assert self._threaded is not None
+            return self._threaded.operations
+        return algorithm.operations
+
+    def _step_together(self, index: int, algorithm: AlgorithmArrays, place: int) -> int:
+        """Several participants step at once; returns the place of the last operation that has been done.
+
+        Where one was not as usual, the rest of the exchange is done in the order of the program for one
+        thread, so that what happens does not depend on the number of threads.
+        """
+        assert self._threaded is not None
+        covers, operations = self._threaded.covers, algorithm.operations
+        together = covers[place]
+        unusual = self._together.take([operations[p][1] for p in together])
+        if not unusual:
+            for p in together:
+                self._tell(operations[p][1])
+            return place
+        self._rows.watched_step = index
+        done = {p for cover in covers[:place] for p in cover}
+        for p, (call, name) in enumerate(operations):
+            if p in done:
+                continue
+            if p not in together:
+                self.operate(call, name)
+            elif name in unusual:
+                self._python.do(index, algorithm.memory, (call, name), *unusual[name])
+            else:
+                self._tell(name)
+        return len(covers) - 1
+
+    def _tell(self, name: str) -> None:
+        """What came of a step that was taken beside others."""
+        if name in self._called:
+            self._called[name].tell()
+
+    def _cut(self, index: int) -> None:
+        """Begin the next part of a communication step, which ends at a tick at the latest."""
+        clock, coupled, main = self.machine.clock, self.coupled, self._main
+        following = self.points.time(index + 1)
+        coupled.begin_step(index)
+        if clock.end < following:  # a part has ended
+            self._end_part(index)
+            clock.begin = clock.end
+        coupled.time = clock.begin
+        clock.end = coupled.next_tick(clock.begin, following)
+        main.memory.counts[layout.PHASE] = layout.BEGIN
+        main.progress.under_way = run_exchanges.DECIDING
+
+    def _end_part(self, index: int) -> None:
+        """All have come to a tick inside a communication step."""
+        self._rows.take()
+        self.coupled.time = self.machine.clock.end
+        self._rows.take_inner_values()
+        if self._rows.records_between_points:
+            self._rows.record_with_courses()
+        self._rows.watched_step = index

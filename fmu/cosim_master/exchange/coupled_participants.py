@@ -1,0 +1,508 @@
+"""Participants and their connections at run time: what a master algorithm works with."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim.kit import Course, FeedthroughLoop, ParticipantDescription
+from cosim_master.abilities import InnerPoint, TellsInside, Ticks, Watches
+from cosim_master.coupling.check_values import check_values
+from cosim_master.coupling.co_simulation_error import CoSimulationError
+from cosim_master.coupling.communication_points import CommunicationPoints
+from cosim_master.coupling.drive import Drive
+from cosim_master.coupling.feedthrough import passes_through
+from cosim_master.coupling.link import Link, links_from, links_into
+from cosim_master.coupling.step_discarded import StepDiscarded, StepDiscardedError
+from cosim_master.coupling.stop_requested import StopRequested
+from cosim_master.exchange.interface_derivatives import interface_derivatives
+from cosim_master.exchange.marks import Marks
+from cosim_master.exchange.step_threads import StepThreads
+from cosim_master.recording.inner_values import InnerValues
+from cosim_master.results.co_simulation_statistics import CoSimulationStatistics
+from cosim_master.samples.coupling_samples import CouplingSamples, sampled_inputs
+from cosim_master.samples.judged_ports import judged_ports
+
+if TYPE_CHECKING:
+    from cosim_master.joint.joint_system import JointSystem
+
+MOST_EARLY_RETURNS = 10_000
+LARGEST = 1e60
+"""No value that is meant is larger."""
+OTHER = "try another algorithm, then a smaller step"
+
+Vector = NDArray[np.float64]
+
+
+@dataclass
+class Step:
+    """What came of a step of one participant; kept apart until it is its turn to be told."""
+
+    returns: list[float] = field(default_factory=list)
+    request: StopRequested | None = None
+    error: BaseException | None = None
+    seconds: float = 0.0
+    size: float = 0.0
+
+
+class CoupledParticipants:
+    """The exchange that is offered to a master algorithm.
+
+    Parameters
+    ----------
+    participants : mapping of str to Participant
+        Initialized.
+    links : sequence of Link
+    order : sequence of str
+    reads : mapping of str to sequence of str
+        What is read of each participant at each communication point; all connected outputs are in it.
+    statistics : CoSimulationStatistics
+    descriptions : mapping of str to ParticipantDescription
+    points : CommunicationPoints
+    step_multiple : mapping of str to int
+        Participants that step once in so many communication steps.
+    threads : StepThreads
+        In which participants step that may step beside others.
+    bonds : sequence of (Link, Link)
+        Pairs of connections over which power flows.
+    joint : JointSystem, optional
+        Participants that step as one; their own connections are not among the links.
+    recorded : sequence of (str, str)
+        Participants and variables that are recorded: the errors of real ones are estimated.
+
+    Attributes
+    ----------
+    board : dict of str to sequence
+        The last values of `reads`.
+    held : dict of str to sequence
+        The last values of the connected inputs, in the order of `input_names`.
+    events : list of EventRecord
+        Early returns (cause Triggered) and requests to stop (cause Termination); the handler is the
+        participant.
+    inside : list of InnerValues
+        Values between the communication points, of participants that tell them.
+    drives : dict of str to Drive
+        What the connected inputs did in the last step.
+    rereads_inputs : dict of str to bool
+        Participants whose inputs are set once more at the end of a step before their outputs are read, since
+        these depend directly on them.
+    can_restore : bool
+        Whether all participants can go back to a saved state.
+    stop_reason : str
+        Set when a participant asked to stop.
+    stops : dict of str to float
+        Who has asked to stop, and which time (s) it had reached.
+    loops : sequence of FeedthroughLoop
+        To be iterated by the algorithm.
+    interface_names : list of str
+        ``participant.output`` of each connected real output.
+    samples : CouplingSamples
+        What the exchanges show of the coupling.
+    places : list of (str, int)
+        Where the values of the interface are on the board: participant, and place among what is read.
+    ticking : list of Ticks
+        Whose clocks cut the steps of all.
+    interface_owners : list of str
+        For each of them the name in `order` that gives it.
+    sampled_ports : list of (str, str)
+        Participants and outputs of which samples are taken: those of the interface, then what else is
+        recorded, then states that help to judge them.
+    sampled_places : list of (str, int)
+        Where their values are on the board.
+    not_judged : list of str
+        What is recorded and has no error bar.
+    bonds : list of (int, int)
+        Places in the interface of both outputs of each power bond.
+    units : dict of str to list of str
+        For each name in `order` the participants that step under it: one, or those of the joint system, which
+        goes under the name of its first.
+    """
+
+    def __init__(
+        self,
+        participants: Mapping[str, cosim.Participant],
+        links: Sequence[Link],
+        order: Sequence[str],
+        reads: Mapping[str, Sequence[str]],
+        statistics: CoSimulationStatistics,
+        descriptions: Mapping[str, ParticipantDescription],
+        points: CommunicationPoints,
+        step_multiple: Mapping[str, int],
+        threads: StepThreads,
+        bonds: Sequence[tuple[Link, Link]] = (),
+        joint: JointSystem | None = None,
+        recorded: Sequence[tuple[str, str]] = (),
+    ) -> None:
+        self.threads, self.joint = threads, joint
+        self.participants, self.links, self.reads = participants, links, reads
+        unit_of = {name: name for name in participants}
+        if joint is not None:
+            unit_of |= dict.fromkeys(joint.names, joint.names[0])
+        self.units: dict[str, list[str]] = {}
+        for name in order:
+            self.units.setdefault(unit_of[name], [])
+        for name in participants:
+            self.units[unit_of[name]].append(name)
+        self.order: Sequence[str] = list(self.units)
+        self.loops: Sequence[FeedthroughLoop] = ()
+        self.can_restore = all(description.can_restore for description in descriptions.values())
+        self.descriptions = descriptions
+        self.statistics = statistics
+        self.board: dict[str, Any] = {name: [] for name in participants}
+        self.held: dict[str, Any] = {name: [] for name in participants}
+        self.events: list[cosim.EventRecord] = []
+        self.inside: list[InnerValues] = []
+        self.drives: dict[str, Drive] = {}
+        self._slopes: dict[str, Sequence[float] | None] = dict.fromkeys(participants)
+        self.stop_reason = ""
+        self.stops: dict[str, float] = {}
+        self.time = math.nan
+        self.step_multiple = {name: step_multiple.get(name, 1) for name in participants}
+        self._points = points
+        self._index: int | None = None  # before the first step all take part
+        feeding: dict[str, list[Link]] = {name: [] for name in participants}
+        for link in links:
+            feeding[link.target].append(link)
+        self.input_names = {name: [link.input for link in into] for name, into in feeding.items()}
+        places = {(name, output): i for name, outputs in reads.items() for i, output in enumerate(outputs)}
+        real = [
+            link.start
+            for link in links
+            if descriptions[link.source].variables[link.output].type == "real"
+            and descriptions[link.target].variables[link.input].causality != "parameter"  # it jumps
+        ]
+        self._interface = {port: i for i, port in enumerate(dict.fromkeys(real))}
+        self.places = [(name, places[name, output]) for name, output in self._interface]
+        self._feeds: dict[str, list[tuple[str, int, int, Link]]] = {
+            name: [(x.source, places[x.start], self._interface.get(x.start, -1), x) for x in into]
+            for name, into in feeding.items()
+        }
+        self.interface_names: Sequence[str] = [".".join(port) for port in self._interface]
+        self.interface_owners: Sequence[str] = [unit_of[name] for name, _ in self._interface]
+        judged, self.not_judged = judged_ports(descriptions, recorded, {link.end for link in links})
+        helpful = [(n, s) for n, d in descriptions.items() for s in d.states if s in reads[n]]
+        self.sampled_ports = list(dict.fromkeys([*self._interface, *judged, *helpful]))
+        self.sampled_places = [(name, places[name, output]) for name, output in self.sampled_ports]
+        self.sampled_owners: Sequence[str] = [unit_of[name] for name, _ in self.sampled_ports]
+        self.judged: Sequence[tuple[str, str]] = list(dict.fromkeys([*self._interface, *judged]))
+        sampled = sampled_inputs(feeding, self._interface)
+        place = {each.name: i for i, each in enumerate(sampled)}
+        pairs = [(place[str(one)], place[str(other)]) for one, other in bonds]
+        self.bonds: Sequence[tuple[int, int]] = [
+            (self._interface[one.start], self._interface[other.start]) for one, other in bonds
+        ]
+        jumping = [i for i, (name, y) in enumerate(self.sampled_ports) if y in descriptions[name].discrete]
+        group = math.lcm(*self.step_multiple.values())
+        self.samples = CouplingSamples(sampled, len(self.sampled_ports), group, pairs, jumping)
+        self._tell_inside = {name: p.inside for name, p in participants.items() if isinstance(p, TellsInside)}
+        together = all(d.variable_step for d in descriptions.values())
+        together = together and all(multiple == 1 for multiple in self.step_multiple.values())
+        self.ticking: list[Ticks] = [
+            p for p in participants.values() if together and isinstance(p, Ticks) and p.ticks_by_time
+        ]
+        into, out_of = links_into(links), links_from(links)
+        self.rereads_inputs = {
+            name: passes_through(descriptions[name], into[name], out_of[name]) for name in participants
+        }
+        self._followers = {name: descriptions[name].follows_slopes for name in participants}
+        held = {
+            link.start for name in participants if not self._followers[name] for *_, link in self._feeds[name]
+        }
+        self.interface_held: Sequence[bool] = [start in held for start in self._interface]
+        statistics.participant_time.update(dict.fromkeys(participants, 0.0))
+
+    def begin_step(self, index: int) -> None:
+        """From now on it is the communication step `index`."""
+        self._index = index
+
+    def length(self, name: str, time: float, size: float) -> float:
+        """How far a participant goes in this communication step, s."""
+        multiple = self.step_multiple[name]
+        if multiple == 1 or self._index is None:
+            return size
+        return self._points.time(min(self._index + multiple, self._points.count)) - time
+
+    def rests(self, name: str) -> bool:
+        """Whether a participant is in the middle of a longer step than the others'."""
+        return self._index is not None and self._index % self.step_multiple[name] != 0
+
+    def set_inputs(self, name: str, course: Course | None = None) -> None:
+        """Write the connected inputs from the board, or from a course; only finite values are passed on."""
+        for member in self.units[name]:
+            self.set_member_inputs(member, course)
+
+    def set_member_inputs(self, name: str, course: Course | None) -> None:
+        """The same for a participant that may be solved jointly with others."""
+        feeds = self._feeds[name]
+        if feeds and not self.rests(name):
+            values = self._converted(name, None if course is None else self._given(name, course))
+            self.held[name], self._slopes[name] = values, None
+            self.guarded(name, self.participants[name].set, self.input_names[name], values)
+            if course is not None and self._followers[name]:
+                self._set_slopes(name, course)
+
+    def line_of(self, link: Link) -> int:
+        """Place of what a connection passes on in the interface; -1 when it follows no line."""
+        return self._interface.get(link.start, -1)
+
+    def follows_lines(self, name: str) -> bool:
+        """Whether inputs of a participant run along lines where the interface does."""
+        return self._followers[name] and any(link.start in self._interface for *_, link in self._feeds[name])
+
+    def slopes(self, name: str) -> list[float]:
+        """Of the connected inputs of a participant in the present step, per s."""
+        found = self._slopes[name]
+        return [0.0] * len(self.input_names[name]) if found is None else list(found)
+
+    def drive(self, name: str, slopes: Sequence[float] | None) -> None:
+        """The inputs of a participant were set elsewhere, as in `held`, with these slopes (per s)."""
+        self._slopes[name] = slopes
+
+    def values(self) -> list[float]:
+        """Those of the interface, as a list."""
+        return [self.board[name][place] for name, place in self.places]
+
+    def sampled_values(self) -> list[float]:
+        """Those of which samples are taken."""
+        return [float(self.board[name][place]) for name, place in self.sampled_places]
+
+    def derivatives(self) -> Vector | None:
+        """How the values of the interface depend on each other directly, by directional derivatives."""
+        if self.joint is not None:  # what one member answers to the inputs of another they do not tell
+            return None
+        links = [link for feeds in self._feeds.values() for *_, link in feeds]
+        return interface_derivatives(
+            self.participants, self.descriptions, links, self._interface, self.guarded
+        )
+
+    def watch(self, where: str) -> None:
+        """Ask the participants for what is read of them, at "events" or "steps" inside their steps."""
+        for name, participant in self.participants.items():
+            if isinstance(participant, Watches):
+                self.guarded(name, participant.watch, () if where == "nothing" else self.reads[name], where)
+
+    def collect(self) -> None:
+        """Take what the participants tell about the inside of their last steps."""
+        for name in self._tell_inside:
+            self._collect(name)
+
+    def _collect(self, name: str) -> None:
+        tell = self._tell_inside.get(name)
+        for point in self.guarded(name, _checked, tell) if tell is not None else ():
+            drive = self.drives.get(name)
+            inputs = self.held[name] if drive is None else drive.at(point.time)
+            self.inside.append(InnerValues(name, point, list(inputs)))
+
+    def clear_inner_values(self) -> None:
+        """What has happened until now was initialization."""
+        self.collect()
+        self.inside = []
+
+    def next_tick(self, time: float, end: float) -> float:
+        """When a clock of a participant ticks next in the step from `time` to `end` (s), else its end.
+
+        All participants go there together, if they can.
+        """
+        if not self.ticking:
+            return end
+        small = 1e-9 * (end - time)
+        ticks = (p.next_tick for p in self.ticking)
+        return min((tick for tick in ticks if time + small < tick < end - small), default=end)
+
+    def take_inner_values(self) -> list[InnerValues]:
+        """What has been collected; it is forgotten here."""
+        found, self.inside = self.inside, []
+        return found
+
+    def marks(self) -> Marks:
+        """What has happened until now."""
+        return Marks(len(self.events), self.stop_reason, dict(self.stops), len(self.inside))
+
+    def go_back_to(self, marks: Marks) -> None:
+        """Nothing has happened since then."""
+        del self.inside[marks.inside :]
+        del self.events[marks.events :]
+        self.statistics.events = marks.events
+        self.stop_reason, self.stops = marks.stop_reason, dict(marks.stops)
+
+    def _given(self, name: str, course: Course) -> Vector:
+        """The interface over a step: the middle, or the start for who follows the slope."""
+        return course.middle - 0.5 * course.size * course.slope if self._followers[name] else course.middle
+
+    def _set_slopes(self, name: str, course: Course) -> None:
+        names, slopes = [], []
+        for _, _, at, link in self._feeds[name]:
+            if at >= 0:
+                names.append(link.input)
+                slopes.append(link.factor * float(course.slope[at]))
+        if names:
+            self.guarded(name, self.participants[name].set_slopes, names, slopes)
+            known = dict(zip(names, slopes, strict=True))
+            self._slopes[name] = [known.get(input, 0.0) for input in self.input_names[name]]
+
+    def finish_step(
+        self, name: str, time: float, size: float, attempt: Callable[[float, float], float]
+    ) -> None:
+        """Step a participant to ``time + size``, where the first attempt has been made elsewhere.
+
+        Parameters
+        ----------
+        attempt : callable
+            Gives the time that the first attempt has reached, s.
+        """
+        self.tell_step(name, self.take_step(name, time, size, attempt))
+
+    def take_step(
+        self, name: str, time: float, size: float, attempt: Callable[[float, float], float] | None = None
+    ) -> Step:
+        """Step a participant to ``time + size``; touches nothing but this participant."""
+        before, found = perf_counter(), Step(size=size)
+        for member in self.units[name]:
+            self.drives[member] = Drive(time, list(self.held[member]), self._slopes[member])
+        if not self.stops.keys().isdisjoint(self.units[name]):
+            return found  # it has ended; an algorithm of several steps ends the communication step without it
+        step = self.participants[name].step
+        end = time + size
+        small = 1e-9 * size + 4.0 * math.ulp(end)
+        try:
+            reached = self._reached(name, attempt or step, time, size, end + small)
+            while reached < end - small:
+                if not reached > time or len(found.returns) == MOST_EARLY_RETURNS:
+                    raise CoSimulationError(
+                        self.time, f"came from {time:.9g} s only to {reached:.9g} s of {end:.9g} s", name
+                    )
+                found.returns.append(reached)
+                time = reached
+                reached = self._reached(name, step, time, end - time, end + small)
+        except StopRequested as request:
+            found.request = request
+        except BaseException as error:
+            found.error = error
+        found.seconds = perf_counter() - before
+        return found
+
+    def tell_step(self, name: str, step: Step) -> None:
+        """Record what happened in a step; an error in it is raised."""
+        for member in self.units[name]:
+            self._collect(member)
+        self.statistics.participant_time[name] += step.seconds
+        self.statistics.retries += len(step.returns)
+        for time in step.returns:
+            self._happened(cosim.EventCause.TRIGGERED, time, name, "returned early, went on")
+        if step.request is not None:
+            self.stop(name, step.request)
+        if step.error is not None:
+            raise step.error
+
+    def read_outputs(self, name: str, end: Vector | None = None) -> None:
+        """Read everything that is wanted of a participant."""
+        for member in self.units[name]:
+            self.read_member_outputs(member, end)
+
+    def read_member_outputs(self, name: str, end: Vector | None) -> None:
+        """The same for a participant that may be solved jointly with others."""
+        names = self.reads[name]
+        reached = 0 if self._index is None else self._index + 1
+        if reached % self.step_multiple[name] != 0 and reached != self._points.count:
+            return
+        if end is not None and self._feeds[name]:
+            values = self._converted(name, end)
+            self.held[name], self._slopes[name] = values, None
+            if self.rereads_inputs[name]:
+                self.guarded(name, self.participants[name].set, self.input_names[name], values)
+        if names:
+            self.board[name] = self.get(name, names)
+            if self._index is None:
+                self.guarded(name, check_values, self.descriptions[name], names, self.board[name])
+
+    def _converted(self, name: str, interface: Vector | None) -> list[Any]:
+        """The connected inputs, from the board or from values of the interface; finite ones alone."""
+        values = []
+        lines = None if interface is None else interface.tolist()
+        for source, place, at, link in self._feeds[name]:
+            value = self.board[source][place] if lines is None or at < 0 else lines[at]
+            value = link.convert(value)
+            if fault := link.fault(value):
+                if any(abs(known) > LARGEST for known in self.values()):
+                    fault += f": the exchange is unstable; {OTHER}"
+                raise CoSimulationError(self.time, fault, link.source)
+            values.append(value)
+        return values
+
+    def get(self, name: str, names: Sequence[str]) -> list[Any]:
+        """Values of a participant, one for each name."""
+
+        def checked() -> list[Any]:
+            values = self.participants[name].get(names)
+            found = values.tolist() if hasattr(values, "tolist") else list(values)
+            if len(found) != len(names) or any(value is None for value in found):
+                raise ValueError(
+                    f"get returned {values!r} for {', '.join(names)}: one value for each is needed"
+                )
+            return found
+
+        found: list[Any] = self.guarded(name, checked)
+        return found
+
+    def stop(self, name: str, request: StopRequested) -> None:
+        """A participant asked to stop."""
+        name = request.participant or name
+        self.stops[name] = request.time
+        self.stop_reason = (
+            self.stop_reason or f"{name} asked to stop at {request.time:.9g} s: {request.reason}"
+        )
+        self._happened(cosim.EventCause.TERMINATION, request.time, name, request.reason)
+
+    def _reached(
+        self, name: str, step: Callable[[float, float], float], time: float, size: float, latest: float
+    ) -> float:
+        """Step a participant; the time that it says it has reached, checked."""
+        reached = self.guarded(name, step, time, size)
+        if not isinstance(reached, (int, float)) or not reached <= latest:
+            raise CoSimulationError(
+                self.time, f"step({time:.9g}, {size:.9g}) answered {reached!r}, needs the time reached", name
+            )
+        return float(reached)
+
+    def guarded(self, name: str, action: Callable[..., Any], *arguments: Any) -> Any:
+        """Call a participant; what it raises becomes an error that names it."""
+        try:
+            return action(*arguments)
+        except (StopRequested, CoSimulationError):
+            raise
+        except Exception as error:
+            text = str(error) if isinstance(error, cosim.CosimError) else f"{type(error).__name__}: {error}"
+            kind = StepDiscardedError if isinstance(error, StepDiscarded) else CoSimulationError
+            raise kind(self.time, text, name) from error
+
+    def guarded_algorithm(self, algorithm: object, action: Callable[..., Any], *arguments: Any) -> None:
+        """Call the master algorithm; a mistake in it is an error that names it."""
+        try:
+            action(*arguments)
+        except (StopRequested, cosim.CosimError):
+            raise
+        except Exception as error:
+            text = f"the master algorithm {type(algorithm).__name__} failed: {type(error).__name__}: {error}"
+            if isinstance(error, KeyError):
+                text += f" (participants: {', '.join(self.participants)})"
+            raise CoSimulationError(self.time, text) from error
+
+    def _happened(self, cause: cosim.EventCause, time: float, name: str, text: str) -> None:
+        self.statistics.events += 1
+        self.events.append(cosim.EventRecord(time, cause, "publish", name, (time, time), message=text))
+
+
+def _checked(tell: Callable[[], Sequence[InnerPoint]]) -> list[InnerPoint]:
+    """What a participant tells about its steps, if it makes sense."""
+    found = [InnerPoint(float(time), tuple(names), list(values)) for time, names, values in tell()]
+    for point in found:
+        if not math.isfinite(point.time) or len(point.names) != len(point.values):
+            raise ValueError(f"inside answered {point!r}: a time and one value for each name are needed")
+    return found

@@ -1,0 +1,245 @@
+"""What the interpreter of exchanges works on: participants, connections, values, and where it is.
+
+All of it lies in arrays that are found by one address (`machine_at`), so that a call hands over one number.
+"""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.kit import Record, integers_at, reals_at, rows_of, width_of
+
+
+class Part(Record):
+    """A participant: the addresses of its functions (`NativeCalls`), and where its values are."""
+
+    instance: int
+    set_at: int
+    step_at: int
+    get_at: int
+    access: int
+    input_references: int
+    output_references: int
+    input_count: int  # of these
+    output_count: int
+    set_slopes_at: int  # 0 where its inputs do not run along lines
+    slope_orders: int
+    save_at: int
+    restore_at: int
+    free_at: int
+    state_at: int
+    same_size: int
+    step_multiple: int  # it steps once in so many communication steps
+    rereads_inputs: int  # inputs are set once more at the end of an exchange before outputs are read
+    first_input: int
+    inputs: int
+    first_output: int
+    outputs: int
+    first_value: int  # of `own_values`
+    values: int
+    calling: int  # which of its functions is being called (`NOTHING` …): who outlives the process looks here
+
+
+class Link(Record):
+    """What an input gets."""
+
+    source: int  # the output
+    line: int  # the value of the interface that this is, or -1
+    first_pair: int
+    pairs: int
+    is_boolean: int  # only 0 and 1 are passed on
+
+
+class Answer(Record):
+    """What a participant tells about its last step, and what Python tells about its next one."""
+
+    event: float  # these three are bytes: any number but 0 is yes
+    end: float
+    early: float
+    reached: float
+    latest: float  # a step beyond this time (s) is left to Python
+    stop: float  # a stop code
+    status: float
+
+
+class Drive(Record):
+    """The steps of a participant, s."""
+
+    since: float  # the first one since the last sample of the coupling
+    began: float  # the last one
+    reached: float
+
+
+class Clock(Record):
+    """Times, s."""
+
+    step: float  # the communication step
+    until: float
+    begin: float  # of what the algorithm is asked for: a communication step, or its part up to a tick
+    end: float
+    sampled: float  # until when the coupling is in samples
+
+
+class Progress(Record):
+    """Where an algorithm is."""
+
+    under_way: int
+    place: int  # of the next operation
+    request: int  # what is left to be done of it; -1: nothing
+    watched: int  # Python did something since the last state was saved
+    always_watched: int
+
+
+class Report(Record):
+    """Where the run is, and what has stopped it."""
+
+    step: int  # the communication step under way
+    algorithm: int  # 0, or the loop that is iterated
+    part: int  # whose state could not be saved or restored
+    status: int  # that a participant has answered
+    rows: int
+    left: int  # so many exchanges before PAUSED
+    noticed: int  # a participant that was called in Python has brought something about
+    ticks: int  # Python is asked where a communication step is cut
+    inputs_at: int
+    outputs_at: int
+    answers_at: int
+
+
+# `Part.calling`
+NOTHING, SETTING, LEADING, STEPPING, READING, SAVING, RESTORING, FREEING = range(8)
+"""Which of the functions of `NativeCalls`: `set`, `set_slopes`, `step`, `get`, `save`, `restore`, `free`."""
+
+# `inputs`: so many rows, each of one number for each input
+HELD, SLOPES, BEGAN, COURSES, MEANS, MEAN_SLOPES, ENDS, REGIONS = range(8)
+"""Values and slopes as they were set last; both as they were when the step under way began; means since the
+last sample of the coupling; values with which outputs were read last."""
+
+
+class Machine(NamedTuple):
+    """All arrays of a run; `LETTERS` has their kinds."""
+
+    part_words: Any
+    link_words: Any
+    scales: Any  # factor and offset of each input
+    pairs: Any  # of mapped connections: values, and what they become
+    own_values: Any  # of each participant, one after the other: the values of the interface that it gives
+    columns: Any  # what is recorded: an output, or a place of `inputs` as -1 - place
+    inputs: Any
+    outputs: Any
+    answer_words: Any
+    drive_words: Any
+    rows: Any  # time, whether it is a communication point, and the recorded values
+    report_words: Any
+    clock_words: Any
+    grid: Any  # of the communication points (`CommunicationPoints.grid`), and how many steps there are
+    algorithm_words: Any  # for each algorithm the address and the length of each of its arrays
+
+
+class Algorithm(NamedTuple):
+    """What belongs to an algorithm: that of the master, or the iteration of a loop inside its exchange."""
+
+    program: Any  # pairs *(call, participant)* of one exchange; ITERATE has the loop in place of it
+    ports: Any  # for each value of its interface the output
+    members: Any  # participants whose states it saves
+    saved: Any  # all outputs as they were when it saved
+    counts: Any  # these four: `exchange_layout`
+    numbers: Any
+    table: Any
+    bonds: Any
+    progress_words: Any
+
+
+PART, LINK, ANSWER, DRIVE = (width_of(cls) for cls in (Part, Link, Answer, Drive))
+ANSWERED = 5
+"""Of the numbers of an `Answer`: so many are a participant's."""
+LETTERS = "IIFFIIFFFFFIFII"
+ALGORITHM_LETTERS = "IIIFIFFII"
+ADDRESS_AND_LENGTH = 2
+
+
+def machine_at(address):
+    """The arrays that begin with a head of addresses and lengths."""
+    head = integers_at(address, ADDRESS_AND_LENGTH * 15)
+    return Machine(
+        integers_at(head[0], head[1]),
+        integers_at(head[2], head[3]),
+        reals_at(head[4], head[5]),
+        reals_at(head[6], head[7]),
+        integers_at(head[8], head[9]),
+        integers_at(head[10], head[11]),
+        reals_at(head[12], head[13]),
+        reals_at(head[14], head[15]),
+        reals_at(head[16], head[17]),
+        reals_at(head[18], head[19]),
+        reals_at(head[20], head[21]),
+        integers_at(head[22], head[23]),
+        reals_at(head[24], head[25]),
+        integers_at(head[26], head[27]),
+        integers_at(head[28], head[29]),
+    )
+
+
+def algorithm_of(a, number):
+    """The arrays of an algorithm."""
+    at = ADDRESS_AND_LENGTH * 9 * number
+    head = a.algorithm_words[at : at + ADDRESS_AND_LENGTH * 9]
+    return Algorithm(
+        integers_at(head[0], head[1]),
+        integers_at(head[2], head[3]),
+        integers_at(head[4], head[5]),
+        reals_at(head[6], head[7]),
+        integers_at(head[8], head[9]),
+        reals_at(head[10], head[11]),
+        reals_at(head[12], head[13]),
+        integers_at(head[14], head[15]),
+        integers_at(head[16], head[17]),
+    )
+
+
+def parts_of(a):
+    """The participants."""
+    return rows_of(Part, a.part_words, 0, a.part_words.shape[0] // PART)
+
+
+def links_of(a):
+    """What each input gets."""
+    return rows_of(Link, a.link_words, 0, a.link_words.shape[0] // LINK)
+
+
+def answers_of(a):
+    """What each participant tells."""
+    return rows_of(Answer, a.answer_words, 0, a.answer_words.shape[0] // ANSWER)
+
+
+def drives_of(a):
+    """The steps of each participant."""
+    return rows_of(Drive, a.drive_words, 0, a.drive_words.shape[0] // DRIVE)
+
+
+def report_of(a):
+    """Where the run is."""
+    return rows_of(Report, a.report_words, 0, 1)[0]
+
+
+def clock_of(a):
+    """Times."""
+    return rows_of(Clock, a.clock_words, 0, 1)[0]
+
+
+def progress_of(d):
+    """Where an algorithm is."""
+    return rows_of(Progress, d.progress_words, 0, 1)[0]
+
+
+def head_of(arrays: Any, letters: str) -> NDArray[np.int64]:
+    """Addresses and lengths of arrays, checked."""
+    words = []
+    for array, letter in zip(arrays, letters, strict=True):
+        wanted = {"F": np.float64, "I": np.int64}[letter]
+        assert array.dtype == wanted and array.ndim == 1 and array.flags.c_contiguous, (letter, array)
+        words += [array.ctypes.data, array.size]
+    return np.array(words, dtype=np.int64)

@@ -1,0 +1,533 @@
+"""The interpreter of exchanges: communication steps as kernel functions, over arrays (`exchange_arrays`).
+
+A value is a number: integers and booleans are whole numbers, texts are numbers into a table. An exchange is a
+list of operations; how often it is made, an algorithm decides on its own arrays (`next_request`). What
+participants do is called by address: functions of C, kernel functions, or Python at its place. What the
+interpreter leaves to Python it tells by a stop code, and goes on where it was.
+"""
+
+from __future__ import annotations
+
+from cosim.kit import call_with_array, call_with_interval, integers_at, tick_time
+from cosim_master.algorithms.exchange_layout import (
+    ADVANCE,
+    ADVANCE_ALL,
+    ALONG,
+    BEGIN,
+    DERIVE,
+    DRIVE,
+    END,
+    FAILED,
+    FINISHED,
+    ITERATE,
+    KIND,
+    LENGTH,
+    MIDDLE,
+    NOW,
+    ONCE,
+    PASS,
+    PHASE,
+    PUT_END,
+    READ,
+    READ_AT_END,
+    RESTORE,
+    SAVE,
+    SET,
+    SET_ALONG,
+    SIZE,
+    SLOPE,
+    TAKE_KNOWN,
+    TIME,
+)
+from cosim_master.algorithms.extrapolate import take_known
+from cosim_master.algorithms.next_request import next_request
+from cosim_master.coupling.convert_value import convert_value
+from cosim_master.exchange.exchange_arrays import (
+    ANSWER,
+    BEGAN,
+    COURSES,
+    ENDS,
+    FREEING,
+    HELD,
+    LEADING,
+    MEAN_SLOPES,
+    MEANS,
+    NOTHING,
+    READING,
+    RESTORING,
+    SAVING,
+    SETTING,
+    SLOPES,
+    STEPPING,
+    algorithm_of,
+    answers_of,
+    clock_of,
+    drives_of,
+    links_of,
+    machine_at,
+    parts_of,
+    progress_of,
+    report_of,
+)
+
+# Stop codes
+DONE, SET_FAILED, STEP_FAILED, READ_FAILED, NOT_FINITE, STEP_LEFT, SLOPES_FAILED = range(7)
+SAVE_FAILED, RESTORE_FAILED, NOT_SETTLED, DERIVES, PAUSED, SAVES, RESTORES, TOGETHER, CUTS = range(7, 16)
+"""Beyond what failed: directional derivatives are wanted (DERIVES), the budget of exchanges or rows is used
+up (PAUSED), a state is saved or restored in a step in which Python had to do something (SAVES, RESTORES), all
+step in several threads (TOGETHER), the next part of a communication step is wanted (CUTS)."""
+
+# `Progress.under_way`
+BETWEEN, DECIDING, EXCHANGING, CUT = range(4)
+
+
+def run_steps(address, first, last):
+    """Take the communication steps `first` … `last` - 1, at the times of `CommunicationPoints`.
+
+    Returns a stop code; `Report.step` is the step under way.
+    """
+    a = machine_at(address)
+    report = report_of(a)
+    clock = clock_of(a)
+    main = algorithm_of(a, 0)
+    progress = progress_of(main)
+    for i in range(first, last):
+        report.step = i  # who ends the process inside a call looks here
+        if progress.under_way == BETWEEN:
+            clock.begin = point_time(a, i)
+            clock.end = point_time(a, i + 1)
+            if report.ticks != 0:
+                progress.under_way = CUT
+                return CUTS
+            main.counts[PHASE] = BEGIN
+            progress.under_way = DECIDING
+        stop = run_algorithms(a)
+        if stop != DONE:
+            return stop
+        if clock.end < point_time(a, i + 1):
+            progress.under_way = CUT
+            return CUTS
+        store_row(a, clock.end, 1.0)
+        clock.sampled = clock.end
+        progress.under_way = BETWEEN
+        if report.noticed != 0:
+            return DONE
+    return DONE
+
+
+def run_operation(address, call, number):
+    """Do one operation of an exchange for a participant; returns a stop code."""
+    a = machine_at(address)
+    return do_operation(a, algorithm_of(a, 0), call, number)
+
+
+def end_step(address):
+    """A communication step has ended at the end of the clock; returns DONE."""
+    a = machine_at(address)
+    store_row(a, clock_of(a).end, 1.0)
+    clock_of(a).sampled = clock_of(a).end
+    return DONE
+
+
+def point_time(a, index):
+    """The communication point with this index, s."""
+    if index >= a.grid[5]:
+        return clock_of(a).until
+    return tick_time(index, a.grid[0], a.grid[1], a.grid[2], a.grid[3], a.grid[4])
+
+
+def run_algorithms(a):
+    """Exchange until the algorithm of the master has finished."""
+    report = report_of(a)
+    while True:
+        d = algorithm_of(a, report.algorithm)
+        progress = progress_of(d)
+        if progress.under_way == DECIDING:
+            stop = decide(a, d)
+            if stop != DONE:
+                return stop
+            if progress.under_way == BETWEEN:
+                if report.algorithm == 0:
+                    return DONE
+                report.algorithm = 0
+                progress_of(algorithm_of(a, 0)).place += 1
+                continue
+        if progress.under_way == EXCHANGING:
+            while progress.place < d.program.shape[0] // 2 and d.program[2 * progress.place] != ITERATE:
+                place = 2 * progress.place
+                stop = do_operation(a, d, d.program[place], d.program[place + 1])
+                if stop != DONE:
+                    return stop
+                progress.place += 1
+            if progress.place < d.program.shape[0] // 2:
+                report.algorithm = d.program[2 * progress.place + 1]
+                inner = algorithm_of(a, report.algorithm)
+                inner.counts[PHASE] = BEGIN
+                progress_of(inner).under_way = DECIDING
+            else:
+                progress.under_way = DECIDING
+
+
+def decide(a, d):
+    """Ask an algorithm what comes next, and save or restore states; then it is EXCHANGING or BETWEEN."""
+    report = report_of(a)
+    progress = progress_of(d)
+    n = d.counts[SIZE]
+    if progress.request < 0:
+        if d.counts[KIND] != ONCE or d.counts[ALONG] != 0:
+            for k in range(n):
+                d.table[NOW * n + k] = a.outputs[d.ports[k]]
+        size = clock_of(a).end - clock_of(a).begin
+        progress.request = next_request(d.counts, d.numbers, d.table, d.bonds, clock_of(a).begin, size)
+    request = progress.request
+    if request == FINISHED:
+        progress.request = -1
+        progress.under_way = BETWEEN
+        return DONE
+    if request == FAILED:
+        return NOT_SETTLED
+    if request == DERIVE:
+        progress.request = -1
+        return DERIVES
+    is_full = (report.rows + 2) * (a.columns.shape[0] + 2) > a.rows.shape[0]
+    if request & PASS != 0 and (is_full or report.left <= 0):
+        return PAUSED
+    if request & RESTORE != 0:
+        stop = restore_states(a, d)
+        if stop != DONE:
+            return stop
+    if request & SAVE != 0:
+        stop = save_states(a, d)
+        if stop != DONE:
+            return stop
+    progress.request = -1
+    if request & PASS != 0:
+        report.left -= 1
+        progress.place = 0
+        progress.under_way = EXCHANGING
+    return DONE
+
+
+def store_row(a, time, is_point):
+    """What is recorded, and what is known of the coupling, at the end of an exchange."""
+    width = a.columns.shape[0] + 2
+    row = report_of(a).rows * width
+    a.rows[row] = time
+    a.rows[row + 1] = is_point
+    for j in range(width - 2):
+        place = a.columns[j]
+        a.rows[row + 2 + j] = a.outputs[place] if place >= 0 else a.inputs[-1 - place]
+    report_of(a).rows += 1
+
+
+def save_states(a, d):
+    """Have the participants of an algorithm save their states, and keep what was read of them."""
+    progress = progress_of(d)
+    if progress.watched != 0:
+        return SAVES
+    for i in range(d.members.shape[0]):
+        part = parts_of(a)[d.members[i]]
+        state = integers_at(part.state_at, 1)
+        status = 0
+        if part.free_at != 0 and state[0] != 0:
+            part.calling = FREEING
+            status = call_with_array(part.free_at, part.instance, part.state_at, 0, 0, 0)
+            state[0] = 0
+        if status <= 1:
+            part.calling = SAVING
+            status = call_with_array(part.save_at, part.instance, part.state_at, 0, 0, 0)
+        part.calling = NOTHING
+        if status > 1:
+            report_of(a).part = d.members[i]
+            report_of(a).status = status
+            return SAVE_FAILED
+        for k in range(part.first_output, part.first_output + part.outputs):
+            d.saved[k] = a.outputs[k]
+    progress.watched = progress.always_watched
+    return DONE
+
+
+def restore_states(a, d):
+    """Have the participants of an algorithm go back to what they saved, and put back what was read then."""
+    progress = progress_of(d)
+    if progress.watched != 0:
+        return RESTORES
+    for i in range(d.members.shape[0]):
+        part = parts_of(a)[d.members[i]]
+        state = integers_at(part.state_at, 1)[0]
+        part.calling = RESTORING
+        status = call_with_array(part.restore_at, part.instance, state, 0, 0, 0)
+        part.calling = NOTHING
+        if status > 1:
+            report_of(a).part = d.members[i]
+            report_of(a).status = status
+            return RESTORE_FAILED
+        for k in range(part.first_output, part.first_output + part.outputs):
+            a.outputs[k] = d.saved[k]
+    progress.watched = progress.always_watched
+    return DONE
+
+
+def do_operation(a, d, call, number):
+    """Do one operation of an exchange; returns a stop code."""
+    if call == ADVANCE_ALL:
+        return TOGETHER
+    if call == PUT_END:
+        for k in range(d.counts[SIZE]):
+            a.outputs[d.ports[k]] = d.table[END * d.counts[SIZE] + k]
+        return DONE
+    part = parts_of(a)[number]
+    if call == TAKE_KNOWN:
+        for o in range(part.first_value, part.first_value + part.values):
+            k = a.own_values[o]
+            take_known(d.counts, d.numbers, d.table, k, a.outputs[d.ports[k]])
+        return DONE
+    i = report_of(a).step
+    # Slow participants take part in one step of many, and then go further.
+    point = i + 1 if call in (READ, READ_AT_END) else i
+    if part.step_multiple > 1 and point % part.step_multiple != 0 and point != a.grid[5]:
+        return DONE
+    if call == SET:
+        return set_held(a, part)
+    if call == SET_ALONG:
+        return set_along(a, d, part)
+    if call == ADVANCE:
+        return advance(a, d, number)
+    if call == DRIVE:
+        begin_step(a, d, number)
+        return DONE
+    if call == READ:
+        return read(a, part)
+    if call == READ_AT_END:
+        stop = set_end(a, d, part)
+        return read(a, part) if stop == DONE else stop
+    return DONE
+
+
+def set_held(a, part):
+    """Write the inputs of a participant from what was read."""
+    slots = len(links_of(a))
+    for slot in range(part.first_input, part.first_input + part.inputs):
+        link = links_of(a)[slot]
+        value = converted(a, slot, a.outputs[link.source])
+        if not is_passed_on(link, value):
+            return NOT_FINITE
+        a.inputs[slot] = value
+        a.inputs[SLOPES * slots + slot] = 0.0
+    return write_inputs(a, part)
+
+
+def converted(a, slot, value):
+    """A value as the input takes it."""
+    link = links_of(a)[slot]
+    mapped = a.pairs[2 * link.first_pair : 2 * (link.first_pair + link.pairs)]
+    return convert_value(value, mapped, a.scales[2 * slot], a.scales[2 * slot + 1])
+
+
+def is_passed_on(link, value):
+    """Whether an input takes the value: a finite one, and where it is mapped to a boolean 0 or 1."""
+    if value - value != 0.0:
+        return False
+    return link.is_boolean == 0 or value == 0.0 or value == 1.0
+
+
+def write_inputs(a, part):
+    """Hand the inputs of a participant over as they are now."""
+    if part.inputs == 0:
+        return DONE
+    at = report_of(a).inputs_at + 8 * part.first_input
+    part.calling = SETTING
+    status = call_with_array(
+        part.set_at, part.access, part.input_references, part.input_count, at, part.inputs
+    )
+    part.calling = NOTHING
+    report_of(a).status = status
+    return SET_FAILED if status > 1 else DONE  # 0 is OK and 1 a warning, in every version of FMI
+
+
+def set_along(a, d, part):
+    """Write the inputs of a participant for an exchange over which the interface runs along lines.
+
+    Who follows slopes gets the value where it begins, the others hold the middle.
+    """
+    slots = len(links_of(a))
+    n = d.counts[SIZE]
+    length = d.numbers[LENGTH]
+    follows = part.set_slopes_at != 0
+    for slot in range(part.first_input, part.first_input + part.inputs):
+        link = links_of(a)[slot]
+        k = link.line
+        value = a.outputs[link.source]
+        slope = 0.0
+        if k >= 0:
+            value = d.table[MIDDLE * n + k]
+            if follows:
+                slope = a.scales[2 * slot] * d.table[SLOPE * n + k]
+                value = value - 0.5 * length * d.table[SLOPE * n + k]
+        value = converted(a, slot, value)
+        if not is_passed_on(link, value):
+            return NOT_FINITE
+        a.inputs[slot] = value
+        a.inputs[SLOPES * slots + slot] = slope
+    stop = write_inputs(a, part)
+    if stop == DONE and follows and part.inputs != 0:
+        part.calling = LEADING
+        status = call_with_array(
+            part.set_slopes_at,
+            part.instance,
+            part.input_references,
+            part.inputs,
+            part.slope_orders,
+            report_of(a).inputs_at + 8 * (SLOPES * slots + part.first_input),
+        )
+        part.calling = NOTHING
+        report_of(a).status = status
+        if status > 1:
+            return SLOPES_FAILED
+    return stop
+
+
+def set_end(a, d, part):
+    """The inputs of a participant are those at the end of an exchange; written where outputs need it."""
+    slots = len(links_of(a))
+    n = d.counts[SIZE]
+    for slot in range(part.first_input, part.first_input + part.inputs):
+        link = links_of(a)[slot]
+        value = a.outputs[link.source] if link.line < 0 else d.table[END * n + link.line]
+        value = converted(a, slot, value)
+        if not is_passed_on(link, value):
+            return NOT_FINITE
+        a.inputs[slot] = value
+        a.inputs[SLOPES * slots + slot] = 0.0
+        if part.rereads_inputs != 0:
+            a.inputs[ENDS * slots + slot] = value
+    return DONE if part.rereads_inputs == 0 else write_inputs(a, part)
+
+
+def advance(a, d, number):
+    """Step a participant."""
+    begin_step(a, d, number)
+    stop = call_step(a, number, d.numbers[TIME], step_length(a, d, parts_of(a)[number]))
+    report_of(a).status = int(answers_of(a)[number].status)
+    return stop
+
+
+def begin_step(a, d, number):
+    """A participant is about to step: what its inputs do meanwhile is known now."""
+    begin = d.numbers[TIME]
+    take_sample(a, begin)
+    note_drive(a, number, begin, step_length(a, d, parts_of(a)[number]))
+
+
+def begin_steps(address, algorithm, at, count):
+    """Several participants, whose numbers lie at an address, are about to step; returns DONE."""
+    a = machine_at(address)
+    d = algorithm_of(a, algorithm)
+    numbers = integers_at(at, count)
+    for i in range(count):
+        if not rests(a, numbers[i]):
+            begin_step(a, d, numbers[i])
+    return DONE
+
+
+def take_steps(address, algorithm, at, count):
+    """Step several participants one after the other; touches nothing but them and what they answer."""
+    a = machine_at(address)
+    d = algorithm_of(a, algorithm)
+    numbers = integers_at(at, count)
+    for i in range(count):
+        number = numbers[i]
+        answer = answers_of(a)[number]
+        answer.stop = float(DONE)
+        if not rests(a, number):
+            length = step_length(a, d, parts_of(a)[number])
+            answer.stop = float(call_step(a, number, d.numbers[TIME], length))
+    return DONE
+
+
+def rests(a, number):
+    """Whether a slow participant does not begin a step of its own in this communication step."""
+    return report_of(a).step % parts_of(a)[number].step_multiple != 0
+
+
+def step_length(a, d, part):
+    """How far a participant goes, s."""
+    multiple = part.step_multiple
+    length = d.numbers[LENGTH]
+    if multiple > 1:
+        length = point_time(a, min(report_of(a).step + multiple, a.grid[5])) - d.numbers[TIME]
+    # Who cannot vary the step gets the very same number each time, not one an ulp away.
+    if part.same_size != 0 and abs(length - multiple * clock_of(a).step) <= 1e-9 * length:
+        length = multiple * clock_of(a).step
+    return length
+
+
+def call_step(a, number, begin, length):
+    """Have a participant step, if that is not left to Python."""
+    part = parts_of(a)[number]
+    answer = answers_of(a)[number]
+    answer.status = 0.0
+    if begin + length > answer.latest:
+        return STEP_LEFT
+    at = report_of(a).answers_at + 8 * ANSWER * number
+    part.calling = STEPPING
+    status = call_with_interval(part.step_at, part.instance, begin, length, 1, at, at + 8, at + 16, at + 24)
+    part.calling = NOTHING
+    answer.status = float(status)
+    if status > 1 or answer.event != 0.0 or answer.end != 0.0 or answer.early != 0.0:
+        return STEP_FAILED
+    return DONE
+
+
+def take_sample(a, time):
+    """A participant is about to step from `time` (s): an exchange has ended if all have come there."""
+    if not time > clock_of(a).sampled:
+        return
+    small = 1e-9 * (time - clock_of(a).sampled)
+    for drive in drives_of(a):
+        if drive.reached < time - small:
+            return
+    store_row(a, time, 0.0)
+    clock_of(a).sampled = time
+
+
+def note_drive(a, number, begin, length):
+    """What the inputs of a participant did in a step; one that is taken again replaces the one before."""
+    part = parts_of(a)[number]
+    drive = drives_of(a)[number]
+    slots = len(links_of(a))
+    goes_on = begin > drive.since and begin >= clock_of(a).sampled and drive.since >= clock_of(a).sampled
+    if not goes_on:
+        drive.since = begin
+    drive.began = begin
+    drive.reached = begin + length
+    share = length / (drive.reached - drive.since) if goes_on else 1.0
+    for slot in range(part.first_input, part.first_input + part.inputs):
+        slope = a.inputs[SLOPES * slots + slot]
+        a.inputs[BEGAN * slots + slot] = a.inputs[HELD * slots + slot]
+        a.inputs[COURSES * slots + slot] = slope
+        a.inputs[ENDS * slots + slot] = a.inputs[HELD * slots + slot] + length * slope
+        mean = a.inputs[HELD * slots + slot] + 0.5 * length * slope
+        if share != 1.0:
+            mean = (1.0 - share) * a.inputs[MEANS * slots + slot] + share * mean
+            slope = 0.0
+        a.inputs[MEANS * slots + slot] = mean
+        a.inputs[MEAN_SLOPES * slots + slot] = slope
+
+
+def read(a, part):
+    """Read what is wanted of a participant."""
+    if part.outputs == 0:
+        return DONE
+    at = report_of(a).outputs_at + 8 * part.first_output
+    part.calling = READING
+    status = call_with_array(
+        part.get_at, part.access, part.output_references, part.output_count, at, part.outputs
+    )
+    part.calling = NOTHING
+    report_of(a).status = status
+    return READ_FAILED if status > 1 else DONE
+
+
+ENTRIES = {run_steps: 3, run_operation: 3, end_step: 1, begin_steps: 4, take_steps: 4}
+"""What is called from Python, with so many whole numbers."""

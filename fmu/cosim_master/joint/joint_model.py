@@ -1,0 +1,219 @@
+"""Several instances of Model Exchange FMUs as the system that integrates them sees them: as one."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+from cosim_master.joint.joint_wiring import JointWiring
+from cosim_master.model_exchange.evaluation import Evaluation
+from cosim_master.model_exchange.fmu_model import MOST_EVENT_ITERATIONS, FmuModel
+
+
+class JointPart:
+    """One of them.
+
+    Parameters
+    ----------
+    name : str
+        Of the participant.
+    model : FmuModel
+    member : object
+        With `write_discrete`, for event mode, `begin_instant` and `end_instant`.
+    """
+
+    def __init__(self, name: str, model: FmuModel, member: Any) -> None:
+        self.name, self.model, self.member = name, model, member
+        self.states, self.indicators = slice(0, 0), slice(0, 0)
+        self.now: Sequence[float] = []
+        self.next_event = math.inf
+
+
+class JointModel:
+    """What a system needs of instances in continuous-time mode (`ModelExchangeInstance`): theirs, one by one.
+
+    Their states and indicators follow each other. At an event all of them go through event mode; those whose
+    inputs change by it do so again, until nothing changes.
+
+    Parameters
+    ----------
+    parts : sequence of JointPart
+    wiring : JointWiring
+
+    Attributes
+    ----------
+    evaluation : Evaluation
+        Of all; compiled code calls them by it.
+    count, indicators : int
+        Continuous states and event indicators of all.
+    at : str
+        The participant that is or was called last.
+    asked_to_stop : bool
+        Whether one of them has asked for the end of the simulation.
+    due : dict of float to list of str
+        For instants with a time event the participants that wanted it.
+    """
+
+    def __init__(self, parts: Sequence[JointPart], wiring: JointWiring) -> None:
+        self.parts, self._wiring = list(parts), wiring
+        self.count = self.indicators = 0
+        for part in parts:
+            part.states = slice(self.count, self.count + part.model.count)
+            part.indicators = slice(self.indicators, self.indicators + part.model.indicators)
+            self.count, self.indicators = part.states.stop, part.indicators.stop
+        self.at = ""
+        self.evaluation = Evaluation([part.model for part in self.parts], wiring.program)
+        wiring.attach(self.evaluation)
+        self.due: dict[float, list[str]] = {}
+        self.note: Callable[[float], None] = lambda time: None
+
+    @property
+    def asked_to_stop(self) -> bool:
+        """Whether one of them has."""
+        return any(part.model.asked_to_stop for part in self.parts)
+
+    @asked_to_stop.setter
+    def asked_to_stop(self, value: bool) -> None:
+        for part in self.parts:
+            part.model.asked_to_stop = value
+
+    def forget(self) -> None:
+        """What has been seen, which may be later than a restored state."""
+        for part in self.parts:
+            part.model.forget()
+
+    @property
+    def lost(self) -> str:
+        """Where and why inputs were not found last, since `clear_lost`."""
+        time = self.evaluation.lost_at
+        return "" if time is None else f"at t = {time:.9g} s {self.evaluation.why()}"
+
+    def clear_lost(self) -> None:
+        """A step begins: forget why inputs were not found."""
+        self.evaluation.clear_lost()
+
+    def settle(self, time: float, states: Any, inputs: Any) -> None:
+        """Make this the present point, at which variables are read."""
+        for part in self.parts:
+            part.now = list(states[part.states])
+        self._do(lambda: self.evaluation.settle(time, states, inputs))
+
+    def check_settled(self, code: int) -> None:
+        """What compiled code has met that has done the same."""
+        self._do(lambda: self.evaluation.check(code))
+
+    def compute_all(self) -> None:
+        """Have everything computed that depends on the present point."""
+        self._do(self.evaluation.compute_all)
+
+    def failure(self) -> Exception | None:
+        """What has failed in the last evaluation, or what is not defined there; the part is `at`."""
+        found = self.evaluation.failure()
+        if found is not None:
+            self.at = self.parts[self.evaluation.place].name
+        return found
+
+    def _do(self, action: Callable[[], bool | None]) -> None:
+        """Have the instances called; `UnsolvedError` where inputs cannot be found."""
+        try:
+            found = action()
+        except Exception:
+            self.at = self.parts[self.evaluation.place].name
+            raise
+        if found is False:
+            raise UnsolvedError(self.evaluation.why())
+
+    def handle_event(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], float, bool]:
+        """Event mode of all; see `pass_events`."""
+        self.settle(time, states, inputs)
+        self.due[time] = [part.name for part in self.parts if part.next_event <= time]
+        self.note(time)
+        found = self.pass_events(time, {part.name: {} for part in self.parts})
+        self.compute_all()
+        self.note(time)
+        return found
+
+    def pass_events(
+        self, time: float, going: Mapping[str, Mapping[str, Any]]
+    ) -> tuple[list[float], float, bool]:
+        """From continuous-time mode through event mode, and back.
+
+        Parameters
+        ----------
+        time : float
+            s; all are at this point.
+        going : mapping of str to mapping
+            Who, and what discrete inputs are given there.
+
+        Returns
+        -------
+        (list of float, float, bool)
+            The continuous states after it, the time of the next time event (s), and whether nominal values
+            have changed.
+        """
+        for part in self.parts:
+            part.member.begin_instant()
+        self._enter(going)
+        found = self.leave_event_mode(time, list(going))
+        for part in self.parts:
+            part.member.end_instant()
+        return found
+
+    def _enter(self, going: Mapping[str, Mapping[str, Any]]) -> None:
+        for part in self.parts:
+            if part.name in going:
+                self.at = part.name
+                part.model.instance.enter_event_mode()
+                part.member.write_discrete(going[part.name])
+
+    def leave_event_mode(self, time: float, going: Sequence[str]) -> tuple[list[float], float, bool]:
+        """From event mode of these to continuous-time mode of all, see `pass_events`."""
+        rescale = False
+        for _ in range(MOST_EVENT_ITERATIONS):
+            before = dict(self._wiring.given)
+            for part in self.parts:
+                if part.name in going:
+                    self.at = part.name
+                    part.now, part.next_event, changed = part.model.leave_event_mode(time)
+                    rescale = rescale or changed
+            if self.asked_to_stop:
+                break
+            self._do(lambda: self.evaluation.exchange(time))
+            reached: dict[str, dict[str, Any]] = {
+                target: {}
+                for (target, name), value in self._wiring.given.items()
+                if _has_jumped(before.get((target, name), value), value)
+            }
+            reached |= self._wiring.changes_at_events()
+            if not reached:
+                break
+            self._enter(reached)
+            going = list(reached)
+        else:
+            names = ", ".join(going)
+            raise RuntimeError(
+                f"inputs still change after {MOST_EVENT_ITERATIONS} passes through event mode at one "
+                f"instant, t = {time:.9g} s: those of {names}"
+            )
+        following = min((part.next_event for part in self.parts), default=math.inf)
+        return [x for part in self.parts for x in part.now], following, rescale
+
+    def nominals(self) -> list[float]:
+        """Nominal values of the continuous states."""
+        found: list[float] = []
+        for part in self.parts:
+            self.at = part.name
+            found += part.model.nominals()
+        return found
+
+
+def _has_jumped(before: Any, after: Any) -> bool:
+    """Whether it is more than rounding."""
+    if isinstance(before, float) and isinstance(after, float):
+        return not math.isclose(before, after, rel_tol=1e-9, abs_tol=1e-12)
+    return bool(before != after)
+
+
+class UnsolvedError(RuntimeError):
+    """Inputs cannot be found at a point where they have to be."""

@@ -1,0 +1,187 @@
+"""The right-hand side of one or several Model Exchange FMUs, for compiled code and for Python."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, Protocol
+
+import numpy as np
+
+from cosim_fmi.binding.fmu_instance import FmuInstance
+from cosim_fmi.model_exchange.instance_block import InstanceBlock
+from cosim_fmi.model_exchange.instance_calls import FAULT, OK
+from cosim_fmi.variables.access import Access
+from cosim_fmi.variables.by_address import kernel_address
+from cosim_master.model_exchange import system_calls as words
+from cosim_master.model_exchange.exchange_program import ExchangeProgram
+
+
+class Evaluated(Protocol):
+    """What is needed of an instance."""
+
+    instance: FmuInstance
+    block: InstanceBlock
+    inputs: Access | None
+    wants_steps: bool
+
+
+class Evaluation:
+    """Instances in continuous-time mode with what passes between them (`system_calls`).
+
+    Parameters
+    ----------
+    models : sequence of Evaluated
+        Their buffers are parts of those of the system from now on; their `inputs` are given from outside.
+    program : ExchangeProgram, optional
+        What passes between them.
+
+    Attributes
+    ----------
+    address : int
+        Of the head, for `system_calls`.
+    """
+
+    def __init__(self, models: Sequence[Evaluated], program: ExchangeProgram | None = None) -> None:
+        self._models, self._program = list(models), program or ExchangeProgram()
+        blocks = [model.block for model in models]
+        counts = sum(b.states for b in blocks), sum(b.indicators for b in blocks)
+        self._states, self._rates = np.zeros(counts[0]), np.zeros(counts[0])
+        self._indicators = np.zeros(counts[1])
+        self._inputs = np.zeros(sum(m.inputs.count for m in models if m.inputs))
+        self.values = np.zeros(self._program.slots)
+        self._head = np.zeros(words.SIZE, dtype=np.int64)
+        self._reals = self._head.view(np.float64)
+        self.address = int(self._head.ctypes.data)
+        state = indicator = 0
+        for block in blocks:
+            rows = slice(state, state + block.states), slice(indicator, indicator + block.indicators)
+            block.place(self._states[rows[0]], self._rates[rows[0]], self._indicators[rows[1]])
+            state, indicator = rows[0].stop, rows[1].stop
+        self._lay_out(blocks)
+
+    def _lay_out(self, blocks: Sequence[InstanceBlock]) -> None:
+        program, head = self._program, self._head
+        self._accesses = [access for _, access, _ in program.accesses]
+        rows = [
+            [part, *access.words(self.values.ctypes.data + words.REAL * slot)]
+            for part, access, slot in program.accesses
+        ]
+        puts, given = [], 0
+        for part, model in enumerate(self._models):
+            puts.append([words.PUT, part, len(rows) if model.inputs else -1, 0])
+            if model.inputs:
+                self._accesses.append(model.inputs)
+                rows.append([part, *model.inputs.words(self._inputs.ctypes.data + words.REAL * given)])
+                given += model.inputs.count
+        links, factors, tables = program.link_words()
+        told = [[b.address, int(m.wants_steps)] for b, m in zip(blocks, self._models, strict=True)]
+        self._tables = {
+            words.INSTANCES_AT: np.array(told, dtype=np.int64),
+            words.OPERATIONS_AT: np.array([*puts, *program.operations], dtype=np.int64),
+            words.ACCESSES_AT: np.array(rows, dtype=np.int64),
+            words.LINKS_AT: links,
+            words.FACTORS_AT: factors,
+            words.TABLES_AT: tables,
+            words.VALUES_AT: self.values,
+            words.STATES_AT: self._states,
+            words.RATES_AT: self._rates,
+            words.INDICATORS_AT: self._indicators,
+            words.INPUTS_AT: self._inputs,
+            words.LOOPS_AT: np.array([loop.row for loop in program.loops], dtype=np.int64),
+        }
+        for loop, row in zip(program.loops, self._tables[words.LOOPS_AT], strict=True):
+            loop.row = row
+        for place, table in self._tables.items():
+            head[place] = table.ctypes.data
+        head[words.INSTANCES], head[words.OPERATIONS] = len(blocks), len(puts) + len(program.operations)
+        head[words.STATES], head[words.INDICATORS] = len(self._states), len(self._indicators)
+        head[words.INPUTS] = len(self._inputs)
+        used = {words.EVALUATE: words.evaluate, words.EXCHANGE: words.exchange}
+        if any(model.wants_steps for model in self._models):
+            used[words.COMPLETE] = words.complete_all
+        if program.loops:
+            used[words.SOLVER] = words.solve
+        self._kernels = [kernel_address(function) for function in used.values()]
+        for place, kernel in zip(used, self._kernels, strict=True):
+            head[place] = kernel.address
+
+    def settle(self, time: float, states: Any, inputs: Any) -> bool:
+        """Make this the present point, at which variables are read; whether inputs have been found there."""
+        self._put(time, states, inputs)
+        return self._call(words.settle, remembers=True)
+
+    def evaluate(self, time: float, states: Any, inputs: Any) -> tuple[list[float], list[float]]:
+        """Derivatives and event indicators at a point."""
+        self._put(time, states, inputs)
+        self._call(words.evaluate)
+        return self._rates.tolist(), self._indicators.tolist()
+
+    def compute_all(self) -> None:
+        """Have everything computed that depends on the present point."""
+        self._call(words.compute_all)
+
+    def exchange(self, time: float) -> bool:
+        """Give inputs that instances feed what belongs to them at this instant; whether there is anything."""
+        self._reals[words.TIME] = time
+        return self._call(words.exchange, remembers=True)
+
+    def end(self) -> None:
+        """The instances are about to be freed: nothing may call them any more."""
+        self._head[words.FAILED] = 1
+
+    @property
+    def place(self) -> int:
+        """Number of the instance that was called last, or of the one that `failure` has found."""
+        return int(self._head[words.PLACE])
+
+    @property
+    def lost_at(self) -> float | None:
+        """At which time (s) inputs were not found last; None: they always were, since `clear_lost`."""
+        return float(self._reals[words.LOST_TIME]) if self._head[words.LOST] else None
+
+    def clear_lost(self) -> None:
+        """Forget why inputs were not found."""
+        self._head[words.LOST] = words.NOT_LOST
+
+    def why(self) -> str:
+        """Why inputs were not found last."""
+        which = int(self._head[words.LOST_AT])
+        if self._head[words.LOST] == words.LINK_LOST:
+            link = self._program.links[which]
+            return f"{link.source}.{link.fault(float(self._reals[words.LOST_VALUE]))}"
+        return self._program.loops[which].why() if self._head[words.LOST] == words.LOOP_LOST else ""
+
+    def failure(self) -> Exception | None:
+        """What has failed in the last evaluation, or what is not defined there; `place` says of whom."""
+        try:
+            for kernel in self._kernels:
+                kernel.raise_kept()
+        except Exception as error:
+            return error
+        for place, model in enumerate(self._models):
+            found = model.block.failure(self._accesses)
+            if found is not None:
+                self._head[words.PLACE] = place
+                return found
+        return None
+
+    def _put(self, time: float, states: Any, inputs: Any) -> None:
+        self._reals[words.TIME] = time
+        self._states[:] = list(states)[: len(self._states)]
+        self._inputs[:] = list(inputs)[: len(self._inputs)]
+
+    def _call(self, function: Callable[..., Any], remembers: bool = False) -> bool:
+        for place, model in enumerate(self._models):
+            if not model.block.stopped:
+                self._head[words.PLACE] = place
+                model.instance.check_allowed("SetContinuousStates")
+        self._head[words.REMEMBERS] = int(remembers)
+        code = kernel_address(function)(self.address)
+        self._head[words.REMEMBERS] = 0
+        return self.check(code)
+
+    def check(self, code: int) -> bool:
+        """What a function has answered: whether inputs were found; raises what has failed."""
+        if code == FAULT and (failed := self.failure()) is not None:
+            raise failed
+        return code == OK

@@ -1,0 +1,224 @@
+"""An instance of a Model Exchange FMU as the system that integrates it sees it."""
+
+from __future__ import annotations
+
+import ctypes
+import functools
+import math
+from collections.abc import Callable, Sequence
+from typing import Any
+
+import numpy as np
+
+from cosim_fmi.binding import modes
+from cosim_fmi.binding.fmi_error import DISCARD, ERROR, FATAL, FmiError
+from cosim_fmi.binding.fmu_instance import FmuInstance, Update
+from cosim_fmi.instances.fmu_clocks import FmuClocks
+from cosim_fmi.model_exchange.instance_block import InstanceBlock
+from cosim_fmi.variables.access import Access
+from cosim_master.model_exchange.evaluation import Evaluation
+
+MOST_EVENT_ITERATIONS = 100
+LEAST_INTERVAL = 1e-12
+"""Between time events, s, for times up to 1 s; for later ones relative to them."""
+
+
+class FmuModel:
+    """What a system needs of an instance in continuous-time mode (`ModelExchangeInstance`).
+
+    Its methods let the errors of calls (`FmiError`) through.
+
+    Parameters
+    ----------
+    instance : FmuInstance
+        Instantiated.
+    states, indicators : int
+        How many continuous states and event indicators it has.
+    inputs : Access or None
+        Writes the continuous inputs that are given from outside.
+    clocks : FmuClocks
+    tick : callable
+        Activates clocks and writes the inputs that belong to them.
+    wants_steps : bool
+        Whether it is told when an integrator step has ended.
+
+    Attributes
+    ----------
+    block : InstanceBlock
+        By which compiled code calls it.
+    note : callable
+        Called with the time before and after event mode.
+    """
+
+    def __init__(
+        self,
+        instance: FmuInstance,
+        states: int,
+        indicators: int,
+        inputs: Access | None,
+        clocks: FmuClocks,
+        tick: Callable[[Sequence[str]], None],
+        wants_steps: bool = False,
+    ) -> None:
+        self.instance, self.count, self.indicators = instance, states, indicators
+        self.inputs, self.wants_steps = inputs, wants_steps
+        self._clocks, self._tick = clocks, tick
+        self._x = (ctypes.c_double * states)()
+        self.block = InstanceBlock(instance, states, indicators, wants_steps)
+        self._crowded = 0
+        self.note: Callable[[float], None] = lambda time: None
+
+    @functools.cached_property
+    def evaluation(self) -> Evaluation:
+        """Of this instance alone."""
+        return Evaluation([self])
+
+    def end(self) -> None:
+        """The instance is about to be freed."""
+        if "evaluation" in vars(self):
+            self.evaluation.end()
+
+    @property
+    def asked_to_stop(self) -> bool:
+        """Whether it has asked for the end of the simulation; it stays in event mode then."""
+        return self.block.stopped
+
+    @asked_to_stop.setter
+    def asked_to_stop(self, value: bool) -> None:
+        self.block.stopped = value
+
+    @property
+    def undefined(self) -> str:
+        """What is not defined at the last point, "" where all is."""
+        return self.block.undefined
+
+    def failure(self) -> Exception | None:
+        """What has failed in the last evaluation, or what is not defined there; None where all went well."""
+        return self.evaluation.failure()
+
+    def forget(self) -> None:
+        """What has been seen, which may be later than a restored state."""
+        self.block.forget()
+        self._crowded = 0
+
+    def settle(self, time: float, states: Any, inputs: Any) -> None:
+        """Make this the present point, at which variables are read.
+
+        Some FMUs compute variables that are derivatives, and others, only when the derivatives are asked
+        for: else these would be those of the last stage of the integrator.
+        """
+        self.evaluation.settle(time, states, inputs)
+
+    def check_settled(self, code: int) -> None:
+        """What compiled code has met that has done the same."""
+        self.evaluation.check(code)
+
+    def compute_all(self) -> None:
+        """Have everything computed that depends on the present point."""
+        if self.count and not self.asked_to_stop:
+            self._compute()
+
+    def _compute(self) -> None:
+        rates = (ctypes.c_double * self.count)()
+        try:
+            self.instance.get_derivatives(rates)
+        except FmiError as error:
+            if error.status != DISCARD:  # they are not defined there
+                raise
+
+    def shows_states_late(self, read: Callable[[], Any]) -> bool:
+        """Whether what is read follows the states only when the derivatives have been asked for."""
+        if not self.count or self.asked_to_stop:
+            return False
+        states, moved = ((ctypes.c_double * self.count)() for _ in range(2))
+        self.instance.get_continuous_states(states)
+        moved[:] = [x + max(1.0, abs(x)) * 2.0**-10 for x in states]
+        self.instance.set_continuous_states(moved)
+        before = np.array(read(), dtype=float)
+        self.compute_all()
+        after = np.array(read(), dtype=float)
+        self.instance.set_continuous_states(states)
+        self.compute_all()
+        return not np.array_equal(before, after, equal_nan=True)
+
+    def handle_event(
+        self, time: float, states: Any, inputs: Any, write: Callable[[], None] | None = None
+    ) -> tuple[Sequence[float], float, bool]:
+        """Event mode, where `write` sets discrete inputs, until nothing changes; see `leave_event_mode`."""
+        self.settle(time, states, inputs)
+        self.note(time)
+        self.instance.enter_event_mode()
+        if write is not None:
+            write()
+        found = self.leave_event_mode(time)
+        self.compute_all()
+        self.note(time)
+        return found
+
+    def leave_event_mode(self, time: float) -> tuple[Sequence[float], float, bool]:
+        """Update the discrete states until nothing changes, then go on in continuous time.
+
+        Returns
+        -------
+        (sequence of float, float, bool)
+            The continuous states after it, the time of the next time event (s; infinite when there is
+            none; now for one that should have been before), and whether the nominal values of the states
+            have changed.
+
+        Raises
+        ------
+        FmiError
+            A call fails, there is no end of it, the next time event is no time, or a state is not finite.
+        """
+        nominals_changed = False
+        for _ in range(MOST_EVENT_ITERATIONS):
+            update = self._update(time)
+            nominals_changed = nominals_changed or update.nominals_changed
+            if update.next_event is not None and math.isnan(update.next_event):
+                raise self._fault("the time of the next event is nan", time)
+            following = max(update.next_event, time) if update.next_event is not None else math.inf
+            crowded = following - time <= LEAST_INTERVAL * max(1.0, abs(time))
+            if update.terminate:
+                self.asked_to_stop = True
+                break
+            if not update.again and not self._clocks.due(time):
+                self.instance.enter_continuous_time_mode()
+                break
+        else:
+            raise self._fault(f"discrete states still change after {MOST_EVENT_ITERATIONS} updates", time)
+        self._crowded = self._crowded + 1 if crowded else 0
+        if self._crowded > MOST_EVENT_ITERATIONS:
+            raise self._fault(
+                f"{self._crowded} time events within {LEAST_INTERVAL:g} s of each other, in a row", time
+            )
+        if self.count:
+            self.instance.get_continuous_states(self._x)
+        for i, state in enumerate(self._x):
+            if not math.isfinite(state):
+                raise self._fault(f"continuous state {i + 1} is {state} after event mode", time)
+        return list(self._x), min(following, self._clocks.next_time), nominals_changed
+
+    def _fault(self, text: str, time: float) -> FmiError:
+        """The error for what an instance does at an event, though no call has failed."""
+        self.instance.mode = modes.FAILED
+        return FmiError(f"at t = {time:.9g} s {text}")
+
+    def _update(self, time: float) -> Update:
+        """One update of the discrete states, with the clocks that are due."""
+        self._tick(self._clocks.due(time))
+        self._clocks.listen()
+        answer = self.instance.update_discrete_states()
+        self._clocks.ask(time)
+        return answer
+
+    def nominals(self) -> list[float]:
+        """Nominal values of the continuous states; 1 for what is not told or makes no sense."""
+        found = (ctypes.c_double * self.count)(*[1.0] * self.count)
+        if self.count:
+            try:
+                self.instance.get_nominals(found)
+            except FmiError as error:
+                if error.status in (ERROR, FATAL):
+                    raise
+                return [1.0] * self.count  # no such function, or nothing is known now
+        return [abs(x) if math.isfinite(x) and x != 0.0 else 1.0 for x in found]

@@ -1,0 +1,343 @@
+"""Newton's method for x = G(x), where x are values on a closed loop and G is what the loop makes of them.
+
+It asks for G where it needs it: `begin`, then `next_point` and `take` by turns, until `next_point` says
+`SOLVED` or `UNSOLVED`. A loop has a row of integers, named below, and a buffer of doubles. The Jacobian is
+found by differences and kept from solution to solution as long as the residual falls to a tenth with it.
+
+Values count in their own size: the larger one of the value and of the largest one that it had at a point of
+the solution (not at a trial). Where rounding in G lets nothing better be reached, this counts as size, too.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cosim.kit import foreign
+from cosim_master.algorithms.invert_matrix import invert_matrix
+
+integers_at, reals_at = foreign.integers_at, foreign.reals_at
+
+(
+    COUNT,  # of values
+    FIRST,  # slot of the first one
+    REALS_AT,  # the buffer
+    SUBSTITUTES,  # 1: not all are real numbers, so x = G(x) is repeated in place of Newton's method
+    KNOWN, INVERTED,  # 1: there is a last solution; there is the inverse of 1 - dG/dx
+    PHASE, COLUMN, HALVINGS, STEPS, IS_FRESH, REASON,
+    LOOP,
+) = range(13)  # fmt: skip
+X, G, TRIED, FOUND, STEP, SIZES, LOST_X, LOST_G, VECTORS = range(9)
+"""Vectors in the buffer; then two numbers, the inverse, and room for an elimination."""
+START, AT_POINT, DIFFERENTIATING, STEPPING = range(4)
+TRY, SOLVED, UNSOLVED = range(3)
+NO_REASON, NOT_FINITE, SINGULAR, NOT_FOUND = range(4)
+TOLERANCE = 1e-13
+"""Of the values' sizes: the integrator's own tolerances go down to 1e-12."""
+GOOD_ENOUGH = 1e-10
+"""Of the sizes, or of 1 while these are not known, where rounding lets nothing better be reached."""
+MOST_STEPS, MOST_SWEEPS, MOST_HALVINGS = 40, 100, 12
+LEAST = 2.0**-26
+"""Of a singular matrix that differences have found this much is left at most, relative."""
+MOVE, LEAST_MOVE = 2.0**-20, 2.0**-40
+"""By which part of its size a value is moved for differences, and by how much at least."""
+REAL = 8
+NEXT_SIGNATURE = "ii>i"
+
+
+def reals_needed(count):
+    """Doubles in the buffer of a loop."""
+    return VECTORS * count + 2 + 3 * count * count
+
+
+def place(row, which):
+    """Address of one of the vectors of a loop."""
+    loop = integers_at(row, LOOP)
+    return loop[REALS_AT] + REAL * which * loop[COUNT]
+
+
+def inverse_at(row):
+    """Address of the inverse of 1 - dG/dx, row by row."""
+    return place(row, VECTORS) + 2 * REAL
+
+
+def room_at(row):
+    """Address of a matrix, row by row, and of its inverse, column by column, behind it."""
+    n = integers_at(row, LOOP)[COUNT]
+    return inverse_at(row) + REAL * n * n
+
+
+def begin(row, first):
+    """Begin a search at the last solution, or else at these values."""
+    n = integers_at(row, LOOP)[COUNT]
+    loop = integers_at(row, LOOP)
+    x = reals_at(place(row, X), n)
+    if loop[KNOWN] == 0:
+        for i in range(loop[COUNT]):
+            x[i] = first[i]
+    loop[PHASE] = START
+    loop[STEPS] = 0
+    loop[IS_FRESH] = 0
+    loop[REASON] = NO_REASON
+    reals_at(place(row, VECTORS), 2)[1] = math.inf
+
+
+def take(row, values, is_there):
+    """What G is at the point that was asked for; without `is_there` it is not defined."""
+    n = integers_at(row, LOOP)[COUNT]
+    found = reals_at(place(row, FOUND), n)
+    for i in range(found.shape[0]):
+        found[i] = values[i] if is_there else math.nan
+
+
+def next_point(row, remembers):
+    """TRY: G is wanted at TRIED; SOLVED: the values are FOUND; UNSOLVED: the REASON says why.
+
+    `remembers`: whether the point is one of the solution, at which the sizes of the values are kept.
+    """
+    loop = integers_at(row, LOOP)
+    if loop[PHASE] == START:
+        copy(row, X, TRIED)
+        loop[PHASE] = AT_POINT
+        return TRY
+    if loop[PHASE] == DIFFERENTIATING:
+        take_column(row)
+        loop[COLUMN] += 1
+        if loop[COLUMN] < loop[COUNT]:
+            move_one(row)
+            return TRY
+        reason = invert(row)
+        return give_up(row, reason) if reason != NO_REASON else first_step(row)
+    if loop[PHASE] == STEPPING and not is_better(row) and loop[HALVINGS] < MOST_HALVINGS:
+        loop[HALVINGS] += 1
+        return step(row)
+    copy(row, TRIED, X)
+    copy(row, FOUND, G)
+    return substitute(row) if loop[SUBSTITUTES] != 0 else judge(row, remembers)
+
+
+def judge(row, remembers):
+    """Whether G fits x; else what to do next."""
+    loop = integers_at(row, LOOP)
+    if not is_finite(row, G):
+        return give_up(row, NOT_FINITE)
+    now = reals_at(place(row, VECTORS), 2)
+    now[0] = residual(row)
+    if now[0] <= TOLERANCE:
+        return accept(row, remembers)
+    if loop[IS_FRESH] != 0 and now[0] >= 0.5 * now[1] and is_good_enough(row):
+        return accept(row, remembers)
+    if loop[STEPS] == MOST_STEPS:
+        return give_up(row, NOT_FOUND)
+    loop[STEPS] += 1
+    falls = now[0] <= 0.1 * now[1]
+    now[1] = min(now[1], now[0])
+    if loop[INVERTED] == 0 or not falls:
+        loop[IS_FRESH] = 1
+        loop[PHASE] = DIFFERENTIATING
+        loop[COLUMN] = 0
+        move_one(row)
+        return TRY
+    loop[IS_FRESH] = 0
+    return first_step(row)
+
+
+def substitute(row):
+    """Whether G is x; else go on there."""
+    n = integers_at(row, LOOP)[COUNT]
+    loop = integers_at(row, LOOP)
+    x = reals_at(place(row, X), n)
+    g = reals_at(place(row, G), n)
+    same = True
+    for i in range(loop[COUNT]):
+        same = same and x[i] == g[i]
+    if same:
+        return SOLVED
+    if loop[STEPS] == MOST_SWEEPS:
+        return give_up(row, NOT_FOUND)
+    loop[STEPS] += 1
+    copy(row, G, TRIED)
+    return TRY
+
+
+def accept(row, remembers):
+    """The values are a solution."""
+    n = integers_at(row, LOOP)[COUNT]
+    loop = integers_at(row, LOOP)
+    loop[KNOWN] = 1
+    if remembers != 0:
+        x = reals_at(place(row, X), n)
+        g = reals_at(place(row, G), n)
+        sizes = reals_at(place(row, SIZES), n)
+        for i in range(loop[COUNT]):
+            sizes[i] = max(sizes[i], abs(x[i]), abs(g[i] - x[i]) / TOLERANCE)
+    return SOLVED
+
+
+def give_up(row, reason):
+    """There is no solution that can be found."""
+    loop = integers_at(row, LOOP)
+    loop[REASON] = reason
+    loop[KNOWN] = 0
+    loop[INVERTED] = 0
+    copy(row, X, LOST_X)
+    copy(row, G, LOST_G)
+    return UNSOLVED
+
+
+def copy(row, source, target):
+    """One vector to another."""
+    n = integers_at(row, LOOP)[COUNT]
+    given = reals_at(place(row, source), n)
+    taken = reals_at(place(row, target), n)
+    for i in range(given.shape[0]):
+        taken[i] = given[i]
+
+
+def is_finite(row, which):
+    """Whether all of a vector is."""
+    n = integers_at(row, LOOP)[COUNT]
+    values = reals_at(place(row, which), n)
+    finite = True
+    for i in range(n):
+        finite = finite and math.isfinite(values[i])
+    return finite
+
+
+def residual(row):
+    """How far G is from x, in the sizes of the values."""
+    n = integers_at(row, LOOP)[COUNT]
+    x = reals_at(place(row, X), n)
+    g = reals_at(place(row, G), n)
+    sizes = reals_at(place(row, SIZES), n)
+    worst = 0.0
+    for i in range(x.shape[0]):
+        off = abs(g[i] - x[i])
+        size = max(abs(x[i]), sizes[i])
+        if off > 0.0:
+            worst = max(worst, off / size if size > 0.0 else math.inf)
+    return worst
+
+
+def is_good_enough(row):
+    """Whether what is left may be rounding in G."""
+    n = integers_at(row, LOOP)[COUNT]
+    x = reals_at(place(row, X), n)
+    g = reals_at(place(row, G), n)
+    sizes = reals_at(place(row, SIZES), n)
+    for i in range(x.shape[0]):
+        least = TOLERANCE if sizes[i] > 0.0 else GOOD_ENOUGH
+        if abs(g[i] - x[i]) > max(GOOD_ENOUGH * max(abs(x[i]), sizes[i]), least):
+            return False
+    return True
+
+
+def move_one(row):
+    """Ask for G with one value moved."""
+    n = integers_at(row, LOOP)[COUNT]
+    loop = integers_at(row, LOOP)
+    copy(row, X, TRIED)
+    j = loop[COLUMN]
+    size = max(abs(reals_at(place(row, X), n)[j]), reals_at(place(row, SIZES), n)[j])
+    reals_at(place(row, TRIED), n)[j] += max(MOVE * size, LEAST_MOVE)
+
+
+def take_column(row):
+    """One column of 1 - dG/dx."""
+    n = integers_at(row, LOOP)[COUNT]
+    j = integers_at(row, LOOP)[COLUMN]
+    moved = reals_at(place(row, TRIED), n)[j] - reals_at(place(row, X), n)[j]
+    g = reals_at(place(row, G), n)
+    found = reals_at(place(row, FOUND), n)
+    room = reals_at(room_at(row), n * n)
+    for i in range(n):
+        slope = (found[i] - g[i]) / moved
+        room[n * i + j] = 1.0 - slope if i == j else -slope
+
+
+def invert(row):
+    """Invert that matrix, in whatever units its values are; a REASON where it is singular."""
+    loop = integers_at(row, LOOP)
+    n = loop[COUNT]
+    room = reals_at(room_at(row), n * n)
+    inverse = reals_at(room_at(row) + REAL * n * n, n * n)
+    loop[INVERTED] = 0
+    columns = reals_at(place(row, STEP), n)  # is free here, as are the next one and TRIED
+    rows = reals_at(place(row, FOUND), n)
+    for i in range(n):
+        rows[i] = 0.0
+        for j in range(n):
+            if not math.isfinite(room[n * i + j]):
+                return NOT_FINITE
+            rows[i] = max(rows[i], abs(room[n * i + j]))
+        if rows[i] < LEAST:
+            return SINGULAR
+    for j in range(n):
+        columns[j] = 0.0
+        for i in range(n):
+            columns[j] = max(columns[j], abs(room[n * i + j]) / rows[i])
+        if columns[j] == 0.0:
+            return SINGULAR
+    for i in range(n):
+        for j in range(n):
+            room[n * i + j] /= rows[i] * columns[j]
+    if invert_matrix(room, reals_at(place(row, TRIED), n), inverse, n) != 0:
+        return SINGULAR
+    made = reals_at(inverse_at(row), n * n)
+    norm = 0.0
+    for i in range(n):
+        for j in range(n):
+            value = inverse[n * j + i]
+            norm += value * value
+            made[n * i + j] = value / (columns[i] * rows[j])
+    if not LEAST * LEAST * norm <= n:  # the least singular value is at most sqrt(n / norm)
+        return SINGULAR
+    loop[INVERTED] = 1
+    return NO_REASON
+
+
+def first_step(row):
+    """Newton's step: ask for G at its end."""
+    loop = integers_at(row, LOOP)
+    n = loop[COUNT]
+    x = reals_at(place(row, X), n)
+    g = reals_at(place(row, G), n)
+    whole = reals_at(place(row, STEP), n)
+    made = reals_at(inverse_at(row), n * n)
+    for i in range(n):
+        whole[i] = 0.0
+        for j in range(n):
+            whole[i] += made[n * i + j] * (g[j] - x[j])
+    loop[PHASE] = STEPPING
+    loop[HALVINGS] = 0
+    return step(row)
+
+
+def step(row):
+    """Ask for G behind as much of the step as the halvings have left."""
+    n = integers_at(row, LOOP)[COUNT]
+    loop = integers_at(row, LOOP)
+    x = reals_at(place(row, X), n)
+    whole = reals_at(place(row, STEP), n)
+    tried = reals_at(place(row, TRIED), n)
+    for i in range(loop[COUNT]):
+        tried[i] = x[i] + whole[i] * math.pow(0.5, loop[HALVINGS])
+    return TRY
+
+
+def is_better(row):
+    """Whether G fits better where the step has led than where it began."""
+    n = integers_at(row, LOOP)[COUNT]
+    if not is_finite(row, FOUND):
+        return False
+    x = reals_at(place(row, X), n)
+    g = reals_at(place(row, G), n)
+    tried = reals_at(place(row, TRIED), n)
+    found = reals_at(place(row, FOUND), n)
+    before = 0.0
+    after = 0.0
+    for i in range(x.shape[0]):
+        miss = g[i] - x[i]
+        before += miss * miss
+        miss = found[i] - tried[i]
+        after += miss * miss
+    return after < before

@@ -1,0 +1,252 @@
+"""A Model Exchange FMU as a system of ours: its states, derivatives and events."""
+
+from __future__ import annotations
+
+import functools
+import math
+import operator
+from collections.abc import Sequence
+from typing import Any, Protocol
+
+import cosim
+from cosim.kit import call_with_array, foreign
+from cosim_fmi.model_exchange.instance_calls import OK
+from cosim_master.model_exchange.evaluation import Evaluation
+from cosim_master.model_exchange.system_calls import (
+    COMPLETE,
+    EVALUATE,
+    INDICATORS,
+    INDICATORS_AT,
+    INPUTS,
+    INPUTS_AT,
+    IS_LOST,
+    RATES_AT,
+    REAL,
+    SIZE,
+    STATES,
+    STATES_AT,
+    TIME,
+    WANTS,
+)
+
+integers_at, reals_at = foreign.integers_at, foreign.reals_at
+
+
+class ModelExchangeInstance(Protocol):
+    """What the system needs of an instance in continuous-time mode."""
+
+    asked_to_stop: bool
+    evaluation: Evaluation
+
+    def handle_event(self, time: float, states: Any, inputs: Any) -> tuple[Sequence[float], float, bool]:
+        """Go through event mode.
+
+        The continuous states after it, the time of the next time event (s), whether nominal values changed.
+        """
+
+    def failure(self) -> Exception | None:
+        """What has failed in the last evaluation, or what is not defined there."""
+
+    def nominals(self) -> Sequence[float]:
+        """Nominal values of the continuous states."""
+
+
+def model_exchange_system(
+    instance: ModelExchangeInstance, states: int, inputs: int, indicators: int, *, wants_steps: bool
+) -> cosim.System:
+    """A system with one part, ``fmu``, whose kernel functions call the instance.
+
+    Its state ``fmu.z`` is that of the FMU in units of ``fmu.scale``: the powers of two next to the nominal
+    values, so that tolerances hold for states of any size, and not a bit is lost.
+
+    Parameters
+    ----------
+    instance : ModelExchangeInstance
+    states, inputs, indicators : int
+        Number of continuous states, real inputs and event indicators: each of these is a witness.
+    wants_steps : bool
+        Whether the FMU is to be told when an integrator step has ended.
+    """
+    model = cosim.Model("model_exchange")
+    part = model.add(_component(states, inputs, indicators, wants_steps), "fmu")
+    part.instance = instance
+    return model.build()
+
+
+def first_state(
+    system: cosim.System,
+    instance: ModelExchangeInstance,
+    time: float,
+    states: Sequence[float],
+    inputs: Sequence[float],
+    next_event: float,
+) -> cosim.State:
+    """The State with which a run begins.
+
+    Parameters
+    ----------
+    system : System
+    instance : ModelExchangeInstance
+    time : float
+        s.
+    states, inputs : sequence of float
+        As the FMU has them.
+    next_event : float
+        Time of the next time event, s; infinite when there is none.
+    """
+    state = system.default_state()
+    state.set_time(time)
+    if len(states):
+        state["fmu.scale"] = scales(instance)
+    put_states(state, states)
+    if len(inputs):
+        state["fmu.u"] = list(inputs)
+    state["fmu.next_event"] = next_event
+    return state
+
+
+def states_of(state: cosim.State) -> list[float]:
+    """The continuous states as the FMU has them."""
+    return list(map(operator.mul, state["fmu.z"], state["fmu.scale"]))
+
+
+def put_states(state: cosim.State, states: Sequence[float]) -> None:
+    """Write the continuous states as the FMU has them."""
+    if len(states):
+        state["fmu.z"] = list(map(operator.truediv, states, state["fmu.scale"]))
+
+
+def scales(instance: ModelExchangeInstance) -> tuple[float, ...]:
+    """The powers of two next to nominal values: tolerances fit states of any size, and no bit is lost."""
+    return tuple(2.0 ** min(max(round(math.log2(x)), -1000), 1000) for x in instance.nominals())
+
+
+@functools.cache
+def _component(states: int, inputs: int, count: int, wants_steps: bool) -> type[cosim.Component]:
+    """One class for all FMUs of these numbers: what is compiled for it is compiled once and kept for ever."""
+
+    def bind(self, live):
+        live[0] = float(self.instance.evaluation.address)
+
+    @cosim.kernel
+    def derivatives(t, z, u, events, scale, live, z_dot, indicators):
+        evaluate(t, z, u, events, scale, live, z_dot, indicators)
+
+    def handle(self, state, next_state):
+        if next_state["fmu.events"] != state["fmu.events"]:
+            # Another event of this instant has taken it through event mode; `state` is older than that.
+            return cosim.EventStatus.did_nothing()
+        instance = self.instance
+        found, following, changed = instance.handle_event(state.time, states_of(state), state["fmu.u"])
+        if changed:
+            next_state["fmu.scale"] = scales(instance)
+        put_states(next_state, found)
+        next_state["fmu.next_event"] = following
+        # What changed inside the FMU makes everything that was computed from it void.
+        next_state["fmu.events"] = state["fmu.events"] + 1
+        return wish_to_stop(instance)
+
+    def at_time(self, state, next_state):
+        if state["fmu.next_event"] > state.time:  # an event indicator has led through event mode here
+            return cosim.EventStatus.did_nothing()
+        return handle(self, state, next_state)
+
+    @cosim.on(cosim.EventCause.TIME_ADVANCED, does="unrestricted")
+    def after_step(t, z, u, events, scale, live, wanted_next):
+        if complete(t, z, u, events, scale, live):
+            wanted_next[0] = 1
+            return 1
+        return 0
+
+    def at_wish(self, state, next_state):
+        return wish_to_stop(self.instance) or handle(self, state, next_state)
+
+    def wish_to_stop(instance):
+        return cosim.EventStatus.reached_termination() if instance.asked_to_stop else None
+
+    def explain_failure(self):
+        return self.instance.failure()
+
+    next_time = cosim.timer(start=math.inf)
+    size = max(1, states)
+    body: dict[str, Any] = {
+        "__doc__": "A Model Exchange FMU.",
+        "__module__": __name__,
+        "z": cosim.auxiliary_state(shape=size, start=(0.0,) * size),
+        "scale": cosim.discrete(shape=size, start=(1.0,) * size, invalidates=cosim.Stage.TIME),
+        "u": cosim.input(shape=max(1, inputs), start=(0.0,) * max(1, inputs)),
+        "events": cosim.discrete(dtype=int, invalidates=cosim.Stage.TIME),
+        "indicators": cosim.cache_slot(shape=max(1, count)),
+        "live": cosim.cache_slot(),
+        "instance": None,  # given to the part before its system is built
+        "plain_methods": ("bind",),
+        "bind": bind,
+        "explain_failure": explain_failure,
+        "derivatives": derivatives,
+        "next_event": next_time,
+        "time_event": cosim.on(next_time, does="unrestricted")(at_time),
+    }
+    for i in range(count):
+        crossing = cosim.witness(_indicator(i))
+        body[f"indicator_{i}"] = crossing
+        body[f"state_event_{i}"] = cosim.on(crossing, does="unrestricted")(_copy(handle))
+    if wants_steps:
+        body["wanted"] = cosim.signal()
+        body["step_ended"] = after_step
+        body["step_event"] = cosim.on(body["wanted"], does="unrestricted")(at_wish)
+    return type("ModelExchangeFmu", (cosim.Component,), body)
+
+
+def evaluate(t, z, u, events, scale, live, z_dot, indicators):
+    """Derivatives and event indicators; see `system_calls.evaluate`."""
+    address = put_point(t, z, u, scale, live)
+    head = integers_at(address, SIZE)
+    if call_with_array(head[EVALUATE], address, 0, 0, 0, 0) != OK:
+        raise ValueError("an FMU has failed, or is gone")
+    rates = reals_at(head[RATES_AT], head[STATES])
+    for i in range(head[STATES]):
+        z_dot[i] = rates[i] / scale[i]
+    found = reals_at(head[INDICATORS_AT], head[INDICATORS])
+    for i in range(head[INDICATORS]):
+        indicators[i] = found[i]
+    if head[STATES] == 0:  # then this says it
+        z_dot[0] = math.nan if head[IS_LOST] != 0 else 0.0
+
+
+def complete(t, z, u, events, scale, live):
+    """Tell that a step has ended; whether event mode, or the end, is wanted."""
+    address = put_point(t, z, u, scale, live)
+    head = integers_at(address, SIZE)
+    if call_with_array(head[COMPLETE], address, 0, 0, 0, 0) != OK:
+        raise ValueError("an FMU has failed, or is gone")
+    return head[WANTS] != 0
+
+
+def put_point(t, z, u, scale, live):
+    """Fill the buffers of the system; its address."""
+    address = int(live)
+    head = integers_at(address, SIZE)
+    reals_at(address + REAL * TIME, 1)[0] = t
+    states = reals_at(head[STATES_AT], head[STATES])
+    for i in range(head[STATES]):
+        states[i] = z[i] * scale[i]
+    inputs = reals_at(head[INPUTS_AT], head[INPUTS])
+    for i in range(head[INPUTS]):
+        inputs[i] = u[i]
+    return address
+
+
+def _indicator(i: int) -> Any:
+    def indicator(indicators):
+        return indicators[i]
+
+    return indicator
+
+
+def _copy(function: Any) -> Any:
+    """A handler of its own with the same body: each has a name."""
+
+    def handler(self, state, next_state):
+        return function(self, state, next_state)
+
+    return handler

@@ -1,0 +1,515 @@
+"""What participants that have an instance of an FMU share."""
+
+from __future__ import annotations
+
+import weakref
+from collections.abc import Callable, Container, Mapping, Sequence
+from contextlib import suppress
+from pathlib import Path
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim.kit import ParticipantDescription
+from cosim_fmi.archive.fmu_archive import FmuArchive
+from cosim_fmi.binding import modes
+from cosim_fmi.binding.fmi_error import OK, FmiError
+from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState
+from cosim_fmi.binding.new_instance import new_instance
+from cosim_fmi.binding.printed import printed_to
+from cosim_fmi.binding.undisturbed import ProcessSettings, process_lock, undisturbed
+from cosim_fmi.description.fmu_interface import FmuInterface, read_interface
+from cosim_fmi.instances import fmu_log
+from cosim_fmi.instances.fmu_clocks import FmuClocks
+from cosim_fmi.instances.fmu_state import FmuState
+from cosim_fmi.instances.kept_instance import KeptInstance
+from cosim_fmi.instances.unpacked_fmu import UnpackedFmu, look_at_fmu, read_fmu, unpack_fmu
+from cosim_fmi.variables.variable_access import VariableAccess
+from cosim_master.abilities import InnerPoint
+from cosim_master.participants.check_log_level import check_log_level
+
+NEVER = object()
+"""In place of a value that has not been written."""
+
+
+class InstanceParticipant(cosim.Participant):
+    """An FMU of FMI 1.0, 2.0 or 3.0; what stands in the way of its calls is left to subclasses.
+
+    The file is not trusted: `describe` looks at it without loading anything, `initialize` unpacks it into
+    a private folder (one for all instances of the file, `UnpackedFmu`), loads its library from there
+    and leaves the instance in initialization mode, in which inputs and outputs are made consistent;
+    `exit_initialization`, or else the first `step`, ends that mode. `close` terminates and frees the
+    instance, unloads the library and gives up the folder. Rounding mode, floating-point traps and signal
+    handlers are set back after loading, initialization, a failure and the end (`undisturbed`).
+
+    After a call that failed, the instance is freed without being terminated; after one that reported
+    *fatal* nothing of it is called any more. Both as FMI 2.0.4 says (section 2.1.3, figure 11).
+
+    Elements of arrays are variables of their own, ``matrix[1,2]``, counted from 1. Discrete variables and
+    clocks are written in event mode, where the instance has one.
+    """
+
+    _interface_wanted: ClassVar[str]
+
+    def __init__(self, path: str | Path, name: str | None = None) -> None:
+        self.path = Path(path)
+        self.name = name if name is not None else self.path.stem
+        self._interface: FmuInterface | None = None
+        self._slot: FmuInstance | None = None
+        self._is_closed = False
+        self._close_error = ""
+        self._log = fmu_log.FmuLog()
+        self._log_file: tuple[Path | None, str] = None, "warning"
+        self._accesses: dict[tuple[str, ...], VariableAccess] = {}
+        self._states: weakref.WeakSet[FmuState] = weakref.WeakSet()
+        self._unpacked: UnpackedFmu | None = None
+        self._watched: tuple[str, ...] = ()
+        self._watched_at = "events"
+        self._points: list[InnerPoint] = []
+        self._events = False
+        self._written: dict[str, Any] = {}
+        self._specials: dict[tuple[str, ...], frozenset[str]] = {}
+        self._keeps, self._kept = False, KeptInstance()
+
+    @property
+    def messages(self) -> list[str]:
+        """What the FMU has logged, the last hundred messages."""
+        return [text for _, text in self._log.messages]
+
+    @property
+    def _instance(self) -> FmuInstance:
+        if self._slot is None:
+            raise self._error(f"has no instance: it is {self._mode}")
+        return self._slot
+
+    @property
+    def _mode(self) -> str:
+        if self._slot is None:
+            return "closed" if self._is_closed else modes.NEW
+        return self._slot.mode
+
+    def describe(self) -> ParticipantDescription:
+        """Look at the file; nothing of it is unpacked or loaded."""
+        return self._read_interface().description
+
+    def inspect(self) -> tuple[ParticipantDescription, list[str]]:
+        """As `describe`, also for an FMU that cannot run here; and remarks on what it offers, and why not."""
+        interface, refusal = look_at_fmu(self.path, self._interface_wanted)
+        both = not interface.model_exchange and "ModelExchange" in interface.offers
+        remarks = ["offers Model Exchange, too: with options = { integrator = … }"] * both
+        return interface.description, remarks + [f"cannot run here: {refusal}"] * bool(refusal)
+
+    def keep_log(self, file: Path | None, level: str = "warning") -> None:
+        """Before `initialize`: the file for what the FMU logs, and from which level on.
+
+        Parameters
+        ----------
+        file : Path or None
+            Written anew at `initialize`.
+        level : str
+            "all" (with all categories of the FMU switched on), "warning" or "error".
+
+        Raises
+        ------
+        ModelError
+            There is no such level.
+        """
+        check_log_level(level)
+        self._log_file = file, level
+
+    def keep_instance(self, keep: bool = True) -> None:
+        """Whether `close` keeps the instance after a run that went well, so that `initialize` only resets it.
+
+        Whether the FMU is after its reset what a new instance is, is for the caller to find out.
+
+        Parameters
+        ----------
+        keep : bool
+            False gives up one that is kept.
+        """
+        self._keeps = keep
+        if not keep:
+            self._kept.give_up()
+
+    def configure(self, sizes: Mapping[str, Any]) -> None:
+        """Take values of structural parameters, before `describe`: they decide the sizes of arrays.
+
+        Parameters
+        ----------
+        sizes : mapping of str to int
+            Start values; those of other variables are ignored.
+        """
+        structural = self.describe().structural
+        known = {name: value for name, value in sizes.items() if name in structural}
+        if known:
+            self._interface = read_interface(FmuArchive(self.path), self._interface_wanted, known)
+
+    def initialize(
+        self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
+    ) -> None:
+        """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
+        if self._slot is not None:
+            raise self._error(f"initialize was called before; the instance is {self._mode}: close it first")
+        interface = self._read_interface()
+        self._check_starts(interface, values)
+        self._log, self._points = self._new_log(), []
+        self._written, self._specials = {}, {}
+        told = interface.description.default_experiment.tolerance if tolerance is None else tolerance
+        with process_lock:
+            self._settings = ProcessSettings()
+            try:
+                try:
+                    with printed_to(self.take_printed):
+                        self._load(interface, start, stop, told, values)
+                finally:
+                    self._settings.set_back(self._library_path())
+            except BaseException:
+                self.close()
+                raise
+
+    def _new_log(self) -> fmu_log.FmuLog:
+        file, level = self._log_file
+        try:
+            return fmu_log.FmuLog(file, level)
+        except OSError as error:
+            raise cosim.FmuError(
+                str(self.path), f"its log {file} cannot be written: {error.strerror}"
+            ) from error
+
+    def _load(
+        self,
+        interface: FmuInterface,
+        start: float,
+        stop: float | None,
+        tolerance: float | None,
+        values: Mapping[str, Any],
+    ) -> None:
+        """From the file to initialization mode."""
+        self._instantiate(interface)
+        self._clocks = FmuClocks(self._instance, interface.clocks, interface.clocked)
+        self._guard(self._instance.setup, start, stop, tolerance)
+        self._set_starts(interface, values)
+        self._guard(self._instance.enter_initialization_mode)
+
+    def take_printed(self, text: str, by: Sequence[str] = ()) -> None:
+        """What the FMU has printed belongs to its log.
+
+        Parameters
+        ----------
+        text : str
+        by : sequence of str
+            Participants of which one has printed it, where that is not known.
+        """
+        who = f" by {' or '.join(by)}" if by else ""
+        for line in text.splitlines():
+            self._log.add(OK, f"printed{who}: {line}")
+
+    def _set_starts(self, interface: FmuInterface, values: Mapping[str, Any]) -> None:
+        decisive = interface.description.structural
+        structural = [name for name in values if name in decisive]
+        if structural:
+            self._guard(self._instance.enter_configuration_mode)
+            for name in structural:
+                self.set([name], [values[name]])
+            self._guard(self._instance.exit_configuration_mode)
+        others = [name for name in values if name not in decisive]
+        if others:
+            self.set(others, [values[name] for name in others])
+
+    def exit_initialization(self) -> None:
+        """End initialization mode, and the event mode that follows where there is one."""
+        if self._mode == modes.INITIALIZING:
+            with undisturbed(self._library_path), printed_to(self.take_printed):
+                self._guard(self._instance.exit_initialization_mode)
+                self._begin()
+
+    def _begin(self) -> None:
+        """From the end of initialization to where it can be stepped."""
+
+    def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
+        """Write variables of any type; discrete ones in event mode, where the instance has one."""
+        special = self._special(tuple(names))
+        if not special:
+            self._write(names, values)
+            return
+        given = dict(zip(names, values, strict=True))
+        plain = {name: given[name] for name in names if name not in special}
+        if plain:
+            self._write(list(plain), list(plain.values()))
+        self._write_discrete({name: given[name] for name in names if name in special})
+
+    def get(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
+        """Read variables: an array when all are real, else a list."""
+        return self._values(names, self._clocks.read)
+
+    def directional_derivative(
+        self, outputs: Sequence[str], inputs: Sequence[str], seed: Sequence[float]
+    ) -> Sequence[float]:
+        """Along a direction of real inputs; only when the FMU provides directional derivatives."""
+        self._need_ability("has_derivatives", "give derivatives", "providesDirectionalDerivative")
+        elements = self._read_interface().elements
+        of, by = ([elements[name].reference for name in names] for names in (outputs, inputs))
+        signed = [elements[name].sign * float(x) for name, x in zip(inputs, seed, strict=True)]
+        found = self._guard(self._instance.directional_derivative, of, by, signed)
+        return [elements[name].sign * x for name, x in zip(outputs, found, strict=True)]
+
+    def watch(self, names: Sequence[str], where: str = "events") -> None:
+        """Variables whose values are kept at both sides of events, and where it steps inside a step."""
+        self._watched, self._watched_at = tuple(names), where
+
+    def inside(self) -> Sequence[InnerPoint]:
+        """Values at events since the last call."""
+        found, self._points = self._points, []
+        return found
+
+    def save(self) -> Any:
+        """The whole state of the instance, in its own memory."""
+        self._need_ability("can_restore", "save its state", "canGetAndSetFMUstate")
+        return self._token(self._guard(self._instance.save))
+
+    def restore(self, token: Any) -> None:
+        """Go back to a state that this instance saved, or that was made of bytes."""
+        if not isinstance(token, FmuState) or token.owner is not self:
+            raise self._error("this state was not saved by this instance")
+        self._need_ability("can_restore", "restore a state", "canGetAndSetFMUstate")
+        self._guard(self._instance.restore, token.saved)
+        self._written.clear()
+
+    def serialize(self, token: Any) -> bytes:
+        """A saved state as bytes of the FMU's own format, after one byte for the mode."""
+        self._need_ability("can_serialize", "serialize its state", "canSerializeFMUstate")
+        data: bytes = self._guard(self._instance.serialize, token.saved)
+        return bytes((MODES.index(token.saved.mode),)) + data
+
+    def deserialize(self, data: bytes) -> Any:
+        """The token that `serialize` was given, for `restore` of this or another instance of the same FMU."""
+        self._need_ability("can_serialize", "deserialize a state", "canSerializeFMUstate")
+        if not data or data[0] >= len(MODES):
+            raise self._error("these bytes are no serialized state of an FMU")
+        return self._token(self._guard(self._instance.deserialize, data[1:], MODES[data[0]]))
+
+    def close(self) -> None:
+        """Terminate, free, unload, remove the folder; whatever fails of it, the rest is done."""
+        instance, self._slot, self._is_closed = self._slot, None, True
+        self._close_error = ""
+        self._accesses.clear()
+        try:
+            if instance is not None:
+                with process_lock:
+                    self._end(instance)
+        finally:
+            with process_lock:  # the library may be unloaded
+                self._unpacked = None
+            self._log.close()
+
+    def close_error(self) -> str:
+        """That the FMU has refused to be terminated, "" when it has not."""
+        return self._close_error
+
+    def _end(self, instance: FmuInstance) -> None:
+        if instance.mode != modes.FATAL or instance.untold is not None:
+            with printed_to(self.take_printed):
+                self._release(instance)
+        if self._keeps and instance.mode == modes.TERMINATED and self._unpacked is not None:
+            self._kept.keep(instance, self._unpacked, self._made_for)
+        self._settings.set_back(str(instance.library.path), only_its_own=True)
+
+    def _library_path(self) -> str:
+        return "" if self._slot is None else str(self._slot.library.path)
+
+    def _release(self, instance: FmuInstance) -> None:
+        for token in list(self._states):
+            token.free()
+        if instance.mode in modes.RUNNING:
+            try:
+                instance.terminate()
+            except FmiError as error:
+                self._close_error = str(self._error(str(error), error.function))
+        elif instance.untold is not None:
+            self._close_error = str(self._error(str(instance.untold), instance.untold.function))
+        if not (self._keeps and instance.mode == modes.TERMINATED):
+            with suppress(Exception):
+                instance.free()
+
+    def _instantiate(self, interface: FmuInterface) -> None:
+        self._unpacked = unpack_fmu(self.path)
+        self._made_for = interface, self._log_file, self._watched, self._watched_at
+        self._slot = self._kept.reset(self._unpacked, self._made_for, self._log.add)
+        if self._slot is not None:
+            return
+        log, library = self._log, self._guard(self._unpacked.library, interface)
+        instance = new_instance(library, log.add)
+        categories = fmu_log.serious_categories(interface.log_categories)
+        if self._log_file[0] is not None and self._log_file[1] == "all":
+            categories = []
+        self._slot = instance
+        self._guard(self._create, instance, interface, categories == [] or interface.version == "3.0")
+        if categories or (categories == [] and interface.version == "2.0"):
+            with suppress(FmiError):
+                instance.log_categories(categories)
+
+    def _create(self, instance: FmuInstance, interface: FmuInterface, logging: bool) -> None:
+        assert self._unpacked is not None
+        instance.instantiate(self.name, interface.guid, self._unpacked.folder, logging=logging)
+
+    def _read_interface(self) -> FmuInterface:
+        if self._interface is None:
+            self._interface = read_fmu(self.path, self._interface_wanted)[1]
+        return self._interface
+
+    def _check_starts(self, interface: FmuInterface, values: Mapping[str, Any]) -> None:
+        for name in values:
+            if name not in interface.elements:
+                raise cosim.LookUpError(f"variable of {self.path}", name, interface.elements)
+            if name not in (interface.description.settable or ()):
+                causality = interface.description.variables[name].causality
+                raise self._error(f"{name} takes no start value: its causality is {causality}")
+
+    def _note(self, time: float) -> None:
+        """Keep the present values."""
+        if self._watched:
+            self._points.append(InnerPoint(time, self._watched, self._present(self._watched)))
+
+    def _present(self, names: Sequence[str]) -> list[Any]:
+        """Values as the instance has them now, in whatever mode it is."""
+        return list(self._values(names, self._clocks.ticked.__contains__))
+
+    def _values(self, names: Sequence[str], ticks: Callable[[str], bool]) -> NDArray[np.float64] | list[Any]:
+        clocks = self._read_interface().clocks
+        others = [name for name in names if name not in clocks] if clocks else names
+        if len(others) == len(names):
+            return self._read(names)
+        found = dict(zip(others, self._read(others) if others else (), strict=True))
+        return [ticks(name) if name in clocks else found[name] for name in names]
+
+    def _read(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
+        access = self._access(tuple(names))
+        try:
+            return access.read()
+        except cosim.CosimError:
+            raise
+        except Exception as error:
+            raise self._failure(error) from error
+
+    def _write(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
+        access = self._access(tuple(names))
+        try:
+            access.write(values)
+        except ValueError as error:
+            raise self._error(str(error)) from None
+        except Exception as error:
+            raise self._failure(error) from error
+
+    def _access(self, names: tuple[str, ...]) -> VariableAccess:
+        access = self._accesses.get(names)
+        if access is None:
+            instance, interface = self._instance, self._read_interface()
+            for name in names:
+                if name not in interface.elements:
+                    raise cosim.LookUpError(f"variable of {self.path}", name, interface.elements)
+            access = self._accesses[names] = VariableAccess(instance, names, interface.elements)
+        return access
+
+    def _special(self, names: tuple[str, ...]) -> frozenset[str]:
+        """Those of the names that are written in event mode."""
+        if not self._events:
+            return frozenset()
+        found = self._specials.get(names)
+        if found is None:
+            interface = self._read_interface()
+            known = (interface.description.discrete, interface.clocks, interface.clocked)
+            found = self._specials[names] = frozenset(n for n in names if any(n in group for group in known))
+        return found
+
+    def _changed(self, given: Mapping[str, Any]) -> dict[str, Any]:
+        """What has to go through event mode: other values than the last ones, and clocks that tick."""
+        clocks, clocked = self._read_interface().clocks, self._clocks.clocked
+        fired = self._clocks.fired
+        ticks = {n: v for n, v in given.items() if n in clocks and v and n not in fired}
+        self._clocks.values.update({n: v for n, v in given.items() if n in clocked})
+        news = {
+            n: v
+            for n, v in given.items()
+            if n not in clocks and n not in clocked and self._written.get(n, NEVER) != v
+        }
+        return {**news, **ticks}
+
+    def _write_discrete(self, given: Mapping[str, Any]) -> None:
+        """Write in event or initialization mode; clocks tick in event mode only."""
+        clocks = self._read_interface().clocks
+        values = {name: value for name, value in given.items() if name not in clocks}
+        if values:
+            self._write(list(values), list(values.values()))
+            self._written.update(values)
+        self._clocks.values.update({n: v for n, v in values.items() if n in self._clocks.clocked})
+        if self._mode == modes.EVENT:
+            self._tick([name for name, value in given.items() if name in clocks and value])
+
+    def _tick(self, names: Sequence[str]) -> None:
+        """In event mode: activate clocks, then write the inputs that belong to them."""
+        if names:
+            values = self._guard(self._clocks.activate, names)
+            if values:
+                self._write(list(values), list(values.values()))
+
+    def _token(self, saved: SavedState) -> FmuState:
+        token = FmuState(saved, self, self._instance)
+        self._states.add(token)
+        return token
+
+    def _need_ability(self, ability: str, what: str, attribute: str) -> None:
+        if self._instance and not getattr(self.describe(), ability):
+            raise self._error(f"cannot {what}: its model description does not declare {attribute}")
+
+    def _guard(self, action: Any, *arguments: Any, what: str = "") -> Any:
+        """Call something; whatever it raises is an error of this FMU."""
+        try:
+            return action(*arguments)
+        except cosim.CosimError:
+            raise
+        except Exception as error:
+            raise self._failure(error, what) from error
+
+    def _failure(self, error: Exception, what: str = "") -> cosim.CosimError:
+        """The error to raise for a failed call."""
+        if isinstance(error, cosim.CosimError):
+            return error
+        if self._slot is not None:
+            self._settings.set_back(self._library_path(), only_its_own=True)
+        if isinstance(error, FmiError):
+            return self._error(str(error), error.function or what)
+        if self._slot is not None and self._slot.mode != modes.FATAL:
+            self._slot.mode = modes.FAILED
+        own = type(error) is RuntimeError  # a sentence of ours
+        return self._error(str(error) if own else f"{type(error).__name__}: {error}", what)
+
+    def _why_it_stops(self) -> str:
+        """The reason of an FMU that has asked for the end of the run."""
+        return self._log.text(1) or "the FMU asked to stop"
+
+    def _check_steps(self, wanted: Container[str]) -> None:
+        """That the instance is in a mode in which it steps; else what has failed before, if anything."""
+        instance = self._instance
+        if instance.mode in wanted:
+            return
+        if instance.failure is not None:
+            instance.untold = None
+            raise self._failure(instance.failure)
+        raise self._error(f"cannot step: the instance is {instance.mode}")
+
+    def _error(self, text: str, function: str = "") -> cosim.FmuError:
+        said = self._log.text()
+        return cosim.FmuError(str(self.path), text + (f". It logged: {said}" if said else ""), function)
+
+
+MODES = (
+    modes.STEPPING,
+    modes.INITIALIZING,
+    modes.CONTINUOUS,
+    modes.EVENT,
+    modes.INSTANTIATED,
+    modes.TERMINATED,
+)
+"""As one byte of a serialized state."""

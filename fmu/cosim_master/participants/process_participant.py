@@ -1,0 +1,384 @@
+"""A participant in a process of its own."""
+
+from __future__ import annotations
+
+import math
+import os
+import pickle
+import signal
+import subprocess
+import threading
+import weakref
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import replace
+from multiprocessing import Pipe
+from pathlib import Path
+from time import monotonic
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim.kit import (
+    ParticipantDescription,
+    held_interrupt,
+    python_command,
+    python_environment,
+    python_path,
+    seconds_interrupted,
+    signals_held,
+    start_process,
+    waited_for_interrupt,
+)
+from cosim_fmi.archive.private_folder import private_folder, remove_folder
+from cosim_master.abilities import HasFile, InnerPoint, KeepsLog, Resizes
+from cosim_master.participants.open_fmu import open_fmu
+from cosim_master.participants.process_messages import receive, restored, send
+from cosim_master.participants.process_worker import PRINTED
+
+START = "from cosim_master.participants.process_worker import main; main()"
+SECONDS_TO_BEGIN = 30.0
+"""For the process to start and to import what it needs."""
+SECONDS_TO_ANSWER = 1.0
+"""That a call may still take after Ctrl-C."""
+SECONDS_BETWEEN_LOOKS = 0.1
+"""At Ctrl-C, while a call is waited for."""
+SECONDS_FOR_INTERRUPT = 0.05
+"""In which a signal that has ended the process comes here, too, when it was for both."""
+SECONDS_TO_END = 5.0
+"""For which a process that was told to end may go on."""
+
+
+class _SavedElsewhere:
+    """A state that the process keeps as long as this object lives."""
+
+    def __init__(self, number: int, process: object, released: list[int]) -> None:
+        self.number, self.process = number, process
+        weakref.finalize(self, released.append, number).atexit = False
+
+
+class ProcessParticipant(cosim.Participant):
+    """Runs another participant in a new process, so that what kills it kills nothing else.
+
+    The process begins with `initialize` and ends with `close`; it has an interpreter of its own that
+    imports nothing of the program that started it. When it dies, the call that it was about raises an error
+    that says how; when this program dies, it ends, too. Its temporary files are in a folder that is removed
+    in any case. Ctrl-C is left to this program.
+
+    Parameters
+    ----------
+    make : str, Path or callable
+        Path of an FMU, or what makes the participant: a class or function that can be imported by its
+        name, called here to describe the participant and in the process to run it.
+    *arguments, **keywords
+        For `make`.
+    timeout : float, optional
+        A call that takes longer (s) ends the process, for `initialize` half a minute more; for ever unless
+        given.
+
+    Raises
+    ------
+    ModelError
+        When `make` or its arguments cannot be handed over to another process.
+
+    Examples
+    --------
+    >>> ProcessParticipant("missing.fmu").describe()
+    Traceback (most recent call last):
+        ...
+    cosim.errors.FmuError: missing.fmu: no such file
+    """
+
+    def __init__(
+        self,
+        make: str | Path | Callable[..., cosim.Participant],
+        *arguments: Any,
+        timeout: float | None = None,
+        **keywords: Any,
+    ) -> None:
+        if isinstance(make, (str, Path)):
+            make, arguments = open_fmu, (make, *arguments)
+        if timeout is not None and (isinstance(timeout, bool) or not timeout > 0.0):
+            raise cosim.ModelError.of("timeout", f"is {timeout!r}, needs a number of seconds greater than 0")
+        try:
+            self._recipe = pickle.dumps((make, arguments, keywords))
+        except Exception as error:
+            raise cosim.ModelError.of(
+                "process", f"cannot be handed over to another process: {error}"
+            ) from error
+        if getattr(make, "__module__", "") == "__main__":
+            raise cosim.ModelError.of(
+                "process",
+                f"{getattr(make, '__name__', make)} stands in the script that is run: another process can "
+                "only import it from a module; put it into one",
+            )
+        self._inner = make(*arguments, **keywords)
+        self._timeout = timeout
+        self._sizes: tuple[Any, ...] | None = None
+        self._log: tuple[Path | None, str] | None = None
+        self._process: subprocess.Popen[bytes] | None = None
+        self._pipe: Any = None
+        self._released: list[int] = []
+        self._waits = False
+        self._given_up, self._folder = "", ""
+        self._close_error = self._failed_before = ""
+        self._end: weakref.finalize[..., Any] | None = None
+        self._wanted: tuple[list[str], str] = [], "nothing"
+        self._points: list[InnerPoint] = []
+
+    @property
+    def path(self) -> Any:
+        """The file of an FMU, if it is one."""
+        return self._inner.path if isinstance(self._inner, HasFile) else None
+
+    @property
+    def process_id(self) -> int | None:
+        """Of the process while there is one."""
+        return None if self._process is None else self._process.pid
+
+    @property
+    def events(self) -> list[cosim.EventRecord]:
+        """Those of the participant; none when its process is gone."""
+        return self._ask_if_there("events")
+
+    @property
+    def warnings(self) -> list[str]:
+        """Those of the participant; none when its process is gone."""
+        return self._ask_if_there("warnings")
+
+    def configure(self, *sizes: Any) -> None:
+        """Structural parameters, for participants that have some."""
+        if isinstance(self._inner, Resizes):
+            self._inner.configure(*sizes)
+            self._sizes = sizes
+
+    def keep_log(self, file: Path | None, level: str = "warning") -> None:
+        """As the participant does; in the process, where it can keep a log.
+
+        Raises
+        ------
+        ModelError
+            It keeps no log, or there is no such level.
+        """
+        if not isinstance(self._inner, KeepsLog):
+            raise cosim.ModelError.of("log", "this participant keeps no log")
+        self._inner.keep_log(file, level)
+        self._log = (None if file is None else file.absolute()), level
+
+    def describe(self) -> ParticipantDescription:
+        """As the participant describes itself; no process is started."""
+        found = self._inner.describe()
+        return replace(found, kind=f"{found.kind}, own process", steps_in_threads=True)
+
+    def initialize(
+        self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
+    ) -> None:
+        """Start the process and initialize the participant there."""
+        if self._process is not None:
+            raise cosim.CosimError("initialize was called before: close it first")
+        self._begin()
+        limit = None if self._timeout is None else self._timeout + SECONDS_TO_BEGIN
+        if self._log is not None:
+            self._ask("keep_log", *self._log, timeout=limit)
+        if self._sizes is not None:
+            self._ask("configure", *self._sizes, timeout=limit)
+        self._points = []
+        self._ask("watch", *self._wanted, timeout=limit)
+        self._ask("initialize", start, stop, dict(values), tolerance, timeout=limit)
+
+    def exit_initialization(self) -> None:
+        """End the initialization mode, if the participant has one."""
+        self._ask("exit_initialization")
+
+    def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
+        """Write inputs."""
+        self._ask("set", list(names), list(values))
+
+    def set_slopes(self, names: Sequence[str], slopes: Sequence[float]) -> None:
+        """Derivatives of inputs over the next step, per s."""
+        self._ask("set_slopes", list(names), list(slopes))
+
+    def step(self, time: float, size: float) -> float:
+        """Step the participant."""
+        reached, points = self._ask("step", time, size)
+        self._points += [InnerPoint(*point) for point in points]
+        return float(reached)
+
+    def watch(self, names: Sequence[str], where: str = "events") -> None:
+        """As the participant does."""
+        self._wanted = list(names), where
+
+    def inside(self) -> Sequence[InnerPoint]:
+        """What the participant tells about its last steps."""
+        found, self._points = self._points, []
+        return found
+
+    def get(self, names: Sequence[str]) -> list[Any]:
+        """Values at the present time."""
+        found: list[Any] = self._ask("get", list(names))
+        return found
+
+    def directional_derivative(
+        self, outputs: Sequence[str], inputs: Sequence[str], seed: Sequence[float]
+    ) -> Sequence[float]:
+        """As the participant gives them."""
+        given = list(outputs), list(inputs), [float(number) for number in seed]
+        found: list[float] = self._ask("directional_derivative", *given)
+        return found
+
+    def save(self) -> Any:
+        """A token; the state stays in the process."""
+        return _SavedElsewhere(self._ask("save"), self._process, self._released)
+
+    def restore(self, token: Any) -> None:
+        """Go back to a state that was saved here."""
+        self._points = []
+        self._ask("restore", self._number(token))
+
+    def serialize(self, token: Any) -> bytes:
+        """A saved state as bytes."""
+        found: bytes = self._ask("serialize", self._number(token))
+        return found
+
+    def deserialize(self, data: bytes) -> Any:
+        """The token again."""
+        return _SavedElsewhere(self._ask("deserialize", data), self._process, self._released)
+
+    def close(self) -> None:
+        """Close the participant and end the process; one that does not answer is killed."""
+        if self._process is None:
+            return
+        self._close_error = self._failed_before
+        if not self._waits:
+            try:
+                self._close_error = self._ask("close", timeout=SECONDS_TO_END) or self._close_error
+                self._process.wait(SECONDS_TO_END)
+            except Exception as error:
+                self._close_error = str(error)
+        if self._end is not None:
+            self._end()
+        self._process, self._pipe = None, None
+
+    def close_error(self) -> str:
+        """That the participant, or its process, has not ended as it should; "" when it has."""
+        return self._close_error
+
+    def _begin(self) -> None:
+        ours, theirs = Pipe()
+        folder = self._folder = str(private_folder("process"))
+        environment = python_environment({"TMPDIR": folder, "TEMP": folder, "TMP": folder})
+        handle = theirs.fileno()
+        # the kernel would kill it with the thread that starts it: so only with the main thread
+        ours_for_good = threading.current_thread() is threading.main_thread()
+        given = str(handle), str(os.getpid()), folder, str(int(ours_for_good))
+        command = python_command("-c", START, *given)
+        more: dict[str, Any] = {"pass_fds": [handle]}
+        if os.name == "nt":
+            os.set_handle_inheritable(handle, True)  # type: ignore[attr-defined]
+            startup = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [handle]})  # type: ignore[attr-defined]
+            more = {"startupinfo": startup}
+        with signals_held():
+            self._process = start_process(command, stdin=subprocess.DEVNULL, env=environment, **more)
+        theirs.close()
+        self._pipe, self._waits, self._given_up, self._failed_before = ours, False, "", ""
+        self._released = []  # what tokens of an earlier process release is none of this one
+        self._end = weakref.finalize(self, _end, self._process, ours, folder)
+        with self._answering("start"):
+            send(ours, python_path())
+            ours.send_bytes(self._recipe)
+
+    def _ask(self, name: str, *given: Any, timeout: float | None = None) -> Any:
+        if self._process is None:
+            raise cosim.CosimError(f"{name}: the participant is not initialized, so there is no process")
+        limit = self._timeout if timeout is None else timeout
+        released = [self._released.pop() for _ in range(len(self._released))]
+        self._waits = True
+        with self._answering(name):
+            send(self._pipe, (released, name, given))
+            self._wait(name, limit)
+            kind, value = receive(self._pipe)
+        self._waits = False
+        if kind == "error":
+            raise restored(value)
+        return value
+
+    def _ask_if_there(self, name: str) -> list[Any]:
+        """Something that is not worth an error: a failure is told at the end."""
+        if self._process is None or self._waits:
+            return []
+        try:
+            found: list[Any] = self._ask(name)
+        except Exception as error:
+            self._failed_before = self._failed_before or str(error)
+            return []
+        return found
+
+    def _wait(self, name: str, limit: float | None) -> None:
+        """For an answer; a process that gives none in time, or soon after a first Ctrl-C, is killed."""
+        assert self._process is not None
+        end = math.inf if limit is None else monotonic() + limit
+        while not self._pipe.poll(min(SECONDS_BETWEEN_LOOKS, max(0.0, end - monotonic()))):
+            if monotonic() >= end:
+                self._process.kill()
+                raise cosim.CosimError(
+                    f"its process did not return from {name} within {limit:g} s and was killed"
+                )
+            if seconds_interrupted() > SECONDS_TO_ANSWER:
+                self._process.kill()
+                raise held_interrupt()
+
+    def _last_printed(self) -> str:
+        """The last line that an FMU has printed, as the end of a sentence; "" when there is none."""
+        with suppress(OSError):
+            lines = (Path(self._folder) / PRINTED).read_bytes()[-2000:].decode("utf-8", "replace").split("\n")
+            last = next((line.strip() for line in reversed(lines) if line.strip()), "")
+            return f'. It printed: "{last[:300]}"' if last else ""
+        return ""
+
+    def give_up(self, why: str) -> None:
+        """End the process, from another thread; the call that waits for it raises an error that says why."""
+        self._given_up = why
+        process = self._process
+        if process is not None:
+            process.kill()
+
+    @contextmanager
+    def _answering(self, name: str) -> Iterator[None]:
+        """Turn a broken pipe into an error that says how the process ended."""
+        try:
+            yield
+        except (EOFError, OSError):
+            assert self._process is not None
+            if not self._given_up and waited_for_interrupt(SECONDS_FOR_INTERRUPT):
+                raise held_interrupt() from None  # whoever sent it has ended the process, too
+            why = self._given_up
+            said = "" if why else self._last_printed()
+            raise cosim.CosimError(f"{why or _ending(self._process)} in {name}{said}") from None
+
+    def _number(self, token: Any) -> int:
+        if not isinstance(token, _SavedElsewhere) or token.process is not self._process:
+            raise cosim.CosimError("this state was not saved by this participant")
+        return token.number
+
+
+def _ending(process: subprocess.Popen[bytes]) -> str:
+    try:
+        code = process.wait(SECONDS_TO_END)
+    except subprocess.TimeoutExpired:
+        return "its process closed the connection"
+    if code < 0:
+        with suppress(ValueError):
+            return f"its process was killed by {signal.Signals(-code).name}"
+    return f"its process ended by itself with exit code {code}"
+
+
+def _end(process: subprocess.Popen[bytes], pipe: Any, folder: str) -> None:
+    with suppress(Exception):
+        pipe.close()
+    if process.poll() is None:
+        process.kill()
+    with suppress(Exception):
+        process.wait(SECONDS_TO_END)
+    remove_folder(Path(folder))

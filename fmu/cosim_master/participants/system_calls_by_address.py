@@ -1,0 +1,196 @@
+"""A run in this process, as others call it: functions of numbers alone, which find all arrays by an address.
+
+``head`` has two integers for each array of `run.ARRAYS` (address and length), then those named below.
+"""
+
+from __future__ import annotations
+
+import math
+
+from cosim.kit import (
+    ADDRESS,
+    ARRAY_WIDTH,
+    ARRAYS,
+    COMPUTED,
+    LENGTH,
+    REACHED,
+    STATE,
+    STEPPED,
+    WHOLE_HEAD,
+    StepFailure,
+    advance_run,
+    arrays_at,
+    integers_at,
+    lower_stage,
+    realize,
+    reals_at,
+    records,
+)
+
+INSTANCE, SAME_TIME = records.INSTANCE, records.SAME_TIME
+BOUND, ANSWER, LINES, LINES_AT = range(ARRAY_WIDTH * len(ARRAYS), WHOLE_HEAD)
+"""Whether the arrays are those of the present State; what the Step answered last; how many inputs may run
+along lines, and where their rows are: places in `d` of value, slope and time."""
+
+VALUE, SLOPE, SINCE, LEAVES, INPUT_WIDTH = range(5)
+"""Of an input: where in `d` its value, its slope and the time of its value lie, the stage that it leaves. A
+negative first one: Python writes it when it has changed, in event mode."""
+LINE_WIDTH = LEAVES
+INPUTS = 1
+"""Where the rows of inputs begin, behind the address of the values that were written last; those of outputs
+lie behind how far the State has to be realized."""
+OUTPUT_IN, OUTPUT_AT, OUTPUT_WIDTH = range(3)
+
+CHANGING = tuple(
+    i
+    for i, (name, _, role) in enumerate(ARRAYS)
+    if role in (STATE, COMPUTED) or name in ("work", "scratch", "held_ints", "probe", "places")
+)
+"""Numbers of the arrays that make a run go on as if it had never left, rows and findings apart."""
+
+STEP_CALL = "iffiiiii>i"
+ARRAY_CALL = "iiiii>i"
+DONE, NOT_DONE = 0, 3  # as FMI's OK and Error
+STRIDE = 1 << 40  # steps in one call
+
+
+def called_step(handle, start, length, flag, first, second, third, fourth):
+    """Advance to ``start + length``; DONE, or NOT_DONE: Python goes on with what is in ``head[ANSWER]``."""
+    head = integers_at(handle, WHOLE_HEAD)
+    if head[BOUND] == 0:
+        head[ANSWER] = STEPPED
+        return NOT_DONE
+    a = arrays_at(handle)
+    a.course.most_steps = STRIDE
+    a.options.meeting = SAME_TIME * length
+    code = advance_run(a, start + length)
+    head[ANSWER] = code
+    if code == REACHED:
+        hold_lines(a, integers_at(head[LINES_AT], LINE_WIDTH * head[LINES]))
+    return DONE if code == REACHED and a.output.rows_used == 0 else NOT_DONE
+
+
+def called_set(handle, inputs, count, values, size):
+    """Write inputs; what is the same as before is not written again."""
+    head = integers_at(handle, WHOLE_HEAD)
+    if head[BOUND] == 0:
+        return NOT_DONE
+    a = arrays_at(handle)
+    rows = integers_at(inputs, INPUTS + INPUT_WIDTH * count)
+    known = reals_at(rows[0], count)
+    given = reals_at(values, count)
+    for i in range(count):
+        if given[i] != known[i] and rows[INPUTS + INPUT_WIDTH * i + VALUE] < 0:
+            return NOT_DONE
+    for i in range(count):
+        at = INPUTS + INPUT_WIDTH * i
+        if given[i] != known[i]:
+            known[i] = given[i]
+            a.d[rows[at + VALUE]] = given[i]
+            a.d[rows[at + SLOPE]] = math.nan
+            a.clock.jumped = 1.0
+            lower_stage(a, rows[at + LEAVES])
+    return DONE
+
+
+def called_slopes(handle, inputs, count, orders, slopes):
+    """Let inputs run along lines, from their values now on; per s."""
+    head = integers_at(handle, WHOLE_HEAD)
+    if head[BOUND] == 0:
+        return NOT_DONE
+    a = arrays_at(handle)
+    rows = integers_at(inputs, INPUTS + INPUT_WIDTH * count)
+    known = reals_at(rows[0], count)
+    given = reals_at(slopes, count)
+    for i in range(count):
+        if given[i] - given[i] != 0.0:
+            return NOT_DONE
+    for i in range(count):
+        at = INPUTS + INPUT_WIDTH * i
+        if rows[at + VALUE] < 0:
+            continue
+        before = a.d[rows[at + SLOPE]]
+        if before == before:
+            a.d[rows[at + VALUE]] += (a.clock.time - a.d[rows[at + SINCE]]) * before
+        a.d[rows[at + SLOPE]] = given[i]
+        a.d[rows[at + SINCE]] = a.clock.time
+        known[i] = math.nan  # at the next communication point it is another value
+        a.clock.jumped = 1.0
+        lower_stage(a, rows[at + LEAVES])
+    return DONE
+
+
+def called_save(handle, state, no, arrays, more):
+    """Copy all that changes in a run to the address that lies at `state`."""
+    head = integers_at(handle, WHOLE_HEAD)
+    if head[BOUND] == 0:
+        return NOT_DONE
+    copy_arrays(head, integers_at(state, 1)[0], True)
+    return DONE
+
+
+def called_restore(handle, state, no, arrays, more):
+    """Copy it back from the address `state`."""
+    head = integers_at(handle, WHOLE_HEAD)
+    if head[BOUND] == 0:
+        return NOT_DONE
+    copy_arrays(head, state, False)
+    return DONE
+
+
+def called_nothing(handle, indices, count, values, size):
+    """Nothing: Python does it."""
+    return DONE
+
+
+def copy_arrays(head, address, away):
+    """All that changes in a run, as words, to an address or from there."""
+    at = address
+    for i in CHANGING:
+        size = head[ARRAY_WIDTH * i + LENGTH]
+        mine = integers_at(head[ARRAY_WIDTH * i + ADDRESS], size)
+        kept = integers_at(at, size)
+        for j in range(size):
+            if away:
+                kept[j] = mine[j]
+            else:
+                mine[j] = kept[j]
+        at += 8 * size
+
+
+def hold_lines(a, rows):
+    """Inputs that run along lines keep the values that they have now."""
+    for i in range(rows.shape[0] // LINE_WIDTH):
+        slope = a.d[rows[LINE_WIDTH * i + SLOPE]]
+        if slope == slope:
+            a.d[rows[LINE_WIDTH * i + VALUE]] += (a.clock.time - a.d[rows[LINE_WIDTH * i + SINCE]]) * slope
+            a.d[rows[LINE_WIDTH * i + SLOPE]] = math.nan
+            a.clock.jumped = 1.0
+            lower_stage(a, INSTANCE)
+
+
+def called_get(handle, outputs, count, values, size):
+    """Read variables, realized with the present inputs."""
+    head = integers_at(handle, WHOLE_HEAD)
+    if head[BOUND] == 0:
+        return NOT_DONE
+    a = arrays_at(handle)
+    rows = integers_at(outputs, INPUTS + OUTPUT_WIDTH * count)
+    try:
+        realize(a, rows[0])
+    except StepFailure:
+        return NOT_DONE
+    found = reals_at(values, count)
+    for i in range(count):
+        row = INPUTS + OUTPUT_WIDTH * i
+        array = rows[row + OUTPUT_IN]
+        at = rows[row + OUTPUT_AT]
+        if array == 0:
+            found[i] = a.y[at]
+        elif array == 1:
+            found[i] = a.p[at]
+        elif array == 2:
+            found[i] = a.d[at]
+        else:
+            found[i] = a.c[at]
+    return DONE

@@ -1,0 +1,182 @@
+"""Values over time as a participant: measured signals, profiles, changes."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim.kit import ParticipantDescription, ParticipantVariable
+from cosim_master.participants.system_calls_by_address import SAME_TIME
+from cosim_signals.series import read_series
+
+INTERPOLATIONS = ("linear", "held")
+EXTRAPOLATIONS = ("kept", "tangent", "error")
+TYPES = ("real", "integer", "boolean")
+
+
+class TimedInputs(cosim.Participant):
+    """Gives values over time to the inputs that it is connected to.
+
+    Its outputs are the signals of a file or table. An input has the value of the start of a communication
+    step over that step (an algorithm that extrapolates gives it a slope); where values jump, that after
+    the jump counts, also where the step misses its time by rounding. Before the first and after the last time
+    it is what `extrapolation` says.
+
+    Parameters
+    ----------
+    series : path, Result or mapping of str to sequence
+        A file that `cosim.read_result` reads (CSV, Parquet; units in the header), a result, or for each
+        signal pairs of time and value: ``{"u": [[0.0, 1.0], ["500 ms", 2.0]]}``.
+    interpolation : str
+        Between the times, "linear" or "held". A table is held unless told otherwise.
+    types : mapping of str to str, optional
+        Signals that are no real numbers: ``{"gear": "integer", "on": "boolean"}``; they are held.
+    units : mapping of str to str, optional
+        Instead of those in the header.
+    extrapolation : str
+        Before the first and after the last time a signal keeps its value there ("kept"), goes on along the
+        first or last straight line ("tangent"; a held one keeps its value), or ends the run ("error").
+
+    Raises
+    ------
+    ModelError
+        What is wrong with the series or the options.
+    CosimError
+        A file that cannot be read.
+
+    Examples
+    --------
+    >>> ramp = TimedInputs({"u": [[0.0, 0.0], [2.0, 4.0]]}, "linear")
+    >>> ramp.step(0.0, 0.5)
+    0.5
+    >>> ramp.get(["u"])
+    [1.0]
+    """
+
+    def __init__(
+        self,
+        series: str | Path | cosim.Result | Mapping[str, Sequence[Any]],
+        interpolation: str | None = None,
+        types: Mapping[str, str] | None = None,
+        units: Mapping[str, str] | None = None,
+        extrapolation: str = "kept",
+    ) -> None:
+        found = read_series(series)
+        self._series = {name: (found[name].times, found[name].values) for name in found}
+        self._units = {name: found[name].unit for name in found} | dict(units or {})
+        interpolation = interpolation or ("held" if isinstance(series, Mapping) else "linear")
+        if interpolation not in INTERPOLATIONS:
+            raise cosim.ModelError.of("interpolation", f"is {interpolation!r}, needs 'linear' or 'held'")
+        if extrapolation not in EXTRAPOLATIONS:
+            raise cosim.ModelError.of(
+                "extrapolation", f"is {extrapolation!r}, needs 'kept', 'tangent' or 'error'"
+            )
+        self._extrapolation = extrapolation
+        self._types = dict(types or {})
+        self._check_types()
+        self._is_linear = {n: interpolation == "linear" and n not in self._types for n in self._series}
+        self._time = 0.0
+        times = [of_one for of_one, _ in self._series.values()]
+        self._all_times = np.unique(np.concatenate([np.zeros(0), *times]))
+
+    def _check_types(self) -> None:
+        for name, kind in self._types.items():
+            if name not in self._series:
+                raise cosim.ModelError.of("types", str(cosim.LookUpError("signal", name, self._series)))
+            if kind not in TYPES:
+                raise cosim.ModelError.of("types", f"{name} is {kind!r}, needs one of {', '.join(TYPES)}")
+            values = self._series[name][1]
+            if kind != "real" and not np.array_equal(values, np.rint(values)):
+                raise cosim.ModelError.of("types", f"{name} is {kind}, but has values that are not whole")
+        self._types = {name: kind for name, kind in self._types.items() if kind != "real"}
+
+    def repeated(self) -> cosim.Participant:
+        """Another one of the same values."""
+        return copy.copy(self)
+
+    def describe(self) -> ParticipantDescription:
+        """Outputs alone; none of them depends on anything."""
+        variables = {
+            name: ParticipantVariable(
+                name, "output", self._types.get(name, "real"), self._units.get(name, "1")
+            )
+            for name in self._series
+        }
+        held = frozenset(name for name, linear in self._is_linear.items() if not linear)
+        return ParticipantDescription(
+            "values over time",
+            variables,
+            dict.fromkeys(variables, frozenset()),
+            can_restore=True,
+            can_serialize=True,
+            settable=frozenset(),
+            discrete=held,
+            over_time=True,
+        )
+
+    def initialize(
+        self, start: float, stop: float | None, values: Mapping[str, Any], tolerance: float | None = None
+    ) -> None:
+        """Go to the start."""
+        self._time = start
+
+    def set(self, names: Sequence[str], values: NDArray[np.float64] | Sequence[Any]) -> None:
+        """There are no inputs."""
+
+    def step(self, time: float, size: float) -> float:
+        """Go on; to a time of a series that is no further from the end than a billionth of the step."""
+        end, times = time + size, self._all_times
+        place = int(np.searchsorted(times, end - SAME_TIME * size))
+        is_there = place < times.size and times[place] <= end + SAME_TIME * size
+        self._time = float(times[place]) if is_there else end
+        return end
+
+    def get(self, names: Sequence[str]) -> list[Any]:
+        """Values at the present time."""
+        return [self._value(name) for name in names]
+
+    def save(self) -> float:
+        """The time is all."""
+        return self._time
+
+    def restore(self, token: float) -> None:
+        """Go back."""
+        self._time = token
+
+    def serialize(self, token: float) -> bytes:
+        """The time as bytes."""
+        return np.float64(token).tobytes()
+
+    def deserialize(self, data: bytes) -> float:
+        """The time again."""
+        return float(np.frombuffer(data)[0])
+
+    def close(self) -> None:
+        """Nothing is open."""
+
+    def _value(self, name: str) -> Any:
+        times, values = self._series[name]
+        after = int(np.searchsorted(times, self._time, "right"))
+        is_beyond = after == 0 or self._time > times[-1]
+        if is_beyond and self._extrapolation == "error":
+            ends = f"{times[0]:g} s to {times[-1]:g} s"
+            text = f'{name} has values from {ends}: give more, or extrapolation = "kept"'
+            raise cosim.SimulationError(self._time, text)
+        if not self._is_linear[name] or (is_beyond and self._extrapolation == "kept") or times.size == 1:
+            found = float(values[max(after - 1, 0)])
+        else:
+            after = min(max(after, 1), times.size - 1)
+            before, following = times[after - 1], times[after]
+            # at the time itself, and where the first or the last time is a jump, which has no line
+            found = float(values[after] if self._time >= following else values[after - 1])
+            if following > before and self._time != following:
+                part = (self._time - before) / (following - before)
+                found = float(values[after - 1] + part * (values[after] - values[after - 1]))
+        kind = self._types.get(name, "real")
+        return found if kind == "real" else int(found) if kind == "integer" else found != 0.0

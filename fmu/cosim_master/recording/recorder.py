@@ -1,0 +1,476 @@
+"""Collects the values of a co-simulation at its communication points."""
+
+from __future__ import annotations
+
+import copy
+import math
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim.kit import Finding, ParticipantDescription, ResultStream, black_box, matches, missing_value
+from cosim_master.coupling.derived_signal import DerivedSignal
+from cosim_master.coupling.drive import Drive
+from cosim_master.coupling.link import Link
+from cosim_master.recording.inner_rows import InnerRow, InputCourse, row_before, with_inner_rows
+from cosim_master.recording.inner_values import InnerValues
+from cosim_master.recording.text_numbers import TextNumbers
+from cosim_master.results.co_simulation_result import CoSimulationResult
+
+VALUES = 2**17
+"""In a piece that is passed on to a stream: 1 MB."""
+CHARACTERS = 2**22
+"""Of text in a piece."""
+STATE = frozenset(
+    (
+        *("_stream", "_base", "_pending", "_has_begun", "_most_characters", "_first", "_missing", "_inner"),
+        *("_courses", "_count", "_rows", "_tables", "_text_numbers"),
+    )
+)
+"""What changes while a run is recorded."""
+
+
+class Recorder:
+    """What is recorded, and what has been.
+
+    Outputs and other variables are recorded as they are at a communication point, when all have reached
+    it; a connected input as it was held during the step that ended there (in the first row: as it was
+    after the initial exchange). What participants tell about the inside of a step becomes rows between
+    (`with_inner_rows`).
+
+    Parameters
+    ----------
+    descriptions : mapping of str to ParticipantDescription
+    links : sequence of Link
+    patterns : sequence of str or None
+        Paths or patterns: ``"plant.*"``. By default all outputs and whatever is connected. Binary data are
+        never recorded.
+    inner : sequence of Link
+        Connections that the participants themselves keep up to date: both ends are read of them.
+    records_between_points : bool
+        Whether anything is recorded between the communication points.
+    stream : ResultStream, optional
+        Takes the rows while the run goes on; the result has the first and the last one alone.
+    derived : mapping of str to DerivedSignal
+        What is shown beside the variables, by name; patterns choose among them, too.
+
+    Attributes
+    ----------
+    unfinished : callable or None
+        While steps are taken in compiled code: takes over the rows of those that are complete.
+
+    Raises
+    ------
+    LookUpError
+        A pattern that fits nothing that can be recorded.
+    """
+
+    def __init__(
+        self,
+        descriptions: Mapping[str, ParticipantDescription],
+        links: Sequence[Link],
+        patterns: Sequence[str] | None,
+        *,
+        inner: Sequence[Link] = (),
+        records_between_points: bool = True,
+        stream: ResultStream | None = None,
+        derived: Mapping[str, DerivedSignal] | None = None,
+    ) -> None:
+        self.records_between_points = records_between_points
+        self._stream, self._base, self._pending = stream, 0, 0
+        self._has_begun = False
+        self.unfinished: Callable[[], None] | None = None
+        self._box: black_box.BlackBox | None = None
+        self._most_characters = CHARACTERS
+        self._first: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
+        self._names = list(descriptions)
+        self._held = {link.end for link in links}
+        variables = {(name, v.name): v for name, d in descriptions.items() for v in d.variables.values()}
+        known = {port: variable for port, variable in variables.items() if variable.type != "binary"}
+        if patterns is None:
+            connected = self._held | {link.start for link in links}
+            connected |= {end for link in inner for end in (link.start, link.end)}
+            self.ports = [p for p, v in known.items() if v.causality == "output" or p in connected]
+        else:
+            chosen = [p for pattern in patterns for p in known if _fits(p, pattern)]
+            self.ports = list(dict.fromkeys(chosen))  # in the order in which they were asked for
+        paths = set(map(".".join, known))
+        others = {n: made for n, made in (derived or {}).items() if made.port in known and n not in paths}
+        for pattern in patterns or ():
+            if not any(_fits(port, pattern) for port in [*known, *((name,) for name in others)]):
+                hint = "Binary data cannot be recorded." * any(_fits(port, pattern) for port in variables)
+                raise cosim.LookUpError("signal", pattern, [*map(".".join, known), *others], hint)
+        self._derived = {
+            name: made
+            for name, made in others.items()
+            if patterns is None or any(_fits((name,), pattern) for pattern in patterns)
+        }
+        self._shown = len(self.ports)
+        self.ports += dict.fromkeys(d.port for d in self._derived.values() if d.port not in self.ports)
+        self._remarks = (
+            [] if patterns is not None else _remarks(descriptions, {name for name, _ in self.ports})
+        )
+        self._units = [known[port].unit for port in self.ports]
+        kinds = [known[port].type for port in self.ports]
+        self._texts = {i for i, kind in enumerate(kinds) if kind == "string"}
+        self._text_numbers = TextNumbers()
+        self._booleans = {i for i, kind in enumerate(kinds) if kind in ("boolean", "clock")}
+        discrete = {name: description.discrete for name, description in descriptions.items()}
+        self._continuous = np.array(
+            [known[p].type == "real" and p[1] not in discrete[p[0]] for p in self.ports], dtype=bool
+        )
+        self._outputs = [
+            i for i, p in enumerate(self.ports) if known[p].type == "real" and known[p].causality == "output"
+        ]
+        self._missing: dict[int, Finding] = {}  # by column
+        self._inputs = np.array([port in self._held for port in self.ports], dtype=bool)
+        self._columns: dict[str, dict[str, int]] = {name: {} for name in self._names}
+        self._input_columns: dict[str, list[tuple[int, int]]] = {name: [] for name in self._names}
+        self._inner: list[InnerRow] = []
+        self._courses: dict[int, InputCourse] = {}
+        self._count = 0
+        self._rows: list[tuple[float, list[Any]]] = []
+        self._tables: list[tuple[NDArray[np.float64], NDArray[np.float64]]] = []
+        self.sources: list[tuple[str, int, bool]] = []
+
+    @property
+    def remarks(self) -> list[str]:
+        """Participants of which nothing is recorded unless something is named, in sentences."""
+        return self._remarks
+
+    @property
+    def streams(self) -> bool:
+        """Whether rows are passed on while the run goes on."""
+        return self._stream is not None
+
+    def reads(self, links: Sequence[Link]) -> dict[str, list[str]]:
+        """What has to be read of each participant: the connected outputs and the recorded variables."""
+        wanted = [*(link.start for link in links), *(port for port in self.ports if port not in self._held)]
+        reads: dict[str, list[str]] = {name: [] for name in self._names}
+        for name, variable in dict.fromkeys(wanted):
+            reads[name].append(variable)
+        return reads
+
+    def bind(self, reads: Mapping[str, Sequence[str]], inputs: Mapping[str, Sequence[str]]) -> None:
+        """Find the place of each recorded variable on the board or among the held inputs (`sources`)."""
+        places: list[dict[str, dict[str, int]]] = [
+            {name: {variable: i for i, variable in enumerate(given)} for name, given in of_all.items()}
+            for of_all in (reads, inputs)
+        ]
+        for port in self.ports:
+            name, variable = port
+            held = port in self._held
+            place = places[held][name][variable]
+            if held:
+                self._input_columns[name].append((place, len(self.sources)))
+            else:
+                self._columns[name][variable] = len(self.sources)
+            self.sources.append((name, place, held))
+
+    def keep_in(self, box: black_box.BlackBox) -> None:
+        """Write every entry into a black box from now on, after what the recorder is now (`replay`)."""
+        kept = copy.copy(self)
+        kept.unfinished = None
+        box.note("recorder", kept)
+        self._box = box
+
+    def replay(self, entries: Iterable[Any]) -> dict[float, str]:
+        """Record what stands in a black box; the texts of numbers in rows that have not been recorded."""
+        texts: dict[float, str] = {}
+        for kind, given, news in entries:
+            self._text_numbers.take(news)
+            if kind == "value":
+                texts[given[0]] = given[1]
+            elif kind == "state":
+                vars(self).update(given)
+            elif kind == "row":
+                time, row, course = given
+                if course is not None:
+                    self._courses[self._count] = course
+                self._count += 1
+                self._rows.append((time, row))
+            elif kind == "table":
+                self._gather()
+                self._count += given[0].size
+                self._tables.append(given)
+            elif kind == "inside":
+                self._inner += [InnerRow(*point) for point in given]
+            else:
+                self.drop_last()
+        return texts
+
+    def _write(self, kind: str, given: Any = None) -> None:
+        if self._box is not None:
+            self._box.write((kind, given, self._text_numbers.news()))
+
+    def _write_state(self) -> None:
+        """Rows have been passed on: what is kept stands for all entries before."""
+        if self._box is not None:
+            if not self._texts:  # of which some stand in entries alone
+                self._box.clear_rows()
+            state = {name: value for name, value in vars(self).items() if name in STATE}
+            self._box.write(("state", state, {}))
+
+    def inside(self, found: Sequence[InnerValues]) -> None:
+        """Keep what happened since the last communication point; before the next one is recorded."""
+        known = len(self._inner)
+        for name, point, inputs in found:
+            columns = self._columns[name]
+            given = zip(point.names, point.values, strict=True)
+            values = {columns[n]: self._number(columns[n], value) for n, value in given if n in columns}
+            values.update({c: self._number(c, inputs[place]) for place, c in self._input_columns[name]})
+            self._inner.append(InnerRow(self._count - 1, self._names.index(name), float(point.time), values))
+        if len(self._inner) > known:
+            self._write("inside", [tuple(point) for point in self._inner[known:]])
+
+    def record(
+        self,
+        time: float,
+        board: Mapping[str, Any],
+        held: Mapping[str, Any],
+        drives: Mapping[str, Drive] | None = None,
+    ) -> None:
+        """Keep the present values; with `drives` also how the inputs came there, where that may be needed."""
+        self._pass_on()
+        course = None
+        if drives and self._inner and self._inner[-1].after >= self._count - 2:
+            course = self._courses[self._count] = self._course(drives)
+        self._count += 1
+        row = [(held if is_held else board)[name][place] for name, place, is_held in self.sources]
+        for column in self._texts:
+            row[column] = self._text_numbers.of(row[column])
+        self._rows.append((time, row))
+        self._pending += 1
+        self._write("row", (time, row, course))
+
+    def extend(
+        self,
+        times: NDArray[np.float64],
+        values: NDArray[np.float64],
+        text_of: Callable[[float], str] | None = None,
+    ) -> None:
+        """Keep the values of several communication points.
+
+        Parameters
+        ----------
+        times : ndarray, shape (n,), s
+        values : ndarray, shape (n, number of recorded variables)
+        text_of : callable, optional
+            Gives the text of a number in a column of texts.
+        """
+        self._pass_on()
+        self._gather()
+        if text_of is not None:
+            for column in self._texts:
+                numbers = values[:, column].tolist()
+                found = {number: self._text_numbers.of(text_of(number)) for number in dict.fromkeys(numbers)}
+                values[:, column] = [found[number] for number in numbers]
+        self._count += times.size
+        self._pending += times.size
+        self._tables.append((times, values))
+        self._write("table", (times, values))
+
+    def shows_the_same(self, names: Container[str]) -> bool:
+        """Whether what these participants show in the last row is what they showed last before it."""
+        self._gather()
+        before, after = np.concatenate([values[-2:] for _, values in self._tables[-2:]])[-2:]
+        before = before.copy()
+        for point in self._inner:
+            if point.after == self._count - 2 and self._names[point.owner] in names:
+                before[list(point.values)] = list(point.values.values())
+        columns = [i for i, (name, _, is_held) in enumerate(self.sources) if name in names and not is_held]
+        return np.array_equal(before[columns], after[columns], equal_nan=True)
+
+    def drop_last(self) -> None:
+        """Give up the last row, and what has happened since the one before: that step was not taken."""
+        self._gather()
+        times, values = self._tables[-1]
+        self._tables[-1] = times[:-1], values[:-1]
+        self._count -= 1
+        self._courses.pop(self._count, None)
+        begun = next((float(t[-1]) for t, _ in reversed(self._tables) if t.size), -math.inf)
+        self._inner = [p for p in self._inner if p.after < self._count - 1 or p.time <= begun]
+        self._write("drop")
+
+    def latest(self) -> dict[str, Any]:
+        """The last recorded values by path: numbers, booleans and texts."""
+        row = self._rows[-1][1] if self._rows else self._tables[-1][1][-1]
+        named = self._named(np.array([row], dtype=np.float64).reshape(1, len(self.ports)))
+        return {name: column.tolist()[0] for name, column in named.items()}
+
+    def result(self, **more: Any) -> CoSimulationResult:
+        """Everything recorded so far; `more` is for the constructor of `Result`."""
+        times, table = self._joined()
+        more = {**more, "findings": self._findings(times, table)}
+        if self._stream is not None:
+            self._append(times, table, self._inner)
+            first = self._first or (times[:1], table[:1])
+            times = np.concatenate([first[0], times[-1:]])
+            table = np.concatenate([first[1], table[-1:]])
+        elif self._inner and times.size:
+            times, table = self._with_inner(times, table, self._inner)
+        result = self._as_result(times, table, **more)
+        if self._stream is not None:
+            self._stream.close(result)
+        return result
+
+    @property
+    def told(self) -> list[str]:
+        """Paths of what is recorded."""
+        return [".".join(port) for port in self.ports]
+
+    def memory(self) -> dict[str, Any]:
+        """All rows so far, for `put_back`; of a run without a stream."""
+        times, table = self._joined()
+        return {
+            "times": times,
+            "table": table,
+            "inner": [tuple(row) for row in self._inner],
+            "courses": {row: tuple(course) for row, course in self._courses.items()},
+            "count": self._count,
+            "texts": self._text_numbers.memory(),
+        }
+
+    def put_back(self, memory: Mapping[str, Any]) -> None:
+        """Go on behind the rows of another run."""
+        self._rows = []
+        self._tables = [(memory["times"], memory["table"])] if memory["times"].size else []
+        self._inner = [InnerRow(*row) for row in memory["inner"]]
+        self._courses = {row: InputCourse(*course) for row, course in memory["courses"].items()}
+        self._count = memory["count"]
+        self._text_numbers.put_back(memory["texts"])
+        self._write_state()
+
+    def _pass_on(self) -> None:
+        """Give rows to the stream when there are enough and others follow.
+
+        The last one stays: what happens inside the next step needs it, and it may be dropped.
+        """
+        enough = self._pending * max(1, len(self.ports)) >= VALUES
+        if self._stream is None or not (enough or self._text_numbers.characters >= self._most_characters):
+            return
+        times, table = self._joined()
+        self._findings(times, table)
+        last = times.size - 1
+        placed = [(row_before(times, self._shifted(point)), point) for point in self._inner]
+        self._first = self._first or (times[:1], table[:1])
+        self._append(times, table, [point for k, point in placed if k < last])
+        self._inner = [point for k, point in placed if k >= last]
+        if any(k == last - 1 for k, _ in placed):  # then the point where that step ended has a second row
+            self._inner.insert(0, InnerRow(self._base + last - 1, 0, -math.inf, {}))
+        self._base += last
+        self._courses = {row: course for row, course in self._courses.items() if row > self._base}
+        self._tables, self._pending = [(times[-1:], table[-1:])], 0
+        self._forget_texts()
+        self._write_state()
+
+    def _forget_texts(self) -> None:
+        """Those that are in none of the rows that are kept."""
+        assert self._first is not None
+        rows = [self._first[1][0], self._tables[0][1][0], *(c.values for c in self._courses.values())]
+        kept = [row[column] for row in rows for column in self._texts]
+        kept += [point.values[c] for point in self._inner for c in self._texts if c in point.values]
+        self._text_numbers.keep(kept)
+        self._most_characters = CHARACTERS + self._text_numbers.characters
+
+    def _findings(self, times: NDArray[np.float64], table: NDArray[np.float64]) -> list[Finding]:
+        """Outputs that have become no number, those of earlier pieces too."""
+        for column in set(self._outputs) - self._missing.keys():
+            missing = np.flatnonzero(np.isnan(table[:, column]))
+            if missing.size:
+                path = ".".join(self.ports[column])
+                self._missing[column] = missing_value(float(times[missing[0]]), path)
+        return sorted(self._missing.values(), key=lambda finding: finding.time)
+
+    def _append(
+        self, times: NDArray[np.float64], table: NDArray[np.float64], points: Sequence[InnerRow]
+    ) -> None:
+        """Give rows to the stream, but for the first one when it was in the last piece."""
+        assert self._stream is not None
+        if points and times.size:
+            times, table = self._with_inner(times, table, points)
+        first = int(self._has_begun)
+        self._has_begun = True
+        if times.size > first:
+            self._stream.append(self._as_result(times[first:], table[first:]))
+
+    def _shifted(self, point: InnerRow) -> InnerRow:
+        return point._replace(after=point.after - self._base)
+
+    def _with_inner(
+        self, times: NDArray[np.float64], table: NDArray[np.float64], points: Sequence[InnerRow]
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        courses = {row - self._base: course for row, course in self._courses.items()}
+        told = [self._shifted(point) for point in points]
+        return with_inner_rows(times, table, told, courses, self._inputs, self._continuous)
+
+    def _joined(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """Times and values of what is kept."""
+        self._gather()
+        times = np.concatenate([times for times, _ in self._tables] or [np.zeros(0)])
+        table = np.empty((times.size, len(self.ports)), order="F")  # signals are columns
+        if self._tables:
+            np.concatenate([values for _, values in self._tables], out=table)
+        return times, table
+
+    def _as_result(
+        self, times: NDArray[np.float64], table: NDArray[np.float64], **more: Any
+    ) -> CoSimulationResult:
+        units = {".".join(port): self._units[i] for i, port in enumerate(self.ports[: self._shown])}
+        units |= {name: made.unit for name, made in self._derived.items()}
+        return CoSimulationResult(times, self._named(table), units, **more)
+
+    def _named(self, table: NDArray[np.float64]) -> dict[str, NDArray[Any]]:
+        """Columns by name, and what follows from them."""
+        columns = dict(zip(self.ports, self._columns_of(table), strict=True))
+        named = {".".join(port): columns[port] for port in self.ports[: self._shown]}
+        return named | {name: made.of(columns[made.port]) for name, made in self._derived.items()}
+
+    def _columns_of(self, table: NDArray[np.float64]) -> list[NDArray[Any]]:
+        """The columns of a table, each as its variable's type wants it."""
+        found: list[NDArray[Any]] = list(table.T)
+        for i in self._texts:
+            found[i] = self._text_numbers.texts(found[i])
+        for i in self._booleans:
+            found[i] = found[i] != 0.0
+        return found
+
+    def _number(self, column: int, value: Any) -> float:
+        """How a value stands in the table."""
+        return self._text_numbers.of(value) if column in self._texts else float(value)
+
+    def _course(self, drives: Mapping[str, Drive]) -> InputCourse:
+        """What the recorded inputs did in the step that has ended."""
+        course = InputCourse(*(np.zeros(len(self.ports)) for _ in range(3)))
+        for name, drive in drives.items():
+            for place, column in self._input_columns[name]:
+                course.time[column] = drive.time
+                course.values[column] = self._number(column, drive.values[place])
+                course.slopes[column] = 0.0 if drive.slopes is None else drive.slopes[place]
+        return course
+
+    def _gather(self) -> None:
+        if self._rows:
+            rows, self._rows = self._rows, []
+            values = np.array([row for _, row in rows], dtype=np.float64).reshape(len(rows), len(self.ports))
+            self._tables.append((np.array([time for time, _ in rows]), values))
+
+
+def _remarks(descriptions: Mapping[str, ParticipantDescription], recorded: set[str]) -> list[str]:
+    found = []
+    for name, description in descriptions.items():
+        named = [f"{name}.{v.name}" for v in description.variables.values() if v.type != "binary"]
+        if name in recorded or not description.variables:
+            continue
+        shown = ", ".join(f'"{path}"' for path in named[:3])
+        what = f"name what is wanted: signals = [{shown}]" if named else "all its variables are binary data"
+        found.append(f"{name} has no outputs that can be recorded, so nothing of it is: {what}")
+    return found
+
+
+def _fits(port: tuple[str, ...], pattern: str) -> bool:
+    path = ".".join(port)
+    return path == pattern or matches(path, pattern)

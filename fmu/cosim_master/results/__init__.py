@@ -1,0 +1,1 @@
+"""What a run leaves: its result, its figures, the report about its coupling."""

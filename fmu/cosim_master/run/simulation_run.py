@@ -1,0 +1,338 @@
+"""SimulationRun: one run of a co-simulation."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import ExitStack
+from functools import cache, cached_property, partial
+from time import perf_counter
+from typing import Any
+
+import cosim
+from cosim.kit import ResultStream, black_box, interrupt_between_steps
+from cosim_fmi.binding.exit_guard import last_words
+from cosim_fmi.instances.same_folder import same_folder
+from cosim_master.coupling.communication_points import CommunicationPoints
+from cosim_master.coupling.coupling import Coupling
+from cosim_master.exchange.compiled_loop import CompiledLoop
+from cosim_master.exchange.coupled_participants import CoupledParticipants
+from cosim_master.exchange.exchange_face import ExchangeFace
+from cosim_master.exchange.printed_in_calls import printed_in_calls
+from cosim_master.exchange.step_threads import StepThreads
+from cosim_master.recording.recorder import Recorder
+from cosim_master.results.co_simulation_result import CoSimulationResult
+from cosim_master.results.co_simulation_statistics import CoSimulationStatistics
+from cosim_master.run.pace import Pace
+from cosim_master.run.participant_events import events_inside, in_order, without_returns
+from cosim_master.run.snapshot import Snapshot, check_serializes, identity
+from cosim_master.run.time_limit import TimeLimit
+from cosim_master.samples.judged_ports import with_states
+from cosim_master.start.initialize_participants import initialize_participants
+from cosim_master.trust.judge_coupling import judge_coupling
+from cosim_master.trust.second_run import RunAgain, second_run
+
+MOST_SECONDS_WITHOUT_PROGRESS = 0.05
+SECONDS_BETWEEN_PRINTS = 0.05
+"""After which what FMUs have printed goes to their logs."""
+SHARE = 0.05
+"""Of the time of a run that writing checkpoints may take: those that grow are written less often."""
+
+Observer = Callable[[float, Mapping[str, float]], bool | None]
+
+
+class SimulationRun:
+    """Participants are instantiated, run to the end, and closed, whatever happens.
+
+    Parameters
+    ----------
+    loop : Coupling
+        Its order settled.
+    points : CommunicationPoints
+    limit : TimeLimit
+    going_on : Snapshot or None
+        From where; None from the start.
+    progress, record, observe, real_time_rate, inside, stream, checkpoint, keep
+        As for `CoSimulation.simulate`.
+    warnings : sequence of str
+        What is known before the run.
+    keep_result : callable
+        Takes the result where the process is about to be ended.
+    find_run_again : callable
+        Gives what makes another run, where nobody notices one.
+
+    Raises
+    ------
+    ModelError
+        What is to be recorded does not exist, a participant cannot be saved that has to be, or `going_on` is
+        of another co-simulation.
+    """
+
+    def __init__(
+        self,
+        loop: Coupling,
+        points: CommunicationPoints,
+        limit: TimeLimit,
+        going_on: Snapshot | None,
+        *,
+        progress: Callable[[float], bool | None] | None,
+        record: Sequence[str] | None,
+        observe: Observer | None,
+        real_time_rate: float,
+        inside: str,
+        stream: ResultStream | None,
+        checkpoint: cosim.Checkpoint | None,
+        warnings: Sequence[str],
+        keep_result: Callable[[cosim.Result], None],
+        keep: Callable[[CoSimulationResult], object] | None = None,
+        find_run_again: Callable[[], RunAgain | None] = lambda: None,
+    ) -> None:
+        assert loop.algorithm is not None
+        self.loop, self.algorithm, self._keep_result = loop, loop.algorithm, keep_result
+        self._points, self._limit = points, limit
+        self._progress, self._observe, self._inside, self._stream = progress, observe, inside, stream
+        self._checkpoint, self._going_on, self._wait = checkpoint, going_on, 0.0
+        self._keep, self._find_run_again = keep, find_run_again
+        if checkpoint is not None or going_on is not None:
+            check_serializes(loop.descriptions, stream)
+        recorder = Recorder(
+            *(loop.descriptions, loop.links, record),
+            inner=() if loop.joint is None else loop.joint.links,
+            records_between_points=inside != "nothing",
+            stream=stream,
+            derived=loop.derived,
+        )
+        reads = with_states(recorder.reads(loop.links), loop.descriptions, loop.links)
+        self.statistics = CoSimulationStatistics(warnings=[*warnings, *recorder.remarks])
+        self.coupled = CoupledParticipants(
+            *(loop.participants, loop.links, loop.order, reads, self.statistics, loop.descriptions),
+            *(points, loop.step_multiple, StepThreads(min(loop.threads, len(loop.participants))), loop.bonds),
+            *(loop.joint, recorder.ports),
+        )
+        self.coupled.loops = [
+            each._replace(participants=tuple(n for n in each.participants if n in self.coupled.units))
+            for each in loop.loops
+        ]
+        self.coupled.rereads_inputs.update(dict.fromkeys(loop.unreadable_before_step, False))
+        recorder.bind(reads, self.coupled.input_names)
+        self.recorder = recorder
+        self.happened: list[cosim.EventRecord] = []
+        self._pace = Pace(real_time_rate, loop.start)
+        self._rate, self._done = real_time_rate, 0
+        self._compiled: CompiledLoop | None = None
+        if going_on is not None:
+            going_on.check(self, points)
+
+    @cached_property
+    def identity(self) -> dict[str, Any]:
+        """What has to be the same where a run goes on."""
+        return identity(self)
+
+    def so_far(self, why: str = "not at its end") -> cosim.Result:
+        """What has been recorded, without events.
+
+        Raises
+        ------
+        CosimError
+            Its rows go to a stream.
+        """
+        if self._stream is not None:
+            raise cosim.CosimError("there is no run whose rows are kept here")
+        return self._result_so_far(why)
+
+    def _result_so_far(self, why: str) -> CoSimulationResult:
+        figures = vars(self.statistics)
+        return self.recorder.result(events=[], statistics=figures, message=why, unfinished=why)
+
+    def snapshot(self) -> Snapshot:
+        """The whole co-simulation at the communication point that it has reached.
+
+        Raises
+        ------
+        ModelError
+            Participants, or the master algorithm, that cannot be saved.
+        """
+        check_serializes(self.loop.descriptions, self._stream)
+        if self._compiled is not None:
+            self._compiled.show()
+        found = Snapshot.of(self, self._done)
+        if self._compiled is not None:
+            self._compiled.take_over_all()  # who was saved may have left compiled code for it
+        return found
+
+    def result(self) -> CoSimulationResult:
+        """Run; the result, which a failure carries as `result`."""
+        message, begun = "", perf_counter()
+        found: CoSimulationResult | None = None
+        statistics = self.statistics
+
+        def keep(why: str) -> None:
+            """The process is about to be ended: what has been recorded."""
+            if found is None and self.recorder.unfinished is not None:
+                self.recorder.unfinished()
+            self._keep_result(found or self._result_so_far(why))
+
+        def end(kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+            """The steps are over, and no participant has been freed."""
+            nonlocal found
+            found = self._close(message, begun, error)
+            if self._keep is not None:
+                self._keep(found)
+
+        try:
+            with same_folder(), last_words(keep), ExitStack() as stack:
+                interrupted = stack.enter_context(interrupt_between_steps())
+
+                def check() -> None:
+                    interrupted()
+                    self._limit.check(self.coupled.time)
+
+                self._take_printed = stack.enter_context(printed_in_calls(self.loop.participants))
+                self._initialize(stack)
+                stack.push(end)
+                stack.callback(self._take_printed)  # before logs are closed
+                stack.callback(lambda: self.happened.extend(events_inside(self.loop.participants)))
+                stack.enter_context(self.coupled.threads)  # last: who is at work in one is not closed
+                initialized = perf_counter()
+                message = self._take_all(check)
+                statistics.wall_time = perf_counter() - begun
+                statistics.stepping_time = perf_counter() - initialized
+        except BaseException as error:
+            found = found or self._close(message, begun, error)
+            if isinstance(error, (cosim.SimulationError, KeyboardInterrupt)):
+                error.result = found  # type: ignore[union-attr]
+            raise
+        assert found is not None
+        return found
+
+    def _close(self, message: str, begun: float, error: BaseException | None) -> CoSimulationResult:
+        """The result of what has been, up to an error if there was one."""
+        unfinished = "" if error is None else str(error) or "interrupted"
+        coupled, statistics = self.coupled, self.statistics
+        if coupled.inside:
+            self.recorder.inside(coupled.take_inner_values())
+        statistics.wall_time = statistics.wall_time or perf_counter() - begun
+        statistics.overruns, statistics.largest_lag = self._pace.overruns, self._pace.largest_lag
+        statistics.algorithm.update(self.algorithm.figures)
+        events = in_order(self.happened, without_returns(coupled.events, self.happened))
+        statistics.events = len(events)
+        again = partial(second_run, coupled, self.loop.step, self.algorithm, self._find_run_again)
+        judge = cache(partial(judge_coupling, coupled, self.algorithm, self.loop.step, again))
+        figures = dict(vars(statistics))
+        if self._stream is not None and statistics.steps:  # it is closed with the statistics
+            figures["coupling"] = judge().figures()
+        more = {"statistics": figures, "message": unfinished or message, "unfinished": unfinished}
+        found = self.recorder.result(events=events, **more)
+        found.take_evidence(coupled)
+        found.judged_by(judge)
+        return found
+
+    def _initialize(self, stack: ExitStack) -> None:
+        loop, coupled = self.loop, self.coupled
+        if self._keep is not None and black_box.box is not None:
+            self.recorder.keep_in(black_box.box)
+        coupled.watch(self._inside)
+        times = loop.start, self._points.until
+        initialize_participants(
+            coupled, loop.start_values, loop.tolerances, times, loop.parameter_links, stack
+        )
+        for name in coupled.order:
+            coupled.read_outputs(name)
+        for name in coupled.order:
+            coupled.set_inputs(name)
+        coupled.clear_inner_values()
+        coupled.samples.start(loop.start, coupled.sampled_values())
+        if self._going_on is None:
+            self.recorder.record(loop.start, coupled.board, coupled.held)
+
+    def _take_all(self, check: Callable[[], None]) -> str:
+        """All steps; returns why it ended before the last one, else ""."""
+        coupled, points = self.coupled, self._points
+        if coupled.stop_reason and self._going_on is None:
+            return coupled.stop_reason
+        self._face = ExchangeFace(coupled)
+        coupled.guarded_algorithm(self.algorithm, self.algorithm.initialize, self._face, self.loop.start)
+        if self._going_on is not None:
+            self._done = self._going_on.restore(self)
+            self._going_on = None
+            if coupled.stop_reason:
+                return coupled.stop_reason
+        elif self._observe is not None and self._observe(self.loop.start, self.recorder.latest()) is False:
+            return f"stopped at t = {self.loop.start:.9g} s"
+        self._pace = Pace(self._rate, points.time(self._done))
+        take = self._steps(check)
+        if self._checkpoint is not None:
+            self.snapshot().check_states(self)  # what cannot be saved is said before the first step
+            self._write_checkpoint(self._checkpoint)
+        ended = self._take_the_rest(take, check)
+        if self._checkpoint is not None:
+            self._write_checkpoint(self._checkpoint)  # a longer run goes on from the end
+        return ended
+
+    def _take_the_rest(self, take: Callable[[int], int], check: Callable[[], None]) -> str:
+        """All steps that are left; returns as `_take_all`."""
+        coupled, points = self.coupled, self._points
+        shown = looked = perf_counter()
+        while self._done < points.count:
+            self._done = take(self._done)
+            check()
+            if self._has_stopped_before_it():
+                return coupled.stop_reason
+            time = points.time(self._done)
+            if not self._pace.is_free:
+                self._pace.wait(time)
+            if self._observe is not None and self._observe(time, self.recorder.latest()) is False:
+                return f"stopped at t = {time:.9g} s"
+            if coupled.stop_reason:
+                return coupled.stop_reason
+            if self._checkpoint is not None and self._is_due(self._checkpoint):
+                self._write_checkpoint(self._checkpoint)
+            now = perf_counter()
+            if now - looked >= SECONDS_BETWEEN_PRINTS:
+                looked = now
+                self._take_printed()
+            at_end = self._done == points.count
+            if self._progress is not None and (at_end or now - shown >= MOST_SECONDS_WITHOUT_PROGRESS):
+                shown = now
+                if self._progress(time) is False and not at_end:
+                    return f"stopped at t = {time:.9g} s"
+        return ""
+
+    def _has_stopped_before_it(self) -> bool:
+        """Whether the last communication step was not taken, since participants stopped where it begins.
+
+        That is so of a stop in the initialization of an FMU that can answer it with its first step alone. FMI
+        2.0 calls the end of the last whole step what is reached, so what they show has to be the same, too.
+        """
+        coupled, begun = self.coupled, self._points.time(self._done - 1)
+        latest = begun + 4.0 * math.ulp(begun)
+        if not coupled.stops or max(coupled.stops.values()) > latest:
+            return False
+        if not self.recorder.shows_the_same(coupled.stops):
+            return False
+        self._done -= 1
+        self.statistics.steps -= 1
+        coupled.time = begun
+        self.recorder.drop_last()
+        return True
+
+    def _is_due(self, checkpoint: cosim.Checkpoint) -> bool:
+        return checkpoint.is_due and perf_counter() >= self._wait
+
+    def _write_checkpoint(self, checkpoint: cosim.Checkpoint) -> None:
+        begun = perf_counter()
+        checkpoint.write(self.snapshot())
+        now = perf_counter()
+        self._wait = now + (now - begun) / SHARE
+
+    def _steps(self, check: Callable[[], None]) -> Callable[[int], int]:
+        """What takes one or several steps from a communication point on, and gives the point reached."""
+        one_by_one = self._observe is not None or not self._pace.is_free
+        self._compiled = CompiledLoop(
+            *(self.coupled, self._points, self.algorithm, self._face, self.recorder, one_by_one, check)
+        )
+        self.statistics.loop = "compiled"
+        if name := self._compiled.decides_in_python:
+            self.statistics.loop = f"compiled ({name} decides in Python)"
+        self.statistics.in_python.update(self._compiled.in_python)
+        return self._compiled.run

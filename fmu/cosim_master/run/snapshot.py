@@ -1,0 +1,254 @@
+"""Snapshot: a whole co-simulation at a communication point."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, fields
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import cosim
+from cosim.kit import ParticipantDescription, ResultStream, file_digest
+from cosim_master.algorithms import exchange_layout
+from cosim_master.checkpoint.memory import memory_of, put_back
+from cosim_master.checkpoint.tree_bytes import LARGEST, from_bytes, to_bytes
+from cosim_master.coupling.communication_points import CommunicationPoints
+from cosim_master.coupling.drive import Drive
+from cosim_master.coupling.file_paths import file_paths
+from cosim_master.run.participant_events import events_inside
+
+if TYPE_CHECKING:
+    from cosim_master.run.simulation_run import SimulationRun
+
+
+@dataclass(frozen=True)
+class Snapshot:
+    """Everything that a run needs to go on to the same bytes: participants, master, results so far.
+
+    Attributes
+    ----------
+    tree : dict
+        Numbers, text, bytes and arrays.
+    """
+
+    tree: dict[str, Any]
+
+    @classmethod
+    def of(cls, run: SimulationRun, index: int) -> Snapshot:
+        """Of a run that has reached the communication point `index`.
+
+        Raises
+        ------
+        ModelError
+            The master algorithm remembers something that is neither number, text nor array.
+        """
+        coupled = run.coupled
+        states = {}
+        for name, participant in coupled.participants.items():
+            token = coupled.guarded(name, participant.save)
+            states[name] = coupled.guarded(name, participant.serialize, token)
+        statistics = run.statistics
+        tree = {
+            "identity": run.identity,
+            "index": index,
+            "time": coupled.time,
+            "participants": states,
+            "board": {name: list(values) for name, values in coupled.board.items()},
+            "held": {name: list(values) for name, values in coupled.held.items()},
+            "drives": {name: _drive(drive) for name, drive in coupled.drives.items()},
+            "coupling": coupled.samples.memory(),
+            "stop_reason": coupled.stop_reason,
+            "events": [_event(event) for event in coupled.events],
+            "happened": [_event(event) for event in (*run.happened, *events_inside(coupled.participants))],
+            "statistics": {
+                "steps": statistics.steps,
+                "retries": statistics.retries,
+                "events": statistics.events,
+                "participant_time": dict(statistics.participant_time),
+            },
+            "rows": run.recorder.memory(),
+            "algorithm": _algorithm_memory(run.algorithm),
+        }
+        return cls(tree)
+
+    @classmethod
+    def from_bytes(cls, data: bytes) -> Snapshot:
+        """From `to_bytes`.
+
+        Raises
+        ------
+        CosimError
+            These bytes are damaged, or no snapshot.
+        """
+        tree = from_bytes(data)
+        if not isinstance(tree, dict) or "identity" not in tree:
+            raise cosim.CosimError("is no checkpoint of a co-simulation")
+        return cls(tree)
+
+    @classmethod
+    def read(cls, path: Path) -> Snapshot:
+        """From a file.
+
+        Raises
+        ------
+        CosimError
+            It cannot be read, or is no snapshot.
+        """
+        try:
+            if path.stat().st_size > LARGEST:
+                raise cosim.CosimError(f"{path}: too large for a checkpoint")
+            data = path.read_bytes()
+        except OSError as error:
+            raise cosim.CosimError(f"{path}: cannot be read: {error.strerror or error}") from None
+        try:
+            return cls.from_bytes(data)
+        except cosim.CosimError as error:
+            raise cosim.CosimError(f"{path}: {error}") from None
+
+    def to_bytes(self) -> bytes:
+        """With magic, version and checksum."""
+        return to_bytes(self.tree)
+
+    @property
+    def time(self) -> float:
+        """Of the communication point, s."""
+        return float(self.tree["time"])
+
+    def check(self, run: SimulationRun, points: CommunicationPoints) -> None:
+        """Refuse to go on with another co-simulation than was saved.
+
+        Raises
+        ------
+        ModelError
+            With everything that differs.
+        """
+        here, there = run.identity, self.tree["identity"]
+        problems = [
+            cosim.Problem("checkpoint", f"{key} differ: {_short(there.get(key))}, here {_short(value)}")
+            for key, value in here.items()
+            if there.get(key) != value
+        ]
+        index = self.tree["index"]
+        if not problems and (index > points.count or points.time(index) != self.time):
+            text = f"was made at t = {self.time:.9g} s, no communication point up to {points.until:.9g} s"
+            problems.append(cosim.Problem("checkpoint", text))
+        if problems:
+            raise cosim.ModelError(problems)
+
+    def check_states(self, run: SimulationRun) -> None:
+        """Refuse, before the run, participants that do not take what they gave.
+
+        Raises
+        ------
+        ModelError
+            Naming each of them.
+        """
+        problems = []
+        for name, data in self.tree["participants"].items():
+            try:
+                run.coupled.participants[name].deserialize(data)
+            except Exception as error:  # whatever code a participant runs
+                kind = "" if isinstance(error, cosim.CosimError) else f"{type(error).__name__}: "
+                text = f"it does not take back the state that it gave: {kind}{error}"
+                text = f"cannot be saved in a checkpoint: {text}"
+                problems.append(cosim.Problem(f"participants.{name}", text))
+        if problems:
+            raise cosim.ModelError(problems)
+
+    def restore(self, run: SimulationRun) -> int:
+        """Put everything back into a run that has been initialized; the communication point reached."""
+        coupled, tree = run.coupled, self.tree
+        try:
+            for name, data in tree["participants"].items():
+                participant = coupled.participants[name]
+                token = coupled.guarded(name, participant.deserialize, data)
+                coupled.guarded(name, participant.restore, token)
+            coupled.clear_inner_values()
+            coupled.board.update(tree["board"])
+            coupled.held.update(tree["held"])
+            coupled.drives.update({name: Drive(*drive) for name, drive in tree["drives"].items()})
+            coupled.samples.put_back(tree["coupling"])
+            coupled.stop_reason, coupled.time = tree["stop_reason"], tree["time"]
+            coupled.events[:] = [_event_again(told) for told in tree["events"]]
+            run.happened[:] = [_event_again(told) for told in tree["happened"]]
+            for key, value in tree["statistics"].items():
+                setattr(run.statistics, key, value)
+            run.recorder.put_back(tree["rows"])
+            put_back(run.algorithm, tree["algorithm"])
+            index = int(tree["index"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise cosim.CosimError(f"the checkpoint does not fit: {type(error).__name__}: {error}") from error
+        return index
+
+
+def identity(run: SimulationRun) -> dict[str, Any]:
+    """What has to be the same in the run that goes on."""
+    loop = run.loop
+    paths = file_paths(loop.participants)
+    return {
+        "participants": {
+            name: [description.kind, "" if (path := paths[name]) is None else file_digest(path)]
+            for name, description in loop.descriptions.items()
+        },
+        "connections": [f"{link} {link.factor!r} {link.offset!r}" for link in loop.all_links],
+        "start values": repr({name: dict(values) for name, values in loop.start_values.items()}),
+        "tolerances": repr(dict(loop.tolerances)),
+        "algorithms": [type(run.algorithm).__name__, repr(loop.options)],
+        "layouts of what algorithms remember": exchange_layout.digest(),
+        "communication steps": [loop.start, loop.step, repr(dict(loop.step_multiple))],
+        "orders": list(loop.order),
+        "recorded signals": run.recorder.told,
+    }
+
+
+def check_serializes(descriptions: Mapping[str, ParticipantDescription], stream: ResultStream | None) -> None:
+    """Refuse, before the run, what cannot be saved.
+
+    Raises
+    ------
+    ModelError
+        Naming every participant that cannot serialize its state.
+    """
+    problems = [
+        cosim.Problem(
+            f"participants.{name}",
+            f"cannot be saved in a checkpoint: a {description.kind} that does not serialize its state"
+            + (" (canSerializeFMUstate)" if "FMI" in description.kind else ""),
+        )
+        for name, description in descriptions.items()
+        if not description.can_serialize
+    ]
+    if stream is not None:
+        text = "rows that have gone to a stream are not saved: hold the results in memory"
+        problems.append(cosim.Problem("checkpoint", text))
+    if problems:
+        raise cosim.ModelError(problems)
+
+
+def _algorithm_memory(algorithm: cosim.MasterAlgorithm) -> Any:
+    try:
+        return memory_of(algorithm)
+    except TypeError as error:
+        kind = type(algorithm).__name__
+        text = f"cannot be saved in a checkpoint: {kind} remembers what is no number, text or array ({error})"
+        raise cosim.ModelError.of("master.algorithm", text) from None
+
+
+def _drive(drive: Drive) -> list[Any]:
+    return [drive.time, list(drive.values), None if drive.slopes is None else list(drive.slopes)]
+
+
+def _event(event: cosim.EventRecord) -> dict[str, Any]:
+    told = {each.name: getattr(event, each.name) for each in fields(event)}
+    return {**told, "cause": int(event.cause), "severity": int(event.severity)}
+
+
+def _event_again(told: Mapping[str, Any]) -> cosim.EventRecord:
+    return cosim.EventRecord(
+        **{**told, "cause": cosim.EventCause(told["cause"]), "severity": cosim.Severity(told["severity"])}
+    )
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 200 else f"{text[:200]}…"

@@ -1,0 +1,189 @@
+"""What a run's own figures say of the error that its coupling made."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim_master.results.coupling_report import FINE
+from cosim_master.samples.coupling_samples import Samples
+from cosim_master.trust.identified_coupling import Answer, IdentifiedCoupling, Method
+from cosim_master.trust.linear_coupling import linear_answers
+from cosim_master.trust.resampled import resampled
+from cosim_master.trust.sampled_wiring import Part, Wiring
+from cosim_master.trust.ticks import at_ticks
+
+Vector = NDArray[np.float64]
+POINTS, FEWER_POINTS = 800, 200
+"""Of the grid on which participants are identified; fewer where there are many connections."""
+MANY, TOO_MANY = 40, 300
+"""Values of the interface and inputs together."""
+LEAST = 12
+"""Samples; with fewer nothing can be said."""
+ROWS_FOR_ONE = 6
+"""Points of a window for each lag."""
+GOOD_FIT = 1e-4
+"""Of the range of an output: participants whose equations miss the run by no more do not change over it."""
+AS_GOOD, SMALL = 3.0, 0.1
+"""Equations count that miss the run by at most so many times the best, or this part of the error."""
+MOST_APART = 4.0
+"""Of the least answer: equations may have solutions that grow and that the run does not show."""
+SAFETY = 2.5
+"""Bar over estimate, calibrated: `benchmarks/masters/error_bars.py`."""
+TRUSTED, MOST_MISSED = 0.02, 4.0
+"""Where equations miss the run by less (of the range), the misfit adds at most so often their answer; where
+they miss it by more, a misfit beyond that says nothing."""
+UNKNOWN_FROM = 0.5
+"""Of the range: equations that miss the run by more say nothing, and neither do larger bars."""
+EXACT = 2.0
+"""Bar over the error that equations give which explain the whole run."""
+EXPLAINED, NOTHING = 0.3, 1e-7
+"""Equations explain a run where what they miss does no more than this part of the error, or of the range."""
+SAME = 3.0
+"""Errors by several equations that all explain the run: known where they do not differ by more."""
+
+
+class Estimate(NamedTuple):
+    """Bars for the largest errors of outputs.
+
+    Attributes
+    ----------
+    bars : ndarray, shape (outputs,)
+        95 of 100 keep them.
+    is_known : bool
+        False where the participants' answers could not be found out from the run; the bars then have the
+        size of the outputs' ranges.
+    is_explained : bool
+        True where equations explain the whole run: no second run would say more.
+    """
+
+    bars: Vector
+    is_known: bool
+    is_explained: bool = False
+
+
+def estimated_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = ()) -> Estimate | None:
+    """The largest error of each output that the coupling made in a run: a bar that 95 of 100 keep.
+
+    Where participants are linear and show their states, equations explain the whole run, and the error
+    follows (`linear_answers`). Else difference equations are fitted (`IdentifiedCoupling`).
+
+    Parameters
+    ----------
+    samples : Samples
+    wiring : Wiring
+    jumping : sequence of int
+        Places of discrete outputs.
+
+    Returns
+    -------
+    Estimate or None
+        None with too few samples, or too many connections.
+    """
+    sources, parts = wiring.sources, wiring.parts
+    size = samples.outputs.shape[1] + sources.size
+    if samples.times.size <= LEAST or size > TOO_MANY or not sources.size:
+        return None
+    if not np.all(np.isfinite(samples.outputs)):
+        return None
+    explained = None if set(wiring.driven) & set(jumping) else _explained(samples, wiring)
+    if explained is not None:
+        return explained
+    clocked = [(mine, given) for mine, given, _ in parts if given and set(mine) <= set(jumping)]
+    places = np.array([place for mine, _ in clocked for place in mine], dtype=np.intp)
+    sampled = np.array([place for _, given in clocked for place in given], dtype=np.intp)
+    # between ticks others may err, and have forgotten it at the next one
+    others = ~np.isin(sources, places) & ~np.isin(np.arange(sources.size), sampled)
+    least = samples.times.size - 2 if samples.defects[:, others].any() else LEAST
+    fed = [k for mine, given, _ in parts if np.isin(sources[given], places).any() for k in mine]
+    found = [
+        _bars(course, sources, parts, places.tolist(), course.times.size, behind)
+        for course, behind in at_ticks(samples, sources, places, sampled, np.setdiff1d(fed, places))
+        if course.times.size > max(least, LEAST)
+    ] or [_bars(samples, sources, parts, (), FEWER_POINTS if size > MANY else POINTS)]
+    return Estimate(np.max([bars for bars, _ in found], axis=0), all(is_known for _, is_known in found))
+
+
+def _explained(samples: Samples, wiring: Wiring) -> Estimate | None:
+    """By equations that explain the run; None where there are none."""
+    ranges = _ranges(samples)
+    answers = [
+        answer
+        for answer in linear_answers(samples, wiring)
+        if np.all((answer.misfit <= EXPLAINED * answer.errors) | (answer.misfit <= NOTHING * ranges))
+    ]
+    if not answers:
+        return None
+    errors = np.array([answer.errors for answer in answers])
+    largest, least = errors.max(axis=0), errors.min(axis=0)
+    missed = np.min([answer.misfit for answer in answers], axis=0)
+    bars = EXACT * (largest + missed)
+    is_same = (largest <= SAME * least + NOTHING * ranges) | (bars <= FINE * ranges)
+    return Estimate(bars, True, True) if is_same.all() else Estimate(bars, False)
+
+
+def _ranges(samples: Samples) -> Vector:
+    """Of outputs; the size of those that are constant."""
+    ranges, sizes = np.ptp(samples.outputs, axis=0), np.abs(samples.outputs).max(axis=0)
+    found: Vector = np.maximum(np.where(ranges > 1e-12 * sizes, ranges, sizes), 1e-300)
+    return found
+
+
+def _bars(
+    samples: Samples,
+    sources: NDArray[np.intp],
+    parts: Sequence[Part],
+    jumping: Sequence[int],
+    points: int,
+    behind: Vector | float = 0.0,
+) -> tuple[Vector, bool]:
+    """As `estimated_errors`, on a grid of at most so many intervals; inside outputs may be so far behind."""
+    many = samples.outputs.shape[1] + sources.size > MANY
+    seen = resampled(samples, sources, points)
+    coupling = IdentifiedCoupling(seen, sources, parts, jumping)
+    ranges = _ranges(samples)
+    lags, cuts = ((1, 2), (1e-9,)) if many else ((1, 2, 3), (1e-6, 1e-9))
+    found: list[Answer] = []
+    for windows in ((1, 4),) if many else ((1, 4), (16, 64)):
+        methods = [
+            Method(n, cut, w)
+            for w in windows
+            for n in lags
+            for cut in cuts
+            if w == 1 or len(seen.inputs) >= ROWS_FOR_ONE * n * w
+        ]
+        with np.errstate(all="ignore"):
+            found += [coupling.answer(method) for method in methods]
+        if min(_relative(answer, ranges) for answer in found) < GOOD_FIT:
+            break
+    misses = np.array([_relative(answer, ranges) for answer in found])
+    best = found[int(np.argmin(misses))]
+    errors = np.array([np.abs(answer.errors).max(axis=0) for answer in found])
+    with np.errstate(all="ignore"):
+        parts_of_error = np.array(
+            [np.max(a.misfit / np.maximum(e, 1e-30 * ranges)) for a, e in zip(found, errors, strict=True)]
+        )
+    chosen = ((misses <= AS_GOOD * misses.min()) | (parts_of_error < SMALL)) & np.isfinite(errors).all(axis=1)
+    if not chosen.any():
+        return SAFETY * ranges, False
+    middle = np.quantile(errors[chosen], 0.5, axis=0, method="nearest")
+    middle = np.minimum(middle, MOST_APART * errors[chosen].min(axis=0))
+    missed = np.minimum(best.misfit, ranges)
+    if misses.min() < TRUSTED:
+        missed = np.minimum(missed, MOST_MISSED * middle)
+    bars = SAFETY * np.maximum(middle + missed, behind)
+    with np.errstate(all="ignore"):
+        is_small = max(float((bars / ranges).max()), misses.min()) < UNKNOWN_FROM
+    # a bar that the misfit makes would stay as it is with a smaller step
+    is_explained = (missed <= MOST_MISSED * middle) | (bars <= FINE * ranges)
+    return np.minimum(bars, SAFETY * ranges), bool(is_small and is_explained.all())
+
+
+def _relative(answer: Answer, ranges: Vector) -> float:
+    """The worst misfit over the range of its output."""
+    with np.errstate(all="ignore"):
+        found = float(np.max(answer.misfit / ranges, initial=0.0))
+    return found if np.isfinite(found) else np.inf

@@ -1,0 +1,232 @@
+"""The connectors of all systems as one graph, along which values flow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+import cosim
+from cosim_ssp.structure import (
+    SINKS,
+    SOURCES,
+    Component,
+    Connector,
+    DictionaryReference,
+    Node,
+    System,
+    Transformation,
+    Unit,
+    Wire,
+)
+
+Place = tuple[str, ...]
+"""Of a node in the tree of systems: names of the elements, without that of the top."""
+Point = tuple[Place, str]
+"""A connector, by the place of its component, system or dictionary."""
+MOST_ROUTES = 100_000
+GIVES, TAKES, BOTH = "gives", "takes", "both"
+
+
+def text_of(point: Point) -> str:
+    """``plant.mass``."""
+    return ".".join([*point[0], point[1]])
+
+
+@dataclass(frozen=True)
+class Hop:
+    """A connection in the direction of the data.
+
+    Attributes
+    ----------
+    start, end : tuple
+    start_indices, end_indices : tuple of int
+    transformation : Transformation or None
+    suppresses_units : bool
+    place : str
+    """
+
+    start: Point
+    end: Point
+    start_indices: tuple[int, ...]
+    end_indices: tuple[int, ...]
+    transformation: Transformation | None
+    suppresses_units: bool
+    place: str
+
+
+@dataclass
+class Network:
+    """All connectors and connections below a system.
+
+    Attributes
+    ----------
+    components : dict of tuple to Component
+        Those with an implementation.
+    connectors : dict of tuple to Connector
+    hops : dict of tuple to list of Hop
+        By the point that they begin at.
+    faults, findings : list of Problem
+    """
+
+    components: dict[Place, Component] = field(default_factory=dict)
+    connectors: dict[Point, Connector] = field(default_factory=dict)
+    hops: dict[Point, list[Hop]] = field(default_factory=dict)
+    faults: list[cosim.Problem] = field(default_factory=list)
+    findings: list[cosim.Problem] = field(default_factory=list)
+
+    @classmethod
+    def of(cls, top: System) -> Network:
+        """The network of a system."""
+        network = cls()
+        network._add(top, (), {})
+        network._check_sources()
+        return network
+
+    def unit(self, point: Point) -> Unit | None:
+        """The unit that a connector declares."""
+        connector = self.connectors.get(point)
+        return None if connector is None else connector.unit
+
+    def items(self, point: Point) -> Mapping[str, int]:
+        """The items of the enumeration that a connector names; none unless it does."""
+        connector = self.connectors.get(point)
+        return {} if connector is None else connector.items or {}
+
+    def _check_sources(self) -> None:
+        """One source for each connector, or for each part of an array."""
+        first_hops: dict[tuple[Point, tuple[int, ...]], Hop] = {}
+        for hop in (hop for hops in self.hops.values() for hop in hops):
+            first = first_hops.setdefault((hop.end, hop.end_indices), hop)
+            if first is not hop:
+                text = f"'{text_of(hop.end)}' has a source already, in {first.place}: it takes one"
+                self.faults.append(cosim.Problem(hop.place, text))
+
+    def _add(self, system: System, place: Place, dictionaries: dict[str, Place]) -> None:
+        """`dictionaries` are those that can be seen here, with the place of each."""
+        inner_dictionaries = {name: (*place, f"dictionary {name}") for name in system.dictionaries}
+        visible = {**dictionaries, **inner_dictionaries}
+        self.connectors.update({(place, name): c for name, c in system.connectors.items()})
+        for name, element in system.elements.items():
+            inner = (*place, name)
+            if isinstance(element, System):
+                self._add(element, inner, visible)
+            elif isinstance(element, Component):
+                self.connectors.update({(inner, c.name): c for c in element.connectors.values()})
+                if element.file:
+                    self.components[inner] = element
+            elif isinstance(element, DictionaryReference) and element.dictionary not in visible:
+                text = str(cosim.LookUpError("signal dictionary", element.dictionary, visible))
+                self.faults.append(cosim.Problem(element.place, text))
+        for wire in system.wires:
+            self._add_wire(system, place, visible, wire)
+
+    def _add_wire(self, system: System, place: Place, dictionaries: dict[str, Place], wire: Wire) -> None:
+        ends = []
+        for end in (wire.start, wire.end):
+            node: Node | None = system.elements.get(end.element) if end.element else system
+            if node is None:
+                text = str(cosim.LookUpError("element of this system", end.element, system.elements))
+                self.faults.append(cosim.Problem(wire.place, text))
+                return
+            point = (place if node is system else (*place, end.element)), end.connector
+            if isinstance(node, DictionaryReference):
+                point = dictionaries.get(node.dictionary, place), end.connector
+            elif end.connector not in node.connectors and not isinstance(node, Component):
+                connector_kind = f"connector of {end.element or 'this system'}"
+                fault = cosim.LookUpError(connector_kind, end.connector, node.connectors)
+                self.faults.append(cosim.Problem(wire.place, str(fault)))
+                return
+            elif end.connector not in node.connectors:
+                text = f"'{end}' is not declared as a connector; the FMU's description is used"
+                self.findings.append(cosim.Problem(wire.place, text))
+            ends.append((point, end.indices, _role(node, end.connector, inside=node is system)))
+        giver, taker = ends
+        if giver[2] == taker[2] != BOTH:
+            text = f"'{wire.start}' and '{wire.end}' both {'give' if giver[2] == GIVES else 'take'} a value"
+            self.faults.append(cosim.Problem(wire.place, text))
+            return
+        if giver[2] == TAKES or taker[2] == GIVES:
+            giver, taker = taker, giver
+            text = f"start and end are exchanged: the value flows from '{wire.end}' to '{wire.start}'"
+            self.findings.append(cosim.Problem(wire.place, text))
+        way = wire.transformation, wire.suppresses_units, wire.place
+        self.hops.setdefault(giver[0], []).append(Hop(giver[0], taker[0], giver[1], taker[1], *way))
+
+
+@dataclass(frozen=True)
+class Route:
+    """The way of a value from a point to a component.
+
+    Attributes
+    ----------
+    hops : tuple of Hop
+    taken : tuple of int
+        Which part of the array at its start.
+    given : tuple of int
+        Which part of the array at its end.
+    """
+
+    hops: tuple[Hop, ...]
+    taken: tuple[int, ...] = ()
+    given: tuple[int, ...] = ()
+
+    @property
+    def end(self) -> Point:
+        """Where it arrives."""
+        return self.hops[-1].end
+
+
+def routes(network: Network, start: Point) -> Iterator[Route]:
+    """All ways from a point to components and to connectors of the whole, through systems and dictionaries.
+
+    Raises
+    ------
+    ValueError
+        Far too many.
+    """
+    count = 0
+    first = reversed(network.hops.get(start, []))
+    waiting = [Route((hop,), hop.start_indices, hop.end_indices) for hop in first]
+    while waiting:
+        route = waiting.pop()
+        count += 1
+        if count > MOST_ROUTES:
+            raise ValueError(f"{route.hops[0].place}: values from here take more than {MOST_ROUTES} ways")
+        if route.end[0] in network.components:
+            yield route
+            continue
+        if route.end[0] == ():
+            yield route
+        passed = {hop.end for hop in route.hops}
+        for hop in reversed(network.hops.get(route.end, [])):
+            if hop.end not in passed:
+                longer = _longer(route, hop)
+                if longer is not None:
+                    waiting.append(longer)
+
+
+def _longer(route: Route, hop: Hop) -> Route | None:
+    """A route with one more hop; None when the hop takes another part of an array."""
+    have, want = route.given, hop.start_indices
+    common = min(len(have), len(want))
+    if have[:common] != want[:common]:
+        return None
+    hops = (*route.hops, hop)
+    return Route(hops, route.taken + want[common:], hop.end_indices + have[common:])
+
+
+def _role(node: Node, connector: str, *, inside: bool) -> str:
+    """Whether a connector gives or takes values, seen from the connections of a system.
+
+    Parameters
+    ----------
+    inside : bool
+        The connector is that of the system itself: what it takes from outside it gives to the inside.
+    """
+    port = node.connectors.get(connector)
+    kind = "unspecified" if port is None else port.kind
+    if kind in SOURCES:
+        return TAKES if inside else GIVES
+    if kind in SINKS:
+        return GIVES if inside else TAKES
+    return BOTH

@@ -1,0 +1,101 @@
+"""A program as one module of machine code: its functions, how they call each other, its constants."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Mapping, Sequence
+
+from cosim.kit import ARRAYS, CONSTANT, ENTRY_SIGNATURE, Plan, lower, rows_of
+from cosim_lowering.entry_points import entry_point, group_of_arrays
+from cosim_lowering.machine_code import MachineCode
+from cosim_lowering.numbered_calls import (
+    call_by_number,
+    called_signatures,
+    constant,
+    declaration,
+    global_name,
+)
+from cosim_lowering.program import Program
+from cosim_lowering.reported import reported_alone
+from cosim_lowering.schedule import Schedule
+
+log = logging.getLogger("cosim.native")
+GROWS = ("h",)
+"""Arrays that a host makes longer between calls."""
+
+
+def machine_code(program: Program, entries: Sequence[str], raised: int) -> MachineCode:
+    """All functions of a program, linked and optimized as a whole.
+
+    Parameters
+    ----------
+    program : Program
+    entries : sequence of str
+        Names of entry points without their prefix; the module offers each as ``cosim_NAME``, see
+        `entry_points`. Constant arrays are its own: what it is given in their place is not looked at.
+    raised : int
+        What an entry point returns where a kernel function raised.
+    """
+    functions = program.functions
+    step, texts = lowered_texts(program)
+    constants = _constants(program)
+    calls = [
+        _calls(program, texts, [step, *texts.values()], constants),
+        group_of_arrays(program.arrays, {name: global_name(name) for name in constants}, GROWS),
+    ]
+    for entry in entries:
+        lowered = f"lowered_{entry}"
+        calls.append(entry_point(f"cosim_{entry}", lowered, functions[lowered][1], raised))
+    log.info("optimizing %d functions as a whole", len(functions))
+    offered = [f"cosim_{entry}" for entry in entries]
+    return MachineCode(["\n".join(calls), step, *texts.values()], offered)
+
+
+def lowered_texts(program: Program) -> tuple[str, dict[str, str]]:
+    """LLVM's text of the Step, whose functions share all that they call, and of every other function."""
+    functions = program.functions
+    of_step = {name: entry for name, entry in functions.items() if entry[1] == ENTRY_SIGNATURE}
+    return lower(of_step), {name: lower({name: functions[name]}) for name in functions if name not in of_step}
+
+
+def _constants(program: Program) -> list[str]:
+    """Arrays in which no entry point writes."""
+    names = [name for name, _, role in ARRAYS if role == CONSTANT]
+    has_tune = plan_of(program).method.tune != 0
+    return names if has_tune else [*names, "coefficients"]
+
+
+def _calls(
+    program: Program, texts_by_name: Mapping[str, str], texts: Sequence[str], constants: Sequence[str]
+) -> str:
+    arrays, numbers, functions = program.arrays, program.numbers, program.functions
+    parts = [constant(name, arrays[name]) for name in constants]
+    signatures = set(called_signatures(texts))
+    called_functions = [name for name in numbers if functions[name][1] in signatures]
+    for signature in sorted(signatures):
+        parts.append(
+            call_by_number(
+                signature, {n: numbers[n] for n in called_functions if functions[n][1] == signature}
+            )
+        )
+    table, plan = arrays["table"], plan_of(program)
+    schedule = Schedule(
+        table if table.any() else table[:0],  # a model without blocks has one row of zeros
+        arrays["ints"],
+        {number: name for name, number in numbers.items()},
+        {name: f.__dict__["__row__"] for name, (f, _) in functions.items() if "__row__" in f.__dict__},
+        {name: text.count("\n") for name, text in texts_by_name.items()},
+        {**{name: arrays[name].size for name in "ypdk"}, "c": program.system.new_cache().size},
+        (plan.derivatives.first, plan.derivatives.last),
+        program.system.inner_range,
+        {"watched": arrays["watched"]} if arrays["watched"].any() else {},
+        (plan.report_end, reported_alone(program, texts_by_name)),
+    )
+    declared = [declaration(name, functions[name][1]) for name in called_functions]
+    return "\n".join([*parts, schedule.text(), *declared])
+
+
+def plan_of(program: Program) -> Plan:
+    """What a run of a program is by its system and its method."""
+    plan: Plan = rows_of(Plan, program.arrays["program"], 0, 1)[0]
+    return plan

@@ -1,0 +1,107 @@
+"""LLVM in a process of its own: its options hold for all that a process compiles, and stay."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from types import TracebackType
+from typing import IO
+
+import cosim
+from cosim.kit import python_command, python_environment, start_process
+
+UNROLLED = 1200
+"""Up to so many instructions a loop of known length is written out: that over the bodies of a small tree."""
+LENGTH = 8
+"""Bytes ahead of each module, and of each answer, that say how long it is."""
+OPTIMIZING = """
+import sys
+import llvmlite.binding as llvm
+processor, unrolled, length = sys.argv[1], sys.argv[2], int(sys.argv[3])
+llvm.set_option("cosim", f"-unroll-threshold={unrolled}")
+llvm.initialize_native_target()
+llvm.initialize_native_asmprinter()
+machine = llvm.Target.from_triple(llvm.get_default_triple()).create_target_machine(
+    cpu=processor, opt=3, reloc="pic", codemodel="default"
+)
+tuning = llvm.create_pipeline_tuning_options(speed_level=3)
+tuning.slp_vectorization = True
+tuning.loop_vectorization = tuning.loop_interleaving = False
+given, answers = sys.stdin.buffer, sys.stdout.buffer
+while size := given.read(length):
+    module = llvm.parse_bitcode(given.read(int.from_bytes(size, "little")))
+    builder = llvm.create_pass_builder(machine, tuning)
+    builder.getModulePassManager().run(module, builder)
+    done = module.as_bitcode()
+    answers.write(len(done).to_bytes(length, "little") + done)
+    answers.flush()
+"""
+
+
+class Optimizer:
+    """Optimizes modules one after the other, until it is closed (``with``).
+
+    Parameters
+    ----------
+    processor : str
+        As LLVM calls it.
+
+    Raises
+    ------
+    CosimError
+        The process cannot be started.
+    """
+
+    def __init__(self, processor: str) -> None:
+        numbers = (UNROLLED, LENGTH)
+        command = python_command("-c", OPTIMIZING, processor, *map(str, numbers))
+        self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process lives)
+        try:
+            self._process = start_process(
+                command,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=self._said,
+                env=python_environment(),
+            )
+        except OSError as error:
+            self._said.close()
+            raise cosim.CosimError(f"Python cannot be started to optimize machine code: {error}") from error
+
+    def optimized(self, bitcode: bytes) -> bytes:
+        """The same module, faster.
+
+        Raises
+        ------
+        CosimError
+            LLVM cannot.
+        """
+        requests, answers = self._process.stdin, self._process.stdout
+        assert requests is not None and answers is not None
+        try:
+            requests.write(len(bitcode).to_bytes(LENGTH, "little") + bitcode)
+            requests.flush()
+        except BrokenPipeError:
+            pass  # what it said before it ended follows
+        size = int.from_bytes(answers.read(LENGTH), "little")
+        optimized = answers.read(size)
+        if not size or len(optimized) < size:
+            self._process.wait()
+            self._said.seek(0)
+            last_line = self._said.read().decode(errors="replace").strip().splitlines()[-1:]
+            raise cosim.CosimError(f"LLVM cannot optimize the lowered functions: {''.join(last_line)}")
+        return optimized
+
+    def close(self) -> None:
+        """End the process."""
+        self._process.kill()  # inside a module, its answer is not waited for
+        self._process.communicate()
+        self._said.close()
+
+    def __enter__(self) -> Optimizer:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()

@@ -1,0 +1,277 @@
+"""The walk of a program's schedule, which is known, written out."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim.kit import BLOCK_SIGNATURE, WALK, WALK_SIGNATURE, name_of
+from cosim_lowering.numbered_calls import global_name, parameters
+
+EVALUATION = "cosim_evaluation"
+INNER = "cosim_inner"
+LATER = "cosim_later"
+ROW = "cosim_row"
+OFTEN = 4
+"""A block that so many rows call stays a function of its own."""
+WRITTEN_OUT = 4000
+"""Instructions of what is written out for each component of a row; more would crowd a processor's cache."""
+
+Integers = NDArray[np.int64]
+
+
+class Schedule:
+    """A table of blocks that is known when its walk is lowered.
+
+    It is written out call by call, with every argument that is known; the optimizer does the rest.
+
+    Parameters
+    ----------
+    table : ndarray of int64, shape (rows, 3)
+        Number of the block's function, first integer of its rows, how many rows.
+    ints : ndarray of int64
+    names : mapping of int to str
+        Functions by number.
+    widths : mapping of str to int
+        Of functions that treat components one after the other: integers for each.
+    lengths : mapping of str to int
+        How many instructions a function has.
+    sizes : mapping of str to int
+        How long y, p, d, k and c are, at least.
+    evaluation, inner : pair of int
+        First and last row of what is walked most: all of an evaluation, and what derivatives alone need of
+        it. A row that stands in the table again is the same.
+    parts : mapping of str to ndarray of int64, shape (rows, 3)
+        Names of the arrays of other tables, of rows that stand in `table` as well.
+    reports : int and list of int
+        Rows up to which are walked after an evaluation for those who look at results, and rows of the
+        evaluation that are left until then.
+    """
+
+    def __init__(
+        self,
+        table: Integers,
+        ints: Integers,
+        names: Mapping[int, str],
+        widths: Mapping[str, int],
+        lengths: Mapping[str, int],
+        sizes: Mapping[str, int],
+        evaluation: tuple[int, int],
+        inner: tuple[int, int],
+        parts: Mapping[str, Integers],
+        reports: tuple[int, list[int]],
+    ) -> None:
+        self.table, self.ints, self.names, self.sizes = table, ints, names, sizes
+        self.widths, self.lengths = widths, lengths
+        self.evaluation, self.inner, self.parts, self.reports = evaluation, inner, parts, reports
+
+    def text(self) -> str:
+        """The walk, written out."""
+        rows = [(number, first, count) for number, first, count in self.table.tolist()]
+        places: dict[tuple[int, int, int], int] = {}
+        for i, row in enumerate(rows):
+            places.setdefault(row, i)
+        uses = Counter(number for number, _, _ in places)
+        parts = [self._row(i, row, uses) for row, i in places.items()]
+        later = self.reports[1]
+        same = [places[row] for row in rows]
+        parts.append(self._sequence(INNER, [i for i in same[slice(*self.inner)] if i not in later]))
+        parts.append(self._sequence(EVALUATION, [i for i in range(*self.evaluation) if i not in later]))
+        parts.append(self._sequence(LATER, later))
+        tables = {"table": same}
+        for name, table in self.parts.items():
+            tables[name] = [places[tuple(row)] for row in table.tolist()]
+        parts += [self._known(name, indices) for name, indices in tables.items()]
+        parts.append(self._walk(list(tables)))
+        return "\n".join(parts)
+
+    @property
+    def _arrays(self) -> str:
+        """Parameters of what is written out: each number lies in one array alone."""
+        data = ", ".join(f"ptr noalias %{name}" for name in "ypdk")
+        return f"double %t, {data}, ptr noalias %h, i64 %grown, ptr noalias %c"
+
+    _handed = "double %t, ptr %y, ptr %p, ptr %d, ptr %k, ptr %h, i64 %grown, ptr %c"
+
+    def _row(self, index: int, row: tuple[int, int, int], uses: Counter[int]) -> str:
+        number, first, count = row
+        name = self.names[number]
+        arguments = ["ptr %result", "double %t"]
+        for array in "ypdkhc":
+            arguments += [f"ptr %{array}", f"i64 {'%grown' if array == 'h' else self.sizes[array]}"]
+        arguments += [f"ptr @{global_name('ints')}", f"i64 {self.ints.size}"]
+        width = self.widths.get(name, 0)
+        if width and count * self.lengths[name] <= WRITTEN_OUT:
+            calls = [(first + width * i, 1) for i in range(count)]
+        else:
+            calls = [(first, count)]
+        inlined = " alwaysinline" if uses[number] < OFTEN or len(calls) == count else ""
+        lines = [
+            f"define internal i32 @{ROW}_{index}({self._arrays}) {{",
+            "  %result = alloca ptr",
+            "  br label %call0",
+        ]
+        for i, (begin, most) in enumerate(calls):
+            words = [*arguments, f"i64 {begin}", f"i64 {most}"]
+            lines += [
+                f"call{i}:",
+                f"  %status{i} = call i32 @{name}({', '.join(words)}){inlined}",
+                f"  %good{i} = icmp eq i32 %status{i}, 0",
+                f"  br i1 %good{i}, label %call{i + 1}, label %failed{i}",
+                f"failed{i}:",
+                f"  ret i32 %status{i}",
+            ]
+        return "\n".join([*lines, f"call{len(calls)}:", "  ret i32 0", "}", ""])
+
+    def _sequence(self, name: str, rows: Sequence[int]) -> str:
+        """These rows one after the other; 0, or 1 + the index of the one that raised."""
+        lines = [f"define internal i64 @{name}({self._arrays}) {{", "  br label %call0"]
+        for i, row in enumerate(rows):
+            lines += [
+                f"call{i}:",
+                f"  %status{i} = call i32 @{ROW}_{row}({self._handed})",
+                f"  %good{i} = icmp eq i32 %status{i}, 0",
+                f"  br i1 %good{i}, label %call{i + 1}, label %failed{i}",
+                f"failed{i}:",
+                f"  ret i64 {row + 1}",
+            ]
+        return "\n".join([*lines, f"call{len(rows)}:", "  ret i64 0", "}", ""])
+
+    def _known(self, name: str, indices: Sequence[int]) -> str:
+        """Rows `first` to `last` of a table, whichever they are."""
+        cases = " ".join(f"i64 {i}, label %row{i}" for i in range(len(indices)))
+        lines = [
+            f"define internal i64 @{WALK}_{name}(i64 %first, i64 %last, {self._arrays}) {{",
+            "  br label %test",
+            "test:",
+            "  %i = phi i64 [ %first, %0 ], [ %next, %good ]",
+            "  %more = icmp slt i64 %i, %last",
+            "  br i1 %more, label %choose, label %done",
+            "choose:",
+            f"  switch i64 %i, label %called [{cases}]",
+        ]
+        statuses = ["[ 1, %choose ]"]
+        for i, row in enumerate(indices):
+            lines += [
+                f"row{i}:",
+                f"  %status{i} = call i32 @{ROW}_{row}({self._handed})",
+                "  br label %called",
+            ]
+            statuses.append(f"[ %status{i}, %row{i} ]")
+        return "\n".join(
+            [
+                *lines,
+                "called:",
+                f"  %status = phi i32 {', '.join(statuses)}",
+                "  %next = add i64 %i, 1",
+                "  %is_good = icmp eq i32 %status, 0",
+                "  br i1 %is_good, label %good, label %failed",
+                "good:",
+                "  br label %test",
+                "failed:",
+                "  ret i64 %next",
+                "done:",
+                "  ret i64 0",
+                "}",
+                "",
+            ]
+        )
+
+    def _walk(self, tables: Sequence[str]) -> str:
+        letters = WALK_SIGNATURE.split(">")[0]
+        names = ["table", "ints", "first", "last", "t", *"ypdkhc"]
+        head = ", ".join(["ptr %result", *parameters(letters, names)])
+        handed = ", ".join(["double %t", *(f"ptr %{n}" for n in "ypdkh"), "i64 %h.rows", "ptr %c"])
+        lines = [
+            f"define i32 @{WALK}({head}) {{",
+            f"  %is0 = icmp eq ptr %ints, @{global_name('ints')}",
+        ]
+        for i, (name, size) in enumerate(self.sizes.items()):
+            lines += [
+                f"  %size{i} = icmp sge i64 %{name}.rows, {size}",
+                f"  %is{i + 1} = and i1 %is{i}, %size{i}",
+            ]
+        lines += [f"  br i1 %is{len(self.sizes)}, label %try0, label %any"]
+        for i, name in enumerate(tables):
+            next_label = f"try{i + 1}" if i + 1 < len(tables) else "any"
+            lines += [
+                f"try{i}:",
+                f"  %its{i} = icmp eq ptr %table, @{global_name(name)}",
+                f"  br i1 %its{i}, label %known{i}, label %{next_label}",
+                f"known{i}:",
+            ]
+            if name == "table":
+                lines += [
+                    f"  %begins = icmp eq i64 %first, {self.evaluation[0]}",
+                    f"  %ends = icmp eq i64 %last, {self.evaluation[1]}",
+                    "  %whole = and i1 %begins, %ends",
+                    "  br i1 %whole, label %evaluation, label %parts",
+                    "evaluation:",
+                    f"  %evaluated = call i64 @{EVALUATION}({handed})",
+                    "  store i64 %evaluated, ptr %result",
+                    "  ret i32 0",
+                    # first, since without derivatives the inner rows are none, and begin where these end
+                    "parts:",
+                    f"  %follows = icmp eq i64 %first, {self.evaluation[1]}",
+                    f"  %reports = icmp eq i64 %last, {self.reports[0]}",
+                    "  %all = and i1 %follows, %reports",
+                    "  br i1 %all, label %later, label %others",
+                    "later:",
+                    f"  %computed = call i64 @{LATER}({handed})",
+                    "  br label %rest",
+                    "others:",
+                    f"  %inwards = icmp eq i64 %first, {self.inner[0]}",
+                    f"  %stays = icmp eq i64 %last, {self.inner[1]}",
+                    "  %inside = and i1 %inwards, %stays",
+                    "  br i1 %inside, label %inner, label %rest",
+                    "inner:",
+                    f"  %derived = call i64 @{INNER}({handed})",
+                    "  store i64 %derived, ptr %result",
+                    "  ret i32 0",
+                    "rest:",
+                ]
+            lines += [
+                f"  %walked{i} = call i64 @{WALK}_{name}(i64 %first, i64 %last, {handed})",
+                f"  store i64 %walked{i}, ptr %result",
+                "  ret i32 0",
+            ]
+        block = parameters("fFFFIFFI", [*"typdkhc", "ints"])
+        call = ", ".join(["ptr %answer", "i64 %number", *block, "i64 %begin", "i64 %count"])
+        return "\n".join(
+            [
+                *lines,
+                "any:",
+                "  %answer = alloca i64",
+                "  br label %test",
+                "test:",
+                "  %i = phi i64 [ %first, %any ], [ %next, %good ]",
+                "  %more = icmp slt i64 %i, %last",
+                "  br i1 %more, label %call, label %done",
+                "call:",
+                "  %at = mul i64 %i, %table.columns",
+                "  %row = getelementptr i64, ptr %table, i64 %at",
+                "  %number = load i64, ptr %row",
+                "  %second = getelementptr i64, ptr %row, i64 1",
+                "  %begin = load i64, ptr %second",
+                "  %third = getelementptr i64, ptr %row, i64 2",
+                "  %count = load i64, ptr %third",
+                f"  %called = call i32 @{name_of(BLOCK_SIGNATURE)}({call})",
+                "  %status = load i64, ptr %answer",
+                "  %next = add i64 %i, 1",
+                "  %is_good = icmp eq i64 %status, 0",
+                "  br i1 %is_good, label %good, label %failed",
+                "good:",
+                "  br label %test",
+                "failed:",
+                "  store i64 %next, ptr %result",
+                "  ret i32 0",
+                "done:",
+                "  store i64 0, ptr %result",
+                "  ret i32 0",
+                "}",
+                "",
+            ]
+        )
