@@ -17,6 +17,9 @@ from typing import Any
 from cosim.errors import CosimError, ModelError
 from cosim.version import __version__
 
+SUMMED_UP = ("verdict", "advice")
+"""What a command reports under these names stands at the top of the document."""
+
 
 class JsonDocument:
     """Collects what a command says, and writes it when it has ended, whichever way.
@@ -25,6 +28,7 @@ class JsonDocument:
     ``cosim``         version
     ``command``       the word that was typed
     ``status``        the exit status
+    ``verdict``       how far to trust the results, where the command says it (and ``advice``: what to do)
     ``result``        what the command reported (`Command.report`), also until an error
     ``errors``        for each: ``kind``, ``where`` (of a fault of a model), ``text``
     ``printed``       what people would have seen on the standard output
@@ -66,7 +70,8 @@ class JsonDocument:
             "cosim": __version__,
             "command": self.command,
             "status": int(status),
-            "result": plain(self.result),
+            **{key: plain(self.result[key]) for key in SUMMED_UP if key in self.result},
+            "result": plain({key: value for key, value in self.result.items() if key not in SUMMED_UP}),
             "errors": self.errors,
             "printed": self.printed.getvalue(),
         }

@@ -133,6 +133,8 @@ class ParticipantDescription:
     over_time : bool
         Whether it gives values over time that depend on nothing: it steps after all others, so that its
         values are those of the start of the step, and its outputs may feed tunable parameters at any time.
+    states : tuple of str
+        Readable variables that are its continuous states, if it knows; a master reads them to judge results.
     """
 
     kind: str
@@ -161,3 +163,4 @@ class ParticipantDescription:
     refused: Mapping[str, str] = field(default_factory=dict)
     clocks_without_interval: Mapping[str, str] = field(default_factory=dict)
     over_time: bool = False
+    states: tuple[str, ...] = ()

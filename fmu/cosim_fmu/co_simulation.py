@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import math
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -22,7 +23,7 @@ from cosim.kit import (
     refuse_attribute,
     seconds,
 )
-from cosim_master.abilities import KeepsInstance
+from cosim_master.abilities import KeepsInstance, Repeats
 from cosim_master.algorithms.given_algorithm import made_algorithm
 from cosim_master.algorithms.joint import Joint
 from cosim_master.coupling.check_loops import check_loops, unknown_outputs
@@ -55,6 +56,7 @@ from cosim_master.run.snapshot import Snapshot
 from cosim_master.run.time_limit import TimeLimit
 from cosim_master.start.explain import explain
 from cosim_master.start.probe_participants import probe_participants
+from cosim_master.trust.second_run import RunAgain
 from cosim_master.trust.verified_coupling import verified_coupling
 
 Recipe = tuple[Callable[..., "CoSimulation"], tuple[Any, ...], Mapping[str, Any]]
@@ -481,6 +483,7 @@ class CoSimulation(Coupling, ClosedAttributes):
             options=options,
             warnings=self.warnings,
             keep_result=self._keep_result,
+            find_run_again=self._find_unnoticed,
             **settings,
         )
         try:
@@ -586,12 +589,35 @@ class CoSimulation(Coupling, ClosedAttributes):
         """
         assert self.algorithm is not None
 
-        def run_again(step: float, algorithm: cosim.MasterAlgorithm) -> CoSimulationResult:
-            other = copy.copy(self)
-            other._set(step=step, algorithm=algorithm)
-            return other.simulate(until, inside="nothing")
+        def run_again(
+            step: float, algorithm: cosim.MasterAlgorithm, end: float, record: Sequence[str]
+        ) -> CoSimulationResult:
+            return self._refined(step, algorithm, end if until is None else until, record)
 
         return verified_coupling(result, self.step, self.algorithm, run_again)
+
+    def _refined(
+        self,
+        step: float,
+        algorithm: cosim.MasterAlgorithm,
+        until: float | str,
+        record: Sequence[str],
+        **different: Any,
+    ) -> CoSimulationResult:
+        """The result of the same co-simulation with another step (s) and another algorithm."""
+        other = copy.copy(self)
+        other._set(step=step, algorithm=algorithm, **different)
+        return other.simulate(until, record=record, inside="nothing")
+
+    def _find_unnoticed(self) -> RunAgain | None:
+        """What makes another run that nobody notices; None where a participant may be noticed."""
+        if self.joint is not None:
+            return None
+        others = {
+            name: each.repeated() if isinstance(each, Repeats) else None
+            for name, each in self.participants.items()
+        }
+        return None if None in others.values() else partial(self._refined, participants=others)
 
     @property
     def _running(self) -> SimulationRun:

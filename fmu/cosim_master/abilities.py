@@ -14,6 +14,8 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import NDArray
 
+import cosim
+
 LOG_LEVELS = ("all", "warning", "error")
 
 
@@ -53,6 +55,14 @@ class TellsInside(Protocol):
 
     def inside(self) -> Sequence[InnerPoint]:
         """What happened since the last call, in order: both sides of events, values inside steps."""
+
+
+@runtime_checkable
+class Repeats(Protocol):
+    """A participant of which another one may run in its place without anybody noticing."""
+
+    def repeated(self) -> cosim.Participant | None:
+        """Another one like it; None where a run may be noticed, since it calls code of others."""
 
 
 @runtime_checkable

@@ -23,7 +23,7 @@ class PythonExchange:
             self._of.setdefault(each.target, []).append((i, each.place))
         self._since = coupled.samples.since
         self._steps: dict[str, tuple[float, float]] = {}
-        self._means = [np.zeros(len(coupled.samples.inputs)) for _ in range(2)]
+        self._means = [np.zeros(len(coupled.samples.inputs)) for _ in range(3)]
 
     def __getattr__(self, name: str) -> Any:
         return getattr(self.coupled, name)
@@ -98,15 +98,25 @@ class PythonExchange:
         since = before[0] if goes_on and before is not None else start
         self._steps[name] = since, start + size
         part = size / (start + size - since) if goes_on else 1.0
-        means, slopes = self._means
+        means, slopes, ends = self._means
         for i, place in self._of.get(name, ()):
             slope = 0.0 if drive.slopes is None else float(drive.slopes[place])
+            ends[i] = float(drive.values[place]) + size * slope
             mean = float(drive.values[place]) + 0.5 * size * slope
             means[i] = mean if part == 1.0 else (1.0 - part) * means[i] + part * mean
             slopes[i] = slope if part == 1.0 else 0.0
 
+    def read_outputs(self, name: str, end: Any = None) -> None:
+        before = dict(self.coupled.held)
+        self.coupled.read_outputs(name, end)
+        for member in self.coupled.units[name]:
+            held = self.coupled.held[member]
+            if held is not before[member] and self.coupled.rereads_inputs[member]:
+                for i, place in self._of.get(member, ()):
+                    self._means[2][i] = held[place]
+
     def _close(self, time: float) -> None:
-        rows = [np.array([row]) for row in (self.coupled.values(), *self._means)]
+        rows = [np.array([row]) for row in (self.coupled.sampled_values(), *self._means)]
         self.coupled.samples.extend(np.array([time]), *rows)
         self._since = time
 

@@ -32,7 +32,7 @@ from cosim_master.coupling.file_paths import file_paths
 from cosim_master.participants.isolation import Isolation, places_of_fmus
 from cosim_master.recording.recorder import Recorder
 from cosim_master.results.co_simulation_result import CoSimulationResult
-from cosim_master.results.coupling_report import CouplingReport
+from cosim_master.results.coupling_report import REQUIRED, UNSTABLE, CouplingError, CouplingReport
 from cosim_workbench.reports import reported_result
 
 if TYPE_CHECKING:
@@ -100,7 +100,12 @@ class CosimulateCommand(cosim.Command):
             help="run again with half the step, or a tenth of the tolerance, and compare",
         )
         parser.add_argument(
-            "--coupling", type=Path, metavar="FILE", help="write the error of each connection: .csv"
+            "--coupling", type=Path, metavar="FILE", help="write the error of each output: .csv"
+        )
+        parser.add_argument(
+            "--require",
+            choices=tuple(REQUIRED),
+            help="end with status 1, results written, unless the coupling error is fine, or is known",
         )
         parser.add_argument(
             "--checkpoint", type=Path, metavar="FILE", help="keep the whole co-simulation in this file"
@@ -128,7 +133,9 @@ class CosimulateCommand(cosim.Command):
             metavar="NAME",
             help="with --resume: go on with another file of this participant (a mended FMU)",
         )
-        parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+        parser.add_argument(
+            "-q", "--quiet", action="store_true", help="print nothing but errors and a bad verdict"
+        )
 
     def runs_code_of_others(self, arguments: argparse.Namespace) -> bool:
         """FMUs, unless they are wanted in this process."""
@@ -234,7 +241,9 @@ class CosimulateCommand(cosim.Command):
             loop.verify(result, until)
         if arguments.coupling is not None:
             write_coupling(arguments.coupling, result.coupling)
-        self.report(results=target, coupling=result.coupling.figures(), **reported_result(result))
+        report = result.coupling
+        self.report(verdict=report.verdict, advice=report.advice, results=target)
+        self.report(coupling=report.figures(), **reported_result(result))
         if not arguments.quiet:
             for text in result.warnings:
                 if text not in loop.warnings:  # said before the run
@@ -246,7 +255,20 @@ class CosimulateCommand(cosim.Command):
             self.report(picture=arguments.plot)
             if not arguments.quiet:
                 print(f"plot → {arguments.plot}")
-        return 0
+        return _status(report, arguments)
+
+
+def _status(report: CouplingReport, arguments: argparse.Namespace) -> int:
+    """1 where values have exploded, or the verdict is not what is required; said when quiet, too."""
+    if arguments.quiet and report.verdict != "fine":
+        print(report, file=sys.stderr)
+    try:
+        if arguments.require is not None:
+            report.require(arguments.require)
+    except CouplingError as error:
+        print(error, file=sys.stderr)
+        return 1
+    return int(report.verdict == UNSTABLE)
 
 
 def _name_of(scenario: Path) -> str:
@@ -410,7 +432,7 @@ def _checkpoint(arguments: argparse.Namespace) -> cosim.Checkpoint | None:
 
 
 def write_coupling(target: Path, report: CouplingReport) -> None:
-    """A table of the errors of all connections, in their units."""
+    """A table of the errors of all connections, then of all outputs, in their units."""
     rows = [("connection", "error", "range", "unit", "mean_defect", "how", "verdict")]
     rows += [
         (
@@ -422,7 +444,7 @@ def write_coupling(target: Path, report: CouplingReport) -> None:
             report.how,
             report.verdict,
         )
-        for each in report.connections
+        for each in (*report.connections, *report.signals)
     ]
     with target.open("w", newline="", encoding="utf-8") as file:
         csv.writer(file).writerows(rows)

@@ -28,6 +28,7 @@ from cosim_master.exchange.step_threads import StepThreads
 from cosim_master.recording.inner_values import InnerValues
 from cosim_master.results.co_simulation_statistics import CoSimulationStatistics
 from cosim_master.samples.coupling_samples import CouplingSamples, sampled_inputs
+from cosim_master.samples.judged_ports import judged_ports
 
 if TYPE_CHECKING:
     from cosim_master.joint.joint_system import JointSystem
@@ -73,6 +74,8 @@ class CoupledParticipants:
         Pairs of connections over which power flows.
     joint : JointSystem, optional
         Participants that step as one; their own connections are not among the links.
+    recorded : sequence of (str, str)
+        Participants and variables that are recorded: the errors of real ones are estimated.
 
     Attributes
     ----------
@@ -108,6 +111,13 @@ class CoupledParticipants:
         Whose clocks cut the steps of all.
     interface_owners : list of str
         For each of them the name in `order` that gives it.
+    sampled_ports : list of (str, str)
+        Participants and outputs of which samples are taken: those of the interface, then what else is
+        recorded, then states that help to judge them.
+    sampled_places : list of (str, int)
+        Where their values are on the board.
+    not_judged : list of str
+        What is recorded and has no error bar.
     bonds : list of (int, int)
         Places in the interface of both outputs of each power bond.
     units : dict of str to list of str
@@ -128,6 +138,7 @@ class CoupledParticipants:
         threads: StepThreads,
         bonds: Sequence[tuple[Link, Link]] = (),
         joint: JointSystem | None = None,
+        recorded: Sequence[tuple[str, str]] = (),
     ) -> None:
         self.threads, self.joint = threads, joint
         self.participants, self.links, self.reads = participants, links, reads
@@ -175,15 +186,21 @@ class CoupledParticipants:
         }
         self.interface_names: Sequence[str] = [".".join(port) for port in self._interface]
         self.interface_owners: Sequence[str] = [unit_of[name] for name, _ in self._interface]
+        judged, self.not_judged = judged_ports(descriptions, recorded, {link.end for link in links})
+        helpful = [(n, s) for n, d in descriptions.items() for s in d.states if s in reads[n]]
+        self.sampled_ports = list(dict.fromkeys([*self._interface, *judged, *helpful]))
+        self.sampled_places = [(name, places[name, output]) for name, output in self.sampled_ports]
+        self.sampled_owners: Sequence[str] = [unit_of[name] for name, _ in self.sampled_ports]
+        self.judged: Sequence[tuple[str, str]] = list(dict.fromkeys([*self._interface, *judged]))
         sampled = sampled_inputs(feeding, self._interface)
         place = {each.name: i for i, each in enumerate(sampled)}
         pairs = [(place[str(one)], place[str(other)]) for one, other in bonds]
         self.bonds: Sequence[tuple[int, int]] = [
             (self._interface[one.start], self._interface[other.start]) for one, other in bonds
         ]
-        jumping = [i for (name, y), i in self._interface.items() if y in descriptions[name].discrete]
+        jumping = [i for i, (name, y) in enumerate(self.sampled_ports) if y in descriptions[name].discrete]
         group = math.lcm(*self.step_multiple.values())
-        self.samples = CouplingSamples(sampled, len(self._interface), group, pairs, jumping)
+        self.samples = CouplingSamples(sampled, len(self.sampled_ports), group, pairs, jumping)
         self._tell_inside = {name: p.inside for name, p in participants.items() if isinstance(p, TellsInside)}
         together = all(d.variable_step for d in descriptions.values())
         together = together and all(multiple == 1 for multiple in self.step_multiple.values())
@@ -257,6 +274,10 @@ class CoupledParticipants:
     def values(self) -> list[float]:
         """Those of the interface, as a list."""
         return [self.board[name][place] for name, place in self.places]
+
+    def sampled_values(self) -> list[float]:
+        """Those of which samples are taken."""
+        return [float(self.board[name][place]) for name, place in self.sampled_places]
 
     def derivatives(self) -> Vector | None:
         """How the values of the interface depend on each other directly, by directional derivatives."""

@@ -114,9 +114,9 @@ NOTHING, SETTING, LEADING, STEPPING, READING, SAVING, RESTORING, FREEING = range
 """Which of the functions of `NativeCalls`: `set`, `set_slopes`, `step`, `get`, `save`, `restore`, `free`."""
 
 # `inputs`: so many rows, each of one number for each input
-HELD, SLOPES, BEGAN, COURSES, MEANS, MEAN_SLOPES, REGIONS = range(7)
+HELD, SLOPES, BEGAN, COURSES, MEANS, MEAN_SLOPES, ENDS, REGIONS = range(8)
 """Values and slopes as they were set last; both as they were when the step under way began; means since the
-last sample of the coupling."""
+last sample of the coupling; values with which outputs were read last."""
 
 
 class Machine(NamedTuple):

@@ -19,6 +19,7 @@ from cosim_master.exchange.algorithm_arrays import AlgorithmArrays
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import (
     ALGORITHM_LETTERS,
+    ENDS,
     HELD,
     LETTERS,
     MEAN_SLOPES,
@@ -58,7 +59,7 @@ class ExchangeMachine:
     columns : int
         In a row.
     sampled : tuple of list of int
-        Columns of the interface, of the inputs' means, and of their slopes.
+        Columns of the outputs that are sampled, of the inputs' means, their slopes, and their last values.
     """
 
     def __init__(
@@ -109,6 +110,7 @@ class ExchangeMachine:
         for i, (link, place) in enumerate(zip(fed, found.places, strict=True)):
             self._links[i] = Link(places[link.start], coupled.line_of(link), *place, int(link.widens is bool))
         self.ports = [self.output_slot(name, place) for name, place in coupled.places]
+        self._sampled_ports = [self.output_slot(name, place) for name, place in coupled.sampled_places]
         own: list[int] = []
         values_of: dict[str, list[int]] = {name: [] for name in self.names}
         for k, (owner, _) in enumerate(coupled.places):
@@ -130,11 +132,19 @@ class ExchangeMachine:
         slots = self.inputs.shape[1]
         region = MEANS if self._along else HELD
         means = [-1 - (region * slots + slot) for slot in inputs]
-        slopes = [-1 - (MEAN_SLOPES * slots + slot) for slot in inputs] * self._along
+        slopes, ends = (
+            [-1 - (of * slots + slot) for slot in inputs] * self._along for of in (MEAN_SLOPES, ENDS)
+        )
         known = set(columns)
-        columns += [slot for slot in dict.fromkeys([*self.ports, *means, *slopes]) if slot not in known]
+        columns += [
+            slot
+            for slot in dict.fromkeys([*self._sampled_ports, *means, *slopes, *ends])
+            if slot not in known
+        ]
         first = {slot: i for i, slot in reversed(list(enumerate(columns)))}
-        self.sampled = tuple([first[slot] for slot in kind] for kind in (self.ports, means, slopes))
+        self.sampled = tuple(
+            [first[slot] for slot in kind] for kind in (self._sampled_ports, means, slopes, ends)
+        )
         self._columns = np.array(columns, dtype=np.int64)
         self.columns = len(columns)
 

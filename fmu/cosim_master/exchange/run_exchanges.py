@@ -46,6 +46,7 @@ from cosim_master.exchange.exchange_arrays import (
     ANSWER,
     BEGAN,
     COURSES,
+    ENDS,
     FREEING,
     HELD,
     LEADING,
@@ -398,6 +399,8 @@ def set_end(a, d, part):
             return NOT_FINITE
         a.inputs[slot] = value
         a.inputs[SLOPES * slots + slot] = 0.0
+        if part.rereads_inputs != 0:
+            a.inputs[ENDS * slots + slot] = value
     return DONE if part.rereads_inputs == 0 else write_inputs(a, part)
 
 
@@ -503,6 +506,7 @@ def note_drive(a, number, begin, length):
         slope = a.inputs[SLOPES * slots + slot]
         a.inputs[BEGAN * slots + slot] = a.inputs[HELD * slots + slot]
         a.inputs[COURSES * slots + slot] = slope
+        a.inputs[ENDS * slots + slot] = a.inputs[HELD * slots + slot] + length * slope
         mean = a.inputs[HELD * slots + slot] + 0.5 * length * slope
         if share != 1.0:
             mean = (1.0 - share) * a.inputs[MEANS * slots + slot] + share * mean

@@ -115,8 +115,8 @@ class RunRows:
                 self.needs_course = watched and self._along
         if self.are_crowded:
             self._values.forget_texts()
-        outputs, means, slopes = (values[:, places] for places in self._machine.sampled)
-        coupled.samples.extend(times, outputs, means, slopes if self._along else None)
+        outputs, means, *lines = (values[:, places] for places in self._machine.sampled)
+        coupled.samples.extend(times, outputs, means, *(lines if self._along else ()))
 
     def take_inner_values(self) -> None:
         """What participants tell about the inside of their last steps."""

@@ -11,7 +11,7 @@ import numpy as np
 from cosim_master.abilities import StepsNatively
 from cosim_master.exchange.called_in_python import types_of
 from cosim_master.exchange.coupled_participants import CoupledParticipants
-from cosim_master.exchange.exchange_arrays import BEGAN, COURSES, HELD, MEAN_SLOPES, MEANS
+from cosim_master.exchange.exchange_arrays import BEGAN, COURSES, ENDS, HELD, MEAN_SLOPES, MEANS
 from cosim_master.exchange.exchange_machine import ExchangeMachine
 from cosim_master.exchange.value_numbers import TABLED, ValueNumbers
 
@@ -102,7 +102,7 @@ class RunValues:
         drives = zip(machine.names, machine.drives, strict=True)
         samples.steps = {n: (d.since, d.reached) for n, d in drives if np.isfinite(d.since)}
         slots = [machine.input_slot(each.target, each.place) for each in samples.inputs]
-        samples.means = machine.inputs[MEANS, slots].tolist(), machine.inputs[MEAN_SLOPES, slots].tolist()
+        samples.means = tuple(machine.inputs[of, slots].tolist() for of in (MEANS, MEAN_SLOPES, ENDS))
 
     def _resume_samples(self) -> None:
         """Samples of the coupling go on from where they are."""
@@ -112,9 +112,9 @@ class RunValues:
             drive = machine.drives[machine.number[name]]
             drive.since = drive.began = since
             drive.reached = reached
-        for each, mean, slope in zip(samples.inputs, *samples.means, strict=True):
+        for each, mean, slope, end in zip(samples.inputs, *samples.means, strict=True):
             slot = machine.input_slot(each.target, each.place)
-            machine.inputs[MEANS, slot], machine.inputs[MEAN_SLOPES, slot] = mean, slope
+            machine.inputs[[MEANS, MEAN_SLOPES, ENDS], slot] = mean, slope, end
 
     def forget_texts(self) -> None:
         """Of the table of texts and binary data what no variable has any more."""

@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 import cosim
 from cosim.kit import ParticipantDescription, ParticipantVariable, Variable
 
-STATES = ("position", "speed", "auxiliary", "discrete", "integer")
+CONTINUOUS = ("position", "speed", "auxiliary")
+STATES = (*CONTINUOUS, "discrete", "integer")
 
 
 class SystemFeedthrough(Mapping[str, frozenset[str]]):
@@ -74,7 +75,7 @@ def describe_system(system: cosim.System) -> ParticipantDescription:
     readable: dict[str, str] = {}
     inputs: dict[str, list[str]] = {}
     enumerations: dict[str, tuple[tuple[str, int], ...]] = {}
-    settable = set()
+    settable, states = set(), list[str]()
     free, discrete = set(system.inputs), system.discrete_signals()
     for variable in system.variables.values():
         if variable.kind == "signal" or (variable.kind == "input" and variable.path not in free):
@@ -109,6 +110,8 @@ def describe_system(system: cosim.System) -> ParticipantDescription:
                 settable.add(name)
         if causality == "input":
             inputs[variable.path] = names
+        if variable.kind in CONTINUOUS:
+            states += names
     return ParticipantDescription(
         kind="cosim system",
         variables=variables,
@@ -122,5 +125,6 @@ def describe_system(system: cosim.System) -> ParticipantDescription:
         readable=frozenset(readable),
         discrete=frozenset(name for name, path in readable.items() if path in discrete),
         arrays=arrays,
+        states=tuple(states),
         enumerations=enumerations,
     )

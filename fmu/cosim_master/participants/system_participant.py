@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import cached_property, partial
@@ -76,6 +77,10 @@ class SystemParticipant(cosim.Participant):
         self._known: tuple[Sequence[str], NDArray[np.float64]] = ((), np.zeros(0))
         self._watched: tuple[str, ...] = ()
         self._watched_at = "events"
+
+    def repeated(self) -> cosim.Participant | None:
+        """Another one of the same system, if all of it is compiled: then nobody sees it run."""
+        return None if system_refusals(self.system) else copy.copy(self)
 
     @property
     def simulator(self) -> cosim.Simulator:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -98,6 +99,10 @@ class TimedInputs(cosim.Participant):
             if kind in ("integer", "boolean") and not np.array_equal(values, np.rint(values)):
                 raise cosim.ModelError.of("types", f"{name} is {kind}, but has values that are not whole")
         self._types = {name: kind for name, kind in self._types.items() if kind != "real"}
+
+    def repeated(self) -> cosim.Participant:
+        """Another one of the same values."""
+        return copy.copy(self)
 
     def describe(self) -> ParticipantDescription:
         """Outputs alone; none of them depends on anything."""

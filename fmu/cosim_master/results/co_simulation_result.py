@@ -45,6 +45,16 @@ class CoSimulationResult(cosim.Result):
             self.statistics["coupling"] = self._report.figures()
         return self._report
 
+    def require(self, wanted: str) -> None:
+        """Raise if the verdict on the coupling is not "fine", or with "known" if its error is not known.
+
+        Raises
+        ------
+        CouplingError
+            With the verdict and what to do.
+        """
+        self.coupling.require(wanted)
+
     def judged_by(self, judge: Callable[[], CouplingReport]) -> None:
         """Take this for the error of the coupling."""
         self._judge, self._report = judge, None

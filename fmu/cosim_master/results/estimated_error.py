@@ -1,4 +1,4 @@
-"""The estimated error of one connection."""
+"""The estimated error of one output."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True)
 class EstimatedError:
-    """What the coupling did to a connection.
+    """What the coupling did to an output, or to a connection that it feeds.
 
     Attributes
     ----------
     name : str
-        ``source.output → target.input``.
+        ``participant.output``, or ``source.output → target.input``.
     error : float
         Bar of the largest error of the output over the run, in its unit.
     scale : float
@@ -20,14 +20,14 @@ class EstimatedError:
     unit : str
         Of the output.
     defect : float
-        Mean size of what the input was given beyond the output, in its unit.
+        Of a connection: mean size of what the input was given beyond the output, in its unit.
     """
 
     name: str
     error: float
     scale: float
     unit: str
-    defect: float
+    defect: float = 0.0
 
     @property
     def relative(self) -> float:

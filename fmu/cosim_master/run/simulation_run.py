@@ -29,8 +29,10 @@ from cosim_master.run.pace import Pace
 from cosim_master.run.participant_events import events_inside, in_order, without_returns
 from cosim_master.run.snapshot import Snapshot, check_serializes, identity
 from cosim_master.run.time_limit import TimeLimit
+from cosim_master.samples.judged_ports import with_states
 from cosim_master.start.initialize_participants import initialize_participants
 from cosim_master.trust.judge_coupling import judge_coupling
+from cosim_master.trust.second_run import RunAgain, second_run
 
 MOST_SECONDS_WITHOUT_PROGRESS = 0.05
 SECONDS_BETWEEN_PRINTS = 0.05
@@ -62,6 +64,8 @@ class SimulationRun:
         What is known before the run.
     keep_result : callable
         Takes the result where the process is about to be ended.
+    find_run_again : callable
+        Gives what makes another run, where nobody notices one.
 
     Raises
     ------
@@ -87,13 +91,14 @@ class SimulationRun:
         warnings: Sequence[str],
         keep_result: Callable[[cosim.Result], None],
         keep: Callable[[CoSimulationResult], object] | None = None,
+        find_run_again: Callable[[], RunAgain | None] = lambda: None,
     ) -> None:
         assert loop.algorithm is not None
         self.loop, self.algorithm, self._keep_result = loop, loop.algorithm, keep_result
         self._points, self._limit = points, limit
         self._progress, self._observe, self._inside, self._stream = progress, observe, options.inside, stream
         self._checkpoint, self._going_on, self._wait = checkpoint, going_on, 0.0
-        self._keep = keep
+        self._keep, self._find_run_again = keep, find_run_again
         if checkpoint is not None or going_on is not None:
             check_serializes(loop.descriptions, stream)
         every = options.every(loop.step)
@@ -105,7 +110,7 @@ class SimulationRun:
             stream=stream,
             derived=loop.derived,
         )
-        reads = recorder.reads(loop.links)
+        reads = with_states(recorder.reads(loop.links), loop.descriptions, loop.links)
         self.statistics = CoSimulationStatistics(
             python_files={name: file.name for name, file in loop.python_files.items()},
             warnings=[*warnings, *recorder.remarks],
@@ -113,7 +118,7 @@ class SimulationRun:
         self.coupled = CoupledParticipants(
             *(loop.participants, loop.links, loop.order, reads, self.statistics, loop.descriptions),
             *(points, loop.step_multiple, StepThreads(min(loop.threads, len(loop.participants))), loop.bonds),
-            loop.joint,
+            *(loop.joint, recorder.ports),
         )
         self.coupled.loops = [
             each._replace(participants=tuple(n for n in each.participants if n in self.coupled.units))
@@ -225,7 +230,8 @@ class SimulationRun:
             statistics.participant_time = {n: t for n, t in measured if n in self._compiled.in_python}
         events = in_order(self.happened, without_returns(coupled.events, self.happened))
         statistics.events = len(events)
-        judge = cache(partial(judge_coupling, coupled, self.algorithm, self.loop.step))
+        again = partial(second_run, coupled, self.loop.step, self.algorithm, self._find_run_again)
+        judge = cache(partial(judge_coupling, coupled, self.algorithm, self.loop.step, again))
         figures = dict(vars(statistics))
         if self._stream is not None and statistics.steps:  # it is closed with the statistics
             figures["coupling"] = judge().figures()
@@ -250,7 +256,7 @@ class SimulationRun:
         for name in coupled.order:
             coupled.set_inputs(name)
         coupled.clear_inner_values()
-        coupled.samples.start(loop.start, coupled.values())
+        coupled.samples.start(loop.start, coupled.sampled_values())
         if self._going_on is None:
             self.recorder.record(loop.start, coupled.board, coupled.held)
 

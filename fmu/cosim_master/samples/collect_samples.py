@@ -1,7 +1,8 @@
 """From the exchanges of a run to samples of its coupling, one at a time: a kernel function.
 
 An exchange is a row: when it ended (s), the outputs then, the means of the inputs over it in their own units,
-and their slopes (per s). As many exchanges as `STEPS_OF_ONE` says are one sample.
+their slopes (per s), and their values when the outputs were read. As many exchanges as `STEPS_OF_ONE` says
+are one sample.
 """
 
 from __future__ import annotations
@@ -82,7 +83,7 @@ def collect_samples(
     a = Collected(
         sources, jumps, bonds, scales, counts, clock, present, rates, bends, teeth, sample, first, kept
     )
-    width = 1 + jumps.shape[0] + 2 * sources.shape[0]
+    width = 1 + jumps.shape[0] + 3 * sources.shape[0]
     for i in range(rows.shape[0] // width):
         add_exchange(a, rows[width * i : width * (i + 1)])
     if ends != 0:
@@ -108,7 +109,7 @@ def add_exchange(a, row):
     for j in range(m):
         mean = (row[1 + n + j] - a.scales[2 * j + 1]) / a.scales[2 * j]
         slope = row[1 + n + m + j] / a.scales[2 * j]
-        a.sample[n + 2 * m + j] = mean + 0.5 * length * slope
+        a.sample[n + 2 * m + j] = (row[1 + n + 2 * m + j] - a.scales[2 * j + 1]) / a.scales[2 * j]
         if a.counts[STEPS_OF_ONE] == 1:
             a.sample[n + j] = mean
             a.sample[n + m + j] = slope

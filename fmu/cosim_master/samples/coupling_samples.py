@@ -24,7 +24,7 @@ from cosim_master.samples.collect_samples import (
 Vector = NDArray[np.float64]
 ROWS = 1024
 """Added at once."""
-VALUES = 1 << 17
+VALUES = 1 << 19
 """Kept at most; beyond, every second sample is dropped (integrals lose nothing by that)."""
 AT_THE_END = 4
 """Samples at most that are complete when a run ends."""
@@ -120,8 +120,8 @@ class CouplingSamples:
         When the last sample ended, s.
     steps : dict of str to (float, float)
         For each participant since when and how far it has stepped since then, s.
-    means : pair of list of float
-        Means and slopes of the inputs since then.
+    means : tuple of three lists of float
+        Means, slopes and last values of the inputs since then.
     """
 
     def __init__(
@@ -136,13 +136,13 @@ class CouplingSamples:
         self._group, self._size, self.jumping = group, size, np.array(jumping, dtype=np.intp)
         self.since = 0.0
         self.steps: dict[str, tuple[float, float]] = {}
-        self.means = [0.0] * len(self.inputs), [0.0] * len(self.inputs)
+        self.means: tuple[list[float], ...] = tuple([0.0] * len(self.inputs) for _ in range(3))
         self._added = 0
         self.start(0.0, [0.0] * size)
 
     def start(self, time: float, outputs: Sequence[float]) -> None:
         """The first exchange: outputs at the start (s)."""
-        self.since = time
+        self.since = self._reached = time
         self._waiting, self._count = list[Vector](), 0
         n, m, b = self._size, len(self.inputs), len(self.bonds)
         self._parts = np.cumsum([1, n, m, m, b, m])
@@ -170,7 +170,14 @@ class CouplingSamples:
         self._collected.present[: 1 + n] = [time, *outputs]
         self._collected.kept[:width] = self._collected.present
 
-    def extend(self, times: Vector, outputs: Vector, inputs: Vector, slopes: Vector | None = None) -> None:
+    def extend(
+        self,
+        times: Vector,
+        outputs: Vector,
+        inputs: Vector,
+        slopes: Vector | None = None,
+        ends: Vector | None = None,
+    ) -> None:
         """Add several exchanges.
 
         Parameters
@@ -181,9 +188,15 @@ class CouplingSamples:
             Their means, in the units of the inputs.
         slopes : ndarray, shape (n, inputs), optional
             Of the inputs, per s; all were held unless given.
+        ends : ndarray, shape (n, inputs), optional
+            With which outputs were read; their ends of these lines unless given.
         """
         given = np.zeros_like(inputs) if slopes is None else slopes
-        rows = np.hstack([times[:, None], outputs, inputs, given])
+        if ends is None:
+            began = np.r_[self._reached, times[:-1]]
+            ends = inputs + 0.5 * given * (times - began)[:, None]
+        self._reached = times[-1] if times.size else self._reached
+        rows = np.hstack([times[:, None], outputs, inputs, given, ends])
         self._waiting.append(rows)
         self._count += len(rows)
         if self._count >= ROWS:
@@ -225,6 +238,7 @@ class CouplingSamples:
             setattr(self, name, memory[name])
         self._collected = Collected(*(array.copy() for array in memory["collected"]))
         self._waiting, self._count = [], 0
+        self._reached = float(self._collected.clock[0])
 
     def _add(self, collected: Collected, rows: Vector, *, ends: bool = False) -> tuple[Collected, int]:
         """Add exchanges; what is known then, and how many samples are kept."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,11 +11,13 @@ from numpy.typing import NDArray
 from cosim_master.results.coupling_report import FINE
 from cosim_master.samples.coupling_samples import Samples
 from cosim_master.trust.identified_coupling import Answer, IdentifiedCoupling, Method
+from cosim_master.trust.linear_coupling import linear_answers
 from cosim_master.trust.resampled import resampled
+from cosim_master.trust.sampled_wiring import Part, Wiring
 from cosim_master.trust.ticks import at_ticks
 
 Vector = NDArray[np.float64]
-POINTS, FEWER_POINTS = 400, 200
+POINTS, FEWER_POINTS = 800, 200
 """Of the grid on which participants are identified; fewer where there are many connections."""
 MANY, TOO_MANY = 40, 300
 """Values of the interface and inputs together."""
@@ -35,40 +38,60 @@ TRUSTED, MOST_MISSED = 0.02, 4.0
 they miss it by more, a misfit beyond that says nothing."""
 UNKNOWN_FROM = 0.5
 """Of the range: equations that miss the run by more say nothing, and neither do larger bars."""
+EXACT = 2.0
+"""Bar over the error that equations give which explain the whole run."""
+EXPLAINED, NOTHING = 0.3, 1e-7
+"""Equations explain a run where what they miss does no more than this part of the error, or of the range."""
+SAME = 3.0
+"""Errors by several equations that all explain the run: known where they do not differ by more."""
 
 
-def estimated_errors(
-    samples: Samples,
-    sources: NDArray[np.intp],
-    parts: Sequence[tuple[list[int], list[int], list[int]]],
-    jumping: Sequence[int] = (),
-) -> tuple[Vector, bool] | None:
+class Estimate(NamedTuple):
+    """Bars for the largest errors of outputs.
+
+    Attributes
+    ----------
+    bars : ndarray, shape (outputs,)
+        95 of 100 keep them.
+    is_known : bool
+        False where the participants' answers could not be found out from the run; the bars then have the
+        size of the outputs' ranges.
+    is_explained : bool
+        True where equations explain the whole run: no second run would say more.
+    """
+
+    bars: Vector
+    is_known: bool
+    is_explained: bool = False
+
+
+def estimated_errors(samples: Samples, wiring: Wiring, jumping: Sequence[int] = ()) -> Estimate | None:
     """The largest error of each output that the coupling made in a run: a bar that 95 of 100 keep.
+
+    Where participants are linear and show their states, equations explain the whole run, and the error
+    follows (`linear_answers`). Else difference equations are fitted (`IdentifiedCoupling`).
 
     Parameters
     ----------
     samples : Samples
-    sources : ndarray of int, shape (inputs,)
-        The output that each input stands for.
-    parts : sequence of (outputs, inputs, direct inputs)
-        Places of those of each participant, as for `IdentifiedCoupling`.
+    wiring : Wiring
     jumping : sequence of int
         Places of discrete outputs.
 
     Returns
     -------
-    bars : ndarray, shape (outputs,)
-    is_known : bool
-        False where the participants' answers could not be found out from the run; the bars then have the
-        size of the outputs' ranges.
-    None
-        With too few samples, or too many connections.
+    Estimate or None
+        None with too few samples, or too many connections.
     """
+    sources, parts = wiring.sources, wiring.parts
     size = samples.outputs.shape[1] + sources.size
     if samples.times.size <= LEAST or size > TOO_MANY or not sources.size:
         return None
     if not np.all(np.isfinite(samples.outputs)):
         return None
+    explained = None if set(wiring.driven) & set(jumping) else _explained(samples, wiring)
+    if explained is not None:
+        return explained
     clocked = [(mine, given) for mine, given, _ in parts if given and set(mine) <= set(jumping)]
     places = np.array([place for mine, _ in clocked for place in mine], dtype=np.intp)
     sampled = np.array([place for _, given in clocked for place in given], dtype=np.intp)
@@ -81,13 +104,38 @@ def estimated_errors(
         for course, behind in at_ticks(samples, sources, places, sampled, np.setdiff1d(fed, places))
         if course.times.size > max(least, LEAST)
     ] or [_bars(samples, sources, parts, (), FEWER_POINTS if size > MANY else POINTS)]
-    return np.max([bars for bars, _ in found], axis=0), all(is_known for _, is_known in found)
+    return Estimate(np.max([bars for bars, _ in found], axis=0), all(is_known for _, is_known in found))
+
+
+def _explained(samples: Samples, wiring: Wiring) -> Estimate | None:
+    """By equations that explain the run; None where there are none."""
+    ranges = _ranges(samples)
+    answers = [
+        answer
+        for answer in linear_answers(samples, wiring)
+        if np.all((answer.misfit <= EXPLAINED * answer.errors) | (answer.misfit <= NOTHING * ranges))
+    ]
+    if not answers:
+        return None
+    errors = np.array([answer.errors for answer in answers])
+    largest, least = errors.max(axis=0), errors.min(axis=0)
+    missed = np.min([answer.misfit for answer in answers], axis=0)
+    bars = EXACT * (largest + missed)
+    is_same = (largest <= SAME * least + NOTHING * ranges) | (bars <= FINE * ranges)
+    return Estimate(bars, True, True) if is_same.all() else Estimate(bars, False)
+
+
+def _ranges(samples: Samples) -> Vector:
+    """Of outputs; the size of those that are constant."""
+    ranges, sizes = np.ptp(samples.outputs, axis=0), np.abs(samples.outputs).max(axis=0)
+    found: Vector = np.maximum(np.where(ranges > 1e-12 * sizes, ranges, sizes), 1e-300)
+    return found
 
 
 def _bars(
     samples: Samples,
     sources: NDArray[np.intp],
-    parts: Sequence[tuple[list[int], list[int], list[int]]],
+    parts: Sequence[Part],
     jumping: Sequence[int],
     points: int,
     behind: Vector | float = 0.0,
@@ -96,8 +144,7 @@ def _bars(
     many = samples.outputs.shape[1] + sources.size > MANY
     seen = resampled(samples, sources, points)
     coupling = IdentifiedCoupling(seen, sources, parts, jumping)
-    ranges, sizes = np.ptp(samples.outputs, axis=0), np.abs(samples.outputs).max(axis=0)
-    ranges = np.maximum(np.where(ranges > 1e-12 * sizes, ranges, sizes), 1e-300)
+    ranges = _ranges(samples)
     lags, cuts = ((1, 2), (1e-9,)) if many else ((1, 2, 3), (1e-6, 1e-9))
     found: list[Answer] = []
     for windows in ((1, 4),) if many else ((1, 4), (16, 64)):

@@ -98,7 +98,7 @@ class IdentifiedCoupling:
         self._begins, self._finishes = self._wired * (1.0 - at_end), self._wired * at_end
         middle = self._y[1:] @ self._finishes.T + self._y[:-1] @ self._begins.T
         self._rest = self._u - self._d - middle
-        self._free = np.setdiff1d(np.arange(size), sources[driven])
+        self._free = np.setdiff1d(np.arange(size), [place for part in self._parts for place in part[0]])
         self._direct = np.array(sorted({place for part in self._parts for place in part[2]}), dtype=np.intp)
         self._e, self._missed = seen.ends[:, self._direct], seen.end_defects[:, self._direct]
         self._wired_ends = self._wired[self._direct]

@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 from numpy.typing import NDArray
 
 from cosim_master.samples.coupling_samples import Samples
+from cosim_master.trust.sampled_wiring import Wiring
 
 Vector = NDArray[np.float64]
 Places = NDArray[np.intp]
@@ -18,6 +21,30 @@ BENT = 0.1
 SAME = 1e-6
 """Of a period: times that are no further apart are one."""
 NOTHING: Places = np.zeros(0, dtype=np.intp)
+
+
+def late_by_an_exchange(samples: Samples, wiring: Wiring, jumping: Sequence[int]) -> Vector:
+    """What outputs do at most in an exchange, of those that jumps reach which no clock makes.
+
+    Inputs change at exchanges, so that jumps that follow from them are late by up to one; a second run may
+    be late by as much, and does not show it.
+    """
+    found = np.zeros(samples.outputs.shape[1])
+    changes = np.abs(np.diff(samples.outputs, axis=0))
+    reached = {
+        place
+        for place in set(jumping) & set(wiring.driven)
+        if changes[:, place].any() and not _grid(samples.times, np.flatnonzero(changes[:, place]) + 1).size
+    }
+    before = -1
+    while len(reached) > before:
+        before = len(reached)
+        for mine, given, _ in wiring.parts:
+            if reached & set(wiring.sources[given].tolist()):
+                reached |= set(mine)
+    for place in reached:
+        found[place] = changes[:, place].max()
+    return found
 
 
 def at_ticks(

@@ -1,0 +1,595 @@
+"""Couplings of systems of ours, drawn at random; the same parts in one model are the truth."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_fmu import CoSimulation, SystemParticipant
+
+Vector = NDArray[np.float64]
+Random = np.random.Generator
+ALGORITHMS: list[tuple[str, dict[str, Any]]] = [
+    ("jacobi", {}),
+    ("jacobi", {}),
+    ("gauss_seidel", {}),
+    ("gauss_seidel", {}),
+    ("jacobi", {"extrapolation": 1}),
+    ("gauss_seidel", {"extrapolation": 1}),
+    ("waveform_iteration", {}),
+    ("interface_newton", {}),
+    ("interface_newton", {"hold": "line"}),
+    ("adaptive", {"tolerance": 1e-3, "absolute_tolerance": 1e-5}),
+]
+ACCURACY, TRUTH = 1e-9, 1e-11
+
+
+class Mass(cosim.Component):
+    """A mass that forces on two sides push."""
+
+    mass = cosim.parameter(unit="kg", default=1.0)
+    x = cosim.position(unit="m", start=0.0)
+    v = cosim.speed(unit="m/s")
+    left = cosim.input(unit="N")
+    right = cosim.input(unit="N")
+
+    @cosim.kernel
+    def derivatives(v, left, right, mass, x_dot, v_dot):
+        x_dot[0] = v
+        v_dot[0] = (left + right) / mass
+
+
+class Spring(cosim.Component):
+    """A spring with a damper, and play or a cubic part if wanted: motion in, forces out."""
+
+    stiffness = cosim.parameter(unit="N/m", default=1.0)
+    damping = cosim.parameter(unit="N.s/m", default=0.0)
+    cubic = cosim.parameter(unit="N/m3", default=0.0)
+    play = cosim.parameter(unit="m", default=0.0)
+    x1 = cosim.input(unit="m")
+    v1 = cosim.input(unit="m/s")
+    x2 = cosim.input(unit="m")
+    v2 = cosim.input(unit="m/s")
+    on1 = cosim.output(unit="N")
+    on2 = cosim.output(unit="N")
+
+    @cosim.kernel
+    def force(x1, v1, x2, v2, stiffness, damping, cubic, play, on1, on2):
+        s = x2 - x1
+        if s > play:
+            s = s - play
+        elif s < -play:
+            s = s + play
+        else:
+            s = 0.0
+        f = stiffness * s + cubic * s * s * s + damping * (v2 - v1)
+        on1[0] = f
+        on2[0] = -f
+
+
+class Lag(cosim.Component):
+    """First order."""
+
+    time = cosim.parameter(unit="s", default=1.0)
+    gain = cosim.parameter(unit="1", default=1.0)
+    x = cosim.auxiliary_state(unit="1", start=0.0)
+    u = cosim.input(unit="1")
+    y = cosim.output(unit="1")
+
+    @cosim.kernel
+    def derivatives(x, u, time, gain, x_dot):
+        x_dot[0] = (gain * u - x) / time
+
+    @cosim.kernel
+    def shown(x, y):
+        y[0] = x
+
+
+class Oscillator(cosim.Component):
+    """Second order."""
+
+    frequency = cosim.parameter(unit="rad/s", default=1.0)
+    ratio = cosim.parameter(unit="1", default=0.3)
+    x = cosim.auxiliary_state(unit="1", start=0.0)
+    v = cosim.auxiliary_state(unit="1/s", start=0.0)
+    u = cosim.input(unit="1")
+    y = cosim.output(unit="1")
+
+    @cosim.kernel
+    def derivatives(x, v, u, frequency, ratio, x_dot, v_dot):
+        x_dot[0] = v
+        v_dot[0] = frequency * frequency * (u - x) - 2.0 * ratio * frequency * v
+
+    @cosim.kernel
+    def shown(x, y):
+        y[0] = x
+
+
+class Integrator(cosim.Component):
+    """Integral of the input."""
+
+    gain = cosim.parameter(unit="1/s", default=1.0)
+    x = cosim.auxiliary_state(unit="1", start=0.0)
+    u = cosim.input(unit="1")
+    y = cosim.output(unit="1")
+
+    @cosim.kernel
+    def derivatives(u, gain, x_dot):
+        x_dot[0] = gain * u
+
+    @cosim.kernel
+    def shown(x, y):
+        y[0] = x
+
+
+class Gain(cosim.Component):
+    """Passes its input on at once, limited smoothly if wanted."""
+
+    gain = cosim.parameter(unit="1", default=1.0)
+    limit = cosim.parameter(unit="1", default=0.0)
+    u = cosim.input(unit="1")
+    y = cosim.output(unit="1")
+
+    @cosim.kernel
+    def law(u, gain, limit, y):
+        if limit > 0.0:
+            y[0] = limit * math.tanh(gain * u / limit)
+        else:
+            y[0] = gain * u
+
+
+class Source(cosim.Component):
+    """A sine, a ramp and a constant."""
+
+    amplitude = cosim.parameter(unit="1", default=1.0)
+    frequency = cosim.parameter(unit="rad/s", default=1.0)
+    phase = cosim.parameter(unit="rad", default=0.0)
+    slope = cosim.parameter(unit="1/s", default=0.0)
+    offset = cosim.parameter(unit="1", default=0.0)
+    y = cosim.output(unit="1")
+
+    @cosim.kernel
+    def law(t, amplitude, frequency, phase, slope, offset, y):
+        y[0] = amplitude * math.sin(frequency * t + phase) + slope * t + offset
+
+
+class Regulator(cosim.Component):
+    """PI with a reference inside that is a sine or a constant."""
+
+    kp = cosim.parameter(unit="1", default=1.0)
+    ki = cosim.parameter(unit="1/s", default=0.0)
+    reference = cosim.parameter(unit="1", default=1.0)
+    frequency = cosim.parameter(unit="rad/s", default=0.0)
+    z = cosim.auxiliary_state(unit="s", start=0.0)
+    y = cosim.input(unit="1")
+    u = cosim.output(unit="1")
+
+    @cosim.kernel
+    def derivatives(t, y, reference, frequency, z_dot):
+        z_dot[0] = reference * math.cos(frequency * t) - y
+
+    @cosim.kernel
+    def law(t, y, z, kp, ki, reference, frequency, u):
+        u[0] = kp * (reference * math.cos(frequency * t) - y) + ki * z
+
+
+class Relay(cosim.Component):
+    """On below the lower limit, off above the upper one."""
+
+    low = cosim.parameter(unit="1", default=0.4)
+    high = cosim.parameter(unit="1", default=0.6)
+    power = cosim.parameter(unit="1", default=1.0)
+    on = cosim.discrete(start=1.0)
+    y = cosim.input(unit="1")
+    u = cosim.output(unit="1")
+
+    @cosim.witness(direction="rising")
+    def hot(y, high):
+        return y - high
+
+    @cosim.witness(direction="falling")
+    def cold(y, low):
+        return y - low
+
+    @cosim.on(hot, does="discrete")
+    def stop(on_next):
+        on_next[0] = 0.0
+
+    @cosim.on(cold, does="discrete")
+    def go(on_next):
+        on_next[0] = 1.0
+
+    @cosim.kernel
+    def law(on, power, u):
+        u[0] = power * on
+
+
+class Clutch(cosim.Component):
+    """Two speeds in, torques out: Coulomb's friction, smoothed, pressed from `begin` on."""
+
+    torque = cosim.parameter(unit="N.m", default=1.0)
+    width = cosim.parameter(unit="rad/s", default=0.1)
+    begin = cosim.parameter(unit="s", default=1.0)
+    rise = cosim.parameter(unit="s", default=0.2)
+    w1 = cosim.input(unit="rad/s")
+    w2 = cosim.input(unit="rad/s")
+    on1 = cosim.output(unit="N.m")
+    on2 = cosim.output(unit="N.m")
+
+    @cosim.kernel
+    def friction(t, w1, w2, torque, width, begin, rise, on1, on2):
+        pressed = 0.5 + 0.5 * math.tanh((t - begin) / rise)
+        f = pressed * torque * math.tanh((w2 - w1) / width)
+        on1[0] = f
+        on2[0] = -f
+
+
+class Inertia(cosim.Component):
+    """A shaft with a drive of its own."""
+
+    inertia = cosim.parameter(unit="kg.m2", default=1.0)
+    drag = cosim.parameter(unit="N.m.s/rad", default=0.1)
+    drive = cosim.parameter(unit="N.m", default=0.0)
+    w = cosim.auxiliary_state(unit="rad/s", start=0.0)
+    torque = cosim.input(unit="N.m")
+
+    @cosim.kernel
+    def derivatives(w, torque, inertia, drag, drive, w_dot):
+        w_dot[0] = (drive + torque - drag * w) / inertia
+
+
+class Oregon(cosim.Component):
+    """One of two oscillators of van der Pol that pull at each other."""
+
+    mu = cosim.parameter(unit="1/s", default=1.0)
+    pull = cosim.parameter(unit="1/s2", default=0.5)
+    x = cosim.auxiliary_state(unit="1", start=1.0)
+    v = cosim.auxiliary_state(unit="1/s", start=0.0)
+    other = cosim.input(unit="1")
+
+    @cosim.kernel
+    def derivatives(x, v, other, mu, pull, x_dot, v_dot):
+        x_dot[0] = v
+        v_dot[0] = mu * (1.0 - x * x) * v - x + pull * (other - x)
+
+
+def sampler_of(period: float) -> type[cosim.Component]:
+    """A sampled proportional controller with this period, s."""
+
+    class Sampler(cosim.Component):
+        """Holds what it has seen at its last tick."""
+
+        kp = cosim.parameter(unit="1", default=1.0)
+        reference = cosim.parameter(unit="1", default=1.0)
+        held = cosim.discrete(start=0.0)
+        y = cosim.input(unit="1")
+        u = cosim.output(unit="1")
+
+        @cosim.every(period, does="discrete")
+        def sample(y, kp, reference, held_next):
+            held_next[0] = kp * (reference - y)
+
+        @cosim.kernel
+        def law(held, u):
+            u[0] = held
+
+    return Sampler
+
+
+@dataclass
+class Drawn:
+    """Parts, each a component with its values, and connections of their variables.
+
+    Attributes
+    ----------
+    kind : str
+    parts : dict of str to (class, values of parameters and starts)
+    links : list of (str, str)
+    until, step : float
+    algorithm : str
+    options : dict
+    records : list of str
+        What is recorded and judged, beside what is by default.
+    """
+
+    kind: str
+    parts: dict[str, tuple[type[cosim.Component], dict[str, float]]]
+    links: list[tuple[str, str]]
+    until: float
+    step: float
+    algorithm: str = "jacobi"
+    options: dict[str, Any] = field(default_factory=dict)
+    records: list[str] = field(default_factory=list)
+
+    def loop(self, step: float | None = None) -> CoSimulation:
+        """The co-simulation: each part is a participant."""
+        members = {name: self._model([name]) for name in self.parts}
+        made = {name: SystemParticipant(model, accuracy=ACCURACY) for name, model in members.items()}
+        links = [(_in_participant(one), _in_participant(two)) for one, two in self.links]
+        return CoSimulation(made, links, self.algorithm, step or self.step, options=self.options)
+
+    def truth(self, times: Vector) -> dict[str, Vector]:
+        """What the parts do in one model, at these times."""
+        model = self._model(list(self.parts))
+        for one, two in self.links:
+            model.connect(one, two)
+        names = self.signals()
+        simulator = cosim.Simulator(system := model.build(), system.default_state(), accuracy=TRUTH)
+        simulator.initialize()
+        rows = []
+        for time in times.tolist():
+            if time > simulator.state.time:
+                simulator.advance_to(time)
+            simulator.state.realize(cosim.Stage.REPORT)
+            rows.append([float(np.ravel(system.read(simulator.state, name))[0]) for name in names])
+        return dict(zip(map(_in_participant, names), np.array(rows).T, strict=True))
+
+    def signals(self) -> list[str]:
+        """What is compared: all outputs and states."""
+        model = self._model(list(self.parts))
+        kinds = ("output", "position", "speed", "auxiliary")
+        return [v.path for v in model.build().variables.values() if v.kind in kinds]
+
+    def _model(self, names: list[str]) -> cosim.Model:
+        model = cosim.Model("drawn" if len(names) > 1 else names[0])
+        for name in names:
+            kind, values = self.parts[name]
+            starts = {key[6:]: value for key, value in values.items() if key.startswith("start_")}
+            model.add(kind, name, **{k: v for k, v in values.items() if not k.startswith("start_")})
+            for variable, value in starts.items():
+                model.set_start(f"{name}.{variable}", value)
+        return model
+
+
+def _in_participant(path: str) -> str:
+    """Each part is a participant of its name: ``mass.x`` is ``mass.mass.x``."""
+    return f"{path.partition('.')[0]}.{path}"
+
+
+def _log(random: Random, low: float, high: float) -> float:
+    return float(np.exp(random.uniform(np.log(low), np.log(high))))
+
+
+def _stiff(random: Random) -> Drawn:
+    """Masses between springs, one of them stiff: forces and motions are exchanged."""
+    count = int(random.integers(1, 4))
+    parts: dict[str, Any] = {}
+    links = []
+    fastest = 0.0
+    stiff = int(random.integers(count + 1))
+    last_free = bool(random.random() < 0.4)
+    for i in range(count):
+        parts[f"m{i}"] = (
+            Mass,
+            {"mass": _log(random, 0.3, 3.0), "start_x": float(random.normal()), "start_v": 0.0},
+        )
+    for i in range(count + 1 - last_free):
+        k = _log(random, 0.5, 5.0) * (_log(random, 20.0, 2000.0) if i == stiff else 1.0)
+        light = min(parts[f"m{j}"][1]["mass"] for j in (i - 1, i) if 0 <= j < count)
+        c = random.choice([0.02, 0.2, 1.0]) * math.sqrt(k * light)
+        fastest = max(fastest, math.sqrt(2.0 * k / light) + c / light)
+        parts[f"s{i}"] = (
+            Spring,
+            {"stiffness": k, "damping": float(c), "cubic": float(random.choice([0.0, 0.0, 0.3 * k]))},
+        )
+        if i > 0:
+            links += [
+                (f"m{i - 1}.x", f"s{i}.x1"),
+                (f"m{i - 1}.v", f"s{i}.v1"),
+                (f"s{i}.on1", f"m{i - 1}.right"),
+            ]
+        if i < count:
+            links += [(f"m{i}.x", f"s{i}.x2"), (f"m{i}.v", f"s{i}.v2"), (f"s{i}.on2", f"m{i}.left")]
+    step = _log(random, 0.01, 0.3) / fastest
+    until = min(float(random.choice([3.0, 10.0])), 3000 * step)
+    return Drawn("stiff", parts, links, until, step)
+
+
+def _chain(random: Random) -> Drawn:
+    """A source and blocks behind each other."""
+    frequency = _log(random, 0.5, 5.0)
+    shape = int(random.integers(3))
+    values = [
+        {"amplitude": 1.0, "frequency": frequency, "phase": float(random.uniform(0, 6))},
+        {"amplitude": 0.0, "slope": float(random.uniform(0.2, 2.0))},
+        {"amplitude": 0.5, "frequency": frequency, "slope": float(random.uniform(-1, 1)), "offset": 1.0},
+    ][shape]
+    parts: dict[str, Any] = {"source": (Source, values)}
+    links, before, fastest = [], "source.y", frequency
+    for i in range(int(random.integers(1, 6))):
+        kind = [Lag, Oscillator, Integrator, Gain][int(random.integers(4))]
+        given: dict[str, float] = {}
+        if kind is Lag:
+            given = {"time": _log(random, 0.05, 3.0), "gain": float(random.normal())}
+            fastest = max(fastest, 1.0 / given["time"])
+        elif kind is Oscillator:
+            given = {"frequency": _log(random, 0.5, 10.0), "ratio": float(random.choice([0.05, 0.3, 1.0]))}
+            fastest = max(fastest, given["frequency"])
+        elif kind is Gain:
+            given = {"gain": float(random.normal()), "limit": float(random.choice([0.0, 0.5]))}
+        else:
+            given = {"gain": float(random.normal())}
+        parts[f"b{i}"] = (kind, given)
+        links.append((before, f"b{i}.u"))
+        before = f"b{i}.y"
+    until = float(random.choice([2.0, 6.0, 20.0]))
+    step = max(_log(random, 0.005, 0.3) / fastest, until / 3000)
+    return Drawn("chain", parts, links, until, step)
+
+
+def _control(random: Random) -> Drawn:
+    """A continuous controller around one to three blocks."""
+    parts: dict[str, Any] = {
+        "regulator": (
+            Regulator,
+            {
+                "kp": _log(random, 0.3, 3.0),
+                "ki": float(random.choice([0.0, 0.5])),
+                "reference": float(random.uniform(0.5, 2)),
+                "frequency": float(random.choice([0.0, 0.7])),
+            },
+        )
+    }
+    links, before, fastest = [], "regulator.u", 1.0
+    for i in range(int(random.integers(1, 4))):
+        time = _log(random, 0.1, 2.0) / (1.0 + 4.0 * i)
+        parts[f"b{i}"] = (Lag, {"time": time, "start_x": float(random.normal())})
+        fastest = max(fastest, 1.0 / time)
+        links.append((before, f"b{i}.u"))
+        before = f"b{i}.y"
+    links.append((before, "regulator.y"))
+    until = float(random.choice([3.0, 10.0]))
+    step = max(_log(random, 0.01, 0.3) / fastest, until / 3000)
+    return Drawn("control", parts, links, until, step)
+
+
+def _sampled(random: Random) -> Drawn:
+    """A sampled controller and a plant of one or two blocks."""
+    period, exchanges = float(random.choice([0.05, 0.1, 0.2])), int(random.choice([1, 2, 5]))
+    parts: dict[str, Any] = {
+        "controller": (
+            sampler_of(period),
+            {"kp": _log(random, 0.3, 2.0), "reference": float(random.uniform(0.5, 2))},
+        ),
+        "plant": (Lag, {"time": _log(random, 0.3, 2.0), "start_x": float(random.normal())}),
+    }
+    links = [("controller.u", "plant.u")]
+    if random.random() < 0.5:
+        parts["sensor"] = (Lag, {"time": _log(random, 0.05, 0.5)})
+        links += [("plant.y", "sensor.u"), ("sensor.y", "controller.y")]
+    else:
+        links.append(("plant.y", "controller.y"))
+    return Drawn("sampled", parts, links, float(random.choice([4.0, 10.0])), period / exchanges)
+
+
+def _relay(random: Random) -> Drawn:
+    """A relay with hysteresis, a heater and a room."""
+    low = float(random.uniform(0.3, 0.5))
+    parts: dict[str, Any] = {
+        "relay": (
+            Relay,
+            {
+                "low": low,
+                "high": low + float(random.uniform(0.05, 0.3)),
+                "power": float(random.uniform(1.0, 2.0)),
+            },
+        ),
+        "heater": (Lag, {"time": _log(random, 0.1, 0.5)}),
+        "room": (Lag, {"time": _log(random, 0.5, 2.0), "start_x": 0.0}),
+    }
+    links = [("relay.u", "heater.u"), ("heater.y", "room.u"), ("room.y", "relay.y")]
+    until = float(random.choice([5.0, 10.0]))
+    return Drawn("relay", parts, links, until, _log(random, 0.002, 0.05))
+
+
+def _clutch(random: Random) -> Drawn:
+    """Two shafts and a clutch that is pressed on the way."""
+    until = float(random.choice([4.0, 8.0]))
+    width = _log(random, 0.05, 0.5)
+    light = _log(random, 0.2, 1.0)
+    torque = _log(random, 1.0, 5.0)
+    parts: dict[str, Any] = {
+        "motor": (
+            Inertia,
+            {
+                "inertia": light,
+                "drag": 0.1,
+                "drive": float(random.uniform(0.5, 2)),
+                "start_w": float(random.uniform(0, 5)),
+            },
+        ),
+        "load": (Inertia, {"inertia": _log(random, 0.5, 3.0), "drag": float(random.uniform(0.05, 0.5))}),
+        "clutch": (
+            Clutch,
+            {
+                "torque": torque,
+                "width": width,
+                "begin": float(random.uniform(0.2, 0.6)) * until,
+                "rise": _log(random, 0.02, 0.3),
+            },
+        ),
+    }
+    links = [
+        ("motor.w", "clutch.w1"),
+        ("load.w", "clutch.w2"),
+        ("clutch.on1", "motor.torque"),
+        ("clutch.on2", "load.torque"),
+    ]
+    rate = torque / width / light
+    return Drawn("clutch", parts, links, until, max(_log(random, 0.02, 0.5) / rate, until / 4000))
+
+
+def _play(random: Random) -> Drawn:
+    """Two masses and a spring with play between, one of them on a spring."""
+    k = _log(random, 2.0, 100.0)
+    parts: dict[str, Any] = {
+        "a": (
+            Mass,
+            {"mass": _log(random, 0.5, 2.0), "start_x": 0.0, "start_v": float(random.uniform(0.5, 2))},
+        ),
+        "b": (Mass, {"mass": _log(random, 0.5, 2.0), "start_x": 0.0}),
+        "gap": (
+            Spring,
+            {"stiffness": k, "damping": 0.1 * math.sqrt(k), "play": float(random.uniform(0.05, 0.3))},
+        ),
+        "hold": (Spring, {"stiffness": _log(random, 0.5, 5.0), "damping": 0.2}),
+    }
+    links = [
+        ("a.x", "gap.x1"),
+        ("a.v", "gap.v1"),
+        ("b.x", "gap.x2"),
+        ("b.v", "gap.v2"),
+        ("gap.on1", "a.right"),
+        ("gap.on2", "b.left"),
+    ]
+    links += [("b.x", "hold.x1"), ("b.v", "hold.v1"), ("hold.on1", "b.right")]
+    return Drawn(
+        "play", parts, links, float(random.choice([3.0, 8.0])), _log(random, 0.005, 0.2) / math.sqrt(2 * k)
+    )
+
+
+def _pulled(random: Random) -> Drawn:
+    """Oscillators of van der Pol."""
+    parts: dict[str, Any] = {
+        n: (
+            Oregon,
+            {
+                "mu": _log(random, 0.3, 4.0),
+                "pull": float(random.uniform(0.1, 1.0)),
+                "start_x": float(random.normal()),
+                "start_v": 0.5,
+            },
+        )
+        for n in ("one", "two")
+    }
+    links = [("one.x", "two.other"), ("two.x", "one.other")]
+    return Drawn("pulled", parts, links, float(random.choice([5.0, 15.0])), _log(random, 0.005, 0.1))
+
+
+DRAWN: dict[str, Callable[[Random], Drawn]] = {
+    "stiff": _stiff,
+    "chain": _chain,
+    "control": _control,
+    "sampled": _sampled,
+    "relay": _relay,
+    "clutch": _clutch,
+    "play": _play,
+    "pulled": _pulled,
+}
+KINDS = tuple(DRAWN)
+
+
+def draw(seed: int) -> Drawn:
+    """The coupling of this number; kinds take turns, all else is random."""
+    random = np.random.default_rng(seed)
+    found = DRAWN[KINDS[seed % len(KINDS)]](random)
+    many = len(ALGORITHMS) - 4 if found.kind in ("sampled", "relay") else len(ALGORITHMS)
+    found.algorithm, found.options = ALGORITHMS[int(random.integers(many))]
+    found.step = found.until / math.ceil(found.until / found.step - 1e-9)
+    return found

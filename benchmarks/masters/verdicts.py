@@ -1,0 +1,147 @@
+"""Bars of everything that is recorded, against the truth, over couplings that are drawn at random.
+
+    python benchmarks/masters/verdicts.py [--cases 480] [--first 1000] [--verify] [--halve]
+
+The kinds of `known_couplings`, solved exactly, and of `drawn_systems`, solved by the same parts in one model.
+A bar holds when the largest error of its output in the run is not above it. Errors below `SMALLEST` of the
+range are those of the participants' own integration, and count as that.
+"""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from concurrent.futures import ProcessPoolExecutor
+from functools import partial
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+
+sys.path.insert(0, str(Path(__file__).parent))
+import drawn_systems  # noqa: E402
+import known_couplings  # noqa: E402
+
+import cosim  # noqa: E402
+from cosim_fmu import CoSimulation  # noqa: E402
+
+SMALLEST = 2e-8
+FINE = 0.01
+"""Of the range: what the verdict calls fine."""
+
+
+class Judged(NamedTuple):
+    """One output of a case.
+
+    Attributes
+    ----------
+    kind : str
+    seed : int
+    name : str
+    true, bar, scale : float
+    verdict, how : str
+        Of the whole run.
+    jumps : bool
+        Whether it is discrete.
+    """
+
+    kind: str
+    seed: int
+    name: str
+    true: float
+    bar: float
+    scale: float
+    verdict: str
+    how: str
+    jumps: bool
+
+    @property
+    def ratio(self) -> float:
+        """Bar over error."""
+        floor = SMALLEST * self.scale
+        return max(self.bar, floor) / max(self.true, floor)
+
+
+def judge(which: str, seed: int, verify: bool = False) -> list[Judged]:
+    """The outputs of one case; nothing where the run does not come to its end."""
+    case = known_couplings.draw(seed) if which == "known" else drawn_systems.draw(seed)
+    if isinstance(case, known_couplings.KnownCoupling):
+        made, exact = case.make(case.follows), case.exact
+        loop = CoSimulation(made, case.links, case.algorithm, case.step, options=case.options)
+    else:
+        loop, exact = case.loop(), case.truth
+    try:
+        result = loop.simulate(case.until)
+        report = loop.verify(result, case.until) if verify else result.coupling
+    except cosim.CosimError:
+        return []
+    truth = exact(result.time)
+    found = []
+    for each in report.signals:
+        if each.name in truth and each.name in result and each.scale > 0.0:
+            # what ticks at the start has done so in the first row of one, and not yet in that of the other
+            true = float(np.abs(result[each.name] - truth[each.name])[each.name in report.jumps :].max())
+            told = report.verdict, report.how, each.name in report.jumps
+            found.append(Judged(case.kind, seed, each.name, true, each.error, each.scale, *told))
+    return found
+
+
+def figures(found: list[Judged]) -> dict[str, float]:
+    """How many bars hold, and how wide they are."""
+    ratios = np.array([each.ratio for each in found])
+    return {
+        "outputs": float(ratios.size),
+        "hold": float(np.mean(ratios >= 1.0)),
+        "median": float(np.median(ratios)),
+        "90 of 100 below": float(np.quantile(ratios, 0.9)),
+        "known": float(np.mean([each.verdict not in ("unknown", "unstable") for each in found])),
+        "second run": float(np.mean(["against" in each.how for each in found])),
+    }
+
+
+def told_right(found: list[Judged]) -> dict[str, float]:
+    """Of cases: those that are called fine and are, and those that are fine and are called so."""
+    worst: dict[tuple[str, int], float] = {}
+    for each in found:
+        if not each.jumps:
+            key = each.kind, each.seed
+            worst[key] = max(worst.get(key, 0.0), each.true / each.scale)
+    words = {(each.kind, each.seed): each.verdict for each in found}
+    called = [worst[key] <= FINE for key in worst if words[key] == "fine"]
+    small = [words[key] == "fine" for key in worst if worst[key] <= 0.2 * FINE]
+    return {
+        "fine is fine": float(np.mean(called)),
+        "an error below 0.2 % is called fine": float(np.mean(small)),
+    }
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
+    parser.add_argument("--cases", type=int, default=480)
+    parser.add_argument("--first", type=int, default=1000)
+    parser.add_argument("--processes", type=int, default=2)
+    parser.add_argument("--verify", action="store_true", help="bars of a second run instead")
+    parser.add_argument("--only", choices=("known", "drawn"))
+    arguments = parser.parse_args()
+    print("| kind | outputs | hold | median of bar over error | 90 of 100 below | known | second run |")
+    print("|---" * 7 + "|")
+    all_found: list[Judged] = []
+    numbers = range(arguments.first, arguments.first + arguments.cases // 2)
+    with ProcessPoolExecutor(arguments.processes) as pool:
+        for which in ("known", "drawn"):
+            if arguments.only in (None, which):
+                for found in pool.map(partial(judge, which, verify=arguments.verify), numbers, chunksize=5):
+                    all_found += found
+    kinds = dict.fromkeys(each.kind for each in all_found)
+    for kind in (*kinds, "all", "all that is known"):
+        mine = [
+            each
+            for each in all_found
+            if kind in (each.kind, "all") or (kind.startswith("all that") and each.verdict != "unknown")
+        ]
+        print(f"| {kind} | " + " | ".join(f"{value:.3g}" for value in figures(mine).values()) + " |")
+    print({word: f"{value:.3g}" for word, value in told_right(all_found).items()})
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,71 @@
+"""What of a coupling the samples are of."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from cosim_master.coupling.feedthrough import direct_inputs
+
+if TYPE_CHECKING:
+    from cosim_master.exchange.coupled_participants import CoupledParticipants
+
+Part = tuple[list[int], list[int], list[int]]
+"""Of a participant: outputs, inputs, direct inputs."""
+
+
+class Wiring(NamedTuple):
+    """Which outputs and inputs belong together, by their places among the samples.
+
+    Attributes
+    ----------
+    sources : ndarray of int, shape (inputs,)
+        The output that each input stands for.
+    parts : list of (outputs, inputs, direct inputs)
+        Of each participant; direct are those on which one of its outputs depends at the same instant.
+    direct : list of list of int
+        The same for each output.
+    held, straight : ndarray of int
+        Outputs that stay over an exchange as they were at its beginning, and those that run along lines.
+    """
+
+    sources: NDArray[np.intp]
+    parts: list[Part]
+    direct: list[list[int]]
+    held: NDArray[np.intp]
+    straight: NDArray[np.intp]
+
+    @property
+    def driven(self) -> list[int]:
+        """Places of outputs of participants that have inputs."""
+        return [place for mine, given, _ in self.parts if given for place in mine]
+
+
+def wiring_of(coupled: CoupledParticipants) -> Wiring:
+    """Of what is sampled."""
+    inputs = coupled.samples.inputs
+    at: dict[tuple[str, str], list[int]] = {}
+    for i, each in enumerate(inputs):
+        at.setdefault((each.target, each.input), []).append(i)
+    direct = [
+        sorted(i for u in direct_inputs(coupled.descriptions[name], y) for i in at.get((name, u), ()))
+        for name, y in coupled.sampled_ports
+    ]
+    if coupled.joint is not None:  # inside it, outputs may follow inputs of other members at once
+        inner = set(coupled.joint.names)
+        every = [i for i, each in enumerate(inputs) if each.target in inner]
+        for place, (name, y) in enumerate(coupled.sampled_ports):
+            if name in inner and direct_inputs(coupled.descriptions[name], y):
+                direct[place] = every
+    parts = []
+    for name, members in coupled.units.items():
+        mine = [i for i, owner in enumerate(coupled.sampled_owners) if owner == name]
+        given = [i for i, each in enumerate(inputs) if each.target in members]
+        passed = sorted({i for place in mine for i in direct[place]})
+        parts.append((mine, given, passed))
+    held = coupled.samples.jumping
+    over_time = [i for i, (n, _) in enumerate(coupled.sampled_ports) if coupled.descriptions[n].over_time]
+    straight = np.setdiff1d(np.array(over_time, dtype=np.intp), held)
+    return Wiring(np.array([each.source for each in inputs], dtype=np.intp), parts, direct, held, straight)

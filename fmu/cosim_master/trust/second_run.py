@@ -1,0 +1,96 @@
+"""A second run of a co-simulation, and how far the first one is from it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_master.results.co_simulation_result import CoSimulationResult
+from cosim_workbench.agreement import difference_of
+
+if TYPE_CHECKING:
+    from cosim_master.exchange.coupled_participants import CoupledParticipants
+
+Vector = NDArray[np.float64]
+RunAgain = Callable[[float, cosim.MasterAlgorithm, float, Sequence[str]], CoSimulationResult]
+"""Takes another communication step (s), another algorithm, the end (s), and what is recorded."""
+MOST_STEPS = 400_000
+"""Of all participants in a second run that nobody has asked for."""
+TIGHTER = 10.0 / 9.0
+"""Error over the difference to a run with a tenth of the tolerance, where the error follows it."""
+
+
+class SecondRun(NamedTuple):
+    """What a second run shows.
+
+    Attributes
+    ----------
+    differences : ndarray, shape (outputs,)
+        The largest ones of the run.
+    factor : float
+        Error over difference.
+    how : str
+        What the first run was compared with.
+    """
+
+    differences: Vector
+    factor: float
+    how: str
+
+
+def compare(
+    first: CoupledParticipants, step: float, algorithm: cosim.MasterAlgorithm, run_again: RunAgain
+) -> SecondRun:
+    """Run again with half the step, or a tenth of the tolerance, and compare all that is sampled.
+
+    The error of order p falls to 2^-p of itself with half the step, so that it is 2^p / (2^p - 1) times the
+    difference (Richardson).
+
+    Raises
+    ------
+    CosimError
+        The run fails, or has no point in common with the first.
+    """
+    tightened = algorithm.tightened()
+    finer = (step, tightened) if tightened is not None else (0.5 * step, algorithm)
+    recorded = [".".join(port) for port in first.sampled_ports]
+    before = first.samples.samples()
+    second = run_again(*finer, float(before.times[-1]), recorded).evidence
+    assert second is not None
+    places = {port: i for i, port in enumerate(second.sampled_ports)}
+    columns = [places[port] for port in first.sampled_ports]
+    after = second.samples.samples()
+    place = np.minimum(np.searchsorted(after.times, before.times - 1e-6 * step), after.times.size - 1)
+    common = np.abs(after.times[place] - before.times) <= 1e-6 * step
+    if np.count_nonzero(common) < 2:
+        raise cosim.CosimError("the two runs have no points in common")
+    times, one, other = before.times[common], before.outputs[common], after.outputs[place[common]][:, columns]
+    differences = np.array(
+        [difference_of(times, one[:, i], other[:, i], counted=False).largest for i in range(one.shape[1])]
+    )
+    if tightened is not None:
+        return SecondRun(differences, TIGHTER, "against a tenth of the tolerance")
+    growth = 2.0**algorithm.order
+    return SecondRun(differences, growth / (growth - 1.0), "against half the step")
+
+
+def second_run(
+    first: CoupledParticipants,
+    step: float,
+    algorithm: cosim.MasterAlgorithm,
+    find_run_again: Callable[[], RunAgain | None],
+) -> SecondRun | None:
+    """The same where nobody has asked; None where it could be noticed, is too long, or fails."""
+    if 2 * first.statistics.steps * len(first.participants) > MOST_STEPS:
+        return None
+    run_again = find_run_again()
+    if run_again is None:
+        return None
+    try:
+        return compare(first, step, algorithm, run_again)
+    except cosim.CosimError:
+        return None

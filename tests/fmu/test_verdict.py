@@ -1,0 +1,325 @@
+"""The verdict on a coupling: all that is recorded is judged, bars hold and are not wide, a status follows."""
+
+import json
+import sys
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+
+sys.path.insert(0, str(Path(__file__).parents[2] / "benchmarks" / "masters"))
+import drawn_systems
+import verdicts
+from drawn_systems import Gain, Integrator, Lag, Mass, Source, Spring
+from test_master_coupling import Block
+
+import cosim
+from cosim.cli import main
+from cosim_fmu import CoSimulation, TimedInputs
+from cosim_fmu.testing.linear_participant import LinearParticipant
+from cosim_master.results.coupling_report import CouplingError, CouplingReport
+
+Vector = NDArray[np.float64]
+
+
+def part(kind: type[cosim.Component], **values: Any) -> cosim.Model:
+    """A model of one component, which is called as its participant."""
+    model = cosim.Model(kind.__name__.lower())
+    starts = {key: value for key, value in values.items() if key.startswith("start_")}
+    model.add(kind, "part", **{key: value for key, value in values.items() if key not in starts})
+    for key, value in starts.items():
+        model.set_start(f"part.{key[6:]}", value)
+    return model
+
+
+def ratios(report: CouplingReport, result: cosim.Result, truth: Mapping[str, Vector]) -> list[float]:
+    """Bar over error of each output that has a truth."""
+    return [report[name].error / np.abs(result[name] - values).max() for name, values in truth.items()]
+
+
+@pytest.mark.parametrize("step", [0.1, 0.01])
+def test_the_end_of_a_chain_is_judged(step: float) -> None:
+    """A ramp is held over each step: its integral lacks half a step times its height."""
+    parts = {"ramp": part(Source, amplitude=0.0, slope=1.0), "sum": part(Integrator)}
+    loop = CoSimulation(parts, [("ramp.part.y", "sum.part.u")], "jacobi", step)
+    result = loop.simulate(2.0, record=["*"])
+    assert result["sum.part.y"][-1] == pytest.approx(2.0 - step)
+    for report in (result.coupling, loop.verify(result, 2.0)):
+        assert report["ramp.part.y"].error == pytest.approx(0.0, abs=1e-12)
+        for name in ("sum.part.y", "sum.part.x"):
+            assert step <= report[name].error < 3.0 * step
+        assert report.worst is not None
+        assert report.worst.name.startswith("sum.")
+        assert report.verdict == ("smaller step" if step == 0.1 else "fine") or step == 0.01
+        assert report.not_judged == []
+
+
+@pytest.mark.parametrize("interpolation", ["linear", "held"])
+def test_series_count_as_sources(interpolation: str) -> None:
+    """Along lines they are held over steps, too late by half of one; held ones that jump at steps are not."""
+    series = TimedInputs({"u": [[0.0, 0.0], [1.0, 2.0], [2.0, 0.0]]}, interpolation)
+    parts = {"series": series, "lag": part(Lag, time=0.5)}
+    loop = CoSimulation(parts, [("series.u", "lag.part.u")], step=0.05)
+    result = loop.simulate(2.0)
+    fine = CoSimulation(parts, [("series.u", "lag.part.u")], step=0.0005).simulate(2.0)
+    true = np.abs(result["lag.part.y"] - fine["lag.part.y"][::100]).max()
+    bar = result.coupling["lag.part.y"].error
+    if interpolation == "held":
+        assert bar < 1e-6
+    else:
+        assert true > 0.01
+        assert true < bar < 3.0 * true
+
+
+def test_what_passes_directly_is_judged() -> None:
+    """An output that follows its input at once, at the end of a chain, is late by a step."""
+    parts = {"sine": part(Source, frequency=2.0), "gain": part(Gain, gain=-3.0)}
+    result = CoSimulation(parts, [("sine.part.y", "gain.part.u")], "jacobi", 0.02).simulate(3.0)
+    truth = {"gain.part.y": -3.0 * np.sin(2.0 * result.time)}
+    assert 0.999 < ratios(result.coupling, result, truth)[0] < 4.0
+
+
+@pytest.mark.parametrize("algorithm", ["jacobi", "gauss_seidel", "interface_newton"])
+def test_a_stiff_pair_cut_into_force_and_motion(algorithm: str) -> None:
+    """Forces as well as motions: bars hold, and none is wide."""
+    case = drawn_systems.Drawn(
+        "stiff",
+        {
+            "m": (Mass, {"mass": 1.0, "start_x": 1.0}),
+            "s": (Spring, {"stiffness": 400.0, "damping": 4.0}),
+            "n": (Mass, {"mass": 0.5}),
+            "t": (Spring, {"stiffness": 3.0}),
+        },
+        [
+            *[("m.x", "s.x1"), ("m.v", "s.v1"), ("n.x", "s.x2"), ("n.v", "s.v2")],
+            *[
+                ("s.on1", "m.right"),
+                ("s.on2", "n.left"),
+                ("n.x", "t.x1"),
+                ("n.v", "t.v1"),
+                ("t.on1", "n.right"),
+            ],
+        ],
+        *(3.0, 0.005, algorithm),
+    )
+    result = case.loop().simulate(case.until)
+    report, truth = result.coupling, case.truth(result.time)
+    found = ratios(report, result, {name: truth[name] for name in result.signals if name in truth})
+    assert len(found) == 8
+    assert min(found) >= 1.0
+    assert max(found) < 5.0
+
+
+def test_a_real_loop_that_newton_solves_is_fine() -> None:
+    """Both pass on their inputs at once: the error is tiny, and so is the bar."""
+    first = ([[-1.0]], [[1.0]], [[1.0]], [[0.5]])
+    second = ([[-3.0]], [[2.0]], [[-1.0]], [[-0.6]])
+    parts = {
+        "a": LinearParticipant(first, ["u"], ["y"], [1.0], follows=True),
+        "b": LinearParticipant(second, ["u"], ["y"], [0.5], follows=True),
+    }
+    links = [("a.y", "b.u"), ("b.y", "a.u")]
+    loop = CoSimulation(parts, links, "interface_newton", 0.01)
+    result = loop.simulate(3.0)
+    fine = CoSimulation(parts, links, "interface_newton", 0.001).simulate(3.0)
+    true = np.abs(result["a.y"] - fine["a.y"][::10]).max()
+    bar = result.coupling["a.y"].error
+    assert true < 1e-4
+    assert true < bar < 10.0 * true
+    assert result.coupling.verdict == "fine"
+
+
+@pytest.mark.parametrize("seed", [0, 1, 2, 3, 4, 13, 6, 7])
+def test_couplings_that_are_drawn(seed: int) -> None:
+    """One of each kind: stiff, chains, control, sampled, relays, clutches, play, oscillators."""
+    found = verdicts.judge("drawn", seed)
+    assert found
+    assert {each.verdict for each in found}.isdisjoint({"unknown", "unstable"})
+    for each in found:
+        if not each.jumps:
+            assert 0.999 <= each.ratio < 30.0
+
+
+@pytest.mark.thorough
+@pytest.mark.parametrize("which", ["known", "drawn"])
+def test_bars_hold_and_are_not_wide(which: str) -> None:
+    found = [each for seed in range(5000, 5160) for each in verdicts.judge(which, seed)]
+    figures = verdicts.figures(found)
+    assert figures["hold"] >= 0.95
+    assert figures["median"] < 4.0
+    assert figures["90 of 100 below"] < 30.0
+
+
+def test_advice_that_is_followed_halves_the_bar() -> None:
+    """What is said of half the step is what half the step gives."""
+    case = drawn_systems.draw(7)
+    bars = []
+    for step in (case.step, 0.5 * case.step):
+        worst = case.loop(step).simulate(case.until).coupling.worst
+        assert worst is not None
+        bars.append(worst.relative)
+    assert bars[1] < 0.7 * bars[0]
+
+
+class Counting(Block):
+    """Counts its steps: a second run would show."""
+
+    steps = 0
+
+    def step(self, time: float, size: float) -> float:
+        self.steps += 1
+        return super().step(time, size)
+
+
+def test_a_second_run_disturbs_nobody() -> None:
+    """Participants of others are never run again unasked; systems that are, are copies."""
+    other = Counting({"y": lambda t, u: np.sin(u) + 0.1 * np.sin(9.0 * t) ** 3}, ["u"])
+    lag = part(Lag, time=0.5)
+    loop = CoSimulation(
+        {"other": other, "lag": lag}, [("other.y", "lag.part.u"), ("lag.part.y", "other.u")], step=0.1
+    )
+    _ = loop.simulate(3.0).coupling
+    assert other.steps == 30
+
+    case = drawn_systems.draw(7)
+    loop = case.loop()
+    result = loop.simulate(case.until)
+    kept = dict(loop.participants)
+    assert "half the step" in result.coupling.how
+    assert loop.participants == kept
+    assert loop.result is result
+
+
+class Counter(cosim.Component):
+    """Counts, and shows a number."""
+
+    count = cosim.discrete(dtype=int)
+    x = cosim.auxiliary_state(start=0.0)
+    u = cosim.input()
+
+    @cosim.every(0.1, does="discrete")
+    def tick(count, count_next):
+        count_next[0] = count + 1
+
+    @cosim.kernel
+    def derivatives(x, u, x_dot):
+        x_dot[0] = u - x
+
+
+def test_what_is_not_judged_is_listed() -> None:
+    parts = {"ramp": part(Source, amplitude=0.0, slope=1.0), "counter": part(Counter)}
+    loop = CoSimulation(parts, [("ramp.part.y", "counter.part.u")], step=0.1)
+    report = loop.simulate(2.0, record=["*"]).coupling
+    assert report.not_judged == ["counter.part.count"]
+    assert str(report).endswith("not judged: counter.part.count")
+    assert "counter.part.x" in [each.name for each in report.signals]
+    assert report.figures()["not_judged"] == report.not_judged
+
+
+def test_what_is_constant_or_alone_has_no_error() -> None:
+    parts = {"constant": part(Source, amplitude=0.0, offset=2.0), "lag": part(Lag, start_x=2.0)}
+    report = CoSimulation(parts, [("constant.part.y", "lag.part.u")], step=0.1).simulate(2.0).coupling
+    assert report.verdict == "fine"
+    assert max(each.relative for each in report.signals) < 1e-6
+
+
+def exploding() -> CoSimulation:
+    """A circuit that is held over ten of its time constants."""
+    matrices = [[[0.0]], [[1.0]], [[1.0]], [[0.0]]]
+    parts = {
+        "capacitor": LinearParticipant(matrices, ["i_in"], ["v"], [1.0]),
+        "coil": LinearParticipant([[[0.0]], [[-1.0]], [[1.0]], [[0.0]]], ["v_in"], ["i"], [0.0]),
+    }
+    return CoSimulation(parts, [("coil.i", "capacitor.i_in"), ("capacitor.v", "coil.v_in")], step=10.0)
+
+
+def test_what_is_required_is_an_error_when_it_is_not_so() -> None:
+    coarse = drawn_systems.Drawn(
+        "chain", {"s": (Source, {"slope": 1.0}), "i": (Integrator, {})}, [("s.y", "i.u")], 2.0, 0.2
+    )
+    result = coarse.loop().simulate(2.0)
+    result.require("known")
+    with pytest.raises(CouplingError, match=r"required to be fine, and is not \(smaller step\)"):
+        result.require("fine")
+    coarse.loop(0.001).simulate(2.0).require("fine")
+    with pytest.raises(CouplingError, match="unstable"):
+        exploding().simulate(700.0).require("known")
+    with pytest.raises(cosim.CosimError, match="'good' is no verdict, needs 'fine' or 'known'"):
+        result.require("good")
+
+
+SCENARIO = """
+connections = ["left.force -> right.f", "right.x -> left.x_other", "right.v -> left.v_other"]
+[participants.left]
+fmu = "mass.fmu"
+[participants.left.parameters]
+kc = {stiffness}
+[participants.right]
+fmu = "mass.fmu"
+[participants.right.parameters]
+k = 5.0
+[master]
+algorithm = "jacobi"
+step = {step}
+until = {until}
+"""
+
+
+@pytest.fixture
+def run(
+    make_fmu: Callable[..., Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> Callable[..., tuple[int, str, str]]:
+    """Write a scenario and run it: exit status, standard output, standard error."""
+    (tmp_path / "mass.fmu").write_bytes(make_fmu("mass").read_bytes())
+
+    def run(
+        *words: str, stiffness: float = 2.0, step: float = 0.02, until: float = 1.0
+    ) -> tuple[int, str, str]:
+        text = SCENARIO.format(stiffness=stiffness, step=step, until=until)
+        (tmp_path / "loop.toml").write_text(text)
+        status = main(["cosimulate", str(tmp_path / "loop.toml"), "-o", str(tmp_path / "r.csv"), *words])
+        return status, *capsys.readouterr()
+
+    return run
+
+
+EXPLODES = {"stiffness": 1e6, "step": 0.1, "until": 3.0}
+
+
+def test_a_coupling_that_explodes_fails_with_its_results(run: Callable[..., Any], tmp_path: Path) -> None:
+    status, said, _ = run(**EXPLODES)
+    assert "coupling unstable: " in said
+    assert status == 1
+    assert len((tmp_path / "r.csv").read_text().splitlines()) == 32
+    status, said, complaint = run("-q", **EXPLODES)
+    assert (status, said) == (1, "")
+    assert "coupling unstable: " in complaint
+
+
+def test_require_on_the_command_line(run: Callable[..., Any], tmp_path: Path) -> None:
+    coarse: dict[str, float] = {"step": 0.1, "until": 4.0}
+    assert run("--require", "fine", step=0.0005)[0] == 0
+    assert run(**coarse)[0] == 0
+    status, _, complaint = run("--require", "fine", **coarse)
+    assert status == 1
+    assert complaint.startswith("the coupling is required to be fine, and is not (")
+    assert (tmp_path / "r.csv").exists()
+    assert main(["cosimulate", "x.toml", "--require", "good"]) == 2
+
+
+def test_quiet_says_a_bad_verdict_alone(run: Callable[..., Any]) -> None:
+    assert run("-q", step=0.0005) == (0, "", "")
+    status, said, complaint = run("-q", step=0.1, until=4.0)
+    assert (status, said) == (0, "")
+    assert "coupling error" in complaint
+
+
+def test_the_verdict_stands_at_the_top_of_json(run: Callable[..., Any]) -> None:
+    _, said, _ = run("--json", step=0.0005)
+    document = json.loads(said)
+    assert list(document)[:4] == ["cosim", "command", "status", "verdict"]
+    assert document["verdict"] == "fine"
+    assert document["result"]["coupling"]["signals"]
