@@ -28,7 +28,8 @@ class OptimizeCommand(cosim.Command):
             "of a model; each run is one of the 20",
         ),
         (
-            'cosim optimize loop.toml --vary "controller.gain=1..50" --minimize "max(plant.x)" -o tried.csv',
+            'cosim optimize loop.toml --vary "right.cart.mass=1 kg..3 kg" --maximize "max(right.cart.x)" '
+            "--runs 6 -o tried.csv",
             "of a scenario; all points that were tried are in a table",
         ),
     )
