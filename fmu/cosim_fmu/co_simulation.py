@@ -386,6 +386,7 @@ class CoSimulation(Coupling, ClosedAttributes):
         stream: ResultStream | None = None,
         time_limit: float | None = None,
         checkpoint: cosim.Checkpoint | str | PathLike[str] | None = None,
+        keep: Callable[[CoSimulationResult], object] | None = None,
         interval: float | str | None = None,
     ) -> CoSimulationResult:
         """Instantiate, run to `until` and close everything, whatever happens.
@@ -418,6 +419,9 @@ class CoSimulation(Coupling, ClosedAttributes):
         checkpoint : Checkpoint or path_like, optional
             Gets the whole co-simulation from time to time, results so far included. Participants that cannot
             serialize their state are named before the first step.
+        keep : callable, optional
+            Gets the result when all steps are taken, or one has failed, and no participant has been freed: an
+            FMU that crashes at its end then takes nothing with it.
         interval : float or str, optional
             Between two communication points that the result shows, s: a multiple of the step; every point
             unless given. Events and the end are shown in any case.
@@ -437,6 +441,7 @@ class CoSimulation(Coupling, ClosedAttributes):
             KeyboardInterrupt of a run that was interrupted).
         """
         check_callable(progress, "progress", "the time, s")
+        check_callable(keep, "keep", "the result")
         check_callable(observe, "observe", "the time, s, and what is recorded, by path")
         if checkpoint is not None and not isinstance(checkpoint, cosim.Checkpoint):
             checkpoint = cosim.Checkpoint(checkpoint)
@@ -454,6 +459,7 @@ class CoSimulation(Coupling, ClosedAttributes):
                 real_time_rate=real_time_rate,
                 stream=stream,
                 checkpoint=checkpoint,
+                keep=keep,
             )
 
     def _simulate(

@@ -7,7 +7,7 @@ asks with ``isinstance``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -286,6 +286,9 @@ class NativeCalls:
         Called with "save" or "restore" and a status that is not OK: raises what that means.
     leave : callable, optional
         Called when the functions are not used after all.
+    names : mapping of str to str
+        What these functions are called, by attribute: ``{"step": "fmi2DoStep"}``; for words about a process
+        that one of them has ended.
     """
 
     instance: int
@@ -309,6 +312,7 @@ class NativeCalls:
     always_remembered: bool = False
     after_state: Callable[[str, int], None] | None = None
     leave: Callable[[], None] | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 @runtime_checkable

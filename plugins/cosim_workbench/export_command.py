@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import nullcontext
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -23,6 +26,10 @@ NATIVE = {
     "platforms": ("A,B", "linux64, aarch64-linux, win64, darwin64, or all (this machine's)"),
     "fmi": ("VERSION", "2 or 3 (2)"),
     "kind": ("A,B", "cs (Co-Simulation), me (Model Exchange) (both)"),
+}
+SHAPES = {
+    "naming": ("KIND", "structured (strut.x[4]) or flat (strut_x_4), for tools that make buses"),
+    "names": ("A=B,C=D", "other names for variables"),
 }
 
 
@@ -45,6 +52,11 @@ class ExportCommand(cosim.Command):
         for name, text in SELECTIONS.items():
             parser.add_argument(f"--{name}", metavar="A,B", help=f"paths or patterns: {text}")
         parser.add_argument("--all", action="store_true", help="everything, in place of what the model names")
+        parser.add_argument(
+            "--no-defaults", action="store_true", help="leave out parameters that keep their default"
+        )
+        for name, (metavar, text) in SHAPES.items():
+            parser.add_argument(f"--{name}", metavar=metavar, help=text)
         parser.add_argument("--step", metavar="TIME", help='proposed step in s, or with a unit: "1 ms"')
         parser.add_argument(
             "--libpython",
@@ -60,6 +72,16 @@ class ExportCommand(cosim.Command):
         form.add_argument("--python", action="store_true", help="an FMU that runs in a Python interpreter")
         for name, (metavar, text) in NATIVE.items():
             parser.add_argument(f"--{name}", metavar=metavar, help=f"of a native FMU: {text}")
+        parser.add_argument(
+            "--scalars",
+            action="store_true",
+            help="of a native FMU for FMI 3: elements of vectors as variables",
+        )
+        parser.add_argument(
+            "--no-clocks",
+            action="store_true",
+            help="of a native FMU for FMI 3: no output clocks of periodic events",
+        )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
     def run(self, arguments: argparse.Namespace) -> int:
@@ -74,14 +96,16 @@ class ExportCommand(cosim.Command):
         check_folder(target)
         options = self._options(arguments)
         model = cosim.Model.from_file(arguments.model)
-        with nullcontext() if arguments.quiet else compile_notice():
+        with _no_warnings(), nullcontext() if arguments.quiet else compile_notice():
             model.build()  # the exporter builds a copy, whose faults would have no lines
             exporter = model.exporter(options.pop("native"))
             written = exporter.export(model, target, **options)
-        self.report(model=model.name, fmu=written, exporter=exporter.summary)
+        self.report(model=model.name, fmu=written, exporter=exporter.summary, warnings=[*exporter.warnings])
         if not arguments.quiet:
             print(f"{model.name} → {written}")
             print(exporter.summary)
+            for text in exporter.warnings:
+                print(f"warning: {text}", file=sys.stderr)
         return 0
 
     def _export_file(self, exporter: FileExporter, arguments: argparse.Namespace) -> int:
@@ -106,6 +130,9 @@ class ExportCommand(cosim.Command):
             name: _listed(text) for name in SELECTIONS if (text := getattr(arguments, name)) is not None
         }
         options |= {"all": True} if arguments.all else {}
+        options |= {"defaults": False} if arguments.no_defaults else {}
+        options |= {"naming": arguments.naming} if arguments.naming is not None else {}
+        options |= {"names": _pairs(arguments.names)} if arguments.names is not None else {}
         if arguments.step is not None:
             options["step_size"] = positive(arguments.step, "s", "--step")
         if arguments.libpython is not None:
@@ -115,15 +142,40 @@ class ExportCommand(cosim.Command):
     @staticmethod
     def _native(arguments: argparse.Namespace) -> dict[str, Any]:
         typed = {name: getattr(arguments, name) for name in NATIVE if getattr(arguments, name) is not None}
+        typed |= {"scalars": True} if arguments.scalars else {}
+        typed |= {"clocks": False} if arguments.no_clocks else {}
         wants_python = arguments.python or arguments.libpython is not None
         if typed and wants_python:
-            raise cosim.CosimError(f"--{next(iter(typed))} is for native FMUs, not for those that run Python")
+            given = next(iter(typed)).replace("clocks", "no-clocks")
+            raise cosim.CosimError(f"--{given} is for native FMUs, not for those that run Python")
         if arguments.native and arguments.libpython is not None:
             raise cosim.CosimError("--libpython: a native FMU needs no Python, so it takes none along")
-        lists = {name: _listed(text) for name, text in typed.items() if name != "fmi"}
         native = False if wants_python else True if arguments.native or typed else None
+        texts = {name: text for name, text in typed.items() if isinstance(text, str) and name != "fmi"}
+        lists = {name: _listed(text) for name, text in texts.items()}
         return {"native": native, **typed, **lists}
 
 
 def _listed(text: str) -> list[str]:
     return [item.strip() for item in text.split(",") if item.strip()]
+
+
+@contextmanager
+def _no_warnings() -> Iterator[None]:
+    """Those of exporters are printed, not logged."""
+    log = logging.getLogger("cosim.export")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """``felt=sensed,osc.force=push``: new names by old ones."""
+    pairs = [item.partition("=") for item in _listed(text)]
+    wrong = [old for old, sign, new in pairs if not (old.strip() and sign and new.strip())]
+    if wrong:
+        raise cosim.CosimError(f"--names: {wrong[0]!r} has no other name, write OLD=NEW,OLD=NEW")
+    return {old.strip(): new.strip() for old, _, new in pairs}

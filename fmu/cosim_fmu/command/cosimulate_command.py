@@ -8,19 +8,21 @@ import logging
 import math
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import cosim
-from cosim.kit import file_digest, result_sink, uninterrupted
+from cosim.kit import black_box, file_digest, result_sink, uninterrupted
 from cosim_fmi.binding.exit_guard import last_words
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.command.progress_bar import ProgressBar
+from cosim_fmu.command.run_recovery import SAVED, RunRecovery
 from cosim_fmu.command.saved_rows import SavedRows
 from cosim_fmu.scenario.scenario import Scenario
 from cosim_master.coupling.feedthrough import direct_inputs
 from cosim_master.coupling.file_paths import file_paths
+from cosim_master.participants.isolation import Isolation, places_of_fmus
 from cosim_master.results.co_simulation_result import CoSimulationResult
 from cosim_master.results.coupling_report import CouplingReport
 from cosim_workbench.reports import reported_result
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("cosim.master")
 
 PARQUET = ".parquet"
+MOST_NAMES = 8
+"""In a line of the summary."""
 PICTURE = "workbench.plot"
 
 
@@ -97,6 +101,19 @@ class CosimulateCommand(cosim.Command):
             "--checkpoint-every", metavar="TIME", default="30 s", help="in wall-clock time (30 s)"
         )
         parser.add_argument("--resume", type=Path, metavar="FILE", help="go on from a checkpoint")
+        place = parser.add_mutually_exclusive_group()
+        place.add_argument(
+            "--isolate",
+            nargs="?",
+            const="*",
+            metavar="NAMES",
+            help='FMUs in processes of their own: all, or "plant,wheel_*"',
+        )
+        place.add_argument(
+            "--in-process",
+            action="store_true",
+            help="all in this very process, for debuggers: what an FMU ends, it ends",
+        )
         parser.add_argument(
             "--accept-changed",
             action="append",
@@ -105,6 +122,10 @@ class CosimulateCommand(cosim.Command):
         )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
+    def runs_code_of_others(self, arguments: argparse.Namespace) -> bool:
+        """FMUs, unless they are wanted in this process."""
+        return not arguments.in_process
+
     def run(self, arguments: argparse.Namespace) -> int:
         """Read, check, run, write; results so far are kept when a participant fails."""
         # FMUs of ours tell Python's logging too where a fault was; here the error says what it was
@@ -112,6 +133,7 @@ class CosimulateCommand(cosim.Command):
         try:
             scenario = _open(arguments)
             loop = scenario.couple(CoSimulation)
+            scenario.isolation.check(loop.participants)
             log.info("coupled %s: %s", arguments.scenario, ", ".join(loop.descriptions))
             loop.settle_order()
             log.info("ordered: %s", ", ".join(loop.order))
@@ -122,6 +144,7 @@ class CosimulateCommand(cosim.Command):
                 print(line, file=sys.stderr)
         self.report(
             participants={name: description.kind for name, description in loop.descriptions.items()},
+            **places_of_fmus(loop.participants),
             order=loop.order,
             python_files=dict(loop.python_files),
             warnings=[*scenario.remarks, *loop.warnings],
@@ -165,22 +188,33 @@ class CosimulateCommand(cosim.Command):
                 self.report(results=target, **reported_result(loop.result))
                 print(f"results up to t = {loop.result.time[-1]:.9g} s → {target}", file=sys.stderr)
 
+        def keep(result: CoSimulationResult) -> None:
+            """Before an FMU is freed, which may end this process."""
+            if result.unfinished:
+                return  # said, and saved, below
+            _ = result.coupling  # into the statistics, which files of results keep
+            if saved is not None:
+                with uninterrupted():
+                    saved.write(result)
+            if black_box.box is not None:
+                black_box.box.note(SAVED, True)
+
         log.info("running to t = %g s", until)
         saved = None if streams else SavedRows(loop, sink, target)
+        if black_box.box is not None:
+            black_box.box.note("recovery", RunRecovery(sink, target, loop.start))
         try:
             with last_words(save):
                 settings = {
                     "real_time_rate": arguments.real_time,
                     "stream": stream,
                     "checkpoint": checkpoint,
+                    "keep": keep,
                 }
                 result = _simulate(loop, until, settings, saved, quiet=arguments.quiet)
         except (cosim.SimulationError, KeyboardInterrupt):
             save()
             raise
-        _ = result.coupling  # into the statistics, which files of results keep
-        if saved is not None:
-            saved.write(result)
         if arguments.verify:
             loop.verify(result, until)
         if arguments.coupling is not None:
@@ -190,7 +224,7 @@ class CosimulateCommand(cosim.Command):
             for text in result.warnings:
                 if text not in loop.warnings:  # said before the run
                     print(f"warning: {text}", file=sys.stderr)
-            print(summary(result, target))
+            print(summary(result, target, loop.participants))
         if arguments.plot is not None:
             result.statistics.setdefault("model", _name_of(arguments.scenario))  # the title
             result.plot(path=arguments.plot)
@@ -251,13 +285,14 @@ def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
 
     given = {name: getattr(arguments, name) for name in ("step", "algorithm")}
     given = {name: value for name, value in given.items() if value is not None}
+    isolation = Isolation.of(arguments.isolate, arguments.in_process)
     if SspRun.fits(arguments.scenario):
         given |= {} if arguments.inputs is None else {"inputs": arguments.inputs}
-        return SspRun(arguments.scenario, arguments.variant, given)
+        return SspRun(arguments.scenario, arguments.variant, given, isolation)
     if given:
         options = ", ".join(f"--{name}" for name in given)
         raise cosim.CosimError(f"{arguments.scenario}: {options}: for an SSP; write it into the scenario")
-    scenario = Scenario.read(arguments.scenario, arguments.variant)
+    scenario = Scenario.read(arguments.scenario, arguments.variant, isolation)
     if arguments.inputs is not None:
         scenario.feed(arguments.inputs)
     return scenario
@@ -279,8 +314,10 @@ def header(loop: CoSimulation) -> str:
     return "\n".join([*lines, f"{'order':<{widths[0]}}  {_order(loop)}"])
 
 
-def summary(result: CoSimulationResult, target: Path) -> str:
-    """What came of it."""
+def summary(
+    result: CoSimulationResult, target: Path, participants: Mapping[str, cosim.Participant] = {}
+) -> str:
+    """What came of it, and where code of FMUs ran."""
     figures = result.statistics
     counts = [(figures["steps"], "step"), (figures["events"], "event")]
     said = [f"{count:,}".replace(",", " ") + f" {word}{'s' * (count != 1)}" for count, word in counts]
@@ -299,7 +336,16 @@ def summary(result: CoSimulationResult, target: Path) -> str:
     trust = [text] if (text := str(result.coupling)) else []
     files = figures["python_files"]
     code = [f"ran the Python code of {', '.join(dict.fromkeys(files.values()))} ({', '.join(files)})"]
-    return "\n".join([*message, line, *trust, *(code if files else []), f"results → {target}"])
+    places = places_of_fmus(participants)
+    ran = {"inside the process of the run": places["inside"], "each in its own process": places["isolated"]}
+    where = [f"FMUs {place}: {shortened(names)}" for place, names in ran.items() if names]
+    return "\n".join([*message, line, *trust, *(code if files else []), *where, f"results → {target}"])
+
+
+def shortened(names: Sequence[str]) -> str:
+    """Names, the first ones where there are many."""
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _order(loop: CoSimulation) -> str:

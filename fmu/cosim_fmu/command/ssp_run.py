@@ -9,6 +9,7 @@ from typing import Any, TypeVar
 
 import cosim
 from cosim_master.coupling.coupling import Coupling
+from cosim_master.participants.isolation import AS_SAID, Isolation
 from cosim_ssp.couple import couple_ssp
 from cosim_ssp.package import is_ssp
 
@@ -27,6 +28,8 @@ class SspRun:
         Of the package.
     options : dict of str to object
         For `CoSimulation.from_ssp`: ``step``, ``algorithm``, ``inputs``.
+    isolation : Isolation
+        Which FMUs run in processes of their own.
     until : float
         s; known when it is coupled.
     findings : list of Problem
@@ -36,6 +39,7 @@ class SspRun:
     path: Path
     variant: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
+    isolation: Isolation = AS_SAID
     until: float = 0.0
     findings: list[cosim.Problem] = field(default_factory=list)
     file: Path | None = None
@@ -53,7 +57,7 @@ class SspRun:
         ModelError
             Every fault, with file and line.
         """
-        loop = couple_ssp(make, self.path, self.variant, **self.options)
+        loop = couple_ssp(make, self.path, self.variant, isolation=self.isolation, **self.options)
         self.findings = list(loop.findings)
         self.until = loop.start if loop.until is None else loop.until
         return loop

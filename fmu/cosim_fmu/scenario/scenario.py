@@ -22,6 +22,7 @@ from cosim_master.coupling.default_experiment import only_experiment, step_of
 from cosim_master.coupling.file_paths import file_paths
 from cosim_master.coupling.run_options import INSIDE, RunOptions
 from cosim_master.coupling.wiring_problem import WiringProblem, either, problem
+from cosim_master.participants.isolation import AS_SAID, Isolation
 from cosim_master.recording.recorder import Recorder
 from cosim_toml.toml_file import TomlFile
 from cosim_toml.toml_lines import KeyPath
@@ -84,6 +85,8 @@ class Scenario(ClosedAttributes):
         Each so many communication points one is recorded.
     file : Path or None
         For the results.
+    isolation : Isolation
+        What the command line says about processes of their own.
     """
 
     source: TomlFile
@@ -109,11 +112,12 @@ class Scenario(ClosedAttributes):
     interval: float | None = None
     decimation: int = 1
     file: Path | None = None
+    isolation: Isolation = AS_SAID
     _problems: list[WiringProblem] = field(default_factory=list)
     _outer: set[str] = field(default_factory=set)
 
     @classmethod
-    def read(cls, path: str | Path, variant: str | None = None) -> Scenario:
+    def read(cls, path: str | Path, variant: str | None = None, isolation: Isolation = AS_SAID) -> Scenario:
         """Read a file; what is wrong with its contents is reported by `couple`, together with the wiring.
 
         Parameters
@@ -121,13 +125,15 @@ class Scenario(ClosedAttributes):
         path : path
         variant : str, optional
             Name of a table of ``[variants]``, which is laid over the others.
+        isolation : Isolation
+            As the attribute.
 
         Raises
         ------
         ModelError
             It cannot be read, is no TOML, or is a model.
         """
-        scenario = cls(TomlFile.read(Path(path)))
+        scenario = cls(TomlFile.read(Path(path)), isolation=isolation)
         tables = scenario.source.data
         if "participants" not in tables and {"model", "bodies", "elements", "components"} & set(tables):
             raise cosim.ModelError.of(str(path), "is a model, no scenario: run it with `cosim run`")
@@ -269,7 +275,7 @@ class Scenario(ClosedAttributes):
             if not isinstance(entry, Mapping):
                 self._say(("participants", name), f"is {entry!r}, needs a table: [participants.{name}]")
                 continue
-            made = make_participant(self.source.path.parent, name, entry, self._say)
+            made = make_participant(self.source.path.parent, name, entry, self._say, self.isolation)
             if made is not None:
                 self.participants[name] = made
                 if (file := python_file(self.source.path.parent, entry)) is not None:

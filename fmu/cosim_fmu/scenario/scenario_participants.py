@@ -8,6 +8,7 @@ from typing import Any
 
 import cosim
 from cosim_master.abilities import LOG_LEVELS, KeepsLog
+from cosim_master.participants.isolation import AS_SAID, Isolation
 from cosim_master.participants.open_fmu import open_fmu
 from cosim_master.participants.process_participant import ProcessParticipant
 from cosim_master.participants.python_participant import python_participant, python_reference
@@ -41,7 +42,9 @@ def python_file(folder: Path, entry: Mapping[str, Any]) -> Path | None:
     return None if found is None else found[0]
 
 
-def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say) -> cosim.Participant | None:
+def make_participant(
+    folder: Path, name: str, entry: Mapping[str, Any], say: Say, isolation: Isolation = AS_SAID
+) -> cosim.Participant | None:
     """The participant of one table ``[participants.NAME]``.
 
     Parameters
@@ -57,6 +60,8 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
         process of its own, and with ``timeout`` a call that takes longer (s) ends that.
     say : callable
         Takes the key and the text of a problem.
+    isolation : Isolation
+        What the command line says about processes of their own.
 
     Returns
     -------
@@ -91,6 +96,7 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
     timeout = entry.get("timeout")
     if timeout is not None and not process:
         say((*here, "timeout"), "needs process = true: a call in this process cannot be ended from outside")
+    process = isolation.applies(name, process) if kind == "fmu" or process else False
     try:
         timeout = cosim.parse_quantity(timeout, "s") if isinstance(timeout, str) else timeout
         make, arguments = _recipe(folder, name, kind, what)

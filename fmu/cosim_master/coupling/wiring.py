@@ -117,6 +117,10 @@ def check_starts(
         description = descriptions[participant]
         variable = description.variables[name]
         items = dict(description.enumerations.get(name, ()))
+        if items and isinstance(value, str) and value not in items:
+            text = f"{path} is {value!r}, needs one of {', '.join(map(repr, items))}"
+            problems.append(problem(key, text))
+            continue
         value = items.get(value, value) if isinstance(value, str) else value
         settable = description.settable
         if not (variable.causality in ("parameter", "input") if settable is None else name in settable):
@@ -366,6 +370,10 @@ def _start_value(variable: ParticipantVariable, value: Any) -> Any:
         if not math.isfinite(value):
             raise ValueError(f"is {value}, needs a finite number [{variable.unit}]")
         return float(value)
+    if variable.type in ("integer", "boolean") and isinstance(value, Real) and not isinstance(value, bool):
+        is_whole = math.isfinite(value) and value == math.floor(value)
+        if is_whole and (variable.type == "integer" or value in (0, 1)):
+            value = int(float(value)) if variable.type == "integer" else bool(value)
     accepted, make = ACCEPTED[variable.type]
     if not isinstance(value, accepted) or (variable.type == "integer" and isinstance(value, bool)):
         raise ValueError(f"is {value!r}, needs a value of type {variable.type}")

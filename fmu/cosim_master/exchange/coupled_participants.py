@@ -19,7 +19,7 @@ from cosim_master.coupling.co_simulation_error import CoSimulationError
 from cosim_master.coupling.communication_points import CommunicationPoints
 from cosim_master.coupling.drive import Drive
 from cosim_master.coupling.feedthrough import passes_through
-from cosim_master.coupling.link import Link
+from cosim_master.coupling.link import Link, links_from, links_into
 from cosim_master.coupling.step_discarded import StepDiscarded, StepDiscardedError
 from cosim_master.coupling.stop_requested import StopRequested
 from cosim_master.exchange.interface_derivatives import interface_derivatives
@@ -196,7 +196,10 @@ class CoupledParticipants:
             for name, p in ticking.items()
             if self._feeds[name] and isinstance(p, WaitsForInputs) and p.ticks_follow_inputs
         ]
-        self.rereads_inputs = {name: passes_through(descriptions[name], name, links) for name in participants}
+        into, out_of = links_into(links), links_from(links)
+        self.rereads_inputs = {
+            name: passes_through(descriptions[name], into[name], out_of[name]) for name in participants
+        }
         self._followers = {name: descriptions[name].follows_slopes for name in participants}
         held = {
             link.start for name in participants if not self._followers[name] for *_, link in self._feeds[name]

@@ -333,8 +333,18 @@ class FmuParticipant(InstanceParticipant):
             same_size=not interface.description.variable_step,
             keep=self._native,
             set_slopes=library.address("SetRealInputDerivatives") if takes_slopes else 0,
+            names=self._names_of_calls(),
             **self._state_calls(),
         )
+
+    def _names_of_calls(self) -> dict[str, str]:
+        """What the functions of `NativeCalls` are called in the standard."""
+        instance, states = self._instance, self._instance.state_functions
+        names = {"set": f"Set{instance.real}", "step": "DoStep", "get": f"Get{instance.real}"}
+        names["set_slopes"] = "SetRealInputDerivatives"
+        known = {"save": "get", "restore": "set", "free": "free"}
+        names |= {name: states[kind] for name, kind in known.items() if kind in states}
+        return {name: instance.name_of(function) for name, function in names.items()}
 
     def _state_calls(self) -> dict[str, Any]:
         """What compiled code needs to go back to a state, for `NativeCalls`."""

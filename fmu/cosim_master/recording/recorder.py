@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import Finding, ParticipantDescription, ResultStream, matches, missing_value
+from cosim.kit import Finding, ParticipantDescription, ResultStream, black_box, matches, missing_value
 from cosim_master.coupling.derived_signal import DerivedSignal
 from cosim_master.coupling.drive import Drive
 from cosim_master.coupling.link import Link
@@ -24,6 +25,13 @@ VALUES = 2**17
 """In a piece that is passed on to a stream: 1 MB."""
 CHARACTERS = 2**22
 """Of text in a piece."""
+STATE = frozenset(
+    (
+        *("_stream", "_base", "_pending", "_has_begun", "_most_characters", "_first", "_missing", "_inner"),
+        *("_courses", "_count", "_rows", "_tables", "_text_numbers"),
+    )
+)
+"""What changes while a run is recorded."""
 
 
 class Recorder:
@@ -80,6 +88,7 @@ class Recorder:
         self._stream, self._base, self._pending = stream, 0, 0
         self._has_begun = False
         self.unfinished: Callable[[], None] | None = None
+        self._box: black_box.BlackBox | None = None
         self._most_characters = CHARACTERS
         self._first: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self._names = list(descriptions)
@@ -135,6 +144,11 @@ class Recorder:
         """Participants of which nothing is recorded unless something is named, in sentences."""
         return self._remarks
 
+    @property
+    def streams(self) -> bool:
+        """Whether rows are passed on while the run goes on."""
+        return self._stream is not None
+
     def reads(self, links: Sequence[Link]) -> dict[str, list[str]]:
         """What has to be read of each participant: the connected outputs and the recorded variables."""
         wanted = [*(link.start for link in links), *(port for port in self.ports if port not in self._held)]
@@ -159,14 +173,61 @@ class Recorder:
                 self._columns[name][variable] = len(self.sources)
             self.sources.append((name, place, held))
 
+    def keep_in(self, box: black_box.BlackBox) -> None:
+        """Write every entry into a black box from now on, after what the recorder is now (`replay`)."""
+        kept = copy.copy(self)
+        kept.unfinished = None
+        box.note("recorder", kept)
+        self._box = box
+
+    def replay(self, entries: Iterable[Any]) -> dict[float, str]:
+        """Record what stands in a black box; the texts of numbers in rows that have not been recorded."""
+        texts: dict[float, str] = {}
+        for kind, given, news in entries:
+            self._text_numbers.take(news)
+            if kind == "value":
+                texts[given[0]] = given[1]
+            elif kind == "state":
+                vars(self).update(given)
+            elif kind == "row":
+                time, row, course = given
+                if course is not None:
+                    self._courses[self._count] = course
+                self._count += 1
+                self._rows.append((time, row))
+            elif kind == "table":
+                self._gather()
+                self._count += given[0].size
+                self._tables.append(given)
+            elif kind == "inside":
+                self._inner += [InnerRow(*point) for point in given]
+            else:
+                self.drop_last()
+        return texts
+
+    def _write(self, kind: str, given: Any = None) -> None:
+        if self._box is not None:
+            self._box.write((kind, given, self._text_numbers.news()))
+
+    def _write_state(self) -> None:
+        """Rows have been passed on: what is kept stands for all entries before."""
+        if self._box is not None:
+            if not self._texts:  # of which some stand in entries alone
+                self._box.clear_rows()
+            state = {name: value for name, value in vars(self).items() if name in STATE}
+            self._box.write(("state", state, {}))
+
     def inside(self, found: Sequence[InnerValues]) -> None:
         """Keep what happened since the last communication point; before the next one is recorded."""
+        known = len(self._inner)
         for name, point, inputs in found:
             columns = self._columns[name]
             given = zip(point.names, point.values, strict=True)
             values = {columns[n]: self._number(columns[n], value) for n, value in given if n in columns}
             values.update({c: self._number(c, inputs[place]) for place, c in self._input_columns[name]})
             self._inner.append(InnerRow(self._count - 1, self._names.index(name), float(point.time), values))
+        if len(self._inner) > known:
+            self._write("inside", [tuple(point) for point in self._inner[known:]])
 
     def record(
         self,
@@ -177,14 +238,16 @@ class Recorder:
     ) -> None:
         """Keep the present values; with `drives` also how the inputs came there, where that may be needed."""
         self._pass_on()
+        course = None
         if drives and self._inner and self._inner[-1].after >= self._count - 2:
-            self._courses[self._count] = self._course(drives)
+            course = self._courses[self._count] = self._course(drives)
         self._count += 1
         row = [(held if is_held else board)[name][place] for name, place, is_held in self.sources]
         for column in self._texts:
             row[column] = self._text_numbers.of(row[column])
         self._rows.append((time, row))
         self._pending += 1
+        self._write("row", (time, row, course))
 
     def extend(
         self,
@@ -211,6 +274,7 @@ class Recorder:
         self._count += times.size
         self._pending += times.size
         self._tables.append((times, values))
+        self._write("table", (times, values))
 
     def shows_the_same(self, names: Container[str]) -> bool:
         """Whether what these participants show in the last row is what they showed last before it."""
@@ -232,6 +296,7 @@ class Recorder:
         self._courses.pop(self._count, None)
         begun = next((float(t[-1]) for t, _ in reversed(self._tables) if t.size), -math.inf)
         self._inner = [p for p in self._inner if p.after < self._count - 1 or p.time <= begun]
+        self._write("drop")
 
     def latest(self) -> dict[str, Any]:
         """The last recorded values by path: numbers, booleans and texts."""
@@ -287,6 +352,7 @@ class Recorder:
         self._courses = {row: InputCourse(*course) for row, course in memory["courses"].items()}
         self._count = memory["count"]
         self._text_numbers.put_back(memory["texts"])
+        self._write_state()
 
     def _pass_on(self) -> None:
         """Give rows to the stream when there are enough and others follow.
@@ -309,6 +375,7 @@ class Recorder:
         self._courses = {row: course for row, course in self._courses.items() if row > self._base}
         self._tables, self._pending = [(times[-1:], table[-1:])], 0
         self._forget_texts()
+        self._write_state()
 
     def _forget_texts(self) -> None:
         """Those that are in none of the rows that are kept."""

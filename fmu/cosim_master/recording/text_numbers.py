@@ -52,7 +52,7 @@ class TextNumbers:
     def __init__(self) -> None:
         self._numbers: dict[str, float] = {}
         self._texts: dict[float, str] = {}
-        self._next, self.characters = 0.0, 0
+        self._next, self._told, self.characters = 0.0, 0.0, 0
 
     def of(self, value: str | bytes) -> float:
         """The number of a text, or of the text of binary data."""
@@ -77,6 +77,17 @@ class TextNumbers:
         self._numbers = {text: number for text, number in self._numbers.items() if number in wanted}
         self._texts = {number: text for number, text in self._texts.items() if number in wanted}
         self.characters = sum(map(len, self._texts.values()))
+
+    def news(self) -> dict[str, float]:
+        """Texts that have come since this was asked last, with their numbers."""
+        count, self._told = int(self._next - self._told), self._next
+        return dict([*self._numbers.items()][-count:]) if count else {}
+
+    def take(self, news: Mapping[str, float]) -> None:
+        """Texts with the numbers that another one has given them."""
+        for text, number in news.items():
+            self._next = number
+            self.of(text)
 
     def memory(self) -> dict[str, Any]:
         """All texts that are kept, for `put_back`."""

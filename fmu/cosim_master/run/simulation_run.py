@@ -10,7 +10,7 @@ from time import perf_counter
 from typing import Any
 
 import cosim
-from cosim.kit import ResultStream, interrupt_between_steps
+from cosim.kit import ResultStream, black_box, interrupt_between_steps
 from cosim_fmi.binding.exit_guard import last_words
 from cosim_fmi.instances.same_folder import same_folder
 from cosim_master.coupling.communication_points import CommunicationPoints
@@ -56,7 +56,7 @@ class SimulationRun:
         Participants whose file may be another one than before.
     options : RunOptions
         What is recorded.
-    progress, observe, real_time_rate, stream, checkpoint
+    progress, observe, real_time_rate, stream, checkpoint, keep
         As for `CoSimulation.simulate`.
     warnings : sequence of str
         What is known before the run.
@@ -86,12 +86,14 @@ class SimulationRun:
         checkpoint: cosim.Checkpoint | None,
         warnings: Sequence[str],
         keep_result: Callable[[cosim.Result], None],
+        keep: Callable[[CoSimulationResult], object] | None = None,
     ) -> None:
         assert loop.algorithm is not None
         self.loop, self.algorithm, self._keep_result = loop, loop.algorithm, keep_result
         self._points, self._limit = points, limit
         self._progress, self._observe, self._inside, self._stream = progress, observe, options.inside, stream
         self._checkpoint, self._going_on, self._wait = checkpoint, going_on, 0.0
+        self._keep = keep
         if checkpoint is not None or going_on is not None:
             check_serializes(loop.descriptions, stream)
         every = options.every(loop.step)
@@ -142,7 +144,11 @@ class SimulationRun:
         """
         if self._stream is not None:
             raise cosim.CosimError("there is no run whose rows are kept here")
-        return self.recorder.result(ends=False, events=[], statistics=vars(self.statistics), message=why)
+        return self._result_so_far(why)
+
+    def _result_so_far(self, why: str) -> CoSimulationResult:
+        figures = vars(self.statistics)
+        return self.recorder.result(ends=False, events=[], statistics=figures, message=why, unfinished=why)
 
     def snapshot(self) -> Snapshot:
         """The whole co-simulation at the communication point that it has reached.
@@ -162,15 +168,22 @@ class SimulationRun:
 
     def result(self) -> CoSimulationResult:
         """Run; the result, which a failure carries as `result`."""
-        message, begun = "interrupted", perf_counter()
-        failure: BaseException | None = None
+        message, begun = "", perf_counter()
+        found: CoSimulationResult | None = None
         statistics = self.statistics
 
         def keep(why: str) -> None:
             """The process is about to be ended: what has been recorded."""
-            if self.recorder.unfinished is not None:
+            if found is None and self.recorder.unfinished is not None:
                 self.recorder.unfinished()
-            self._keep_result(self.recorder.result(events=[], statistics=vars(statistics), message=why))
+            self._keep_result(found or self._result_so_far(why))
+
+        def end(kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+            """The steps are over, and no participant has been freed."""
+            nonlocal found
+            found = self._close(message, begun, error)
+            if self._keep is not None:
+                self._keep(found)
 
         try:
             with same_folder(), last_words(keep), ExitStack() as stack:
@@ -182,6 +195,7 @@ class SimulationRun:
 
                 self._take_printed = stack.enter_context(printed_in_calls(self.loop.participants))
                 self._initialize(stack)
+                stack.push(end)
                 stack.callback(self._take_printed)  # before logs are closed
                 stack.callback(lambda: self.happened.extend(events_inside(self.loop.participants)))
                 stack.enter_context(self.coupled.threads)  # last: who is at work in one is not closed
@@ -189,17 +203,17 @@ class SimulationRun:
                 message = self._take_all(check)
                 statistics.wall_time = perf_counter() - begun
                 statistics.stepping_time = perf_counter() - initialized
-        except (cosim.SimulationError, KeyboardInterrupt) as error:
-            message, failure = str(error) or message, error
+        except BaseException as error:
+            found = found or self._close(message, begun, error)
+            if isinstance(error, (cosim.SimulationError, KeyboardInterrupt)):
+                error.result = found  # type: ignore[union-attr]
             raise
-        finally:
-            found = self._close(message, begun)
-            if failure is not None:
-                failure.result = found  # type: ignore[attr-defined]
+        assert found is not None
         return found
 
-    def _close(self, message: str, begun: float) -> CoSimulationResult:
-        """The result of what has been."""
+    def _close(self, message: str, begun: float, error: BaseException | None) -> CoSimulationResult:
+        """The result of what has been, up to an error if there was one."""
+        unfinished = "" if error is None else str(error) or "interrupted"
         coupled, statistics = self.coupled, self.statistics
         if coupled.inside:
             self.recorder.inside(coupled.take_inner_values())
@@ -215,13 +229,17 @@ class SimulationRun:
         figures = dict(vars(statistics))
         if self._stream is not None and statistics.steps:  # it is closed with the statistics
             figures["coupling"] = judge().figures()
-        found = self.recorder.result(events=events, statistics=figures, message=message)
+        found = self.recorder.result(
+            events=events, statistics=figures, message=unfinished or message, unfinished=unfinished
+        )
         found.take_evidence(coupled)
         found.judged_by(judge)
         return found
 
     def _initialize(self, stack: ExitStack) -> None:
         loop, coupled = self.loop, self.coupled
+        if self._keep is not None and black_box.box is not None:
+            self.recorder.keep_in(black_box.box)
         coupled.watch(self._inside)
         times = loop.start, self._points.until
         initialize_participants(

@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim_ensembles.kit import Job, OwnProcesses, available_processors, do_in_chunks
+from cosim_ensembles.kit import Job, OwnProcesses, available_processors, run_in_chunks
 from cosim_workbench.contracts import StudySubject
 
 Vector = NDArray[np.float64]
@@ -165,7 +165,7 @@ class SubjectFitRuns:
             reasons[run] = reason
 
         with self.kept() as pool:
-            do_in_chunks(Job(self._runner, pool), count, given, take, fail, lambda: True, 1)
+            run_in_chunks(Job(self._runner, pool), count, given, take, fail, lambda: True, 1)
         return found, reasons
 
     @contextmanager

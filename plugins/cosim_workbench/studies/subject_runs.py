@@ -15,8 +15,8 @@ from cosim_ensembles.kit import (
     OwnProcesses,
     OwnThreads,
     available_processors,
-    do_in_chunks,
     named_reduction,
+    run_in_chunks,
     unit_of_reduction,
 )
 from cosim_workbench.contracts import StudySubject
@@ -126,7 +126,7 @@ class SubjectRuns:
             return progress(ended[0], count) is not False
 
         try:
-            do_in_chunks(Job(self._runner, executor), count, given, take, fail, goes_on, chunk)
+            run_in_chunks(Job(self._runner, executor), count, given, take, fail, goes_on, chunk)
         finally:
             waiting.give_on()
 
