@@ -30,6 +30,7 @@ from cosim_workbench.starts_table import StartsTable
 from cosim_workbench.studies.calibrate_command import CalibrateCommand
 from cosim_workbench.studies.dask_support import DaskSupport
 from cosim_workbench.studies.fan_chart import FanChart
+from cosim_workbench.studies.optimize_command import OptimizeCommand
 from cosim_workbench.studies.series_parts import SeriesParts
 from cosim_workbench.studies.sweep_command import SweepCommand
 from cosim_workbench.table import Table
@@ -71,3 +72,4 @@ def cosim_register(register: cosim.Register) -> None:
     register("workbench.sweep", SweepCommand)
     register("workbench.second_opinion", SecondOpinion)
     register("workbench.calibrate", CalibrateCommand)
+    register("workbench.optimize", OptimizeCommand)

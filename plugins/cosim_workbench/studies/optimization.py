@@ -1,0 +1,272 @@
+"""Optimization: parameters of a model or co-simulation at which an objective is least, or greatest."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import ExitStack
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim.kit import FixedAttributes
+from cosim_ensembles.kit import OwnProcesses
+from cosim_workbench.studies.model_runs import ModelRuns
+from cosim_workbench.studies.optimum import Optimum
+from cosim_workbench.studies.studied import studied
+from cosim_workbench.studies.subject_runs import SubjectRuns
+from cosim_workbench.studies.variation import read_variation
+
+Vector = NDArray[np.float64]
+SHARE = 0.7
+"""Of the runs that look everywhere; the rest go on from the best point."""
+POINTS = 8
+"""In a generation, for each parameter."""
+SAME = 1e-4
+"""Relative: parameters, and objectives, that differ by less are the same to the local search."""
+
+Progress = Callable[[int, int, int], Any]
+
+
+class _SpentError(Exception):
+    """All runs have been taken."""
+
+
+class Optimization(FixedAttributes):
+    """Looks everywhere in ranges by differential evolution, then from the best point on by a simplex.
+
+    Neither needs derivatives: objectives may jump, and runs may fail (they count as worst). The runs of a
+    generation go in parallel.
+
+    Parameters
+    ----------
+    model : Model, path or CoSimulation
+        As for `Study`.
+    vary : mapping of str to str or (low, high)
+        Paths of variables with their ranges: ``{"mount.stiffness[5]": "100 N/mm..300 N/mm"}``.
+    minimize, maximize : str, tuple or callable
+        One of them: an objective as for `Study`: ``"max(engine.z)"``, ``"module:function"``, a function.
+    seed : int
+        Of what is drawn.
+    **settings
+        As for `Study`: ``until``, ``threads``, ``integrator`` …
+
+    Raises
+    ------
+    ModelError
+        All faults: no such variable, no range, none or two objectives.
+
+    Examples
+    --------
+    >>> import cosim
+    >>> from cosim_workbench.studies import Optimization
+    >>> model = cosim.Model("ramp")
+    >>> ramp = model.add("signals.ramp", "ramp", height="1 m")
+    >>> found = Optimization(model, {"ramp.height": "-2..3"}, "span(ramp)", until=1.0).run(80)
+    >>> abs(found.values["ramp.height"]) < 1e-3
+    True
+    """
+
+    def __init__(
+        self,
+        model: Any,
+        vary: Mapping[str, Any],
+        minimize: Any = None,
+        *,
+        maximize: Any = None,
+        seed: int = 0,
+        **settings: Any,
+    ) -> None:
+        if (minimize is None) == (maximize is None):
+            raise cosim.ModelError.of("objective", 'needs one: minimize="max(engine.z)", or maximize=…')
+        self.sign = 1.0 if maximize is None else -1.0
+        objective = minimize if maximize is None else maximize
+        own = {key: value for key, value in settings.items() if key != "threads"}
+        self.model = studied(model, own)
+        self.given = model
+        self._runs: ModelRuns | SubjectRuns
+        if isinstance(self.model, cosim.Model):
+            self._runs = ModelRuns(self.model, [objective], False, **settings)
+        else:
+            self._runs = SubjectRuns(self.model, [objective], settings.get("threads"))
+        (self.objective,) = self._runs.objectives
+        self._seed = seed
+        self.units: dict[str, str] = {self.objective: self._runs.units.get(self.objective, "1")}
+        self.bounds: dict[str, tuple[float, float]] = {}
+        problems: list[cosim.Problem] = []
+        for path, limits in vary.items():
+            try:
+                self.units[path] = self._runs.unit(path)
+                self.bounds[path] = _range(path, limits, self.units[path])
+            except cosim.ModelError as error:
+                problems += error.problems
+            except cosim.CosimError as error:
+                problems.append(cosim.Problem("", str(error)))
+        if not vary:
+            problems.append(cosim.Problem("vary", "needs a variable at least, with its range"))
+        if problems:
+            raise cosim.ModelError(problems)
+
+    def run(self, runs: int = 200, progress: Progress | None = None) -> Optimum:
+        """Take so many runs at most.
+
+        Parameters
+        ----------
+        runs : int
+        progress : callable, optional
+            Called with how many runs are done, how many there may be, how many have failed.
+
+        Returns
+        -------
+        Optimum
+
+        Raises
+        ------
+        SimulationError
+            Every run has failed.
+        KeyboardInterrupt
+            Ctrl-C; the best point so far is its `result`, if there is one.
+        """
+        if isinstance(runs, bool) or not isinstance(runs, int) or runs < 1:
+            raise cosim.ModelError.of("runs", f"is {runs!r}, needs a whole number from 1 on")
+        with ExitStack() as stack:
+            pool = None
+            if isinstance(self._runs, SubjectRuns):
+                pool = stack.enter_context(OwnProcesses(self._runs.workers))
+            search = _Search(self, self._runs, pool, runs, progress)
+            try:
+                message = search.look_everywhere(self._seed)
+                message = search.go_on() or message
+            except _SpentError:
+                message = f"all {runs} runs were taken"
+            except KeyboardInterrupt as interrupt:
+                interrupt.result = search.optimum("interrupted") if search.has_value else None  # type: ignore[attr-defined]
+                raise
+        if not search.has_value:
+            raise cosim.SimulationError(float("nan"), f"every run failed, such as: {search.reason}")
+        return search.optimum(message)
+
+
+class _Search:
+    """One run of an optimization: every point that was tried, in the unit cube."""
+
+    def __init__(
+        self,
+        owner: Optimization,
+        runs: ModelRuns | SubjectRuns,
+        pool: OwnProcesses | None,
+        most: int,
+        progress: Progress | None,
+    ) -> None:
+        self._owner, self._runs, self._pool, self._most = owner, runs, pool, most
+        self._progress = progress
+        self._low, self._high = np.array(list(owner.bounds.values())).T
+        self._points: list[Vector] = []
+        self._values: list[float] = []
+        self.reason = ""
+
+    @property
+    def has_value(self) -> bool:
+        """Whether any run has given a number."""
+        return any(np.isfinite(value) for value in self._values)
+
+    def evaluate(self, shares: Vector) -> Vector:
+        """What is to be least, for points in the unit cube: shape (parameters, points)."""
+        left = self._most - len(self._points)
+        if left <= 0:
+            raise _SpentError
+        points = self._low[:, None] + np.clip(shares[:, :left], 0.0, 1.0) * (self._high - self._low)[:, None]
+        count = points.shape[1]
+        values = np.full(count, np.inf)
+        columns = dict(zip(self._owner.bounds, points, strict=True))
+
+        def keep(numbers: NDArray[np.int64], found: dict[str, Any], files: dict[int, str]) -> None:
+            numbers_found = np.asarray(found[self._owner.objective], dtype=np.float64)
+            for number, value, status, reason in zip(
+                numbers.tolist(), numbers_found.tolist(), found["status"], found["reason"], strict=True
+            ):
+                if status != "failed" and np.isfinite(value):
+                    values[number] = self._owner.sign * value
+                else:
+                    self.reason = str(reason) or "the objective is no finite number"
+
+        self._runs.run(columns, count, self._pool, lambda *told: None, keep)
+        self._points += list(points.T)
+        self._values += values.tolist()
+        if self._progress is not None:
+            self._progress(len(self._values), self._most, int(np.isinf(self._values).sum()))
+        if count < shares.shape[1]:
+            raise _SpentError
+        return values
+
+    def look_everywhere(self, seed: int) -> str:
+        """Differential evolution; why it ended before its share of the runs, else ""."""
+        from scipy.optimize import differential_evolution
+
+        size = len(self._low)
+        generation = POINTS * size
+        generations = int(SHARE * self._most / generation) - 1
+        if generations < 1:  # there are too few for that: a design that fills the cube
+            from scipy.stats import qmc
+
+            count = max(1, int(SHARE * self._most))
+            self.evaluate(qmc.LatinHypercube(size, rng=seed).random(count).T)
+            return ""
+        differential_evolution(
+            self.evaluate,
+            [(0.0, 1.0)] * size,
+            maxiter=generations,
+            popsize=POINTS,
+            seed=seed,
+            polish=False,
+            vectorized=True,
+            updating="deferred",
+            tol=SAME,
+        )
+        return ""
+
+    def go_on(self) -> str:
+        """A simplex from the best point; why it ended."""
+        from scipy.optimize import minimize
+
+        if not self.has_value:
+            return ""
+        best = int(np.argmin(self._values))
+        start = (self._points[best] - self._low) / (self._high - self._low)
+        found = minimize(
+            lambda share: float(self.evaluate(share[:, None])[0]),
+            start,
+            method="Nelder-Mead",
+            bounds=[(0.0, 1.0)] * len(start),
+            options={
+                "xatol": SAME,
+                "fatol": SAME * (abs(self._values[best]) + 1e-30),
+                "maxfev": self._most,
+                "initial_simplex": _simplex(start),
+            },
+        )
+        return "converged: neither the point nor the objective changes any more" if found.success else ""
+
+    def optimum(self, message: str) -> Optimum:
+        """What has been found."""
+        return Optimum(self._owner, np.array(self._points), np.array(self._values), message)
+
+
+def _simplex(start: Vector) -> Vector:
+    """A small one, inside the unit cube."""
+    corners = np.repeat(start[None, :], len(start) + 1, axis=0)
+    for i in range(len(start)):
+        corners[i + 1, i] += 0.05 if start[i] < 0.5 else -0.05
+    return corners
+
+
+def _range(path: str, limits: Any, unit: str) -> tuple[float, float]:
+    text = limits if isinstance(limits, str) else "..".join(str(end) for end in limits)
+    variation = read_variation(path, text, unit)
+    if variation.distribution is None:
+        raise cosim.ModelError.of(path, f'{limits!r}: needs a range, such as "10 kN/m..40 kN/m"')
+    low, high = (float(end) for end in variation.distribution.support())
+    if not (np.isfinite(low) and np.isfinite(high) and low < high):
+        raise cosim.ModelError.of(path, f"{limits!r}: needs a range that has two ends")
+    return low, high

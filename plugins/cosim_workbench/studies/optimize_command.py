@@ -1,0 +1,96 @@
+"""``cosim optimize MODEL.toml --vary … --minimize …``."""
+
+from __future__ import annotations
+
+import argparse
+from contextlib import ExitStack, nullcontext
+from pathlib import Path
+from typing import Any, ClassVar
+
+import cosim
+from cosim_workbench.atomic_file import check_folder
+from cosim_workbench.progress import compile_notice
+from cosim_workbench.studies.optimization import Optimization
+from cosim_workbench.studies.studied import studied
+from cosim_workbench.studies.study_progress import study_progress
+from cosim_workbench.typed_settings import add_method, add_threads, pairs, typed_settings
+
+
+class OptimizeCommand(cosim.Command):
+    """Find the parameters of a model or scenario with which an objective is least, or greatest."""
+
+    name: ClassVar[str] = "optimize"
+    summary: ClassVar[str] = "find parameters with which an objective is least, or greatest"
+    examples = (
+        (
+            'cosim optimize mount.toml --vary "mount_left.damping[5]=100..2000" --minimize "rms(engine.az)" '
+            "--runs 20",
+            "of a model; each run is one of the 20",
+        ),
+        (
+            'cosim optimize loop.toml --vary "right.cart.mass=1 kg..3 kg" --maximize "max(right.cart.x)" '
+            "--runs 6 -o tried.csv",
+            "of a scenario; all points that were tried are in a table",
+        ),
+    )
+
+    def configure(self, parser: argparse.ArgumentParser) -> None:
+        """The model, what is varied, the objective."""
+        parser.add_argument("model", type=Path, help="a model file or a scenario (TOML), or an SSP")
+        parser.add_argument(
+            "--vary",
+            action="append",
+            required=True,
+            metavar="PATH=LOW..HIGH",
+            help='what is looked for, and where: "mount.stiffness[5]=100 N/mm..400 N/mm"',
+        )
+        goal = parser.add_mutually_exclusive_group(required=True)
+        goal.add_argument("--minimize", metavar="OBJECTIVE", help='"max(engine.z)", "module:function"')
+        goal.add_argument("--maximize", metavar="OBJECTIVE", help="the same, to be greatest")
+        parser.add_argument("--runs", type=int, default=200, metavar="NUMBER", help="at most (200)")
+        parser.add_argument("--seed", type=int, default=0, metavar="NUMBER", help="of what is drawn (0)")
+        parser.add_argument("--until", metavar="TIME", help='end of each run in s, or with a unit: "500 ms"')
+        parser.add_argument("--variant", metavar="NAME", help="of a scenario or an SSP")
+        parser.add_argument(
+            "--inputs", type=Path, metavar="FILE", help="values over time for free inputs of a scenario: .csv"
+        )
+        add_method(parser, ", such as 1e-6", "dormand_prince")
+        add_threads(parser)
+        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="all points, as .csv")
+        parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+
+    def run(self, arguments: argparse.Namespace) -> int:
+        """Read, search, print."""
+        if arguments.output is not None:
+            check_folder(arguments.output)
+        settings = typed_settings(arguments)
+        settings |= {n: v for n in ("variant", "inputs") if (v := getattr(arguments, n)) is not None}
+        own = {key: value for key, value in settings.items() if key != "threads"}
+        with ExitStack() as stack:
+            if not arguments.quiet:
+                stack.enter_context(compile_notice())
+            model = studied(arguments.model, own)
+            is_model = isinstance(model, cosim.Model)
+            if is_model and (odd := {"variant", "inputs"} & settings.keys()):
+                raise cosim.CosimError(f"{arguments.model}: --{min(odd)}: for a scenario or an SSP")
+            search = Optimization(
+                model,
+                pairs(arguments.vary, "--vary", "PATH=LOW..HIGH, such as mount.stiffness[5]=1e5..3e5"),
+                arguments.minimize,
+                maximize=arguments.maximize,
+                seed=arguments.seed,
+                **{key: value for key, value in settings.items() if is_model or key == "threads"},
+            )
+            progress: Any = stack.enter_context(nullcontext() if arguments.quiet else study_progress())
+            found = search.run(arguments.runs, progress)
+        self.report(parameters=found.values, objective=found.objective, best=found.best, units=found.units)
+        self.report(runs=len(found.points), failed=found.failed, message=found.message)
+        self.report(at_bounds=found.at_bounds)
+        if not arguments.quiet:
+            print(found)
+        if arguments.output is not None:
+            found.to_csv(arguments.output)
+            self.report(table=arguments.output)
+            if not arguments.quiet:
+                print(f"all points → {arguments.output}")
+        return 0

@@ -1,0 +1,94 @@
+"""What an optimization has found."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim.kit import FixedAttributes
+from cosim_workbench.atomic_file import replaced_file
+from cosim_workbench.wording import counted
+
+AT_BOUND = 1e-3
+"""Of the range: closer to an end is at it."""
+
+
+class Optimum(FixedAttributes):
+    """The best point, and all that were tried.
+
+    Attributes
+    ----------
+    values : dict of str to float
+        Of the best point, in SI.
+    objective : str
+    best : float
+        The objective there.
+    units : dict of str to str
+        Of the objective and of what was varied.
+    points : ndarray, shape (runs, variables)
+        In the order in which they were tried.
+    objectives : ndarray, shape (runs,)
+        NaN where a run failed.
+    failed : int
+        How many runs did.
+    at_bounds : list of str
+        Variables that lie at an end of their range.
+    message : str
+        How the search has ended.
+    """
+
+    def __init__(
+        self, owner: Any, points: NDArray[np.float64], values: NDArray[np.float64], message: str
+    ) -> None:
+        self._given, self.message = owner.given, message
+        self.objective, self.units = owner.objective, dict(owner.units)
+        self.points = points
+        self.objectives = np.where(np.isfinite(values), owner.sign * values, np.nan)
+        self.failed = int(np.isnan(self.objectives).sum())
+        at = int(np.argmin(values))
+        self.best = float(self.objectives[at])
+        self.values = dict(zip(owner.bounds, points[at].tolist(), strict=True))
+        self.at_bounds = [
+            path
+            for path, (low, high) in owner.bounds.items()
+            if min(self.values[path] - low, high - self.values[path]) < AT_BOUND * (high - low)
+        ]
+
+    def __str__(self) -> str:
+        width = max(map(len, (*self.values, self.objective)))
+        lines = []
+        for path, value in (*self.values.items(), (self.objective, self.best)):
+            unit = "" if self.units[path] == "1" else f" {self.units[path]}"
+            end = "   at an end of its range" if path in self.at_bounds else ""
+            lines.append(f"{path:<{width}}  {value:.6g}{unit}{end}")
+        failed = f", {self.failed} failed" if self.failed else ""
+        lines.append(f"{counted(len(self.points), 'run')}{failed}; {self.message}")
+        return "\n".join(lines)
+
+    def to_csv(self, path: str | PathLike[str]) -> Path:
+        """Write a line for each run: the point, the objective."""
+        target = Path(path)
+        names = [*self.values, self.objective]
+        with replaced_file(target) as draft, draft.open("w", encoding="utf-8", newline="\n") as file:
+            file.write(",".join(f'"{name}"' for name in names) + "\n")
+            for point, value in zip(self.points.tolist(), self.objectives.tolist(), strict=True):
+                file.write(",".join(map(repr, [*point, value])) + "\n")
+        return target
+
+    def apply(self) -> None:
+        """Make the best point the start values of the model, or of the co-simulation.
+
+        Raises
+        ------
+        CosimError
+            It was read from a file: write them there.
+        """
+        if not hasattr(self._given, "set_start"):
+            raise cosim.CosimError(f"{self._given} is a file: write the values there, under the parameters")
+        for path, value in self.values.items():
+            self._given.set_start(path, value)

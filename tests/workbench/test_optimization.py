@@ -1,0 +1,132 @@
+"""Parameters with which an objective is least, or greatest."""
+
+import json
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim.cli import main
+from cosim_fmu import CoSimulation
+from cosim_workbench.studies import Optimization
+
+PARTS = '''\
+import cosim
+
+
+class Valley(cosim.Component):
+    """A banana-shaped valley, least at (1, 1), and what grows along it."""
+
+    p = cosim.parameter(default=-1.0)
+    q = cosim.parameter(default=2.0)
+    height = cosim.output()
+
+    @cosim.kernel
+    def law(p, q, height):
+        height[0] = (1.0 - p) * (1.0 - p) + 5.0 * (q - p * p) * (q - p * p)
+'''
+SCENARIO = '[participants.valley]\ntype = "parts:Valley"\n[master]\nstep = 0.5\nuntil = 0.5\n'
+RANGES = {"valley.p": "-2..2", "valley.q": (-1.0, 3.0)}
+
+
+def write(folder: Path) -> Path:
+    (folder / "parts.py").write_text(PARTS, "utf-8")
+    (folder / "valley.toml").write_text(SCENARIO, "utf-8")
+    return folder / "valley.toml"
+
+
+def ramp() -> cosim.Model:
+    model = cosim.Model("ramp")
+    model.add("signals.ramp", "ramp", height="1 m")
+    return model
+
+
+def test_of_a_co_simulation(tmp_path: Path) -> None:
+    loop = CoSimulation.from_file(write(tmp_path))
+    told: list[tuple[int, int, int]] = []
+    found = Optimization(loop, RANGES, "last(valley.height)", threads=1).run(
+        250, lambda *counts: told.append(counts)
+    )
+    assert found.values == pytest.approx({"valley.p": 1.0, "valley.q": 1.0}, abs=0.02)
+    assert found.best == pytest.approx(0.0, abs=1e-4)
+    assert len(found.points) == len(found.objectives) == told[-1][0] <= 250
+    assert found.best == found.objectives.min()
+    p, q = found.points.T
+    assert found.objectives == pytest.approx((1 - p) ** 2 + 5 * (q - p**2) ** 2, rel=1e-12)
+    assert p.min() >= -2.0 and p.max() <= 2.0 and q.min() >= -1.0 and q.max() <= 3.0
+    found.apply()
+    assert loop.start_values["valley"] == {"p": found.values["valley.p"], "q": found.values["valley.q"]}
+
+
+@pytest.mark.parametrize("runs", [1, 2, 5, 40])
+def test_so_many_runs_at_most_and_the_same_again(runs: int) -> None:
+    one, other = (
+        Optimization(ramp(), {"ramp.height": "1 m..3 m"}, "last(ramp)", until=1.0, seed=3).run(runs)
+        for _ in range(2)
+    )
+    assert 1 <= len(one.points) <= runs
+    assert one.points.tobytes() == other.points.tobytes()
+    assert one.best == np.nanmin(one.objectives)
+
+
+def test_the_greatest_at_an_end_of_its_range() -> None:
+    found = Optimization(ramp(), {"ramp.height": "1 m..3 m"}, maximize="last(ramp)", until=1.0).run(60)
+    assert found.best == pytest.approx(3.0, abs=1e-3)
+    assert found.at_bounds == ["ramp.height"]
+    assert "3 m   at an end of its range" in str(found)
+    assert "converged" in found.message
+
+
+def picky(result: cosim.Result) -> float:
+    """Fails for half of the points."""
+    height = float(result["ramp"][-1])
+    if height < 0.0:
+        raise ValueError("below the ground")
+    return (height - 0.5) ** 2
+
+
+def test_runs_that_fail_are_the_worst() -> None:
+    found = Optimization(ramp(), {"ramp.height": (-2.0, 2.0)}, picky, until=1.0).run(60)
+    assert found.values["ramp.height"] == pytest.approx(0.5, abs=0.01)
+    assert 0 < found.failed == int(np.isnan(found.objectives).sum()) < 60
+    with pytest.raises(cosim.SimulationError, match="every run failed, such as: .*below the ground"):
+        Optimization(ramp(), {"ramp.height": (-2.0, -1.0)}, picky, until=1.0).run(10)
+
+
+def test_from_the_command_line(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    words = ["optimize", "valley.toml", "--vary", "valley.p=-2..2", "--minimize", "last(valley.height)"]
+    assert main([*words, "--runs", "25", "--threads", "1", "-o", "tried.csv", "--json"]) == 0
+    told = json.loads(capsys.readouterr().out)["result"]
+    rows = (tmp_path / "tried.csv").read_text("utf-8").splitlines()
+    assert rows[0] == '"valley.p","last(valley.height)"'
+    assert len(rows) == told["runs"] + 1 <= 26
+    assert told["best"] == min(float(row.split(",")[1]) for row in rows[1:])
+    assert main([*words, "--runs", "0"]) != 0
+    assert "needs a whole number from 1 on" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("vary", "goals", "says"),
+    [
+        ({"ramp.hight": "1..2"}, {"minimize": "last(ramp)"}, "Nearest: .*height"),
+        ({"ramp.height": "1 m, 2 m"}, {"minimize": "last(ramp)"}, "needs a range"),
+        ({"ramp.height": "normal(1, 2)"}, {"minimize": "last(ramp)"}, "a range that has two ends"),
+        ({"ramp.height": "2..2"}, {"minimize": "last(ramp)"}, "ramp.height"),
+        ({}, {"minimize": "last(ramp)"}, "needs a variable at least"),
+        ({"ramp.height": "1..2"}, {}, "needs one: minimize="),
+        (
+            {"ramp.height": "1..2"},
+            {"minimize": "last(ramp)", "maximize": "last(ramp)"},
+            "needs one: minimize=",
+        ),
+    ],
+)
+def test_what_is_wrong(vary: Any, goals: Any, says: str) -> None:
+    with pytest.raises(cosim.ModelError, match=says):
+        Optimization(ramp(), vary, until=1.0, **goals)
