@@ -196,15 +196,15 @@ class _Follower:
 
     def block(self, statements: Sequence[Statement], state: State) -> Outcomes:
         outcomes: Outcomes = {}
-        current: State | None = state
         for statement in statements:
-            found = self.statement(statement, current)
-            current = found.pop(NORMAL, None)
+            found = self.statement(statement, state)
+            following = found.pop(NORMAL, None)
             for kind, left in found.items():
                 self.add(outcomes, kind, left)
-            if current is None:
+            if following is None:
                 return outcomes
-        self.add(outcomes, NORMAL, current)
+            state = following
+        self.add(outcomes, NORMAL, state)
         return outcomes
 
     def statement(self, node: Statement, state: Any) -> Outcomes:
@@ -360,7 +360,7 @@ class _Follower:
         x = self.value(node.operand, state)
         if node.type is REAL or x is None:
             return x
-        return {"-": operator.neg, "~": operator.invert, "not": operator.not_}[node.operator](x)
+        return not x if node.operator == "not" else -x if node.operator == "-" else ~x
 
     def compare(self, node: form.Compare, state: State) -> Any:
         left, right = self.value(node.left, state), self.value(node.right, state)
