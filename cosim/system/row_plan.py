@@ -64,9 +64,7 @@ class RowPlan:
         self._tells_time = any(a.role == "time" for a in self.arguments)
         self._flows = None if kernel.is_python else flows_of(kernel.function)
         self.tells_flows, self.tells_elements = self.flows, self.element_flows  # bound once for all blocks
-        self._follow = (
-            None if kernel.is_python or self.has_result else VectorFlows(cls, kernel, self.arguments)
-        )
+        self._follow = None if self.has_result else VectorFlows(cls, kernel, self.arguments)
         self.stage = max([Stage.EMPTY, *(_least_stage(cls, a) for a in self.arguments)])
 
     def flows(self, block: Block) -> Flows:

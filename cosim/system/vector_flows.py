@@ -1,4 +1,4 @@
-"""What elements of vectors a kernel function computes from what elements of others."""
+"""What elements of vectors a kernel function computes from what elements of others: declared, or followed."""
 
 from __future__ import annotations
 
@@ -34,6 +34,8 @@ class VectorFlows:
     def __init__(self, cls: type[Component], kernel: KernelFunction, arguments: Sequence[Argument]) -> None:
         self._cls, self._kernel = cls, kernel
         self._arguments = [a for a in arguments if a.role != "switch"]
+        states = {a.name: cls.declarations[a.of] for a in arguments if a.role == "derivative"}
+        self._bands = {name: d.options["band"] for name, d in states.items() if "band" in d.options}
         self._found: dict[tuple[int, ...], list[tuple[str, int, Runs]]] = {}
 
     def flows(self, slots: Mapping[str, Slot], results: Sequence[str]) -> Flows:
@@ -46,15 +48,32 @@ class VectorFlows:
         results : sequence of str
             Those of them that are written or added to.
         """
-        if not all(any(slots[name].size > SHORT for name in names) for names in (slots, results)):
+        if not any(slots[name].size > SHORT for name in results):
             return ()
         sizes = tuple(slot.size for slot in slots.values())
         if sizes not in self._found:
-            self._found[sizes] = self._follow(slots, results)
+            self._found[sizes] = self._find(slots, results)
         return tuple(
             (slots[name].part(i), tuple(slots[source].part(first, size) for source, first, size in runs))
             for name, i, runs in self._found[sizes]
         )
+
+    def _find(self, slots: Mapping[str, Slot], results: Sequence[str]) -> list[tuple[str, int, Runs]]:
+        """Elements of the results, each with what it is computed from; empty where nothing is known."""
+        declared = [name for name in results if name in self._bands]
+        others = [name for name in results if name not in self._bands]
+        followed = self._follow(slots, results) if others and not self._kernel.is_python else []
+        if not declared:
+            return followed
+        sources = {name: slot.size for name, slot in slots.items() if name not in results}
+        everything: Runs = tuple((source, 0, size) for source, size in sources.items())
+        found = [entry for entry in followed if entry[0] in others]
+        if not found:
+            found = [(name, i, everything) for name in others for i in range(slots[name].size)]
+        for name in declared:
+            size, band = slots[name].size, self._bands[name]
+            found += [(name, i, _near(sources, i, size, band)) for i in range(size)]
+        return found
 
     def _follow(self, slots: Mapping[str, Slot], results: Sequence[str]) -> list[tuple[str, int, Runs]]:
         """Elements of the results, each with what it is computed from; empty where that is not clear."""
@@ -79,6 +98,12 @@ class VectorFlows:
             for name in results
             for i in range(slots[name].size)
         ]
+
+
+def _near(sources: Mapping[str, int], i: int, size: int, band: int) -> Runs:
+    """The elements near one, of vectors of its length, and all of others."""
+    first, last = max(i - band, 0), min(i + band + 1, size)
+    return tuple((name, first, last - first) if n == size else (name, 0, n) for name, n in sources.items())
 
 
 def _runs(bits: int, places: Sequence[tuple[str, int]]) -> Runs:

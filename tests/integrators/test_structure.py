@@ -172,3 +172,40 @@ def test_parts_of_a_system_that_are_not_coupled_are_put_behind_each_other() -> N
     band = find_band(starts, np.sort(rows, axis=1).ravel(), may_reorder=True)
     assert band is not None
     assert (band.lower, band.upper) == (1, 1)
+
+
+def plain_rod_of(n: int, band: int | None) -> type[cosim.Component]:
+    """As `rod_of`, by a method in plain Python; its bath is a vector of another length."""
+
+    class PlainRod(cosim.Component):
+        """A rod. Law: T' = rate (T_left - 2 T + T_right), bath' = -bath."""
+
+        T = cosim.auxiliary_state(shape=n, start=[1.0] * n, band=band)
+        bath = cosim.auxiliary_state(shape=2, band=0)
+
+        def derivatives(self, T, bath, T_dot, bath_dot):
+            around = np.concatenate([[bath[0]], T, [bath[1]]])
+            T_dot[:] = (n + 1) ** 2 * (around[:-2] - 2.0 * T + around[2:])
+            bath_dot[:] = -np.asarray(bath)
+
+    return PlainRod
+
+
+@pytest.mark.parametrize("n", [9, 30])
+@pytest.mark.parametrize("band", [0, 1, 2])
+def test_a_band_can_be_declared_for_plain_python(n: int, band: int) -> None:
+    """The derivative of the bath counts as one of all temperatures: these are a vector of another length."""
+    near = [[*(i for i in range(n) if abs(i - j) <= band), n, n + 1] for j in range(n)]
+    found = columns(system_of(plain_rod_of(n, band)))
+    assert found[:n] == near
+    assert found[n:] == [[*range(n), n], [*range(n), n + 1]]
+
+
+def test_without_a_declaration_plain_python_counts_as_full() -> None:
+    assert columns(system_of(plain_rod_of(9, None)))[:9] == [list(range(11))] * 9
+
+
+@pytest.mark.parametrize("band", [-1, 0.5, True, "wide"])
+def test_a_band_is_a_number_of_elements(band: object) -> None:
+    with pytest.raises(cosim.ContractError, match="band is .*needs a number of elements"):
+        cosim.auxiliary_state(shape=9, band=band)  # type: ignore[arg-type]
