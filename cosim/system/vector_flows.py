@@ -8,7 +8,7 @@ from cosim.component.argument import Argument
 from cosim.component.argument_types import array_of, types_of
 from cosim.component.component import Component
 from cosim.component.kernel_function import KernelFunction
-from cosim.system.schedule import Flows, Slot
+from cosim.system.blocks import Flows, Slot
 from cosim_compiler.errors import ContractError
 from cosim_compiler.language.element_flows import UnclearError, element_flows
 from cosim_compiler.language.program import Program

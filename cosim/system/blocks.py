@@ -105,7 +105,7 @@ class Block:
         """As `flows`, with the elements of vectors told apart where that can be found out."""
         return (() if self.tells_elements is None else self.tells_elements(self)) or self.flows()
 
-    def give_up_rows(self) -> None:
+    def count_merged_rows(self) -> None:
         """Keep how many rows there are: those themselves stand in the block that this one was merged into."""
         self.rows = _without_numbers(len(self.rows))
 
