@@ -295,13 +295,20 @@ def auxiliary_state(
     minimum: float | None = None,
     nominal: float | None = None,
     diagnostic: bool = False,
+    band: int | None = None,
 ) -> Any:
     """An auxiliary continuous state: part of z; its derivative is ``<name>_dot``.
 
     With `minimum` smaller values are refused where it is set; integration is not checked. A `diagnostic`
-    (an energy that is added up) is shown by an FMU where it is asked for.
+    (an energy that is added up) is shown by an FMU where it is asked for. With `band` element i of the
+    derivative depends on elements i - band … i + band of vectors that are as long, and on all of others: for
+    methods in plain Python, which implicit integrators cannot follow. A wrong one makes them slow.
     """
     _check_bounds(minimum=minimum)
+    if band is not None and (not isinstance(band, int) or isinstance(band, bool) or band < 0):
+        raise ContractError(
+            f"{class_line()}: auxiliary_state: band is {shown(band)}, needs a number of elements: 0, 1, 2 …"
+        )
     return _declared(
         "auxiliary",
         unit,
@@ -311,6 +318,7 @@ def auxiliary_state(
         diagnostic=diagnostic,
         minimum=minimum,
         nominal=nominal,
+        options={} if band is None else {"band": band},
     )
 
 

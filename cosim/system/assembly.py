@@ -263,6 +263,7 @@ class Assembly:
                 kernel.is_python,
                 True,
                 tells_flows=plan.tells_flows if count == 1 else None,
+                tells_elements=plan.tells_elements if count == 1 else None,
             )
             if kernel.role == "update":
                 histories_of = [d.options["of"] for d in part.declarations.values() if d.kind == "history"]

@@ -76,6 +76,8 @@ class Block:
     tells_flows : callable or None
         Gives, for a block, what elements of its results are computed from, where more may be known than that
         it is what the block reads.
+    tells_elements : callable or None
+        As `tells_flows`, of each element of vectors by itself; it takes longer.
     """
 
     function: Callable[..., None]
@@ -90,6 +92,7 @@ class Block:
     mergeable: bool = False
     members: tuple[int, ...] = ()
     tells_flows: Callable[[Block], Flows] | None = None
+    tells_elements: Callable[[Block], Flows] | None = None
 
     def flows(self) -> Flows:
         """What elements of its results are computed from, the time is `TIME`; empty where that is not known.
@@ -97,6 +100,10 @@ class Block:
         It is found out each time: most blocks are never asked.
         """
         return () if self.tells_flows is None else self.tells_flows(self)
+
+    def element_flows(self) -> Flows:
+        """As `flows`, with the elements of vectors told apart where that can be found out."""
+        return (() if self.tells_elements is None else self.tells_elements(self)) or self.flows()
 
     def count_merged_rows(self) -> None:
         """Keep how many rows there are: those themselves stand in the block that this one was merged into."""

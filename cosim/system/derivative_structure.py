@@ -7,14 +7,14 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.system.blocks import Block, Slot, behind
+from cosim.system.blocks import Block, Slot
 
 
 def derivative_structure(blocks: Sequence[Block], ny: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
     """The structure of d(y_dot)/dy, column by column.
 
-    What a block writes or adds to depends on what it is computed from (`behind`), else on everything
-    that the block reads.
+    What a block writes or adds to depends on what it is computed from (`Block.element_flows`), else on
+    everything that the block reads.
 
     Parameters
     ----------
@@ -32,16 +32,15 @@ def derivative_structure(blocks: Sequence[Block], ny: int) -> tuple[NDArray[np.i
     """
     states_of: dict[int, int] = {}  # offset in the cache -> the states it depends on, one bit each
     for block in blocks:
-        flows = block.flows()
-        states_of_reads = 0 if flows else _states(states_of, block.reads)
-        for slot in (*block.writes, *block.adds):
-            if slot.array == "c":
-                for i in range(slot.size):
-                    offset = slot.offset + i
-                    states = (
-                        _states(states_of, behind(block, flows, slot.part(i))) if flows else states_of_reads
-                    )
-                    states_of[offset] = states_of.get(offset, 0) | states
+        flows = block.element_flows()
+        found: dict[int, int] = {}
+        for result, sources in flows or [(slot, block.reads) for slot in (*block.writes, *block.adds)]:
+            if result.array == "c":
+                states = _states(states_of, sources)
+                for offset in range(result.offset, result.offset + result.size):
+                    found[offset] = found.get(offset, 0) | states
+        for offset, states in found.items():
+            states_of[offset] = states_of.get(offset, 0) | states
     columns: list[list[int]] = [[] for _ in range(ny)]
     for row in range(ny):
         states = states_of.get(row, 0)

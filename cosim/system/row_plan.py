@@ -11,6 +11,7 @@ from cosim.component.kernel_function import KernelFunction
 from cosim.stage import Stage
 from cosim.system import adapter
 from cosim.system.blocks import TIME, Block, Flows, Slot
+from cosim.system.vector_flows import VectorFlows
 from cosim_compiler.sources.kernel_flows import RETURNED, Element, flows_of
 
 OWN_ROLES = ("own", "ring", "switch", "derivative")
@@ -62,7 +63,8 @@ class RowPlan:
         self._lengths = [a.name for a in adapter.lengths(self.arguments)]
         self._tells_time = any(a.role == "time" for a in self.arguments)
         self._flows = None if kernel.is_python else flows_of(kernel.function)
-        self.tells_flows = self.flows  # one bound method for all blocks
+        self.tells_flows, self.tells_elements = self.flows, self.element_flows  # bound once for all blocks
+        self._follow = None if self.has_result else VectorFlows(cls, kernel, self.arguments)
         self.stage = max([Stage.EMPTY, *(_least_stage(cls, a) for a in self.arguments)])
 
     def flows(self, block: Block) -> Flows:
@@ -91,6 +93,15 @@ class RowPlan:
                     sources_of[read] = tuple(sources)
                 results.append((_element(slot, index), sources_of[read]))
         return tuple(results)
+
+    def element_flows(self, block: Block) -> Flows:
+        """As `flows`, element by element of vectors; empty where that cannot be found out."""
+        if self._follow is None:
+            return ()
+        slots = dict(zip((*self.reads, *self.writes), (*block.reads, *block.writes), strict=True))
+        return self._follow.flows(
+            slots | dict(zip(self.adds, block.adds, strict=True)), (*self.writes, *self.adds)
+        )
 
     def rows(self, slots: Mapping[str, Slot], count: int) -> list[list[int]]:
         """One row of offsets, then free lengths, for each element; one number is shared by all of them."""

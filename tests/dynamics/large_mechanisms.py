@@ -52,7 +52,5 @@ def ladder(rods: int, q: float = 0.1, at: float = -0.5, first: int = 0, **values
                 hang(model, f"{side}{i}", f"{side}{i - 1}", 0.0, -1.0)
     for i in range(first, rods):
         ends = {"point1": (0.0, at, 0.0), "point2": (0.0, at, 0.0)}
-        model.constraint(
-            "rod", f"rod{i}", body1=f"left{i}", body2=f"right{i}", length=1.0, **ends, **values
-        )
+        model.constraint("rod", f"rod{i}", body1=f"left{i}", body2=f"right{i}", length=1.0, **ends, **values)
     return model

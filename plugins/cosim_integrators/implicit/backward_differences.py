@@ -99,11 +99,14 @@ def change_distance(method, order, ratio):
                 total += change_entry(i, q, ratio) * change_entry(q, j, 1.0)
             change[i * (order + 1) + j] = total
     for j in range(order + 1):
+        changed = method.family(DIFFERENCES + j, 1)
         for m in range(n):
-            total = 0.0
-            for i in range(order + 1):
-                total += change[i * (order + 1) + j] * differences[i * n + m]
-            room[j * n + m] = total
+            changed[m] = 0.0
+        for i in range(order + 1):
+            factor = change[i * (order + 1) + j]
+            difference = method.difference(i)
+            for m in range(n):
+                changed[m] += factor * difference[m]
     for i in range((order + 1) * n):
         differences[i] = room[i]
 
@@ -164,18 +167,21 @@ def attempt_differences(system, method, t, t_end):
     status = make_matrices(method, weighted, 1.0, 0.0, 0.0)
     if status != OK:
         return status
-    differences = method.differences
     base = method.base
     predicted = method.imaginary
+    copy_values(predicted, method.difference(0))
     for m in range(n):
-        total = differences[m]
-        past = 0.0
-        for i in range(1, order + 1):
-            total += differences[i * n + m]
-            past += method.gamma(i) * differences[i * n + m]
-        predicted[m] = total
-        base[m] = total - past / method.alpha(order)
-        y[m] = total
+        base[m] = 0.0  # first what the past gives
+    for i in range(1, order + 1):
+        difference = method.difference(i)
+        gamma = method.gamma(i)
+        for m in range(n):
+            predicted[m] += difference[m]
+            base[m] += gamma * difference[m]
+    alpha = method.alpha(order)
+    for m in range(n):
+        base[m] = predicted[m] - base[m] / alpha
+        y[m] = predicted[m]
     set_weights(method, y, step)
     attempt.rate = 0.0
     attempt.iterations = 0.0
@@ -183,9 +189,10 @@ def attempt_differences(system, method, t, t_end):
     if status != OK:
         return status
     error = method.error
+    constant = method.error_constant(order)
     for m in range(n):
         base[m] = predicted[m]
-        error[m] = method.error_constant(order) * (y[m] - base[m])
+        error[m] = constant * (y[m] - base[m])
     attempt.estimate = 0.0
     if method.is_controlled:
         size = size_of_attempt(method, t, step, y, system.c, order + 1.0)
@@ -211,14 +218,17 @@ def accept_differences(system, method, t, t_end, ideal):
     memory.equal_steps = memory.equal_steps + 1.0 if equal else 1.0
     differences = method.differences
     predicted = method.base
+    next_difference = method.difference(order + 1)
+    last_difference = method.difference(order + 2)
     for m in range(n):
         newest = y[m] - predicted[m]  # the difference of the next order, of the corrected end
-        differences[(order + 2) * n + m] = newest - differences[(order + 1) * n + m]
-        differences[(order + 1) * n + m] = newest
+        last_difference[m] = newest - next_difference[m]
+        next_difference[m] = newest
     for back in range(order + 1):
-        i = order - back
+        difference = method.difference(order - back)
+        above = method.difference(order - back + 1)
         for m in range(n):
-            differences[i * n + m] += differences[(i + 1) * n + m]
+            difference[m] += above[m]
     for m in range(n):
         differences[m] = y[m]
     write_polynomial(method, order)
@@ -251,8 +261,9 @@ def choose_order(method, y, order):
         if 1 <= other <= method.numbers.highest_order:
             # the next difference is the error constant's factor: D^(k + 1) for order k
             next_difference = method.difference(other + 1)
+            constant = method.error_constant(other)
             for m in range(method.n):
-                error[m] = method.error_constant(other) * next_difference[m]
+                error[m] = constant * next_difference[m]
             size = size_of_error(method, error, y, y, method.floors)
             factor = math.pow(max(size, 1e-10), -1.0 / (other + 1.0))
             if factor > best:
@@ -291,8 +302,9 @@ def write_polynomial(method, order):
         difference = method.difference(i)
         for q in range(1, i + 1):
             part = method.dense(q - 1)
+            power = powers[q]
             for m in range(method.n):
-                part[m] += powers[q] * difference[m]
+                part[m] += power * difference[m]
 
 
 def continue_backward_run(system, method, t):

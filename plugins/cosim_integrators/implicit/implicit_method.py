@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.kit import OWN, WORK_HEADER, MethodArrays, Record, StepMemory, rows_of, width_of
+from cosim_integrators.implicit.banded_lu import band_width
 from cosim_integrators.kit.size_memory import StateSizes
 
 
@@ -51,7 +52,8 @@ class ImplicitWork(Record):
 class Pattern(Record):
     """The structure of the Jacobian, behind the slots of all methods.
 
-    The colour of each column, where the entries of each column start, and the row of each entry follow.
+    The colour of each column, where the entries of each column start, the row of each entry, and for a band
+    the place of each state follow.
     """
 
     size: int
@@ -59,6 +61,9 @@ class Pattern(Record):
     colours: int
     sparse_solver: int  # its address; 0: matrices are dense
     is_complex: int  # whether there is a complex matrix
+    is_band: int  # whether matrices are bands
+    lower: int  # how many diagonals of a band lie below the main one
+    upper: int  # and above
 
 
 class MadeMatrices(Record):
@@ -89,13 +94,26 @@ def matrices_size(pattern):
     n = pattern.size
     if pattern.sparse_solver != 0:
         return 1 + pattern.entries
-    return 1 + n * (n + 1) + pattern.is_complex * n * (2 * n + 1) + pattern.entries
+    width = row_width(pattern)
+    return (
+        1
+        + n * (width + 1)
+        + pattern.is_complex * n * (2 * width + 1)
+        + 2 * n * pattern.is_band
+        + pattern.entries
+    )
+
+
+def row_width(pattern):
+    """Entries of a row of the real matrix."""
+    return band_width(pattern.lower, pattern.upper) if pattern.is_band != 0 else pattern.size
 
 
 class NewtonMatrices(NamedTuple):
     """The matrices of Newton's method: real, complex, and the Jacobian that they were made from."""
 
     n: int
+    width: int  # of a row
     entries: int
     numbers: NDArray[np.float64]
 
@@ -107,27 +125,30 @@ class NewtonMatrices(NamedTuple):
     @property
     def real(matrices):
         """Row after row."""
-        return matrices.numbers[1 : 1 + matrices.n * matrices.n]
+        return matrices.numbers[1 : 1 + matrices.n * matrices.width]
 
     @property
     def real_pivots(matrices):
         """The row that was exchanged with each row."""
-        first = 1 + matrices.n * matrices.n
+        first = 1 + matrices.n * matrices.width
         return matrices.numbers[first : first + matrices.n]
 
     @property
     def complex(matrices):
         """Row after row; a complex number is two reals."""
-        n = matrices.n
-        first = 1 + n * n + n
-        return matrices.numbers[first : first + 2 * n * n]
+        first = 1 + matrices.n * (matrices.width + 1)
+        return matrices.numbers[first : first + 2 * matrices.n * matrices.width]
 
     @property
     def complex_pivots(matrices):
         """As `real_pivots`."""
-        n = matrices.n
-        first = 1 + n * n + n + 2 * n * n
-        return matrices.numbers[first : first + n]
+        first = 1 + matrices.n * (3 * matrices.width + 1)
+        return matrices.numbers[first : first + matrices.n]
+
+    def ordered(matrices, index):
+        """A vector in the order of a band: real parts (0), imaginary parts (1)."""
+        first = matrices.numbers.shape[0] - matrices.entries - (2 - index) * matrices.n
+        return matrices.numbers[first : first + matrices.n]
 
     @property
     def jacobian(matrices):
@@ -247,7 +268,7 @@ class ImplicitMethod(MethodArrays):
         first = method.matrices_at
         pattern = method.pattern
         numbers = method.work_numbers[first : first + matrices_size(pattern)]
-        return NewtonMatrices(method.n, pattern.entries, numbers)
+        return NewtonMatrices(method.n, row_width(pattern), pattern.entries, numbers)
 
     def saved_memory(method, index):
         """What the memory was at the start (0) and at the end (1) of the step."""
@@ -274,4 +295,11 @@ class ImplicitMethod(MethodArrays):
     @property
     def entry_rows(method):
         """The row of each entry."""
-        return method.own_slots[PATTERN_HEADER + 2 * method.n + 1 :]
+        first = PATTERN_HEADER + 2 * method.n + 1
+        return method.own_slots[first : first + method.pattern.entries]
+
+    @property
+    def places(method):
+        """The place of each state in a band."""
+        first = PATTERN_HEADER + 2 * method.n + 1 + method.pattern.entries
+        return method.own_slots[first : first + method.n]

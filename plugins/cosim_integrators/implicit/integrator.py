@@ -28,7 +28,7 @@ from cosim_integrators.implicit.implicit_method import (
     Pattern,
     matrices_size,
 )
-from cosim_integrators.implicit.pattern import jacobian_pattern
+from cosim_integrators.implicit.pattern import LARGEST_DENSE, is_sparse, jacobian_pattern
 from cosim_integrators.implicit.sparse_solver import SparseSolver
 from cosim_integrators.implicit.tuning import tune
 from cosim_integrators.kit import CompiledIntegrator
@@ -49,7 +49,6 @@ if TYPE_CHECKING:
 
 Vector = NDArray[np.float64]
 
-LARGEST_DENSE = 200  # states; beyond, matrices are sparse and SciPy's
 MORE_ITERATIONS = 20.0  # with fixed steps
 IN_DIFFERENCES = 10.0  # what one end is off by, in a difference of fifth order
 
@@ -60,8 +59,9 @@ class ImplicitIntegrator(CompiledIntegrator):
     The stages are solved by a simplified Newton method: Jacobian and factors are kept from step to
     step until convergence slows down or the step changes. The Jacobian is made by finite differences,
     with one evaluation for each group of states that no derivative depends on together; which
-    depend on which is known from the schedule. Up to 200 states matrices are dense and everything is
-    compiled; beyond, SciPy's sparse factors are used.
+    depend on which is known from the schedule, and inside vectors from what kernel functions say. Matrices
+    are bands where these are narrow. Others are dense up to 200 states, or where they are mostly full; all of
+    that is compiled. For the rest SciPy's sparse factors are used.
 
     Jacobian, history and step lie in `State.integrator_memory`: a resumed run goes on to the same bytes.
 
@@ -130,11 +130,13 @@ class ImplicitIntegrator(CompiledIntegrator):
 
     def unlowered(self, system: System) -> str:
         """Sparse matrices are SciPy's."""
-        if system.ny <= LARGEST_DENSE:
+        pattern = jacobian_pattern(system)  # its shape is a view of it
+        if not is_sparse(_shape_of(pattern)):
             return ""
         return (
             f"the system has {system.ny} states, and beyond {LARGEST_DENSE} the matrices of implicit methods "
-            "are SciPy's: choose an explicit method, or cut the system in two."
+            "are SciPy's where they are neither bands nor mostly full: choose an explicit method, or cut the "
+            "system in two."
         )
 
     @property
@@ -145,7 +147,7 @@ class ImplicitIntegrator(CompiledIntegrator):
     def _prepare(self, system: System) -> None:
         self._pattern = jacobian_pattern(system)
         self._shape.is_complex = int(self.shifts[2] != 0.0)
-        if system.ny > LARGEST_DENSE:
+        if is_sparse(self._shape):
             solver = SparseSolver(self._pattern, self.shifts)
             address = python_block_address(solver.block)
             weakref.finalize(self, release_address, address)
@@ -156,5 +158,9 @@ class ImplicitIntegrator(CompiledIntegrator):
     @property
     def _shape(self) -> Pattern:
         """The numbers that the structure of the Jacobian begins with."""
-        shape: Pattern = rows_of(Pattern, self._pattern, 0, 1)[0]
-        return shape
+        return _shape_of(self._pattern)
+
+
+def _shape_of(pattern: NDArray[np.int64]) -> Pattern:
+    shape: Pattern = rows_of(Pattern, pattern, 0, 1)[0]
+    return shape

@@ -3,6 +3,13 @@
 from __future__ import annotations
 
 from cosim.kit import call_block
+from cosim_integrators.implicit.banded_lu import (
+    band_width,
+    factor_band,
+    factor_complex_band,
+    solve_band,
+    solve_complex_band,
+)
 from cosim_integrators.implicit.complex_lu import factor_complex, solve_complex
 from cosim_integrators.implicit.implicit_method import OK, SINGULAR
 from cosim_integrators.kit.dense_lu import lu_factor, lu_solve
@@ -58,6 +65,14 @@ def make_matrices(method, step, shift, re, im):
     copy_values(matrices.jacobian, method.jacobian)
     if pattern.sparse_solver != 0:
         status = call_sparse_solver(method, MAKE, wanted, matrices.jacobian, method.shift)
+    elif pattern.is_band != 0:
+        fill_band(method, matrices.real, 1, shift / wanted, 0.0)
+        status = factor_band(matrices.real, matrices.real_pivots, n, pattern.lower, pattern.upper)
+        if status == 0 and pattern.is_complex != 0:
+            fill_band(method, matrices.complex, 2, re / wanted, im / wanted)
+            status = factor_complex_band(
+                matrices.complex, matrices.complex_pivots, n, pattern.lower, pattern.upper
+            )
     else:
         fill(method, matrices.real, 1, shift / wanted, 0.0)
         status = lu_factor(matrices.real, matrices.real_pivots, n)
@@ -89,10 +104,40 @@ def fill(method, matrix, width, re, im):
             matrix[2 * (j * n + j) + 1] += im * diagonal[j]
 
 
+def fill_band(method, matrix, width, re, im):
+    """As `fill`, in the rows of a band."""
+    pattern = method.pattern
+    starts = method.column_starts
+    rows = method.entry_rows
+    places = method.places
+    jacobian = method.jacobian
+    diagonal = method.shift
+    columns = band_width(pattern.lower, pattern.upper)
+    for i in range(len(matrix)):
+        matrix[i] = 0.0
+    for j in range(method.n):
+        column = places[j] + pattern.lower
+        for e in range(starts[j], starts[j + 1]):
+            row = places[rows[e]]
+            matrix[width * (row * columns + column - row)] = -jacobian[e]
+    for j in range(method.n):
+        at = width * (places[j] * columns + pattern.lower)
+        matrix[at] += re * diagonal[j]
+        if width == 2:
+            matrix[at + 1] += im * diagonal[j]
+
+
 def solve_real(method, b):
     """Replace `b` by the solution of the real system."""
-    if method.pattern.sparse_solver != 0:
+    pattern = method.pattern
+    if pattern.sparse_solver != 0:
         call_sparse_solver(method, SOLVE_REAL, 0.0, b, b)
+    elif pattern.is_band != 0:
+        matrices = method.matrices
+        ordered = matrices.ordered(0)
+        put_in_order(method, b, ordered)
+        solve_band(matrices.real, matrices.real_pivots, method.n, pattern.lower, pattern.upper, ordered)
+        take_from_order(method, ordered, b)
     else:
         matrices = method.matrices
         lu_solve(matrices.real, matrices.real_pivots, method.n, b)
@@ -100,11 +145,37 @@ def solve_real(method, b):
 
 def solve_pair(method, b, c):
     """Replace b + i c by the solution of the complex system."""
-    if method.pattern.sparse_solver != 0:
+    pattern = method.pattern
+    if pattern.sparse_solver != 0:
         call_sparse_solver(method, SOLVE_COMPLEX, 0.0, b, c)
+    elif pattern.is_band != 0:
+        matrices = method.matrices
+        re = matrices.ordered(0)
+        im = matrices.ordered(1)
+        put_in_order(method, b, re)
+        put_in_order(method, c, im)
+        solve_complex_band(
+            matrices.complex, matrices.complex_pivots, method.n, pattern.lower, pattern.upper, re, im
+        )
+        take_from_order(method, re, b)
+        take_from_order(method, im, c)
     else:
         matrices = method.matrices
         solve_complex(matrices.complex, matrices.complex_pivots, method.n, b, c)
+
+
+def put_in_order(method, b, ordered):
+    """``ordered`` = `b` in the order of a band."""
+    places = method.places
+    for j in range(method.n):
+        ordered[places[j]] = b[j]
+
+
+def take_from_order(method, ordered, b):
+    """`b` = what is in the order of a band, in that of the states."""
+    places = method.places
+    for j in range(method.n):
+        b[j] = ordered[places[j]]
 
 
 def call_sparse_solver(method, request, step, b, c):

@@ -7,10 +7,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim_integrators.implicit.bands import find_band
 from cosim_integrators.implicit.implicit_method import Pattern
 
 if TYPE_CHECKING:
     System = Any
+
+
+LARGEST_DENSE = 200
+"""States; beyond, matrices are bands, or sparse and SciPy's."""
+
+
+MOSTLY_FULL = 0.2
+"""From this share of entries on, dense matrices are faster than sparse ones."""
+
+
+def is_sparse(shape: Pattern) -> bool:
+    """Whether matrices with this structure are left to a sparse solver."""
+    n = shape.size
+    return bool(n > LARGEST_DENSE and not shape.is_band and shape.entries <= MOSTLY_FULL * n * n)
 
 
 def jacobian_pattern(system: System) -> NDArray[np.int64]:
@@ -36,4 +51,9 @@ def jacobian_pattern(system: System) -> NDArray[np.int64]:
         taken[colour] |= used
         colours[column] = colour
     header = Pattern(size=ny, entries=rows.size, colours=len(taken))
-    return np.concatenate([np.frombuffer(header, dtype=np.int64), colours, starts, rows]).astype(np.int64)
+    parts = [colours, starts, rows]
+    band = find_band(starts, rows, may_reorder=ny > LARGEST_DENSE)
+    if band is not None:
+        header.is_band, header.lower, header.upper = 1, band.lower, band.upper
+        parts.append(band.order)
+    return np.concatenate([np.frombuffer(header, dtype=np.int64), *parts]).astype(np.int64)

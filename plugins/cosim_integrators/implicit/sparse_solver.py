@@ -11,8 +11,6 @@ from cosim.kit import rows_of
 from cosim_integrators.implicit.implicit_method import PATTERN_HEADER, Pattern
 from cosim_integrators.implicit.matrices import MAKE, SOLVE_REAL
 
-MOSTLY_FULL = 0.2  # from this share of entries on, dense matrices are faster
-
 
 class SparseSolver:
     """Factors and solves what Newton's method needs, called as a block from the kernels.
@@ -37,7 +35,6 @@ class SparseSolver:
         self._matrix: Any = csc_array
         self._diagonal: Any = diags_array
         self._size = n
-        self._full = entries > MOSTLY_FULL * n * n
         self._shifts = shifts
         self._solve_real: Any = None
         self._solve_complex: Any = None
@@ -68,15 +65,6 @@ class SparseSolver:
 
     def _factored(self, matrix: Any) -> Any:
         """A function that solves with a matrix."""
-        if not self._full:
-            from scipy.sparse.linalg import splu
+        from scipy.sparse.linalg import splu
 
-            return splu(matrix.tocsc()).solve
-        from scipy.linalg import get_lapack_funcs
-
-        dense = matrix.toarray()
-        factor, solve = get_lapack_funcs(("getrf", "getrs"), (dense,))
-        factors, pivots, info = factor(dense)
-        if info != 0:
-            raise RuntimeError("singular matrix")
-        return lambda b: solve(factors, pivots, b)[0]
+        return splu(matrix.tocsc()).solve

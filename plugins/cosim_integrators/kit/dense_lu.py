@@ -6,13 +6,37 @@ matrix gains by.
 
 from __future__ import annotations
 
+from cosim.kit import rows_of
+
+BLOCK = 32
+"""Columns that are eliminated before the columns behind them follow: what is needed at a time stays near."""
+
 
 def lu_factor(a, pivots, n):
     """Replace `a` (n * n) by its factors; 0, or 1 + the column without a pivot.
 
     `pivots` (n) gets the row that was exchanged with each row, as a float.
     """
-    for k in range(n):
+    for first in range(0, n, BLOCK):
+        last = min(first + BLOCK, n)
+        missing = factor_columns(a, pivots, n, first, last)
+        if missing != 0:
+            return missing
+        for i in range(first + 1, n):
+            row = rows_of(float, a, i * n, n)
+            behind = rows_of(float, a, i * n + last, n - last)
+            for k in range(first, min(i, last)):
+                multiplier = row[k]
+                if multiplier != 0.0:
+                    upper = rows_of(float, a, k * n + last, n - last)
+                    for j in range(len(behind)):
+                        behind[j] -= multiplier * upper[j]
+    return 0
+
+
+def factor_columns(a, pivots, n, first, last):
+    """Eliminate the columns of a block, exchanging whole rows; the columns behind it are not changed yet."""
+    for k in range(first, last):
         best = abs(a[k * n + k])
         at = k
         for i in range(k + 1, n):
@@ -23,19 +47,20 @@ def lu_factor(a, pivots, n):
         if not best > 0.0 or best + best == best:  # zero, NaN or infinite
             return k + 1
         pivots[k] = float(at)
-        upper = a[k * n : k * n + n]
         if at != k:
-            other = a[at * n : at * n + n]
+            pivot_row = rows_of(float, a, k * n, n)
+            other = rows_of(float, a, at * n, n)
             for j in range(n):
-                kept = upper[j]
-                upper[j] = other[j]
+                kept = pivot_row[j]
+                pivot_row[j] = other[j]
                 other[j] = kept
+        upper = rows_of(float, a, k * n + k, last - k)
         for i in range(k + 1, n):
-            row = a[i * n : i * n + n]
-            if row[k] != 0.0:
-                multiplier = row[k] / upper[k]
-                row[k] = multiplier
-                for j in range(k + 1, n):
+            row = rows_of(float, a, i * n + k, last - k)
+            if row[0] != 0.0:
+                multiplier = row[0] / upper[0]
+                row[0] = multiplier
+                for j in range(1, len(row)):
                     row[j] -= multiplier * upper[j]
     return 0
 

@@ -1,0 +1,161 @@
+"""LU decomposition of matrices of a band, real and complex.
+
+A row keeps the columns from `lower` to the left of the diagonal to ``lower + upper`` to its right: exchanging
+rows moves entries so far. The arithmetic is that of `lu_factor` and `lu_solve` on the whole matrix, in the
+same order, without what is zero: the results are the same to the bit.
+
+References
+----------
+LAPACK, dgbtf2 and dgbtrs, for the storage that pivoting needs and for exchanges between the columns of L.
+"""
+
+from __future__ import annotations
+
+from cosim.kit import rows_of
+
+
+def band_width(lower, upper):
+    """Entries of a row."""
+    return 2 * lower + upper + 1
+
+
+def factor_band(a, pivots, n, lower, upper):
+    """Replace `a` (n rows of `band_width`) by its factors; 0, or 1 + the column without a pivot.
+
+    `pivots` (n) gets the row that was exchanged with each row, as a float.
+    """
+    width = band_width(lower, upper)
+    for k in range(n):
+        below = min(lower, n - 1 - k)
+        count = min(lower + upper, n - 1 - k) + 1  # columns from k on
+        best = abs(a[k * width + lower])
+        at = 0
+        for i in range(1, below + 1):
+            size = abs(a[(k + i) * width + lower - i])
+            if size > best:
+                best = size
+                at = i
+        if not best > 0.0 or best + best == best:  # zero, NaN or infinite
+            return k + 1
+        pivots[k] = float(k + at)
+        first = k * width + lower
+        pivot_row = rows_of(float, a, first, count)
+        if at != 0:
+            first = (k + at) * width + lower - at
+            other = rows_of(float, a, first, count)
+            for j in range(count):
+                kept = pivot_row[j]
+                pivot_row[j] = other[j]
+                other[j] = kept
+        for i in range(1, below + 1):
+            first = (k + i) * width + lower - i
+            row = rows_of(float, a, first, count)
+            if row[0] != 0.0:
+                multiplier = row[0] / pivot_row[0]
+                row[0] = multiplier
+                for j in range(1, count):
+                    row[j] -= multiplier * pivot_row[j]
+    return 0
+
+
+def solve_band(a, pivots, n, lower, upper, b):
+    """Replace `b` (n) by the solution, `a` and `pivots` being from `factor_band`."""
+    width = band_width(lower, upper)
+    for k in range(n):
+        at = int(pivots[k])
+        if at != k:
+            kept = b[k]
+            b[k] = b[at]
+            b[at] = kept
+        below = rows_of(float, b, k, min(lower, n - 1 - k) + 1)
+        x = below[0]
+        for i in range(1, len(below)):
+            below[i] -= rows_of(float, a, (k + i) * width + lower - i, 1)[0] * x
+    for back in range(n):
+        count = min(lower + upper, back) + 1
+        row = rows_of(float, a, (n - 1 - back) * width + lower, count)
+        known = rows_of(float, b, n - 1 - back, count)
+        total = known[0]
+        for j in range(1, count):
+            total -= row[j] * known[j]
+        known[0] = total / row[0]
+
+
+def factor_complex_band(a, pivots, n, lower, upper):
+    """As `factor_band`; a complex number is two reals, its size |re| + |im|."""
+    width = band_width(lower, upper)
+    for k in range(n):
+        below = min(lower, n - 1 - k)
+        count = min(lower + upper, n - 1 - k) + 1
+        first = 2 * (k * width + lower)
+        best = abs(a[first]) + abs(a[first + 1])
+        at = 0
+        for i in range(1, below + 1):
+            other_first = 2 * ((k + i) * width + lower - i)
+            size = abs(a[other_first]) + abs(a[other_first + 1])
+            if size > best:
+                best = size
+                at = i
+        if not best > 0.0 or best + best == best:
+            return k + 1
+        pivots[k] = float(k + at)
+        pivot_row = rows_of(float, a, first, 2 * count)
+        if at != 0:
+            first = 2 * ((k + at) * width + lower - at)
+            other = rows_of(float, a, first, 2 * count)
+            for j in range(2 * count):
+                kept = pivot_row[j]
+                pivot_row[j] = other[j]
+                other[j] = kept
+        re = pivot_row[0]
+        im = pivot_row[1]
+        square = re * re + im * im
+        re = re / square
+        im = -im / square
+        for i in range(1, below + 1):
+            first = 2 * ((k + i) * width + lower - i)
+            row = rows_of(float, a, first, 2 * count)
+            x = row[0]
+            y = row[1]
+            if x != 0.0 or y != 0.0:
+                u = x * re - y * im
+                v = x * im + y * re
+                row[0] = u
+                row[1] = v
+                for j in range(1, count):
+                    row[2 * j] -= u * pivot_row[2 * j] - v * pivot_row[2 * j + 1]
+                    row[2 * j + 1] -= u * pivot_row[2 * j + 1] + v * pivot_row[2 * j]
+    return 0
+
+
+def solve_complex_band(a, pivots, n, lower, upper, b, c):
+    """Replace b + i c by the solution, `a` and `pivots` being from `factor_complex_band`."""
+    width = band_width(lower, upper)
+    for k in range(n):
+        at = int(pivots[k])
+        if at != k:
+            kept = b[k]
+            b[k] = b[at]
+            b[at] = kept
+            kept = c[k]
+            c[k] = c[at]
+            c[at] = kept
+        for i in range(1, min(lower, n - 1 - k) + 1):
+            first = 2 * ((k + i) * width + lower - i)
+            b[k + i] -= a[first] * b[k] - a[first + 1] * c[k]
+            c[k + i] -= a[first] * c[k] + a[first + 1] * b[k]
+    for back in range(n):
+        i = n - 1 - back
+        first = 2 * (i * width + lower)
+        count = min(lower + upper, back) + 1
+        row = rows_of(float, a, first, 2 * count)
+        x = b[i]
+        y = c[i]
+        for j in range(1, count):
+            x -= row[2 * j] * b[i + j] - row[2 * j + 1] * c[i + j]
+            y -= row[2 * j] * c[i + j] + row[2 * j + 1] * b[i + j]
+        re = row[0]
+        im = row[1]
+        square = re * re + im * im
+        b[i] = (x * re + y * im) / square
+        c[i] = (y * re - x * im) / square
