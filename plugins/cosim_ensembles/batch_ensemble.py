@@ -270,7 +270,7 @@ class BatchEnsemble(cosim.Ensemble):
         return kind(self.plan, integrator)
 
     def runner(self, paths: Sequence[str]) -> Runner:
-        return Runner(self, paths)
+        return Runner(self.plan, self.new_runs(self.plan.start), paths)
 
 
 def _series_parts(folder: Path) -> Any:

@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from cosim import ModelError, Problem, SimulationError
+from cosim_ensembles.block import Block
 from cosim_ensembles.changes import Changes, bounds_of, has_bounds_alone
-
-if TYPE_CHECKING:
-    from cosim_ensembles.batch_ensemble import BatchEnsemble
+from cosim_ensembles.compiled_runs import CompiledRuns
+from cosim_ensembles.plan import Plan
+from cosim_ensembles.simulator_runs import SimulatorRuns
 
 Reals = NDArray[np.float64]
 
@@ -25,7 +26,9 @@ class Runner:
 
     Parameters
     ----------
-    ensemble : BatchEnsemble
+    plan : Plan
+    runs : CompiledRuns or SimulatorRuns
+        Of its own.
     paths : sequence of str
         Parameters, start values and inputs that have other values in each run.
 
@@ -37,8 +40,8 @@ class Runner:
         Of each number that it returns.
     """
 
-    def __init__(self, ensemble: BatchEnsemble, paths: Sequence[str]) -> None:
-        plan, start = ensemble.plan, ensemble.plan.start.copy()
+    def __init__(self, plan: Plan, runs: CompiledRuns | SimulatorRuns, paths: Sequence[str]) -> None:
+        start = plan.start.copy()
         paths = [paths] if isinstance(paths, str) else list(paths)
         if twice := next((path for path in paths if paths.count(path) > 1), None):
             raise ModelError.of(twice, "is varied twice")
@@ -54,9 +57,9 @@ class Runner:
             if not has_bounds_alone(plan.system.signal(path).declaration):
                 self._checked.append((path, slice(first, first + size), values.shape[1:]))
         changes.write_first(start)
-        self._block = ensemble.new_block(1, keeps_series=False)
-        self._runs = ensemble.new_runs(start)
-        self._runs.prepare(start, changes, self._block, np.zeros(1, dtype=np.int64))
+        self._block = Block(1, plan.points, len(plan.columns), len(plan.reductions), keeps_series=False)
+        self._runs = runs
+        runs.prepare(start, changes, self._block, np.zeros(1, dtype=np.int64))
         reductions = [reduction.name for reduction in plan.reductions]
         self.names = reductions or list(plan.columns)
         self._results = self._block.reduced[0] if reductions else self._block.final[0]
