@@ -21,7 +21,9 @@ histories         `History`: what ``s.past`` of a view is; `history_at`: that of
                   helpers of it that also take its arrays, as `append_to_history` … of `history_buffer` do
 the Step          its arrays, tables and entry points, for hosts without Python: `Run`, `records`, `Tables` …
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts
-helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
+helper processes  `start_process`, `run_process`, `python_command`, `safe_spawn` …: where they are
+                  started; `kill_with_parent`, `end_with_parent`: they end with the process that started them;
+                  `black_box`, `Recovery`: what outlives the process of a run
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
                   `ArrayPlace`, `arrays_at` …; `checked_interval`: the distance of recorded points
 data in files     `data_file` and `text`: options that are no choices
@@ -50,6 +52,7 @@ if TYPE_CHECKING:
     from cosim.attributes import FixedAttributes as FixedAttributes
     from cosim.attributes import is_made as is_made
     from cosim.attributes import refuse_attribute as refuse_attribute
+    from cosim.command_line import black_box as black_box
     from cosim.command_line.command_entries import commands as commands
     from cosim.command_line.command_parser import CommandParser as CommandParser
     from cosim.component.arguments import Argument as Argument
@@ -111,6 +114,7 @@ if TYPE_CHECKING:
     from cosim.contracts.participant_description import ParticipantDescription as ParticipantDescription
     from cosim.contracts.participant_description import ParticipantVariable as ParticipantVariable
     from cosim.contracts.participant_description import UnitDefinition as UnitDefinition
+    from cosim.contracts.recovery import Recovery as Recovery
     from cosim.contracts.result_stream import ResultStream as ResultStream
     from cosim.contracts.solver import Solver as Solver
     from cosim.contracts.step_code import StepCode as StepCode
@@ -165,6 +169,7 @@ if TYPE_CHECKING:
     from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
     from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted
     from cosim.simulation.interrupt import uninterrupted as uninterrupted
+    from cosim.simulation.interrupt import waited_for_interrupt as waited_for_interrupt
     from cosim.simulation.missing_values import missing_value as missing_value
     from cosim.simulation.output_interval import POINTS as POINTS
     from cosim.simulation.output_interval import checked_interval as checked_interval
@@ -262,6 +267,15 @@ if TYPE_CHECKING:
     from cosim_compiler.calls import length_of as length_of
     from cosim_compiler.calls import name_of as name_of
     from cosim_compiler.calls import plain_address as plain_address
+    from cosim_compiler.child_process import forget_safe_spawn as forget_safe_spawn
+    from cosim_compiler.child_process import leave_signals as leave_signals
+    from cosim_compiler.child_process import python_command as python_command
+    from cosim_compiler.child_process import python_environment as python_environment
+    from cosim_compiler.child_process import python_path as python_path
+    from cosim_compiler.child_process import run_process as run_process
+    from cosim_compiler.child_process import safe_spawn as safe_spawn
+    from cosim_compiler.child_process import signals_held as signals_held
+    from cosim_compiler.child_process import start_process as start_process
     from cosim_compiler.fingerprint import digest_of_module as digest_of_module
     from cosim_compiler.fingerprint import environment as environment
     from cosim_compiler.foreign import call_with_array as call_with_array

@@ -23,6 +23,7 @@ from cosim_lowering.program import Program
 from cosim_master.algorithms import next_request
 from cosim_master.exchange import number_function, run_exchanges
 from cosim_master.model_exchange import loop_calls, system_calls
+from cosim_master.participants import model_exchange_calls
 from cosim_master.participants.called_simulator import CalledSimulator
 from cosim_master.samples import collect_samples
 from cosim_mechanics import Joint, Multibody
@@ -206,3 +207,5 @@ def use_all() -> None:
     kit.compile_function(collect_samples.collect_samples, collect_samples.SIGNATURE)
     kit.compile_function(loop_calls.next_point, loop_calls.NEXT_SIGNATURE)
     CalledSimulator(next(runs()))
+    for function, signature in model_exchange_calls.ENTRIES.items():
+        kit.c_address(function, signature)

@@ -71,7 +71,7 @@ COMPILER_LAYERS = (
     tuple(
         f"cosim_compiler.{name}"
         for name in (
-            *("errors", "nearest", "debugging", "helper_process", "kernel_cache", "shipped"),
+            *("errors", "nearest", "debugging", "helper_process", "child_process", "kernel_cache", "shipped"),
             *("calls", "convention", "road", "machine", "c_machine", "held_interrupts"),
         )
     ),

@@ -165,14 +165,14 @@ def simulate(
     log.info("running from t = %g s to t = %g s with %s", start, until, type(simulator.integrator).__name__)
     started = wall.perf_counter()  # of the run itself: without what was compiled for it
 
-    def result_so_far(message: str = "") -> Result:
-        return recorder.result(message, wall.perf_counter() - started)
+    def result_so_far(message: str = "", unfinished: str = "it goes on") -> Result:
+        return recorder.result(message, wall.perf_counter() - started, unfinished)
 
-    def write_result(message: str) -> Result:
+    def write_result(message: str, unfinished: str = "") -> Result:
         with uninterrupted():
             if stream is not None:
                 recorder.pass_on(stream, everything=True)
-            result = result_so_far(message)
+            result = result_so_far(message, unfinished)
             if stream is not None:
                 stream.close(result)
             if checkpoint is not None:
@@ -210,7 +210,7 @@ def simulate(
                 recorder.end_at(simulator.state.time)
             simulator.finish()
     except BaseException as error:
-        result = write_result(str(error) or "interrupted")
+        result = write_result(*[str(error) or "interrupted"] * 2)
         if isinstance(error, (SimulationError, KeyboardInterrupt)):
             error.result = result  # type: ignore[union-attr]
         raise

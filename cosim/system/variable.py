@@ -82,6 +82,11 @@ class Variable(NamedTuple):
         return words_of(self.declaration)
 
     @property
+    def is_text(self) -> bool:
+        """Whether its words are text of any kind, and not the items of an enumeration."""
+        return bool(self.declaration.options.get("text"))
+
+    @property
     def elements(self) -> tuple[str, ...]:
         """What each element is; empty where that is not said."""
         return self.declaration.elements

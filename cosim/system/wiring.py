@@ -16,6 +16,7 @@ from cosim.stage import Stage
 from cosim.system import copy_blocks
 from cosim.system.blocks import Block, Slot, element_by_element
 from cosim.system.linked_slots import Connection
+from cosim.system.port_types import type_fault
 from cosim.system.signals import Paths, Signal, split_derivative
 from cosim.system.unit_inference import UnitInference
 from cosim.unit_text import unit_product
@@ -225,6 +226,10 @@ class Wiring:
         if signal.slot.size != size:
             raise ModelError.of("", f"'{source}' has {signal.slot.size} elements, the input has {size}.")
         connection = self._connections[f"{port.part}.{port.name}"]
+        is_scaled = (connection.factor, connection.offset) != (1.0, 0.0)
+        fault = type_fault(source, signal.declaration, port.declaration, is_scaled)
+        if fault:
+            raise ModelError.of("", fault)
         scales = [self._scale(signal, i, port.unit(i), source, connection) for i in range(size)]
         value, rate = self._value(signal, source), self._derivative(signal)
         slots, name, dot = layout.slots[port.part], port.name, f"{port.name}_dot"

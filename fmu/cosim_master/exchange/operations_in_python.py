@@ -79,12 +79,14 @@ class OperationsInPython:
             attempt = (
                 participant.step if code == STEP_LEFT else partial(participant.after_native_step, status)
             )
-            coupled.drive(part, self._values.lines(part))
-            coupled.held[part] = self._values.held(part)
+            members = coupled.units.get(part, [part])
+            for member in members:
+                coupled.drive(member, self._values.lines(member))
+                coupled.held[member] = self._values.held(member)
             length = coupled.length(part, memory.time, memory.length)
             coupled.finish_step(part, memory.time, length, attempt)
-            self._values.take_over([part])
-            self._values.resume([part])
+            self._values.take_over(members)
+            self._values.resume(members)
             return
         if code in (SET_FAILED, READ_FAILED) and called is None:
             verb = "Set" if code == SET_FAILED else "Get"

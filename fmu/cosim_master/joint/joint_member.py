@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -14,6 +14,8 @@ from cosim.kit import ParticipantDescription
 from cosim_fmi.binding import modes
 from cosim_fmi.instances.fmu_state import FmuState
 from cosim_fmi.variables.access import Access
+from cosim_master.model_exchange.model_exchange_solver import ModelExchangeSolver
+from cosim_master.participants.called_model_exchange import CalledModelExchange
 from cosim_master.participants.instance_participant import InstanceParticipant
 from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
 
@@ -70,9 +72,8 @@ class JointMember(ModelExchangeParticipant):
         return self._read_interface().wants_steps
 
     @property
-    def simulator(self) -> cosim.Simulator:
-        """That of the system."""
-        return self.system.solver.simulator
+    def _running(self) -> ModelExchangeSolver:
+        return self.system.solver
 
     @property
     def events(self) -> list[cosim.EventRecord]:
@@ -104,11 +105,6 @@ class JointMember(ModelExchangeParticipant):
     def own_accuracy(self) -> float | None:
         """What the user wants of the integration of this FMU."""
         return self._tolerance
-
-    @property
-    def notes_steps(self) -> bool:
-        """Whether values are wanted where integrator steps end."""
-        return bool(self._watched) and self._watched_at == "steps"
 
     @property
     def remembers_relations(self) -> bool:
@@ -243,6 +239,24 @@ class JointMember(ModelExchangeParticipant):
         """Take the whole system to ``time + size``."""
         self.exit_initialization()
         return self.system.step(time, size)
+
+    def _advance(self, advance: Callable[[], None], time: float) -> float:
+        return self.system.advance(advance, time)
+
+    def _call(self) -> CalledModelExchange:
+        return self.system.call()
+
+    def _move(self, move: Callable[[], None]) -> None:
+        self.system.guard(move)
+
+    def _members(self) -> Sequence[JointMember]:
+        return list(self.system.members.values())
+
+    def _key(self, name: str) -> Any:
+        return self.name, name
+
+    def _addresses(self) -> Mapping[str, int]:
+        return self.system.inner_addresses(self.name)
 
     def check_runs(self) -> None:
         """Raise an error when the instance has failed."""

@@ -99,6 +99,10 @@ class JointModel:
             part.now = list(states[part.states])
         self._do(lambda: self.evaluation.settle(time, states, inputs))
 
+    def check_settled(self, code: int) -> None:
+        """What compiled code has met that has done the same."""
+        self._do(lambda: self.evaluation.check(code))
+
     def compute_all(self) -> None:
         """Have everything computed that depends on the present point."""
         self._do(self.evaluation.compute_all)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import json
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -14,13 +14,14 @@ from cosim.kit import ParticipantDescription
 from cosim_fmi.model_exchange.instance_calls import LAZY
 from cosim_master.coupling.co_simulation_error import CoSimulationError
 from cosim_master.coupling.feedthrough import direct_inputs
-from cosim_master.coupling.link import Link
+from cosim_master.coupling.link import Link, links_into
 from cosim_master.coupling.stop_requested import StopRequested
 from cosim_master.joint.joint_member import JointMember
 from cosim_master.joint.joint_model import JointModel, JointPart, UnsolvedError
 from cosim_master.joint.joint_wiring import JointWiring, with_more_feedthrough
 from cosim_master.model_exchange.indicator_findings import indicator_findings
 from cosim_master.model_exchange.model_exchange_solver import ACCURACY, ModelExchangeSolver
+from cosim_master.participants.called_model_exchange import CalledModelExchange
 
 Descriptions = Mapping[str, ParticipantDescription]
 
@@ -59,7 +60,6 @@ class JointSystem:
         self._wiring: JointWiring | None = None
         self._lazy: frozenset[str] | None = None
         self._settled, self._since = False, math.nan
-        self._slopes: dict[Any, float] = {}
 
     @property
     def names(self) -> list[str]:
@@ -80,10 +80,9 @@ class JointSystem:
         """
         self.links = [link for link in links if link.source in self.members and link.target in self.members]
         self._descriptions = {name: descriptions[name] for name in self.members if name in descriptions}
-        self._inner = {
-            name: frozenset(link.input for link in self.links if link.target == name) for name in self.members
-        }
-        return [link for link in links if link not in self.links]
+        into = links_into(self.links)
+        self._inner = {name: frozenset(link.input for link in into[name]) for name in self.members}
+        return [l for l in links if l.source not in self.members or l.target not in self.members]
 
     def told(self) -> list[str]:
         """What is solved, in lines."""
@@ -145,7 +144,7 @@ class JointSystem:
         wiring, self._lazy = self._wire()
         model = self._model = JointModel(parts, wiring)
         self._wiring = wiring
-        self._guarded(lambda: self._agree(start))
+        self.guard(lambda: self._agree(start))
         model.note = self._note
         accuracies = [a for m in members.values() for a in (m.own_accuracy,) if a]
         make = functools.partial(
@@ -157,11 +156,11 @@ class JointSystem:
             options=self._options,
             wants_steps=any(part.model.wants_steps for part in parts),
         )
-        self._solver = self._guarded(make)
+        self._solver = self.guard(make)
         self._settled = False
         if any(member.notes_steps for member in members.values()):
             self.solver.simulator.set_monitor(self._note_step)
-        self._guarded(self.solver.simulator.initialize)
+        self.guard(self.solver.simulator.initialize)
         self._heed()
 
     def _agree(self, start: float) -> None:
@@ -201,25 +200,20 @@ class JointSystem:
         """Write inputs of a member: real ones are held from now on, all others are written in event mode."""
         solver, name = self.solver, member.name
         own = {n: v for n, v in values.items() if n not in self._inner[name]}
-        held = {(name, n): v for n, v in own.items() if (name, n) in solver.inputs}
-        solver.hold(held)
-        self._slopes = {port: slope for port, slope in self._slopes.items() if port not in held}
-        if self._slopes:  # those of other members go on
-            solver.follow(self._slopes)
+        solver.hold({(name, n): v for n, v in own.items() if (name, n) in solver.known})
         self._settled = False
-        others = member.changed_ports({n: v for n, v in own.items() if (name, n) not in solver.inputs})
+        others = member.changed_ports({n: v for n, v in own.items() if (name, n) not in solver.known})
         if others:
             self._pass_events({name: others})
 
     def follow(self, name: str, slopes: Mapping[str, float]) -> None:
         """Let inputs of a member run along lines over the next step, per s."""
-        self._slopes.update({(name, input): slope for input, slope in slopes.items()})
-        self.solver.follow(self._slopes)
+        self.solver.follow({(name, input): slope for input, slope in slopes.items()})
 
     def settle(self) -> None:
         """Move all to the present point, for reading."""
         if not self._settled:
-            self._guarded(self.solver.settle)
+            self.guard(self.solver.settle)
             self._settled = True
 
     def step(self, time: float, size: float) -> float:
@@ -238,21 +232,37 @@ class JointSystem:
             member.check_runs()
             member.begin_step()
         self._pass_sampled()
-        solver = self.solver
-        self._settled = False
         self._model.clear_lost()
-        self._guarded(lambda: solver.advance(time + size))
-        solver.hold_inputs()
-        self._slopes = {}
+        return self.advance(lambda: self.solver.advance(time + size), time)
+
+    def advance(self, advance: Callable[[], None], time: float) -> float:
+        """Take a step that began at `time` (s), see `step`."""
+        self._since, self._settled = time, False
+        self.guard(advance)
+        self.solver.hold_inputs()
         self._heed()
-        return solver.time
+        return self.solver.time
+
+    def call(self) -> CalledModelExchange:
+        """Let compiled code step the system."""
+        assert self._wiring is not None
+        is_new, called = self.solver.called is None, CalledModelExchange.of(self.solver)
+        self._settled = False
+        if is_new:
+            called.compare(self._wiring.sampled())
+        return called
+
+    def inner_addresses(self, name: str) -> dict[str, int]:
+        """Where the values lie that other members have given to a member."""
+        assert self._wiring is not None
+        return {input: at for (target, input), at in self._wiring.addresses.items() if target == name}
 
     def _pass_sampled(self) -> None:
         """Inputs that change at events alone follow at least at communication points."""
         assert self._wiring is not None
         if self._wiring.samples:
             self.settle()
-            found = self._guarded(self._wiring.changes_at_events)
+            found = self.guard(self._wiring.changes_at_events)
             if found:
                 self._pass_events(found)
 
@@ -262,13 +272,15 @@ class JointSystem:
         model, time = self._model, self.solver.time
         self.settle()
         self._note(time)
-        states, following, _ = self._guarded(lambda: model.pass_events(time, going))
-        self._guarded(model.compute_all)
+        states, following, _ = self.guard(lambda: model.pass_events(time, going))
+        self.guard(model.compute_all)
         self._note(time)
         self.solver.jump(states, following)
         self._settled = False
 
     def _note(self, time: float) -> None:
+        if self._solver is not None and self._solver.called is not None:
+            self._solver.called.forget_compared()
         for member in self.members.values():
             member.note(time)
 
@@ -284,7 +296,7 @@ class JointSystem:
             if reason:
                 raise StopRequested(self.solver.time, reason, name)
 
-    def _guarded(self, action: Any) -> Any:
+    def guard(self, action: Any) -> Any:
         """Call something; what it raises becomes an error that names the member."""
         model = self._model
         assert model is not None
@@ -326,18 +338,18 @@ class JointSystem:
         assert self._model is not None and self._wiring is not None
         end = 8 + int.from_bytes(saved[:8], "little")
         told = json.loads(saved[8:end])
-        self._guarded(lambda: self.solver.go_back(saved[end:], told["events"]))
+        self.guard(lambda: self.solver.go_back(saved[end:], told["events"]))
         for part, following in zip(self._model.parts, told["next"], strict=True):
             part.next_event = following
         for name, written in told["written"].items():
             self.members[name].written = written
         self._wiring.put_back(told["loops"])
-        self._settled, self._slopes = False, {}
+        self._settled = False
         forgetful = [member for member in self.members.values() if member.remembers_relations]
         if forgetful:
             self.settle()
             for member in forgetful:
-                self._guarded(member.forget_relations)
+                self.guard(member.forget_relations)
             self._wiring.put_back(told["loops"])
             self._settled = False
 

@@ -13,6 +13,7 @@ from cosim_master.coupling.graph import closed_path, components
 from cosim_master.coupling.link import Link
 from cosim_master.model_exchange.evaluation import Evaluation
 from cosim_master.model_exchange.exchange_program import ExchangeProgram
+from cosim_master.model_exchange.system_calls import REAL
 
 
 class Ports(Protocol):
@@ -163,6 +164,22 @@ class JointWiring:
         """The last value of each connected continuous input."""
         assert self._evaluation is not None
         return {port: float(self._evaluation.values[slot]) for port, slot in self.program.inputs.items()}
+
+    @property
+    def addresses(self) -> dict[Port, int]:
+        """Where the last value of each connected continuous input lies."""
+        assert self._evaluation is not None
+        at = self._evaluation.values.ctypes.data
+        return {port: at + REAL * slot for port, slot in self.program.inputs.items()}
+
+    def sampled(self) -> list[Access]:
+        """How compiled code reads what is passed on at events alone; clocks are left to Python."""
+        outputs: dict[str, list[str]] = {}
+        for link in self._at_events:
+            outputs.setdefault(link.source, []).append(link.output)
+        return [
+            self._members[name].access(list(dict.fromkeys(given)), "Get") for name, given in outputs.items()
+        ]
 
     def changes_at_events(self) -> dict[str, dict[str, Any]]:
         """By member, the other inputs whose values have changed, and clocks that tick."""

@@ -178,6 +178,10 @@ class Evaluation:
         self._head[words.REMEMBERS] = int(remembers)
         code = kernel_address(function)(self.address)
         self._head[words.REMEMBERS] = 0
+        return self.check(code)
+
+    def check(self, code: int) -> bool:
+        """What a function has answered: whether inputs were found; raises what has failed."""
         if code == FAULT and (failed := self.failure()) is not None:
             raise failed
         return code == OK

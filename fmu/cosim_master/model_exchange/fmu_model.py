@@ -109,6 +109,10 @@ class FmuModel:
         """
         self.evaluation.settle(time, states, inputs)
 
+    def check_settled(self, code: int) -> None:
+        """What compiled code has met that has done the same."""
+        self.evaluation.check(code)
+
     def compute_all(self) -> None:
         """Have everything computed that depends on the present point."""
         if self.count and not self.asked_to_stop:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -23,7 +24,7 @@ class ModelExchangeSolver:
     Parameters
     ----------
     instance : ModelExchangeInstance
-        With `settle`, `indicators` and `forget`, in continuous-time mode.
+        With `settle`, `check_settled`, `indicators` and `forget`, in continuous-time mode.
     inputs : mapping of hashable to float
         Continuous inputs that are given from outside, with their first values.
     start : float
@@ -42,9 +43,10 @@ class ModelExchangeSolver:
 
     Attributes
     ----------
-    simulator : Simulator
-    inputs : dict of hashable to float
-        What is held; where inputs run along slopes, what they were given last.
+    known : dict of hashable to float
+        What inputs hold; NaN where that is not known, since they ran along slopes.
+    called : object or None
+        Where compiled code steps it: what has `release`, after which Python may use the simulator.
     """
 
     def __init__(
@@ -60,31 +62,44 @@ class ModelExchangeSolver:
         options: Mapping[str, Any],
         wants_steps: bool,
     ) -> None:
-        self.instance, self.inputs, self._sloped = instance, dict(inputs), False
+        self.instance, self.known = instance, dict(inputs)
+        self.called: Any = None
         system = model_exchange_system(
             *(instance, len(states), len(inputs), instance.indicators), wants_steps=wants_steps
         )
         state = first_state(system, instance, start, states, list(inputs.values()), next_event)
-        self.simulator = cosim.Simulator(system, state, integrator, accuracy, **options)
+        self._simulator = cosim.Simulator(system, state, integrator, accuracy, **options)
 
     @property
     def time(self) -> float:
         """That has been reached, s."""
         return float(self.simulator.state.time)
 
+    @property
+    def simulator(self) -> cosim.Simulator:
+        """For Python, which takes it from compiled code."""
+        if self.called is not None:
+            self.called.release()
+        return self._simulator
+
+    def path(self, name: Any) -> str:
+        """Of a continuous input in the system."""
+        return f"fmu.u[{list(self.known).index(name)}]"
+
     def hold(self, given: Mapping[Any, float]) -> None:
         """Give inputs values, which they hold; what has not changed is not written again."""
-        if given and (self._sloped or any(self.inputs[n] != value for n, value in given.items())):
-            self._sloped = False
-            self.inputs.update({name: float(value) for name, value in given.items()})
-            self.simulator.state["fmu.u"] = list(self.inputs.values())
+        state = self.simulator.state
+        for name, value in given.items():
+            if self.known[name] != value:
+                state[self.path(name)] = self.known[name] = float(value)
 
     def follow(self, slopes: Mapping[Any, float]) -> None:
         """Let inputs run along lines, per s; those that are not named stay as they are."""
-        if self.inputs:
-            self._sloped = True
-            rates = [slopes.get(name, 0.0) for name in self.inputs]
-            self.simulator.system.write_slope(self.simulator.state, "fmu.u", rates)
+        simulator = self.simulator
+        for name, slope in slopes.items():
+            if name in self.known:
+                simulator.system.write_slope(simulator.state, self.path(name), slope)
+                self.known[name] = math.nan
 
     def settle(self) -> None:
         """Make the present point that of the instance, for reading variables."""
@@ -110,11 +125,9 @@ class ModelExchangeSolver:
 
     def go_back(self, saved: bytes, events: int) -> None:
         """To a State that was saved, and so many events."""
-        self._sloped = True  # the inputs may be anywhere
         self.instance.asked_to_stop = False
         self.instance.forget()
         state = self.simulator.system.state_from_bytes(saved)
         self.simulator.replace_state(state)
         self.simulator.events.truncate(events)
-        if self.inputs:
-            self.inputs = dict(zip(self.inputs, map(float, state["fmu.u"]), strict=True))
+        self.known.update(dict.fromkeys(self.known, math.nan))  # they may be anywhere

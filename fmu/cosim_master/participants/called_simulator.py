@@ -62,6 +62,16 @@ class CalledSimulator:
         """What the functions take first."""
         return int(self._head.ctypes.data)
 
+    @property
+    def is_bound(self) -> bool:
+        """Whether the functions have the State; else it is Python's."""
+        return bool(self._head[by_address.BOUND])
+
+    @property
+    def answer(self) -> int:
+        """What the Step has answered last."""
+        return int(self._head[by_address.ANSWER])
+
     def bind(self, simulator: Simulator) -> None:
         """From here on the functions work on the State of this simulator, of the same system."""
         self.simulator = simulator
@@ -76,20 +86,26 @@ class CalledSimulator:
 
     def release(self) -> None:
         """Python is going to read or write the State: what the Step left is told to it."""
-        if self._head[by_address.BOUND]:
+        if self.is_bound:
             self._head[by_address.BOUND] = 0
             self.simulator.compiled_step.stage_out(self.simulator.state)
 
     def go_on(self, boundary: float, within: float) -> SimulatorStatus:
         """Where `step` has answered 3: go on from what the Step has answered; as `Simulator.advance_to`."""
-        return self.simulator.resume(int(self._head[by_address.ANSWER]), boundary, within)
+        return self.simulator.resume(self.answer, boundary, within)
 
-    def inputs(self, paths: Sequence[str]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
-        """What `set` takes as `inputs`, and the values that were written last (NaN: none)."""
+    def inputs(self, paths: Sequence[str | None]) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+        """What `set` takes as `inputs`, and the values that were written last (NaN: none).
+
+        None stands for an input that Python writes where it has changed.
+        """
         system = self.simulator.system
         known = np.full(len(paths), np.nan)
         rows = [int(known.ctypes.data)]
         for path in paths:
+            if path is None:
+                rows += [-1] * by_address.INPUT_WIDTH
+                continue
             slot = system.written_slot(path)
             low = records.NOTHING if system.stage_invalidated(slot) <= Stage.INSTANCE else records.INSTANCE
             rows += [slot.offset, *system.course_offsets(path), low]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -17,12 +17,17 @@ from cosim_fmi.binding.fmu_instance import FmuInstance
 from cosim_fmi.description.fmu_interface import FmuInterface
 from cosim_fmi.instances.fmu_state import FmuState
 from cosim_fmi.variables.access import Access
+from cosim_fmu.abilities import NativeCalls
 from cosim_master.coupling.integrator_options import check_options
 from cosim_master.coupling.stop_requested import StopRequested
 from cosim_master.model_exchange.fmu_model import FmuModel
 from cosim_master.model_exchange.indicator_findings import indicator_findings
 from cosim_master.model_exchange.model_exchange_solver import ACCURACY, INTEGRATOR, ModelExchangeSolver
+from cosim_master.participants.called_model_exchange import CalledModelExchange, MemberCalls
 from cosim_master.participants.instance_participant import InstanceParticipant
+
+WIDE = ("Int64", "UInt64")
+"""Types whose values are not exact among reals."""
 
 
 class _Saved(NamedTuple):
@@ -85,6 +90,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         self._solver: ModelExchangeSolver | None = None
         self._fmu: Any = None  # FmuModel
         self._set: dict[str, Any] = {}
+        self._calls: MemberCalls | None = None
 
     @property
     def simulator(self) -> cosim.Simulator:
@@ -119,7 +125,7 @@ class ModelExchangeParticipant(InstanceParticipant):
     ) -> None:
         """Unpack, load, instantiate and enter initialization mode at `start` (s)."""
         self._tolerance, self._start = tolerance, start
-        self._solver = self._fmu = None
+        self._solver = self._fmu = self._calls = None
         self._set = {}
         super().initialize(start, stop, values, tolerance)
 
@@ -140,7 +146,7 @@ class ModelExchangeParticipant(InstanceParticipant):
             wants_steps=self._read_interface().wants_steps,
         )
         self._solver = self._guard(make)
-        if self._watched and self._watched_at == "steps":
+        if self.notes_steps:
             self.simulator.set_monitor(self._note_step)
         self._guarded(self.simulator.initialize)
         self._heed(self._start)
@@ -156,7 +162,7 @@ class ModelExchangeParticipant(InstanceParticipant):
             super().set(names, values)
             self._set.update(zip(names, values, strict=True))
             return
-        solver, held = self._solver, self._solver.inputs
+        solver, held = self._solver, self._solver.known
         solver.hold({n: v for n, v in zip(names, values, strict=True) if n in held})
         others = self._changed({n: v for n, v in zip(names, values, strict=True) if n not in held})
         if others:
@@ -189,11 +195,139 @@ class ModelExchangeParticipant(InstanceParticipant):
         self.exit_initialization()
         self._check_steps(modes.RUNNING)
         self._clocks.begin_step()
-        solver = self._running
-        self._guarded(lambda: solver.advance(time + size))
-        solver.hold_inputs()
-        self._heed(solver.time)
-        return solver.time
+        return self._advance(lambda: self._running.advance(time + size), time)
+
+    def _advance(self, advance: Callable[[], None], time: float) -> float:
+        """Take a step that began at `time` (s); the time reached."""
+        self._guarded(advance)
+        self._running.hold_inputs()
+        self._heed(self._running.time)
+        return self._running.time
+
+    @property
+    def native_types(self) -> tuple[str, ...]:
+        """Of variables that `native_calls` takes, beside real ones."""
+        return ("integer", "boolean")
+
+    @property
+    def least_native_steps(self) -> int:
+        """The integrator runs compiled in any case."""
+        return 0
+
+    def native_calls(
+        self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
+    ) -> NativeCalls | None:
+        """Where compiled code finds functions that write, advance and read it.
+
+        None where there are clocks, or integers of 64 bits: these are left to Python, as are steps that are
+        not as usual.
+
+        Parameters
+        ----------
+        inputs, reads : sequence of str
+        flags : ndarray, shape (5,)
+            Not used.
+
+        Raises
+        ------
+        ModelError
+            What has to be done in Python at the end of each integrator step.
+        """
+        self.exit_initialization()
+        interface, members = self._read_interface(), self._members()
+        if any(member.notes_steps for member in members):
+            raise cosim.ModelError.of("inside", "ends of integrator steps are recorded in Python")
+        if self.simulator.final_time < math.inf:
+            raise cosim.ModelError.of("final_time", "it ends in Python")
+        wide = any(interface.elements[name].type in WIDE for name in (*inputs, *reads))
+        if wide or any(member.has_clocks for member in members):
+            return None
+        called = self._call()
+        elsewhere = self._addresses()
+        own = [name for name in reads if name not in elsewhere]
+        calls = self._calls = MemberCalls(
+            called,
+            {name: self._place(name) for name in inputs},
+            lambda: self._written,
+            Access(self._instance, own, interface.elements, "Get"),
+            [own.index(name) if name not in elsewhere else -1 - elsewhere[name] for name in reads],
+        )
+        return calls.calls(remember=self._remembered, forget=self._forget, leave=self._leave)
+
+    def _members(self) -> Sequence[ModelExchangeParticipant]:
+        """All that are solved as one system."""
+        return [self]
+
+    @property
+    def has_clocks(self) -> bool:
+        """Whether it has."""
+        interface = self._read_interface()
+        return bool(interface.clocks or interface.clocked)
+
+    @property
+    def notes_steps(self) -> bool:
+        """Whether values are wanted where integrator steps end."""
+        return bool(self._watched) and self._watched_at == "steps"
+
+    def _call(self) -> CalledModelExchange:
+        """Let compiled code step it."""
+        return CalledModelExchange.of(self._running)
+
+    def _key(self, name: str) -> Any:
+        """An input among those of the solver."""
+        return name
+
+    def _place(self, name: str) -> tuple[Any, str | None]:
+        """An input among those of the solver, and its path; None where it is written in event mode."""
+        solver, key = self._running, self._key(name)
+        return key, solver.path(key) if key in solver.known else None
+
+    def _addresses(self) -> Mapping[str, int]:
+        """Variables whose values lie with us, and where."""
+        return {}
+
+    def _leave(self) -> None:
+        """Compiled code does not step it after all."""
+        if self._running.called is not None:
+            self._running.called.release()
+        self._running.called = None
+
+    def _remembered(self) -> Any:
+        token = self.save()
+        self.resume_native()
+        return token
+
+    def _forget(self, token: Any) -> None:
+        self.restore(token)
+        self.resume_native()
+
+    def resume_native(self) -> None:
+        """Compiled code goes on from here, where it steps it."""
+        if self._running.called is not None:
+            self._call()
+
+    def after_native_step(self, status: int, time: float, size: float) -> float:
+        """The rest of a step that compiled code has left to Python."""
+        called = self._running.called
+        if called is None or not called.has_begun:
+            return self.step(time, size)
+        return self._advance(lambda: called.end_step(time + size), time)
+
+    def after_native_access(self, verb: str, status: int) -> None:
+        """Raise what `get` would have raised; inputs are written once more."""
+        called, calls = self._running.called, self._calls
+        if verb == "Get" and called is not None and calls is not None:
+            self._move(called.check_settled)
+            self._guard(calls.check)
+
+    def _move(self, move: Callable[[], None]) -> None:
+        """Move to the present point."""
+        self._guard(move, what="setting the time")
+
+    def _note(self, time: float) -> None:
+        super()._note(time)
+        if self._watched and self._calls is not None:
+            self._calls.note()
 
     def save(self) -> Any:
         """The state of the FMU and that of the simulation."""
@@ -248,7 +382,7 @@ class ModelExchangeParticipant(InstanceParticipant):
         self._note(float(state.time))
 
     def _put(self) -> None:
-        self._guard(self._running.settle, what="setting the time")
+        self._move(self._running.settle)
 
     def _guarded(self, action: Any) -> Any:
         try:

@@ -33,7 +33,8 @@ BOUND, ANSWER, LINES, LINES_AT = range(ARRAY_WIDTH * len(ARRAYS), WHOLE_HEAD)
 along lines, and where their rows are: places in `d` of value, slope and time."""
 
 VALUE, SLOPE, SINCE, LEAVES, INPUT_WIDTH = range(5)
-"""Of an input: where in `d` its value, its slope and the time of its value lie, the stage that it leaves."""
+"""Of an input: where in `d` its value, its slope and the time of its value lie, the stage that it leaves. A
+negative first one: Python writes it when it has changed, in event mode."""
 LINE_WIDTH = LEAVES
 INPUTS = 1
 """Where the rows of inputs begin, behind the address of the values that were written last; those of outputs
@@ -79,8 +80,11 @@ def called_set(handle, inputs, count, values, size):
     known = reals_at(rows[0], count)
     given = reals_at(values, count)
     for i in range(count):
+        if given[i] != known[i] and rows[INPUTS + INPUT_WIDTH * i + VALUE] < 0:
+            return NOT_DONE
+    for i in range(count):
+        at = INPUTS + INPUT_WIDTH * i
         if given[i] != known[i]:
-            at = INPUTS + INPUT_WIDTH * i
             known[i] = given[i]
             a.d[rows[at + VALUE]] = given[i]
             a.d[rows[at + SLOPE]] = math.nan
@@ -103,6 +107,8 @@ def called_slopes(handle, inputs, count, orders, slopes):
             return NOT_DONE
     for i in range(count):
         at = INPUTS + INPUT_WIDTH * i
+        if rows[at + VALUE] < 0:
+            continue
         before = a.d[rows[at + SLOPE]]
         if before == before:
             a.d[rows[at + VALUE]] += (a.clock.time - a.d[rows[at + SINCE]]) * before
