@@ -6,18 +6,17 @@ Authors of components do not need it. It is as stable as the contract version sa
 machine code      `compiled` and `compile_function` make a kernel function callable, `function_address` gives
                   its address, `lower` its text for other processors (with `data_of`, `length_of`);
                   `keep` and `kept`: what is costly to make, by the digest of what it is made of;
-                  `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads;
-                  `Record`, `rows_of`, `width_of`: memory with named fields
+                  `interrupts_held`: Ctrl-C waits until LLVM is done; `kernel_code`: what the compiler reads
 calls by address  `walk` (blocks of a schedule), `call_step`, `call_dense`, `call_block`, and the signatures;
                   `indirect_call`: one for a signature of your own
 integrators       `OdeSystem` and `MethodArrays`: what the functions of a method take; `step_entry` and
                   `redo_entry`: what is called by its address; `Settings`, `StepMemory`, `StepWork`,
                   `MethodSlots`, `Corrections`: the records in the arrays; `MethodKernels`, `Capabilities`,
-                  `StepCode`; `project` and others, for steps that meet constraints
+                  `StepCode`; `store_state`: a state that is finite; `project` and others, for steps that meet
+                  constraints
 records           `Record`, `rows_of`, `width_of`, `place_in`: memory with named fields; `as_table`: rows by
                   columns
 solvers           `Assembly`, `Block`, `Slot`, `Projection`: what a solver is given, and what it gives back
-records           `Record`, `rows_of`, `width_of`, `place_in`, `as_table`: what blocks know, declared by names
 histories         `History`: what ``s.past`` of a view is; `history_at`: that of a place in `k`; `flattened`:
                   helpers of it that also take its arrays, as `append_to_history` … of `history_buffer` do
 the Step          its arrays, tables and entry points, for hosts without Python: `Run`, `records`, `Tables` …
@@ -26,7 +25,7 @@ helper processes  `start_process`, `run_process`, `python_command`, `safe_spawn`
                   started; `kill_with_parent`, `end_with_parent`: they end with the process that started them;
                   `black_box`, `Recovery`: what outlives the process of a run
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
-                  `Arrays`, `arrays_at` …
+                  `ArrayPlace`, `arrays_at` …; `checked_interval`: the distance of recorded points
 data in files     `data_file` and `text`: options that are no choices; `path_below`, `space_warning`: files
                   that are written
 registry          `Registry`, `use_registry`, `Entry`, `PluginRecord`: other ones than what is installed;

@@ -28,6 +28,7 @@ import numpy as np
 from cosim_compiler import foreign, tables
 from cosim_compiler.calls import BY_NAME, GROUP_AT, INDIRECT, STATUS, TOGETHER, is_call
 from cosim_compiler.convention import compounds
+from cosim_compiler.errors import NumberedError
 from cosim_compiler.record import Record, classes_in, functions_of, layout_digest, methods_of, rows_of
 
 REPLACED: tuple[Any, ...] = (
@@ -127,13 +128,59 @@ def _known_digest(function: types.FunctionType) -> bytes:
     if kept_digest is not None and kept_digest[1].are_as_before():
         return kept_digest[0]
     digest = _Digest()
-    digest.feed(function)
+    digest.root(function)
     function_digest = digest.hash.digest()
     if digest.is_lasting:
         _digests[function] = (function_digest, Names(digest.functions, digest.classes))
     else:
         _digests.pop(function, None)
     return function_digest
+
+
+@dataclass(frozen=True)
+class Reach:
+    """What the machine code of some functions depends on.
+
+    Attributes
+    ----------
+    digest : str
+        Of all that they reach, and that the functions in `apart` reach.
+    names : Names or None
+        While they are as before the digest is, too; None where that is not all that counts.
+    apart : tuple of function
+        Those in reach that are compiled by themselves.
+    """
+
+    digest: str
+    names: Names | None
+    apart: tuple[types.FunctionType, ...]
+
+
+def reach_of(
+    functions: Iterable[tuple[types.FunctionType, str]],
+    methods: Iterable[types.FunctionType],
+    classes: Iterable[type],
+) -> Reach:
+    """What functions with their signatures reach; each function is read once, however many reach it.
+
+    Parameters
+    ----------
+    functions : iterable of (function, str)
+    methods : iterable of function
+        Of what is passed to them.
+    classes : iterable of type
+        What is passed: their attributes count.
+    """
+    digest = _Digest()
+    for function, signature in functions:
+        digest.root(function)
+        digest.feed(signature)
+    for method in methods:
+        digest.root(method)
+    for function in digest.apart:  # which becomes longer here
+        digest.root(function)
+    names = Names(digest.functions, [*digest.classes, *classes]) if digest.is_lasting else None
+    return Reach(digest.hash.hexdigest()[:32], names, tuple(digest.apart))
 
 
 def names_in_reach(functions: Iterable[types.FunctionType]) -> Names | None:
@@ -276,7 +323,9 @@ class _Digest:
         self.hash = hashlib.sha256()
         self._numbers = {} if numbers is None else numbers
         self.functions: list[types.FunctionType] = []
-        self.classes: list[type] = []  # records and named tuples, whose attributes count
+        self.apart: list[types.FunctionType] = []  # those that are compiled by themselves
+        self._fed: set[types.FunctionType] = set()
+        self.classes: list[type] = []  # records, named tuples and failures, whose attributes count
         self.is_lasting = True  # nothing in reach can change while all names stand for the same objects
         self._around: list[int] = []
 
@@ -301,18 +350,31 @@ class _Digest:
             finally:
                 self._around.pop()
 
+    def root(self, function: types.FunctionType) -> None:
+        """Feed a function with all that it reaches, also one that is compiled by itself."""
+        number = self._numbers.setdefault(function, len(self._numbers))
+        self.put("root", str(number).encode())
+        if function not in self._fed:
+            self._content(function)
+
     def _function(self, function: types.FunctionType) -> None:
         number = self._numbers.get(function)
         if number is not None:
             self.put("again", str(number).encode())
             return
-        is_first = not self._numbers
         self._numbers[function] = len(self._numbers)
-        if TOGETHER in function.__dict__ and not is_first:
+        if TOGETHER in function.__dict__:
             # it is compiled by itself: what it does is not in its callers
             self._named("apart", function)
             self.feed(function.__dict__[TOGETHER][1])
-        elif is_replaced(function):
+            self.apart.append(function)
+        else:
+            self._content(function)
+
+    def _content(self, function: types.FunctionType) -> None:
+        """Feed what a function says, and the functions that it names."""
+        self._fed.add(function)
+        if is_replaced(function):
             self._named("replaced", function)
             self._all(map(function.__dict__.get, (INDIRECT, STATUS)))
         elif GROUP_AT in function.__dict__:
@@ -394,6 +456,7 @@ class _Digest:
         digest._around = list(self._around)
         digest.feed(value)
         self.functions += digest.functions
+        self.apart += digest.apart
         self.classes += digest.classes
         self.is_lasting = self.is_lasting and digest.is_lasting
         return digest.hash.digest()
@@ -423,6 +486,8 @@ class _Digest:
             self.feed(layout_digest(cls))
             self._all(methods_of(cls))
         elif not _is_library(cls.__module__):
+            if issubclass(cls, NumberedError):
+                self.classes.append(cls)
             self._attributes([c for c in cls.__mro__ if not _is_library(c.__module__)], mentioned)
 
     def _attributes(self, owners: Iterable[Any], mentioned: Iterable[str]) -> None:
@@ -495,7 +560,7 @@ def _own_part(function: types.FunctionType) -> _OwnPart | None:
 def _keeps_its_value(value: Any) -> bool:
     """Whether an object stays what it is: members of tuples and modules are looked at one by one."""
     if isinstance(value, type):
-        return issubclass(value, (enum.Enum, tuple, Record)) or _is_library(value.__module__)
+        return issubclass(value, (enum.Enum, tuple, Record, NumberedError)) or _is_library(value.__module__)
     return isinstance(value, (tuple, frozenset, types.ModuleType, types.BuiltinFunctionType, enum.Enum))
 
 

@@ -15,7 +15,7 @@ import logging
 import sys
 import threading
 import types
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -26,9 +26,9 @@ from cosim_compiler.code import coder
 from cosim_compiler.convention import compounds, records, spelled
 from cosim_compiler.debugging import lines_are_shown
 from cosim_compiler.errors import NUMBERED, NumberedError
-from cosim_compiler.fingerprint import environment, fingerprint, is_replaced
+from cosim_compiler.fingerprint import Reach, reach_of
 from cosim_compiler.held_interrupts import interrupts_held
-from cosim_compiler.record import functions_of, methods_of
+from cosim_compiler.record import classes_in, functions_of
 from cosim_compiler.road import LLVM, road
 from cosim_compiler.shipped import TEXTS, UNITS
 
@@ -233,67 +233,50 @@ def _key(digest: str) -> str:
     return hashlib.sha256(f"{digest} {made_with}".encode()).hexdigest()[:32]
 
 
+_reaches: dict[tuple[Wanted, ...], Reach] = {}
+"""By functions and what their signatures say."""
+
+
+def _reach(wanted: Iterable[Wanted]) -> Reach:
+    """What functions reach; as before where every name in reach still stands for the same thing."""
+    wanted = tuple(wanted)
+    functions = tuple((function, spelled(signature)) for function, signature in wanted)
+    known = _reaches.get(functions)
+    if known is None or known.names is None or not known.names.are_as_before():
+        passed = dict.fromkeys(cls for _, signature in wanted for cls in _passed(signature))
+        # a digest of a function does not see what the methods of its arguments do
+        methods = [method for cls in passed for method in functions_of(cls)]
+        known = _reaches[functions] = reach_of(functions, methods, passed)
+    return known
+
+
 def _digest_of_unit(wanted: tuple[Wanted, ...]) -> str:
     return _digest(UNITS, wanted)
 
 
 def _digest(kind: str, wanted: Iterable[Wanted]) -> str:
     """Of functions, of those of other units that they call, and of all that makes code of them."""
-    return _joined(
-        kind,
-        tuple(
-            (
-                *(fingerprint(function), spelled(signature)),
-                *map(fingerprint, (*_apart(function), *_methods(signature))),
-            )
-            for function, signature in wanted
-        ),
-    )
+    return _joined(kind, _reach(wanted).digest)
 
 
 @functools.cache
-def _joined(kind: str, of: tuple[tuple[str, ...], ...]) -> str:
+def _joined(kind: str, of: str) -> str:
     return hashlib.sha256(f"{kind} {_made_by()} {of}".encode()).hexdigest()[:32]
 
 
-def _methods(signature: str) -> list[types.FunctionType]:
-    """Of the records and groups that are passed: a digest of a function does not see what a method does."""
-    passed = [records[letter][0] for letter in signature if letter in records]
-    groups = [compounds[letter][0] for letter in signature if letter in compounds]
+def _passed(signature: str) -> list[type]:
+    """The records and groups that are passed, and the records in them."""
+    passed_records = [records[letter][0] for letter in signature if letter in records]
     return [
-        *(method for cls in passed for method in methods_of(cls)),
-        *(function for cls in groups for function in functions_of(cls)),
+        *(cls for record in passed_records for cls in classes_in(record)),
+        *(compounds[letter][0] for letter in signature if letter in compounds),
     ]
-
-
-_apart_by_digest: dict[str, tuple[types.FunctionType, ...]] = {}
-
-
-def _apart(function: types.FunctionType) -> tuple[types.FunctionType, ...]:
-    """All functions that this one reaches and that a digest stops at."""
-    digest = fingerprint(function)
-    if digest not in _apart_by_digest:
-        _apart_by_digest[digest] = tuple(_apart_reached(function))
-    return _apart_by_digest[digest]
-
-
-def _apart_reached(function: types.FunctionType) -> Iterator[types.FunctionType]:
-    reached, at = [function], 0
-    while at < len(reached):
-        for value in environment(reached[at]).values():
-            if isinstance(value, types.FunctionType) and value not in reached and not is_replaced(value):
-                reached.append(value)
-                if TOGETHER in value.__dict__:
-                    yield value
-        at += 1
 
 
 def _linked(wanted: tuple[Wanted, ...]) -> list[Wanted]:
     """One function of each other unit whose functions these call."""
     own_functions = {function for function, _ in wanted}
-    linked_functions = [
-        linked for function, _ in wanted for linked in _apart(function) if linked not in own_functions
-    ]
+    linked_functions = [linked for linked in _reach(wanted).apart if linked not in own_functions]
     return list(
         {
             linked.__dict__[TOGETHER]: (linked, linked.__dict__[TOGETHER][1]) for linked in linked_functions

@@ -5,6 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
 from cosim.attributes import FixedAttributes
 from cosim.contracts.ensemble_result import EnsembleResult
 from cosim.contracts.integrator import Integrator
@@ -158,5 +161,31 @@ class Ensemble(FixedAttributes):
         KeyboardInterrupt, CosimError
             Ctrl-C; an executor that takes no more work. Their attribute `result` holds the runs that have
             ended.
+        """
+        raise NotImplementedError
+
+    def runner(self, paths: Sequence[str]) -> Callable[[ArrayLike], NDArray[np.float64]]:
+        """A function that does one run with other values, for loops that need each result at once.
+
+        All else is prepared before the first run, so that a call costs little more than the run. Its results
+        are, to the byte, those of `run` with the same values.
+
+        Parameters
+        ----------
+        paths : sequence of str
+            Parameters, start values or inputs of the system, which get other values in each run.
+
+        Returns
+        -------
+        callable
+            Called with the numbers of these variables, one behind the other, in SI. It returns the
+            reductions of the run, or without any what is recorded, at its end; its attribute ``names`` says
+            which. `SimulationError` where the run fails, `ModelError` or `StateError` for a number that its
+            variable cannot take. Several threads need one each; Ctrl-C acts between runs.
+
+        Raises
+        ------
+        ModelError
+            A variable that no run can be given.
         """
         raise NotImplementedError

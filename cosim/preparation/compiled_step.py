@@ -32,10 +32,9 @@ from cosim.step.run import (
 )
 from cosim.step.run_parts import Part
 from cosim.step.sliding_field import sliding_field
-from cosim.system.block_address import block_address
 from cosim.system.state import COMPUTED, State
 from cosim.system.system import System
-from cosim.walker import DENSE_SIGNATURE, PYTHON_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
+from cosim.walker import BLOCK_SIGNATURE, DENSE_SIGNATURE, PYTHON_SIGNATURE, REDO_SIGNATURE, STEP_SIGNATURE
 from cosim_compiler.ahead import compile_ahead
 from cosim_compiler.convention import address_of
 from cosim_compiler.native import (
@@ -137,8 +136,10 @@ class CompiledStep:
                 program[place] = self._python_address(function, signature)
             else:
                 kernels[place] = function, signature
-        if kernels:
-            program[list(kernels)] = function_addresses(tuple(kernels.values()))
+        in_held_table = ((sliding_field, BLOCK_SIGNATURE),) if self._held else ()
+        # in one call: the names that several of them reach are compared once
+        addresses = function_addresses((*kernels.values(), *in_held_table))
+        program[list(kernels)] = addresses[: len(kernels)]
         program[place_in(Plan, "call_handler")] = self._python_address(
             held_weakly(run_handler), PYTHON_SIGNATURE
         )
@@ -148,7 +149,7 @@ class CompiledStep:
         held_table, held_ints = np.zeros((1, 3), dtype=np.int64), np.zeros(1, dtype=np.int64)
         if self._held and held is not None:
             held_table, held_ints = held.table.copy(), held.ints.copy()
-            held_table[-1, 0] = block_address(sliding_field)
+            held_table[-1, 0] = addresses[-1]
         fixed = {
             "table": system.table,
             "ints": system.ints,

@@ -42,6 +42,8 @@ def end_of_run(until: float | str | None) -> float:
 
 def check_simulate_options(where: str, options: Mapping[str, Any], integrator: Any) -> None:
     """`OptionError` for what neither `simulate`, nor `Simulator`, nor the integrator has."""
+    if not options:
+        return
     own_options = [name for name in option_names(simulate) if name != "system"]
     if not options.keys() <= set(own_options):
         simulator_options = [name for name in option_names(Simulator) if name != "system"]

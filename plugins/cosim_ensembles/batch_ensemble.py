@@ -25,6 +25,7 @@ from cosim_ensembles.plan import Plan
 from cosim_ensembles.processors import available_processors
 from cosim_ensembles.python_parts import python_parts
 from cosim_ensembles.run_queue import RunQueue
+from cosim_ensembles.runner import Runner
 from cosim_ensembles.simulator_runs import SimulatorRuns
 
 if TYPE_CHECKING:
@@ -219,12 +220,8 @@ class BatchEnsemble(cosim.Ensemble):
         changes.write_first(start)
         stop = np.zeros(1, dtype=np.int64)
         threads = 1 if self.in_python else min(self.threads, block.runs)
-        kind = SimulatorRuns if self.in_python else CompiledRuns
         while len(self._runs) < threads:
-            runs = kind(self.plan, self._integrator())
-            if not self._runs:
-                self._check(start)
-            self._runs.append(runs)
+            self._runs.append(self.new_runs(start))
         queue = RunQueue(block.runs, threads)
         errors: list[BaseException] = []
 
@@ -261,11 +258,19 @@ class BatchEnsemble(cosim.Ensemble):
             progress(block.runs, block.runs)
         return stopped
 
-    def _check(self, start: State) -> None:
-        """Refuse systems that are not for the method, as a single run does."""
-        check = getattr(self._integrator(), "check", None)
-        if check is not None:
-            check(self.system, start.copy().realize(Stage.ACCELERATION))
+    def new_runs(self, start: State) -> CompiledRuns | SimulatorRuns:
+        """What does runs one after the other, in arrays of its own.
+
+        Systems that are not for the method are refused at the State `start`, as a single run does.
+        """
+        kind = SimulatorRuns if self.in_python else CompiledRuns
+        integrator = self._integrator()
+        if type(integrator).check is not Integrator.check:
+            integrator.check(self.system, start.copy().realize(Stage.ACCELERATION))
+        return kind(self.plan, integrator)
+
+    def runner(self, paths: Sequence[str]) -> Runner:
+        return Runner(self.plan, self.new_runs(self.plan.start), paths)
 
 
 def _series_parts(folder: Path) -> Any:

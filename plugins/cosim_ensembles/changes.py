@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from copy import copy
 from typing import Any
 
@@ -11,6 +11,9 @@ from numpy.typing import NDArray
 
 from cosim import CosimError, ModelError, Problem, State, StateError, System
 from cosim.kit import Declaration, Run, shown
+
+LARGEST = float(np.finfo(np.float64).max)
+LARGEST_NEGATIVE = -LARGEST
 
 
 class Changes:
@@ -111,7 +114,7 @@ def _checked(system: System, path: str, size: int, listed: Any) -> NDArray[np.fl
         raise StateError(f"{path}: needs a sequence with a value for each run")
     listed = listed if isinstance(listed, np.ndarray) else list(listed)
     numeric = isinstance(listed, np.ndarray) or not any(isinstance(v, (str, list, tuple)) for v in listed)
-    if numeric and len(listed) and _has_bounds_alone(declaration):
+    if numeric and len(listed) and has_bounds_alone(declaration):
         plain = np.asarray(listed)
         shapes = {(size,), declaration.shape} if size == declaration.size else {(size,)}
         if plain.dtype.kind in "fiu" and (
@@ -123,7 +126,19 @@ def _checked(system: System, path: str, size: int, listed: Any) -> NDArray[np.fl
     return np.array([_one(system, path, value, run) for run, value in enumerate(listed)]).reshape(-1, size)
 
 
-def _has_bounds_alone(declaration: Declaration) -> bool:
+def bounds_of(system: System, paths: Sequence[str]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """The least and the largest number that each element of some variables can take; finite."""
+    low: list[float] = []
+    high: list[float] = []
+    for path in paths:
+        declaration = system.signal(path).declaration
+        size = system.written_slot(path).size
+        low += [LARGEST_NEGATIVE if declaration.minimum is None else float(declaration.minimum)] * size
+        high += [LARGEST if declaration.maximum is None else float(declaration.maximum)] * size
+    return np.array(low), np.array(high)
+
+
+def has_bounds_alone(declaration: Declaration) -> bool:
     """Whether its numbers need no other check, so that those of all runs are checked together."""
     is_real = declaration.kind != "integer" and declaration.dtype not in (int, bool)
     return is_real and declaration.convert is None

@@ -53,6 +53,7 @@ class CompiledRuns:
             system, self._state, integrator, endless_events=plan.endless_events, event_limit=0
         )
         self._step = self._simulator.compiled_step
+        self._head_address = self._step.head.ctypes.data
         choice, width = choice_of(system, plan.columns)
         rows = np.zeros(GRID_WIDTH + (1 + width) * (plan.points + 2))
         self._step.record(choice, rows, records.NO_ROWS)
@@ -149,11 +150,11 @@ class CompiledRuns:
             runs.phase = batch.FRESH
 
     def _called(self) -> int:
-        handle, order, until = self._step.head.ctypes.data, addressof(self._batch), self.plan.until
+        arguments = self._head_address, addressof(self._batch), self.plan.until
         if is_plain():
             with np.errstate(all="ignore"):
-                return int(self._call(handle, order, until))
-        return int(self._call(handle, order, until))
+                return int(self._call(*arguments))
+        return int(self._call(*arguments))
 
     def _share_histories(self) -> None:
         """Let the Step see only as much of `h` as the run that has begun has."""

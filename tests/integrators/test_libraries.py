@@ -73,7 +73,7 @@ def test_targets_a_few_units_in_the_last_place_apart(method, units) -> None:
 
 
 def test_ends_that_are_sums_of_doubles_meet_exact_ticks() -> None:
-    """An end that is one unit behind the tick of a timer."""
+    """An end that is one unit behind the tick of a timer, or a few before or behind it."""
 
     class Ticking(cosim.Component):
         """An oscillator beside a timer."""
@@ -94,9 +94,11 @@ def test_ends_that_are_sums_of_doubles_meet_exact_ticks() -> None:
     model = cosim.Model("m")
     model.add(Ticking, "p")
     system = model.build()
-    until = 0.0
-    for count in range(1, 50):
-        until += 0.1
+    ends = np.cumsum(np.full(49, 0.1)).tolist()
+    units = {1: 0.0, 3: 1.0, 8: -1.0, 10: -0.5, 17: 2.0, 19: 3.0, 33: 4.0, 49: -2.0}
+    for count, apart in units.items():
+        until, tick = ends[count - 1], count / 10
+        assert (until - tick) / math.ulp(tick) == apart
         result = cosim.simulate(
             system, until=until, integrator="integrators.scipy_lsoda", signals=["p.n", "p.x"]
         )

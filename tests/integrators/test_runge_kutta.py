@@ -237,6 +237,7 @@ def test_an_error_that_a_component_reports_is_held_to_the_accuracy(method) -> No
     free, state = started(method, system, [0.0], initial_step=5.0, accuracy=1e-6)
     free.step(system, state, 10.0)
     assert state.time == 5.0
+    system = BlockSystem(reports_an_error, 1)
     system.slots_by_name = {"step_error": [SimpleNamespace(elements=[1])]}
     held, state = started(method, system, [0.0], initial_step=5.0, accuracy=1e-6)
     held.step(system, state, 10.0)

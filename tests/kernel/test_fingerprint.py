@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 import types
+from collections import Counter
 from typing import NamedTuple
 
 import fingerprint_run
@@ -16,8 +17,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cosim import kit
+from cosim_compiler import units
 from cosim_compiler.calls import called_by_name
-from cosim_compiler.fingerprint import fingerprint, names_in_reach
+from cosim_compiler.fingerprint import _Digest, fingerprint, names_in_reach
 
 
 def changed(function, **namespace):
@@ -469,3 +471,32 @@ def test_an_edit_is_noticed_wherever_it_is(edit):
     EDITS[edit](space)
     assert fingerprint(outer) != before
     assert not names.are_as_before()
+
+
+def test_each_function_in_reach_of_the_step_is_read_once_and_not_again(monkeypatch):
+    """The first call of each entry point in a process waits for this."""
+    read = Counter()
+    content = _Digest._content
+
+    def counted(digest, function):
+        read[function] += 1
+        content(digest, function)
+
+    monkeypatch.setattr(_Digest, "_content", counted)
+    monkeypatch.setattr(units, "_reaches", {})
+    roots, _ = units._roots(kit.advance_run, kit.ENTRY_SIGNATURE)
+    digest = units._digest_of_unit(roots)
+    assert len(read) > 300
+    assert set(read.values()) == {1}
+    read.clear()
+    assert units._digest_of_unit(roots) == digest
+    assert not read
+
+
+def test_a_method_that_is_edited_changes_the_digest_of_what_it_is_passed_to(monkeypatch):
+    wanted = ((kit.advance_run, kit.ENTRY_SIGNATURE),)
+    before = units._digest_of_unit(wanted)
+    monkeypatch.setattr(kit.Run, "a_new_method", lambda run: 0, raising=False)
+    assert units._digest_of_unit(wanted) != before
+    monkeypatch.undo()
+    assert units._digest_of_unit(wanted) == before
