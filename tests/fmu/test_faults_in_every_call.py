@@ -96,7 +96,7 @@ SUBJECTS = {
         "mode_in = 1",
         "InstantiateCoSimulation SetFloat64 SetFloat32 SetInt8 SetUInt64 SetBoolean SetString "
         "SetInt64 EnterInitializationMode ExitInitializationMode UpdateDiscreteStates EnterStepMode "
-        "GetFloat64 GetFloat32 GetInt8 GetUInt64 GetBoolean GetString GetInt64 GetInt32 DoStep "
+        "GetFloat64 GetFloat32 GetInt8 GetUInt64 GetBoolean GetString GetBinary GetInt64 GetInt32 DoStep "
         "EnterEventMode Terminate FreeInstance",
         "fmi3",
     ),
