@@ -74,6 +74,7 @@ class ComponentParticipant(SystemParticipant):
             tunable=frozenset(map(own, told.tunable)),
             readable=frozenset(map(own, told.readable)),
             discrete=frozenset(map(own, told.discrete)),
+            states=tuple(map(own, told.states)),
             arrays={own(n): (shape, tuple(map(own, names))) for n, (shape, names) in told.arrays.items()},
         )
 
