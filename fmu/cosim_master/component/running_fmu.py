@@ -18,6 +18,7 @@ from cosim_fmi.instances.fmu_state import FmuState
 from cosim_fmi.model_exchange.instance_calls import LAZY
 from cosim_fmi.variables.access import Access
 from cosim_master.component import calls
+from cosim_master.model_exchange.find_feedthrough import find_feedthrough, moved_a_little
 from cosim_master.model_exchange.fmu_model import FmuModel
 from cosim_master.model_exchange.model_exchange_system import scales
 from cosim_master.participants.instance_participant import InstanceParticipant
@@ -222,21 +223,17 @@ class RunningFmu(InstanceParticipant):
         if not self.inputs or not self.outputs:
             return
         inputs, outputs = self._access(self.inputs), self._access(self.outputs)
-        first = np.array(self._first[1], dtype=float)
-        inputs.write(first)
-        before = np.array(outputs.read(), dtype=float)
-        hidden: dict[str, list[str]] = {}
-        for i, name in enumerate(self.inputs):
-            moved = first.copy()
-            moved[i] += max(1.0, abs(first[i])) * 2.0**-10
-            inputs.write(moved)
-            after = np.array(outputs.read(), dtype=float)
-            for j in np.flatnonzero((after != before) & np.isfinite(after)):
-                if name not in self.follows[self.outputs[j]]:
-                    hidden.setdefault(self.outputs[j], []).append(name)
-        inputs.write(first)
-        if hidden:
-            listed = ", ".join(f"{output} = {needs}" for output, needs in hidden.items()).replace("'", '"')
+
+        def answers(given: Mapping[str, float]) -> list[float]:
+            inputs.write(list(given.values()))
+            return [float(value) for value in outputs.read()]
+
+        first = dict(zip(self.inputs, map(float, self._first[1]), strict=True))
+        found = find_feedthrough(answers, self.outputs, first, moved_a_little)
+        answers(first)
+        hidden = {y: [u for u in first if u in needs - {*self.follows[y]}] for y, needs in found.items()}
+        listed = ", ".join(f"{y} = {needs}" for y, needs in hidden.items() if needs).replace("'", '"')
+        if listed:
             raise self._error(
                 "outputs follow inputs that the model description does not name: give the part "
                 f"feedthrough = {{ {listed} }}"

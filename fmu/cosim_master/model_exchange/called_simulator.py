@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from cosim import Simulator, SimulatorStatus, Stage
 from cosim.kit import ARRAY_WIDTH, ARRAYS, LENGTH, c_address, records
-from cosim_master.participants import system_calls_by_address as by_address
+from cosim_master.model_exchange import system_calls_by_address as by_address
 
 HISTORY = [name for name, _, _ in ARRAYS].index("h")
 

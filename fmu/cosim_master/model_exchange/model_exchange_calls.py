@@ -25,7 +25,7 @@ from cosim_fmi.model_exchange.instance_calls import STOPPED, WARNING
 from cosim_master.model_exchange import system_calls
 from cosim_master.model_exchange.model_exchange_system import put_point
 from cosim_master.model_exchange.system_calls import LOST, NOT_LOST, REMEMBERS, block_of
-from cosim_master.participants.system_calls_by_address import (
+from cosim_master.model_exchange.system_calls_by_address import (
     ANSWER,
     ARRAY_CALL,
     BOUND,

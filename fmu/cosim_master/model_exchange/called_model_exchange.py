@@ -12,9 +12,9 @@ import numpy as np
 from cosim.kit import STEPPED, c_address
 from cosim_fmi.variables.access import Access
 from cosim_fmu.abilities import NativeCalls
+from cosim_master.model_exchange import model_exchange_calls as by_address
+from cosim_master.model_exchange.called_simulator import CalledSimulator
 from cosim_master.model_exchange.model_exchange_solver import ModelExchangeSolver
-from cosim_master.participants import model_exchange_calls as by_address
-from cosim_master.participants.called_simulator import CalledSimulator
 
 Values = dict[Any, float]
 
