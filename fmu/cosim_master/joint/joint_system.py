@@ -123,15 +123,15 @@ class JointSystem:
     def begin(self) -> None:
         """A member has ended its initialization: begin if it was the last one."""
         members = self.members
-        parts = [JointPart(n, m.model, m) for n, m in members.items() if m.model is not None]
+        parts = [JointPart(name, m.model) for name, m in members.items() if m.model is not None]
         if len(parts) < len(members):
             return
-        start = self._since = parts[0].member.start
+        start = self._since = members[parts[0].name].start
         first = {name: member.first_values() for name, member in members.items()}
         inputs = {(name, input): first[name][input] for name in members for input in self.outer_inputs(name)}
         self._lazy = None
         for part in parts:
-            part.member.begin_instant()
+            part.model.begin_instant()
             try:
                 part.now, part.next_event, _ = part.model.leave_event_mode(start)
             except Exception as error:
@@ -163,8 +163,8 @@ class JointSystem:
         """All have left their first event mode: let their outputs reach each other."""
         assert self._model is not None
         self._model.leave_event_mode(start, [])
-        for member in self.members.values():
-            member.end_instant()
+        for part in self._model.parts:
+            part.model.end_instant()
 
     def _wire(self, first: Mapping[str, Mapping[str, float]]) -> tuple[JointWiring, frozenset[str]]:
         """The connections, with what FMUs do not say about their outputs; and whose outputs are late."""

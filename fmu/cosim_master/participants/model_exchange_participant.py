@@ -91,7 +91,6 @@ class ModelExchangeParticipant(InstanceParticipant):
         self.model: FmuModel | None = None
         self._set: dict[str, Any] = {}
         self._calls: MemberCalls | None = None
-        self._earlier: set[str] = set()
 
     @classmethod
     def joined(cls, given: Any, name: str, system: JointSystem) -> ModelExchangeParticipant:
@@ -144,7 +143,8 @@ class ModelExchangeParticipant(InstanceParticipant):
         inputs = self.system.outer_inputs(self.name)
         access = Access(instance, inputs, interface.elements, "Set") if inputs else None
         self.model = FmuModel(
-            *(instance, states, indicators, access, self._clocks, self._tick), interface.wants_steps
+            *(instance, states, indicators, access, self._clocks, self._tick, self._write_discrete),
+            interface.wants_steps,
         )
         self.system.begin()
 
@@ -389,20 +389,6 @@ class ModelExchangeParticipant(InstanceParticipant):
     def has_ticked(self, name: str) -> bool:
         """Whether a clock has ticked at this instant."""
         return name in self._clocks.ticked
-
-    def begin_instant(self) -> None:
-        """Before event mode: what ticks from now on is new."""
-        self._clocks.fired = set()
-        self._earlier, self._clocks.ticked = self._clocks.ticked, set()
-
-    def end_instant(self) -> None:
-        """After event mode: what has ticked since the step began is told to the others at its end."""
-        self._clocks.ticked |= self._earlier
-
-    def write_discrete(self, given: Mapping[str, Any]) -> None:
-        """In event mode: write inputs, let clocks tick."""
-        if given:
-            self._write_discrete(given)
 
     def forget_relations(self) -> None:
         """After a restored state: let the FMU see anew on which side of zero its indicators are."""
