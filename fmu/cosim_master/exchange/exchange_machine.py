@@ -25,11 +25,11 @@ from cosim_master.exchange.exchange_arrays import (
     REGIONS,
     Answer,
     Clock,
-    Drive,
     Link,
     Machine,
     Part,
     Report,
+    StepTimes,
     head_of,
 )
 
@@ -77,9 +77,10 @@ class ExchangeMachine:
         self.outputs = np.zeros(self.first_output[-1])
         self._inputs_of = [_pieces(region, self.first_input) for region in self.inputs]
         self._outputs_of = _pieces(self.outputs, self.first_output)
-        self.parts, self.answers, self.drives = (records(each, count) for each in (Part, Answer, Drive))
-        for answer, drive in zip(self.answers, self.drives, strict=True):
-            answer.latest = drive.since = drive.began = drive.reached = NEVER
+        self.parts, self.answers = records(Part, count), records(Answer, count)
+        self.step_times = records(StepTimes, count)
+        for answer, times in zip(self.answers, self.step_times, strict=True):
+            answer.latest = times.since = times.began = times.reached = NEVER
         self.report, self.clock = Report(), Clock()
         self.clock.step, self.clock.until = points.step, points.until
         self._orders = np.ones(max(1, slots), dtype=np.int32)
@@ -186,7 +187,7 @@ class ExchangeMachine:
             inputs=self.inputs.reshape(-1),
             outputs=self.outputs,
             answer_words=words_of(self.answers, np.float64),
-            drive_words=words_of(self.drives, np.float64),
+            step_time_words=words_of(self.step_times, np.float64),
             rows=self._rows,
             report_words=words_of(self.report),
             clock_words=words_of(self.clock, np.float64),

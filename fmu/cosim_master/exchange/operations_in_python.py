@@ -81,7 +81,7 @@ class OperationsInPython:
             )
             members = coupled.units.get(part, [part])
             for member in members:
-                coupled.drive(member, self._values.lines(member))
+                coupled.note_slopes(member, self._values.lines(member))
                 coupled.held[member] = self._values.held(member)
             length = coupled.length(part, memory.time, memory.length)
             coupled.finish_step(part, memory.time, length, attempt)

@@ -19,7 +19,7 @@ from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState, StepAnswer
 from cosim_fmi.description.fmu_interface import FmuInterface
 from cosim_fmi.variables.access import Access
 from cosim_master.abilities import InnerPoint, NativeCalls
-from cosim_master.coupling.step_discarded import StepDiscarded
+from cosim_master.coupling.step_discarded import StepDiscardedError
 from cosim_master.coupling.stop_requested import StopRequested
 from cosim_master.participants.inner_clock import InnerClock
 from cosim_master.participants.instance_participant import InstanceParticipant
@@ -260,7 +260,7 @@ class FmuParticipant(InstanceParticipant):
             hint += ', or the algorithm "adaptive", which tries smaller ones where this happens'
         text = f"the step from t = {time:.9g} s by {size:g} s was discarded{hint}"
         said, function = self._log.text(), self._step_function
-        raise StepDiscarded(str(self.path), text + (f". It logged: {said}" if said else ""), function)
+        raise StepDiscardedError(str(self.path), text + (f". It logged: {said}" if said else ""), function)
 
     @property
     def ticks_by_time(self) -> bool:
