@@ -49,6 +49,8 @@ class JointModel:
         The participant that is or was called last.
     asked_to_stop : bool
         Whether one of them has asked for the end of the simulation.
+    before_event : callable
+        Called before all go through event mode inside a step.
     due : dict of float to list of str
         For instants with a time event the participants that wanted it.
     """
@@ -65,6 +67,7 @@ class JointModel:
         wiring.attach(self.evaluation)
         self.due: dict[float, list[str]] = {}
         self.note: Callable[[float], None] = lambda time: None
+        self.before_event: Callable[[], None] = lambda: None
 
     @property
     def asked_to_stop(self) -> bool:
@@ -126,6 +129,7 @@ class JointModel:
         self, time: float, states: Any, inputs: Any, given: Mapping[str, Any] | None = None
     ) -> tuple[Sequence[float], float, bool]:
         """Event mode of all, with discrete inputs of the first; see `pass_events`."""
+        self.before_event()
         self.settle(time, states, inputs)
         self.due[time] = [part.name for part in self.parts if part.next_event <= time]
         self.note(time)

@@ -18,7 +18,7 @@ from cosim_master.coupling.link import Link
 from cosim_master.coupling.stop_requested import StopRequested
 from cosim_master.joint.joint_model import JointModel, JointPart, UnsolvedError
 from cosim_master.joint.joint_wiring import JointWiring
-from cosim_master.model_exchange.called_model_exchange import CalledModelExchange
+from cosim_master.model_exchange.called_model_exchange import CalledModelExchange, KeptState
 from cosim_master.model_exchange.find_feedthrough import find_feedthrough, moved_a_little
 from cosim_master.model_exchange.indicator_findings import indicator_findings
 from cosim_master.model_exchange.model_exchange_solver import ACCURACY, ModelExchangeSolver
@@ -60,6 +60,7 @@ class JointSystem:
         self._wiring: JointWiring | None = None
         self._lazy: frozenset[str] | None = None
         self._settled, self._since = False, math.nan
+        self._remembered: Any = None
 
     @property
     def names(self) -> list[str]:
@@ -141,7 +142,7 @@ class JointSystem:
         model = self._model = JointModel(parts, wiring)
         self._wiring = wiring
         self.guard(lambda: self._agree(start))
-        model.note = self._note
+        model.note, model.before_event = self._note, self._before_event
         accuracies = [m.tolerance for m in members.values() if m.tolerance]
         make = partial(
             ModelExchangeSolver,
@@ -259,6 +260,56 @@ class JointSystem:
         if is_new:
             called.compare(self._wiring.sampled())
         return called
+
+    def state_calls(self, name: str, functions: Any) -> dict[str, Any]:
+        """Where compiled code keeps a saved state of a member, with the last one that of the run.
+
+        Parameters
+        ----------
+        name : str
+        functions : tuple of int or None
+            See `KeptState`.
+        """
+        if name != next(reversed(self.members)):
+            return {"kept": KeptState(functions)}
+        assert self._wiring is not None
+        kept = KeptState(functions, self.call(), self._wiring.search_memory)
+        return {"kept": kept, "remember": self.remembered, "forget": self.forget}
+
+    def _before_event(self) -> None:
+        """Compiled code takes a step that it may take again: remember what the events in it change."""
+        called = self.solver.called
+        if called is None or not called.record.is_saved:
+            return
+        called.record.is_noted = 1
+        if not called.record.is_remembered:
+            self._remembered = self._memory()
+            called.record.is_remembered = 1
+
+    def remembered(self) -> Any:
+        """What Python knows besides a state that compiled code has saved."""
+        return self._remembered if self.call().record.is_remembered else self._memory()
+
+    def _memory(self) -> Any:
+        """As it was when compiled code has saved a state; no event has been handled since then."""
+        assert self._model is not None
+        events = self.solver.events_when_saved
+        following = [part.next_event for part in self._model.parts]
+        modes = [part.model.instance.mode for part in self._model.parts]
+        return events, following, modes, {name: member.written for name, member in self.members.items()}
+
+    def forget(self, remembered: Any) -> None:
+        """Events since then have not happened; compiled code restores the state."""
+        assert self._model is not None
+        events, following, modes, written = remembered
+        self.solver.simulator.events.truncate(events)
+        self._model.asked_to_stop = False
+        self._model.forget()
+        for part, time, mode in zip(self._model.parts, following, modes, strict=True):
+            part.next_event, part.model.instance.mode = time, mode
+        for name, values in written.items():
+            self.members[name].written = values
+        self.call()
 
     def leave(self) -> None:
         """Compiled code does not step the system after all."""

@@ -6,6 +6,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
+from numpy.typing import NDArray
+
 from cosim.kit import ParticipantDescription
 from cosim_fmi.variables.access import Access
 from cosim_master.coupling.feedthrough import Port, instant_graph, path_text
@@ -197,6 +199,11 @@ class JointWiring:
             wanted.setdefault(link.target, {})[link.input] = value
         found = {name: self._members[name].changed_ports(given) for name, given in wanted.items()}
         return {name: given for name, given in found.items() if given}
+
+    @property
+    def search_memory(self) -> list[NDArray[Any]]:
+        """Arrays with what the searches of loops begin with."""
+        return [array for loop in self.program.loops for array in loop.arrays]
 
     def memory(self) -> list[Any]:
         """What the searches of loops begin with."""

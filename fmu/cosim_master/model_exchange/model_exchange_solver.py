@@ -82,6 +82,12 @@ class ModelExchangeSolver:
             self.called.release()
         return self._simulator
 
+    @property
+    def events_when_saved(self) -> int:
+        """How many events there had been when compiled code saved a state last; also asked inside a step."""
+        counted = int(self._simulator.compiled_step.arrays.counts.events)
+        return self._simulator.events.total - (counted - int(self.called.record.saved_events))
+
     def path(self, name: Any) -> str:
         """Of a continuous input in the system."""
         return f"fmu.u[{list(self.known).index(name)}]"

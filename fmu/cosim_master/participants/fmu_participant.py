@@ -5,7 +5,6 @@ from __future__ import annotations
 import math
 import struct
 from collections.abc import Mapping, Sequence
-from ctypes import addressof, c_void_p
 from pathlib import Path
 from typing import Any, ClassVar
 
@@ -15,7 +14,7 @@ from numpy.typing import NDArray
 import cosim
 from cosim_fmi.binding import modes
 from cosim_fmi.binding.fmi_error import FmiError
-from cosim_fmi.binding.fmu_instance import FmuInstance, SavedState, StepAnswer
+from cosim_fmi.binding.fmu_instance import FmuInstance, StepAnswer
 from cosim_fmi.description.fmu_interface import FmuInterface
 from cosim_fmi.variables.access import Access
 from cosim_master.abilities import InnerPoint, NativeCalls
@@ -331,17 +330,12 @@ class FmuParticipant(InstanceParticipant):
 
     def _state_calls(self) -> dict[str, Any]:
         """What compiled code needs to go back to a state, for `NativeCalls`."""
-        names = self._instance.state_functions
-        if not self.describe().can_restore or not names:
+        functions = self._state_functions(modes.STEPPING)
+        if functions is None:
             return {}
-        save, restore, free = (self._instance.library.address(names[kind]) for kind in ("get", "set", "free"))
-        if not (save and restore and free):
-            return {}
-        token = self._token(SavedState(c_void_p(), modes.STEPPING))  # freed with the instance
-        token.more = (math.inf,)
-        self._native_state = token
+        calls = dict(zip(("save", "restore", "free", "state"), functions, strict=True))
         return {
-            **{"save": save, "restore": restore, "free": free, "state": addressof(token.saved.pointer)},
+            **calls,
             **{"remember": self._remembered, "forget": self._go_back, "after_state": self._after_state},
         }
 
@@ -375,13 +369,6 @@ class FmuParticipant(InstanceParticipant):
         """Raise what `set` or `get` would have raised; where a value does not fit its type, `set` says it."""
         if not self._native[verb].forget_misfit():
             self._guard(self._native[verb].check, status)
-
-    def _after_state(self, verb: str, status: int) -> None:
-        """Raise what `save` or `restore` would have raised."""
-        names = self._instance.state_functions
-        before = self._instance.name_of(names["free"])  # of the state before: compiled code does not tell
-        function = names["set"] if verb == "restore" else f"{names['get']} or {before}"
-        self._guard(self._instance.check, function, status)
 
     def save(self) -> Any:
         """The whole state of the instance, in its own memory."""

@@ -239,16 +239,32 @@ class ModelExchangeParticipant(InstanceParticipant):
             self.access(own, "Get"),
             [own.index(name) if name not in elsewhere else -1 - elsewhere[name] for name in reads],
         )
-        return calls.calls(remember=self._remembered, forget=self._forget, leave=self._leave)
+        return calls.calls(**self._state_calls(), leave=self.system.leave)
 
     def _place(self, name: str) -> tuple[Any, str | None]:
         """An input among those of the solver, and its path; None where it is written in event mode."""
         solver, key = self.system.solver, (self.name, name)
         return key, solver.path(key) if key in solver.known else None
 
-    def _leave(self) -> None:
-        """Compiled code does not step it after all."""
-        self.system.leave()
+    def _state_calls(self) -> dict[str, Any]:
+        """What compiled code needs to go back, for `MemberCalls.calls`; else Python saves and restores."""
+        if not all(member.is_kept_outside for member in self.system.members.values()):
+            return {"kept": None, "remember": self._remembered, "forget": self._forget}
+        if self._read_interface().restores_by_states:
+            return self.system.state_calls(self.name, None)
+        functions = self._state_functions(modes.CONTINUOUS)
+        if functions is None:
+            return {"kept": None, "remember": self._remembered, "forget": self._forget}
+        save, restore, free, state = functions
+        own = save, restore, free, self._instance.component, state
+        return {**self.system.state_calls(self.name, own), "after_state": self._after_state}
+
+    @property
+    def is_kept_outside(self) -> bool:
+        """Whether compiled code can go back to a state of it."""
+        if self._read_interface().restores_by_states:
+            return not self.remembers_relations
+        return self.describe().can_restore
 
     def _remembered(self) -> Any:
         token = self.save()
