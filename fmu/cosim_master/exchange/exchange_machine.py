@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from cosim_master.abilities import NativeCalls
 from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.convert_value import conversions
+from cosim_master.coupling.conversions import conversions
 from cosim_master.exchange.algorithm_arrays import AlgorithmArrays
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_arrays import (
@@ -106,7 +106,7 @@ class ExchangeMachine:
         self._scales, self._pairs = found.scales, found.pairs
         self._links = records(Link, len(fed))
         for i, (link, place) in enumerate(zip(fed, found.places, strict=True)):
-            self._links[i] = Link(places[link.start], coupled.line_of(link), *place, int(link.widens is bool))
+            self._links[i] = Link(places[link.start], coupled.line_of(link), *place, int(link.is_checked))
         self.ports = [self.output_slot(name, place) for name, place in coupled.places]
         own: list[int] = []
         for name, part in zip(self.names, self.parts, strict=True):

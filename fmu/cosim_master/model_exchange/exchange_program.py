@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from cosim.kit import compile_function
 from cosim_fmi.variables.access import Access
-from cosim_master.coupling.convert_value import conversions
+from cosim_master.coupling.conversions import conversions
 from cosim_master.coupling.link import Link
 from cosim_master.model_exchange import loop_calls, system_calls
 
