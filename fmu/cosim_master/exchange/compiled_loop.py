@@ -311,12 +311,12 @@ class CompiledLoop:
             else:
                 algorithm.remembered = None
                 if progress.always_watched:
-                    self._python.remember(algorithm)
+                    self._python.remember(algorithm, is_saved=False)
             progress.watched = 0
             return
         for each in {0: self._main, report.algorithm: algorithm}.values():
             if each.goes_back:
-                self._python.remember(each)
+                self._python.remember(each, is_saved=True)
                 each.progress.watched = 1
         place = int(progress.place)
         try:

@@ -274,7 +274,8 @@ class JointSystem:
             return {"kept": KeptState(functions)}
         assert self._wiring is not None
         kept = KeptState(functions, self.call(), self._wiring.search_memory)
-        return {"kept": kept, "remember": self.remembered, "forget": self.forget}
+        calls = {"remember": self.remember, "remember_saved": self.remember_saved, "forget": self.forget}
+        return {"kept": kept, **calls}
 
     def _before_event(self) -> None:
         """Compiled code takes a step that it may take again: remember what the events in it change."""
@@ -283,17 +284,20 @@ class JointSystem:
             return
         called.record.is_noted = 1
         if not called.record.is_remembered:
-            self._remembered = self._memory()
+            self._remembered = self._memory(self.solver.events_when_saved)
             called.record.is_remembered = 1
 
-    def remembered(self) -> Any:
-        """What Python knows besides a state that compiled code has saved."""
-        return self._remembered if self.call().record.is_remembered else self._memory()
+    def remember(self) -> Any:
+        """What Python knows besides a state that compiled code saves."""
+        return self._memory(self.solver.event_total)
 
-    def _memory(self) -> Any:
-        """As it was when compiled code has saved a state; no event has been handled since then."""
+    def remember_saved(self) -> Any:
+        """The same as it was when the state was saved."""
+        is_known = self.call().record.is_remembered
+        return self._remembered if is_known else self._memory(self.solver.events_when_saved)
+
+    def _memory(self, events: int) -> Any:
         assert self._model is not None
-        events = self.solver.events_when_saved
         following = [part.next_event for part in self._model.parts]
         modes = [part.model.instance.mode for part in self._model.parts]
         return events, following, modes, {name: member.written for name, member in self.members.items()}

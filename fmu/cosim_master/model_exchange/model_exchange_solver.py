@@ -86,7 +86,12 @@ class ModelExchangeSolver:
     def events_when_saved(self) -> int:
         """How many events there had been when compiled code saved a state last; also asked inside a step."""
         counted = int(self._simulator.compiled_step.arrays.counts.events)
-        return self._simulator.events.total - (counted - int(self.called.record.saved_events))
+        return self.event_total - (counted - int(self.called.record.saved_events))
+
+    @property
+    def event_total(self) -> int:
+        """How many events there have been; also asked inside a step."""
+        return self._simulator.events.total
 
     def path(self, name: Any) -> str:
         """Of a continuous input in the system."""
