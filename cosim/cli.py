@@ -1,8 +1,10 @@
-"""The entry point of the command line: it imports nothing before it can answer Ctrl-C."""
+"""The entry point of the command line: it imports nothing before it can answer Ctrl-C and SIGTERM."""
 
 from __future__ import annotations
 
 import sys
+
+from cosim.simulation.early_sigterm import TERMINATED, answer_early_sigterm
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -15,16 +17,21 @@ def main(argv: Sequence[str] | None = None) -> int:
     Parameters
     ----------
     argv : sequence of str, optional
-        Words after ``cosim``; by default those of this process.
+        Words after ``cosim``; by default those of this process, which does nothing else then.
     """
     try:
+        if argv is None:
+            answer_early_sigterm()
         import atexit
         import gc
 
         from cosim.command_line.dispatch import dispatch
+        from cosim.command_line.supervised import note_status
 
         atexit.register(gc.freeze)  # what ends with the process is not searched for garbage: 0.2 s
-        return dispatch(sys.argv[1:] if argv is None else argv)
-    except KeyboardInterrupt:  # while modules are imported, or after all was said
-        print("interrupted", file=sys.stderr)
-        return 130
+        status = dispatch(sys.argv[1:] if argv is None else argv, is_program=argv is None)
+        note_status(status)
+        return status
+    except KeyboardInterrupt as error:  # while modules are imported, or after all was said
+        print(str(error) or "interrupted", file=sys.stderr)
+        return 143 if str(error) == TERMINATED else 130

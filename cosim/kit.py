@@ -22,7 +22,9 @@ histories         `History`: what ``s.past`` of a view is; `history_at`: that of
                   helpers of it that also take its arrays, as `append_to_history` … of `history_buffer` do
 the Step          its arrays, tables and entry points, for hosts without Python: `Run`, `records`, `Tables` …
 co-simulation     `Exchange`, `Course`, `FeedthroughLoop`; `ParticipantDescription` and its parts
-helper processes  `kill_with_parent`, `end_with_parent`: they end with the process that started them
+helper processes  `start_process`, `run_process`, `python_command`, `safe_spawn` …: where they are
+                  started; `kill_with_parent`, `end_with_parent`: they end with the process that started them;
+                  `black_box`, `Recovery`: what outlives the process of a run
 many runs         `EnsembleResult`, `FailedRun`, which `cosim.Ensemble` gives; the Step in batches:
                   `Arrays`, `arrays_at` …
 data in files     `data_file` and `text`: options that are no choices
@@ -37,7 +39,7 @@ options           `options_checked`, `check_options`, `option_names`: unknown on
                   `check_ending`: the ending of a file; `check_choice`, `check_whole`; `shown`: a
                   value in messages
 commands          `commands` and `CommandParser`: which there are, what they read
-packages          `late_names`: an ``__init__`` that imports a name when it is asked for
+packages          `late_names`: an ``__init__`` that imports a name when it is first used
 text              units (`parse_unit`, `unit_product`, `conversion`), patterns (`matches`), `nearest` name;
                   `run_source` in place of exec, for text that makes components
 ================= ==========================================================================================
@@ -51,6 +53,7 @@ if TYPE_CHECKING:
     from cosim.attributes import FixedAttributes as FixedAttributes
     from cosim.attributes import is_made as is_made
     from cosim.attributes import refuse_attribute as refuse_attribute
+    from cosim.command_line import black_box as black_box
     from cosim.command_line.command_entries import commands as commands
     from cosim.command_line.command_parser import CommandParser as CommandParser
     from cosim.component.arguments import Argument as Argument
@@ -64,7 +67,7 @@ if TYPE_CHECKING:
     from cosim.component.history import History as History
     from cosim.component.history import history_at as history_at
     from cosim.component.history import margin as margin
-    from cosim.component.kinks import missed_kinks as missed_kinks
+    from cosim.component.kink_functions import missed_kinks as missed_kinks
     from cosim.component.values import NUMERIC as NUMERIC
     from cosim.component.values import words_of as words_of
     from cosim.contracts import method_layout as method_layout
@@ -105,12 +108,14 @@ if TYPE_CHECKING:
     from cosim.contracts.method_layout import Settings as Settings
     from cosim.contracts.method_layout import StepMemory as StepMemory
     from cosim.contracts.method_layout import StepWork as StepWork
+    from cosim.contracts.method_layout import store_state as store_state
     from cosim.contracts.participant_description import CAUSALITIES as CAUSALITIES
     from cosim.contracts.participant_description import TYPES as TYPES
     from cosim.contracts.participant_description import DefaultExperiment as DefaultExperiment
     from cosim.contracts.participant_description import ParticipantDescription as ParticipantDescription
     from cosim.contracts.participant_description import ParticipantVariable as ParticipantVariable
     from cosim.contracts.participant_description import UnitDefinition as UnitDefinition
+    from cosim.contracts.recovery import Recovery as Recovery
     from cosim.contracts.result_stream import ResultStream as ResultStream
     from cosim.contracts.solver import Solver as Solver
     from cosim.contracts.step_code import StepCode as StepCode
@@ -140,8 +145,8 @@ if TYPE_CHECKING:
     from cosim.preparation.held_tables import HeldTables as HeldTables
     from cosim.preparation.method import Method as Method
     from cosim.preparation.method import prepared as prepared
-    from cosim.preparation.tables import POLICIES as POLICIES
-    from cosim.preparation.tables import Tables as Tables
+    from cosim.preparation.run_tables import POLICIES as POLICIES
+    from cosim.preparation.run_tables import Tables as Tables
     from cosim.rational import common_resolution as common_resolution
     from cosim.rational import periodic_time as periodic_time
     from cosim.rational import rational_time as rational_time
@@ -165,15 +170,17 @@ if TYPE_CHECKING:
     from cosim.simulation.interrupt import interrupt_between_steps as interrupt_between_steps
     from cosim.simulation.interrupt import seconds_interrupted as seconds_interrupted
     from cosim.simulation.interrupt import uninterrupted as uninterrupted
+    from cosim.simulation.interrupt import waited_for_interrupt as waited_for_interrupt
     from cosim.simulation.missing_values import missing_value as missing_value
-    from cosim.simulation.output_interval import MOST_POINTS as MOST_POINTS
     from cosim.simulation.output_interval import POINTS as POINTS
+    from cosim.simulation.output_interval import checked_interval as checked_interval
     from cosim.simulation.output_interval import shortest_interval as shortest_interval
     from cosim.simulation.result_files import result_sink as result_sink
     from cosim.simulation.simulate import end_of_run as end_of_run
     from cosim.simulation.statistics import Statistics as Statistics
     from cosim.step import failures as failures
     from cosim.step import records as records
+    from cosim.step.block_calls import lower_stage as lower_stage
     from cosim.step.constraints import CONSTRAINT_TOLERANCE as CONSTRAINT_TOLERANCE
     from cosim.step.constraints import NOT_MET as NOT_MET
     from cosim.step.constraints import corrections_of as corrections_of
@@ -185,7 +192,6 @@ if TYPE_CHECKING:
     from cosim.step.constraints import project_end as project_end
     from cosim.step.constraints import project_error as project_error
     from cosim.step.constraints import worth_projecting as worth_projecting
-    from cosim.step.evaluation import lower_stage as lower_stage
     from cosim.step.failures import EVENT as EVENT
     from cosim.step.failures import FAILED as FAILED
     from cosim.step.failures import GROW as GROW
@@ -214,12 +220,15 @@ if TYPE_CHECKING:
     from cosim.step.run import SCRATCH as SCRATCH
     from cosim.step.run import STATE as STATE
     from cosim.step.run import WHOLE_HEAD as WHOLE_HEAD
+    from cosim.step.run import ArrayPlace as ArrayPlace
     from cosim.step.run import Run as Run
     from cosim.step.run import arrays_at as arrays_at
     from cosim.step.sliding_field import sliding_field as sliding_field
     from cosim.system import history_buffer as history_buffer
     from cosim.system.assembly import Assembly as Assembly
     from cosim.system.block_address import python_block_address as python_block_address
+    from cosim.system.blocks import Block as Block
+    from cosim.system.blocks import Slot as Slot
     from cosim.system.history_buffer import append_to_history as append_to_history
     from cosim.system.history_buffer import break_time as break_time
     from cosim.system.history_buffer import enter_piece as enter_piece
@@ -236,8 +245,6 @@ if TYPE_CHECKING:
     from cosim.system.kernel_code import KernelCode as KernelCode
     from cosim.system.kernel_code import kernel_code as kernel_code
     from cosim.system.projection import Projection as Projection
-    from cosim.system.schedule import Block as Block
-    from cosim.system.schedule import Slot as Slot
     from cosim.system.variable import Variable as Variable
     from cosim.unit_text import unit_product as unit_product
     from cosim.units import conversion as conversion
@@ -261,6 +268,15 @@ if TYPE_CHECKING:
     from cosim_compiler.calls import length_of as length_of
     from cosim_compiler.calls import name_of as name_of
     from cosim_compiler.calls import plain_address as plain_address
+    from cosim_compiler.child_process import forget_safe_spawn as forget_safe_spawn
+    from cosim_compiler.child_process import leave_signals as leave_signals
+    from cosim_compiler.child_process import python_command as python_command
+    from cosim_compiler.child_process import python_environment as python_environment
+    from cosim_compiler.child_process import python_path as python_path
+    from cosim_compiler.child_process import run_process as run_process
+    from cosim_compiler.child_process import safe_spawn as safe_spawn
+    from cosim_compiler.child_process import signals_held as signals_held
+    from cosim_compiler.child_process import start_process as start_process
     from cosim_compiler.fingerprint import digest_of_module as digest_of_module
     from cosim_compiler.fingerprint import environment as environment
     from cosim_compiler.foreign import call_with_array as call_with_array

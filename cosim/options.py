@@ -95,9 +95,9 @@ def seconds(value: float | str, name: str) -> float:
     try:
         return parse_quantity(value, "s") if isinstance(value, str) else float(value)
     except (UnitError, TypeError, ValueError) as error:
-        told = f" ({error})" if isinstance(error, UnitError) else ""
+        reason = f" ({error})" if isinstance(error, UnitError) else ""
         raise ModelError.of(
-            name, f"is {shown(value)}, needs a time: 2.0 (s), or text with a unit, '2 ms'{told}"
+            name, f"is {shown(value)}, needs a time: 2.0 (s), or text with a unit, '2 ms'{reason}"
         ) from None
 
 

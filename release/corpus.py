@@ -13,7 +13,7 @@ import cosim
 from cosim import kit
 from cosim.step.constraints import MEET_SIGNATURE, meet_constraints
 from cosim.step.sliding_field import sliding_field
-from cosim.system import copies
+from cosim.system import copy_blocks
 from cosim.system.block_address import block_address
 from cosim_ensembles import batch
 from cosim_ensembles.reduction import KNOWN
@@ -22,8 +22,7 @@ from cosim_lowering.linking import lowered_texts
 from cosim_lowering.program import Program
 from cosim_master.algorithms import next_request
 from cosim_master.exchange import number_function, run_exchanges
-from cosim_master.model_exchange import loop_calls, system_calls
-from cosim_master.model_exchange import model_exchange_calls
+from cosim_master.model_exchange import loop_calls, model_exchange_calls, system_calls
 from cosim_master.model_exchange.called_simulator import CalledSimulator
 from cosim_master.samples import collect_samples
 from cosim_mechanics import Joint, Multibody
@@ -186,7 +185,12 @@ def use_all() -> None:
         lower_all(Program(simulator.system, simulator.integrator))
         simulator.record(["wave"], "grid", origin=0.0, interval=FIXED_STEP, point=0.0, until=1.0)
         simulator.advance_to(2 * FIXED_STEP)
-    for block in (sliding_field, copies.convert, copies.follow_course, *copies.COPIES.values()):
+    for block in (
+        sliding_field,
+        copy_blocks.convert,
+        copy_blocks.follow_course,
+        *copy_blocks.COPIES.values(),
+    ):
         block_address(block)
     kit.compile_function(meet_constraints, MEET_SIGNATURE)
     kit.compile_function(batch.run_batch, batch.BATCH_SIGNATURE)

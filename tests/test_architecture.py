@@ -45,6 +45,7 @@ LAYERS = (
     (
         *("cosim.version", "cosim.stage", "cosim.cause", "cosim.unit", "cosim.matching"),
         *("cosim.html_table", "cosim.walker", "cosim.rational", "cosim.shown", "cosim.functions"),
+        "cosim.last_made",
     ),
     ("cosim.errors", "cosim.misspelt"),
     ("cosim.attributes",),
@@ -54,7 +55,7 @@ LAYERS = (
     ("cosim.registration",),
     ("cosim.component",),
     ("cosim.contracts",),
-    ("cosim.step.records", "cosim.step.views", "cosim.step.run"),
+    ("cosim.step.records", "cosim.step.run_parts", "cosim.step.run"),
     ("cosim.system",),
     ("cosim.step",),
     ("cosim.preparation",),
@@ -70,7 +71,7 @@ COMPILER_LAYERS = (
     tuple(
         f"cosim_compiler.{name}"
         for name in (
-            *("errors", "nearest", "debugging", "helper_process", "kernel_cache", "shipped"),
+            *("errors", "nearest", "debugging", "helper_process", "child_process", "kernel_cache", "shipped"),
             *("calls", "convention", "road", "machine", "c_machine", "held_interrupts"),
         )
     ),

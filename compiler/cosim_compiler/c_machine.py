@@ -6,11 +6,11 @@ import ctypes
 import functools
 import os
 import shutil
-import subprocess
 import tempfile
 from pathlib import Path
 from typing import Any
 
+from cosim_compiler.child_process import run_process
 from cosim_compiler.errors import ContractError
 
 COMPILERS = ("cc", "gcc", "clang")
@@ -38,7 +38,8 @@ def compiler() -> str:
 @functools.cache
 def versions() -> str:
     """What machine code depends on besides the text."""
-    version = subprocess.run([compiler(), "--version"], capture_output=True, text=True, check=True)
+    version = run_process([compiler(), "--version"], capture_output=True, text=True)
+    version.check_returncode()
     return repr((compiler(), version.stdout))
 
 
@@ -52,12 +53,8 @@ def library_of(text: str, flags: tuple[str, ...]) -> bytes:
     """
     with tempfile.TemporaryDirectory(prefix="cosim-c-") as folder:
         library = Path(folder) / "unit.so"
-        outcome = subprocess.run(
-            [compiler(), *flags, *FLAGS, "-o", str(library), "-", "-lm"],
-            input=text.encode(),
-            capture_output=True,
-            check=False,
-        )
+        words = [compiler(), *flags, *FLAGS, "-o", str(library), "-", "-lm"]
+        outcome = run_process(words, input=text.encode(), capture_output=True)
         if outcome.returncode != 0:
             raise ContractError(
                 f"{compiler()} refuses C that was written here:\n{outcome.stderr.decode()[:2000]}"

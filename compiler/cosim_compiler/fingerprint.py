@@ -47,9 +47,8 @@ HAS_DOCSTRING = 0x4000000
 """The flag of a code object, from Python 3.14 on."""
 COUNTS = ("co_argcount", "co_posonlyargcount", "co_kwonlyargcount", "co_flags")
 NAMES = ("co_names", "co_varnames", "co_freevars", "co_cellvars")
-CODE, DEFAULTS, KEYWORD_DEFAULTS, MARKS, CONTENTS = map(
-    operator.attrgetter, ("__code__", "__defaults__", "__kwdefaults__", "__dict__", "cell_contents")
-)
+PARTS = operator.attrgetter("__code__", "__dict__", "__defaults__", "__kwdefaults__")
+CONTENTS = operator.attrgetter("cell_contents")
 
 _digests_of_code: dict[int, tuple[types.CodeType, bytes]] = {}
 _names_in_code: dict[int, tuple[types.CodeType, tuple[str, ...]]] = {}
@@ -175,19 +174,35 @@ class Names:
             present = [name for name in names if name in globals_]
             self._absent.append((globals_.keys(), [name for name in names if name not in globals_]))
             if present:
-                self._globals.append(
-                    (operator.itemgetter(*present, present[0]), globals_)
-                )  # two at least: a tuple
-        self._seen = list(self._objects())
+                self._globals.append((_values_getter(present), globals_))
+        self._distinct = [
+            (_values_getter(distinct), space)
+            for space, names in (
+                *named.values(),
+                *((space, dict.fromkeys(space)) for space in self._attributes),
+            )
+            if (distinct := [name for name in names if name in space and _has_twins(space[name])])
+        ]
+        self._with_defaults = [f for f in self.functions if f.__defaults__ or f.__kwdefaults__]
+        self._equal = [
+            [(code, dict(marks), *defaults) for code, marks, *defaults in map(PARTS, self.functions)],
+            *self._named_objects(),
+        ]
+        self._identical = list(self._identical_objects())
 
-    def _objects(self) -> Iterator[Any]:
-        functions = self.functions
+    def _named_objects(self) -> Iterator[Any]:
+        """What all names stand for."""
+        for values_of, globals_ in self._globals:
+            yield values_of(globals_)
+        for attributes in self._attributes:
+            yield [*attributes.values()]
+
+    def _identical_objects(self) -> Iterator[Any]:
+        """Objects of which an equal one may be another: numbers, and what has some inside."""
         return itertools.chain(
-            *(map(CODE, functions), map(DEFAULTS, functions), map(KEYWORD_DEFAULTS, functions)),
-            *(map(dict.get, map(MARKS, functions), itertools.repeat(name)) for name in ATTRIBUTES),
+            *(values_of(space) for values_of, space in self._distinct),
+            *(PARTS(function)[2:] for function in self._with_defaults),
             map(CONTENTS, self._cells),  # with another code there are other names
-            *(values_of(globals_) for values_of, globals_ in self._globals),
-            *(attributes.values() for attributes in self._attributes),
         )
 
     def are_as_before(self) -> bool:
@@ -195,9 +210,22 @@ class Names:
         if not all(names.isdisjoint(absent) for names, absent in self._absent):
             return False
         try:
-            return all(map(operator.is_, self._objects(), self._seen))
-        except KeyError:  # a name is gone
+            return [[*map(PARTS, self.functions)], *self._named_objects()] == self._equal and all(
+                map(operator.is_, self._identical_objects(), self._identical)
+            )
+        except (KeyError, ValueError):  # a name is gone, or stands for something that is not compared
             return False
+
+
+def _has_twins(value: Any) -> bool:
+    """Whether something else may be equal to this: 1.0 to 1, (0.0,) to (-0.0,)."""
+    kind: Any = type(value)
+    return kind.__eq__ is not object.__eq__ and not isinstance(value, (str, types.CodeType))
+
+
+def _values_getter(names: list[str]) -> operator.itemgetter[Any]:
+    """Reads the values of names; of two at least, so that it gives a tuple."""
+    return operator.itemgetter(*names, names[0])
 
 
 def _modules_named(

@@ -20,6 +20,7 @@ from cosim.command_line.command_parser import COMMON, CommandParser
 from cosim.command_line.exit_status import ExitStatus, exit_statuses
 from cosim.command_line.json_document import JsonDocument
 from cosim.command_line.lost_interrupts import repeating_lost_interrupts
+from cosim.command_line.supervised import EndedElsewhere, LostProcessError, can_be_supervised, run_supervised
 from cosim.contracts.command import Command
 from cosim.errors import CosimError, LookUpError, SimulationError
 from cosim.registration.plugin_record import Entry
@@ -28,13 +29,16 @@ from cosim.simulation.interrupt import Terminated, answering_sigterm
 from cosim.version import __version__
 
 
-def dispatch(words: Sequence[str]) -> int:
+def dispatch(words: Sequence[str], *, is_program: bool = False) -> int:
     """Run one command and return the exit status.
 
     Parameters
     ----------
     words : sequence of str
         Those after ``cosim``.
+    is_program : bool
+        Whether this process does nothing else: then code of others runs in a process that this one outlives
+        (`supervised`).
     """
     words = list(words)
     if sys.stdout is None:  # Python has found it closed
@@ -44,18 +48,20 @@ def dispatch(words: Sequence[str]) -> int:
         sys.stdout.reconfigure(errors="backslashreplace")
     try:
         with answering_sigterm(), repeating_lost_interrupts():
-            status = _dispatch(words)
+            status = _dispatch(words, is_program)
         sys.stdout.flush()  # a reader that went away, or a full disk, is noticed here at the latest
         return int(status)
+    except EndedElsewhere as end:
+        os._exit(end.status)  # nothing is left to do, and to take this process apart costs 50 ms
     except KeyboardInterrupt as error:
         return _interrupted(error)
     except BrokenPipeError:  # the reader (`| head`) went away: nothing is wrong, and nothing more can be said
-        _say_no_more()
+        _silence_output()
         return ExitStatus.FAILED
     except OSError as error:
         if not _is_broken(sys.stdout):
             raise
-        _say_no_more()
+        _silence_output()
         print(f"standard output cannot be written: {error.strerror or error}", file=sys.stderr)
         return ExitStatus.FAILED
     except SystemExit as stop:  # argparse: 0 after --help
@@ -80,13 +86,13 @@ def _is_broken(stream: TextIO) -> bool:
     return False
 
 
-def _say_no_more() -> None:
+def _silence_output() -> None:
     """Python itself would complain at its end about what could not be written."""
     with contextlib.suppress(OSError, ValueError):
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _dispatch(words: list[str]) -> int:
+def _dispatch(words: list[str], is_program: bool) -> int:
     parser = argparse.ArgumentParser(prog="cosim", add_help=False, usage="cosim [options] <command> …")
     parser.add_argument("--version", action="version", version=f"cosim {__version__}")
     parser.add_argument("-h", "--help", action="store_true")
@@ -100,12 +106,12 @@ def _dispatch(words: list[str]) -> int:
     name, rest = words[first], words[first + 1 :]
     asked = {"-h", "--help"} & set(rest) or (name == "completion" and "--answer" in rest)
     if asked or not (options.json or "--json" in rest):
-        return _called(name, rest, options, None)
+        return _called(name, rest, options, None, is_program)
     # before the options are read: what is wrong with them is in the document, too
     document = JsonDocument(name)
     with document.collecting():
         try:
-            status = _called(name, rest, options, document)
+            status = _called(name, rest, options, document, is_program)
         except KeyboardInterrupt as error:
             document.add(error)
             status = _interrupted(error)
@@ -113,7 +119,13 @@ def _dispatch(words: list[str]) -> int:
     return status
 
 
-def _called(name: str, words: list[str], options: argparse.Namespace, document: JsonDocument | None) -> int:
+def _called(
+    name: str,
+    words: list[str],
+    options: argparse.Namespace,
+    document: JsonDocument | None,
+    is_program: bool,
+) -> int:
     """Find one command, let it read its words and do its work."""
     entry, command = PLUGINS, None
     show_traceback = options.traceback
@@ -123,7 +135,9 @@ def _called(name: str, words: list[str], options: argparse.Namespace, document: 
         arguments = CommandParser(command).read(words)
         show_traceback = show_traceback or arguments.traceback
         with _logging(max(options.verbose, arguments.verbose)):
-            return int(command.run(arguments) or ExitStatus.DONE)
+            is_watched = is_program and can_be_supervised() and command.runs_code_of_others(arguments)
+            status = run_supervised(command, arguments) if is_watched else command.run(arguments)
+            return int(status or ExitStatus.DONE)
     except (BrokenPipeError, KeyboardInterrupt, SystemExit):
         raise
     except Exception as error:
@@ -143,7 +157,7 @@ def _called(name: str, words: list[str], options: argparse.Namespace, document: 
 
 def _answer(error: Exception, entry: Entry, show_traceback: bool) -> tuple[ExitStatus, Exception | str]:
     """The exit status after an error, and what to say."""
-    if isinstance(error, SimulationError):
+    if isinstance(error, SimulationError | LostProcessError):
         return ExitStatus.FAILED, error
     if isinstance(error, CosimError):
         return ExitStatus.BAD_INPUT, error

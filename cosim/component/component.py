@@ -21,12 +21,12 @@ from cosim.component.arguments import (
 from cosim.component.declaration import Declaration
 from cosim.component.hidden_memory import hidden_memories
 from cosim.component.kernel_function import Handler, KernelFunction
-from cosim.component.kinks import kinks_of
+from cosim.component.kink_functions import kinks_of
 from cosim.component.set_attribute import MADE_WITH, set_attribute
 from cosim.component.uncalled import uncalled_functions
 from cosim.component.unit_rules import check_rule_names, check_unit, settle_unit_rules
 from cosim.component.values import GIVEN, Values, check_default, read_values
-from cosim.component.views import written_out
+from cosim.component.view_functions import written_out
 from cosim.errors import ContractError, nearest
 from cosim.registration.kinds import plugin_kind
 from cosim.stage import Stage

@@ -32,7 +32,7 @@ class Declaration:
     nominal : float, optional
         Its usual magnitude, > 0, for those who scale tolerances or axes by it.
     dtype : type
-        Of a parameter or discrete variable: float, int (a count) or bool (a switch).
+        Of a parameter, discrete variable or port: float, int (a count) or bool (a switch).
     above : float, optional
         Exclusive lower bound; `minimum` is the next number that is allowed.
     diagnostic : bool

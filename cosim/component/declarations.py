@@ -48,10 +48,32 @@ def _axes(shape: Shape) -> tuple[int | str, ...]:
     return axes
 
 
-def _check_dtype(dtype: Any, quantity: str) -> None:
-    if dtype not in (float, int, bool):
+def _check_dtype(dtype: Any, quantity: str, choices: Sequence[str] | None = None) -> None:
+    if dtype not in (float, int, bool) and not (dtype is str and choices):
         type_name = getattr(dtype, "__name__", repr(dtype))
-        raise ContractError(f"{class_line()}: {quantity}: dtype is {type_name}, needs float, int or bool")
+        accepted = "float, int or bool" + ("" if choices is None else ", or str with choices=('…', '…')")
+        raise ContractError(f"{class_line()}: {quantity}: dtype is {type_name}, needs {accepted}")
+
+
+def _typed(
+    quantity: str, unit: str | Sequence[str] | None, dtype: type, choices: Sequence[str]
+) -> tuple[str | Sequence[str] | None, dict[str, Any]]:
+    """Unit, and the arguments of a `Declaration` that say the type of a port."""
+    _check_dtype(dtype, quantity, choices)
+    if choices:
+        excluded = (unit, None if dtype in (float, str) else dtype)
+        _check_choices(choices, None, any(setting is not None for setting in excluded))
+        return "1", {"dtype": int, "minimum": 1, "maximum": len(choices), "options": _words(choices, dtype)}
+    if dtype is bool and unit is None:
+        unit = "1"
+    return unit, {"dtype": dtype}
+
+
+def _words(choices: Sequence[str], dtype: type) -> dict[str, Any]:
+    """How a declaration keeps the words that its numbers stand for, and whether they are text."""
+    if not choices:
+        return {}
+    return {"words": tuple(choices), **({"text": True} if dtype is str else {})}
 
 
 def _check_bounds(**bounds: Any) -> None:
@@ -160,7 +182,8 @@ def parameter(
     above : float, optional
         In place of `minimum`: every element has to be more than this.
     dtype : type
-        ``bool`` for a switch (kernel functions see 1.0 or 0.0), ``int`` for a count (a whole number).
+        ``bool`` for a switch (kernel functions see 1.0 or 0.0), ``int`` for a count (a whole number),
+        ``str`` for text that is one of `choices`: FMUs show a String and no Enumeration.
     choices : sequence of str
         Of a parameter that is one of several words, which an FMU shows as an Enumeration: all of them, in
         place of unit, bounds, `dtype` and `convert`. Kernel functions, hosts and results see the number of
@@ -169,10 +192,12 @@ def parameter(
         What each element is, for those who see them one by one (FMUs): ``"xyz"``, ``("about x", "along x")``.
     """
     if choices:
-        excluded = (unit, minimum, maximum, convert, above, None if dtype is float else dtype)
+        excluded = (unit, minimum, maximum, convert, above, None if dtype in (float, str) else dtype)
         _check_choices(choices, default, any(setting is not None for setting in excluded))
+    _check_dtype(dtype, "parameter", choices)
+    words = _words(choices, dtype)
+    if choices:
         unit, minimum, maximum, dtype = "1", 1, len(choices), int
-    _check_dtype(dtype, "parameter")
     _check_bounds(minimum=minimum, maximum=maximum, above=above)
     if above is not None and minimum is not None:
         raise ContractError(f"{class_line()}: give minimum or above, not both")
@@ -195,7 +220,7 @@ def parameter(
         maximum=maximum,
         convert=convert,
         description=description,
-        options={"each": each, **({"words": tuple(choices)} if choices else {})},
+        options={"each": each, **words},
         dtype=dtype,
         above=above,
         declared_at=class_line(),
@@ -380,12 +405,16 @@ def output(
     description: str = "",
     nominal: float | None = None,
     diagnostic: bool = False,
+    dtype: type = float,
+    choices: Sequence[str] = (),
 ) -> Any:
     """An output port: a cache slot that other components, FMUs and results see by default.
 
     Without a unit it takes that of what it is connected to; declare ``"1"`` for what is dimensionless. An
-    FMU shows a `diagnostic` where it is asked for.
+    FMU shows a `diagnostic` where it is asked for. `dtype` and `choices` as for `input`: kernel functions
+    write 1 or 0, a whole number, or the number of a word, from 1.
     """
+    unit, typed = _typed("output", unit, dtype, choices)
     return _declared(
         "output",
         unit,
@@ -394,6 +423,7 @@ def output(
         accumulates=accumulates,
         description=description,
         diagnostic=diagnostic,
+        **typed,
     )
 
 
@@ -401,17 +431,47 @@ def output(
 def input(  # noqa: A001
     unit: str | Sequence[str] | None = None,
     shape: Shape = (),
-    start: Any = 0.0,
+    start: Any = None,
     description: str = "",
     nominal: float | None = None,
     elements: Sequence[str] = (),
+    dtype: type = float,
+    choices: Sequence[str] = (),
 ) -> Any:
     """An input port: connected to a signal, or else an input of the whole system.
 
     Its derivative, NaN where it is unknown, is ``<name>_dot``. Without a unit it takes that of what it is
     connected to; declare ``"1"`` for what is dimensionless.
+
+    Parameters
+    ----------
+    start : array_like, optional
+        Its value until it is set; else 0, or the first of the choices.
+    dtype : type
+        ``bool`` for a switch (kernel functions see 1.0 or 0.0), ``int`` for a whole number, ``str`` for text
+        that is one of `choices`.
+    choices : sequence of str
+        Of an input that is one of several words, which an FMU shows as an Enumeration, or with ``dtype=str``
+        as a String: all of them. Kernel functions see the number of the present one, from 1.
+
+    Examples
+    --------
+    >>> import cosim
+    >>> class Controller(cosim.Component):
+    ...     '''Pushes while it is enabled, as strongly as its mode says.'''
+    ...     enable = cosim.input(dtype=bool)
+    ...     mode = cosim.input(choices=("gentle", "firm"))
+    ...     force = cosim.output(unit="N")
+    ...     @cosim.kernel
+    ...     def control(enable, mode, force):
+    ...         force[0] = 10.0 * mode if enable else 0.0
     """
-    return _declared("input", unit, shape, start, description=description, elements=elements, nominal=nominal)
+    unit, typed = _typed("input", unit, dtype, choices)
+    if start is None:
+        start = choices[0] if choices else 0.0
+    return _declared(
+        "input", unit, shape, start, description=description, elements=elements, nominal=nominal, **typed
+    )
 
 
 def attachment(kind: Attachment, each: bool = False, description: str = "", **options: Any) -> Any:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cosim.component.arguments import known_names, may_hold_result
 from cosim.component.declaration import Declaration
 from cosim.component.kernel_function import Handler, KernelFunction, described, takes_self, uncovered
-from cosim.component.views import without_view
+from cosim.component.view_functions import without_view
 from cosim.errors import ContractError, nearest
 from cosim_compiler.sources.kernel_effects import effects_of
 from cosim_compiler.sources.kernel_source import where

@@ -300,7 +300,7 @@ def _check_bounds(declaration: Declaration, flat: NDArray[np.float64]) -> None:
 
 
 def words_of(declaration: Declaration) -> tuple[str, ...]:
-    """The words that a parameter is one of; empty for one that is a number."""
+    """The words that a parameter or port is one of; empty for one that is a number."""
     words: tuple[str, ...] = declaration.options.get("words", ())
     return words
 

@@ -86,6 +86,14 @@ class Command(AbstractClosedAttributes):
         status 1); the command line prints both without a traceback.
         """
 
+    def runs_code_of_others(self, arguments: argparse.Namespace) -> bool:
+        """Whether native code of others runs inside, which may end the process: then another one outlives it.
+
+        The command runs in a fork of the program then, before which nothing may be begun that a fork does
+        not survive (threads).
+        """
+        return False
+
     def report(self, **values: Any) -> None:
         """Tell programs what came of it: with ``--json`` it is printed, also when an error follows.
 

@@ -36,6 +36,8 @@ class Exporter(AbstractClosedAttributes):
     """Where it is exported to, in a few words, for lists of what hinders it."""
     summary: str = ""
     """What was written last, in a few words, for people who wait for it."""
+    warnings: tuple[str, ...] = ()
+    """What of it may be rejected where it is used, and what to do about that."""
 
     def refusals(self, cls: type) -> list[Problem]:
         """What of a class of components or integrators hinders the export, whatever the model.

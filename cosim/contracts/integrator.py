@@ -242,7 +242,7 @@ class Integrator(MadeFromOptions):
     ) -> StepCode:
         """Take steps until `t_stop`, or so many, or until one of them fails; the code of the last one.
 
-        For who needs nothing between the steps; compiled methods do this in one call.
+        For callers that need nothing between the steps; compiled methods do this in one call.
         """
         code = StepCode.DONE
         for _ in range(most):
@@ -301,7 +301,7 @@ class Integrator(MadeFromOptions):
 
     @property
     def steps(self) -> int:
-        """Accepted steps so far, as in `statistics`, for who asks often."""
+        """Accepted steps so far, as in `statistics`, but cheap to read."""
         return self.statistics.steps
 
     @property

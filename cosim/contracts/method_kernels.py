@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.component.kinks import SIDE_OF_KINK
+from cosim.component.kink_functions import SIDE_OF_KINK
 from cosim.contracts.method_layout import Corrections, MethodSlots, Settings
+from cosim.last_made import last_made
 from cosim_compiler.record import words_of
 
 if TYPE_CHECKING:
@@ -66,6 +67,10 @@ def method_settings(integrator: Integrator, system: System, error_order: int) ->
 
 def method_slots(system: System, extra: list[int]) -> NDArray[np.int64]:
     """The array ``slots`` for a system; `extra` is what the method adds."""
+    return last_made(system, "_method_slots", extra, lambda: _method_slots(system, extra))
+
+
+def _method_slots(system: System, extra: list[int]) -> NDArray[np.int64]:
     errors, smooth = slots_named(system, STEP_ERROR), slots_named(system, SMOOTH_UNTIL)
     kinks = slots_named(system, SIDE_OF_KINK) if system.ny else []
     holds = bool(getattr(system, "holds_witnesses", False))

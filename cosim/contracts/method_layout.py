@@ -173,6 +173,16 @@ WORK_HEADER = OWN + OWN_NUMBERS
 RULE_WIDTH = width_of(ToleranceRule)
 
 
+def store_state(vector, y, c):
+    """Store a state in a vector; whether it and its derivative, with which `c` begins, are finite numbers."""
+    total = 0.0
+    for m in range(vector.shape[0]):
+        vector[m] = y[m]
+        # 0 unless one of the two is infinite or NaN.
+        total += 0.0 * y[m] + 0.0 * c[m]
+    return total == 0.0
+
+
 class OdeSystem(NamedTuple):
     """A system of differential equations, y' = f(t, y), as a method evaluates it.
 

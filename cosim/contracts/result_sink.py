@@ -49,6 +49,10 @@ class ResultSink(AbstractClosedAttributes):
         A file that was there is replaced, and only when everything went well.
         """
 
+    def check(self, path: Path) -> None:
+        """Refuse a place where nothing can be written, before a run; `CosimError` with what is in the way."""
+        _ = path
+
     def extend(self, result: Result, path: Path, rows: int) -> Path:
         """As `write`, where the file has the first rows already, and nothing else; of a run that goes on.
 

@@ -98,7 +98,7 @@ class Solver(AbstractClosedAttributes):
         Returns
         -------
         list of (str, str)
-            Path of a slot with a notice that is to be told, and a sentence in place of the notice's.
+            Path of a slot with a notice to report, and a sentence in place of the notice's.
 
         Raises
         ------

@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.errors import ModelError, Problem, nearest
+from cosim.last_made import last_made
 from cosim.shown import shown
 
 if TYPE_CHECKING:
@@ -60,7 +61,7 @@ def tolerances(
     Parameters
     ----------
     where : str
-        Who asks, for messages.
+        Name of the method, for messages.
     system : System
     accuracy : float
         Relative tolerance where nothing else is said.
@@ -81,6 +82,20 @@ def tolerances(
     ModelError
         With every key that fits no state, and the nearest one.
     """
+    key = (where, accuracy, _settings(relative), _settings(absolute), least)
+    return last_made(
+        system, "_tolerances", key, lambda: _tolerances(where, system, accuracy, relative, absolute, least)
+    )
+
+
+def _tolerances(
+    where: str,
+    system: System,
+    accuracy: float,
+    relative: Tolerance | None,
+    absolute: Tolerance | None,
+    least: float,
+) -> tuple[Vector, Vector]:
     problems: list[Problem] = []
     rtol = _spread(where, "relative_tolerance", system, relative, np.full(system.ny, accuracy), problems)
     sizes = declared_sizes(system)
@@ -89,7 +104,7 @@ def tolerances(
     atol = _spread(where, "absolute_tolerance", system, absolute, usual, problems)
     if problems:
         raise ModelError(problems)
-    return rtol, atol
+    return _fixed(rtol), _fixed(atol)
 
 
 def declared_sizes(system: System) -> Vector:
@@ -106,6 +121,11 @@ def held_sizes(where: str, system: System, relative: Tolerance | None, absolute:
     It is held where a user has given it, where a ``nominal`` is declared, and where a relative tolerance of 0
     leaves the absolute one alone.
     """
+    key = (where, _settings(relative), _settings(absolute))
+    return last_made(system, "_held_sizes", key, lambda: _held_sizes(where, system, relative, absolute))
+
+
+def _held_sizes(where: str, system: System, relative: Tolerance | None, absolute: Tolerance | None) -> Vector:
     problems: list[Problem] = []
     absolute_tolerances = _spread(
         where, "absolute_tolerance", system, absolute, np.zeros(system.ny), problems
@@ -114,7 +134,7 @@ def held_sizes(where: str, system: System, relative: Tolerance | None, absolute:
     if problems:
         raise ModelError(problems)
     sizes = declared_sizes(system)
-    return np.where((sizes == 0.0) & ((absolute_tolerances != 0.0) | (rtol == 0.0)), 1.0, sizes)
+    return _fixed(np.where((sizes == 0.0) & ((absolute_tolerances != 0.0) | (rtol == 0.0)), 1.0, sizes))
 
 
 def tolerance_problems(where: str, name: str, tolerance: Tolerance | None) -> list[Problem]:
@@ -161,6 +181,17 @@ def _spread(
                 Problem(where, f"{name} names {key!r}, which is no group (q, u, z), part or state.{hint}")
             )
     return result
+
+
+def _settings(tolerance: Tolerance | None) -> object:
+    """What a tolerance says; the order of its paths counts."""
+    return tuple(tolerance.items()) if isinstance(tolerance, Mapping) else tolerance
+
+
+def _fixed(values: Vector) -> Vector:
+    """An array that may only be read: several methods share it."""
+    values.flags.writeable = False
+    return values
 
 
 def _states(system: System) -> list[Any]:

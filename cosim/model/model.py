@@ -23,7 +23,7 @@ from cosim.options import check_options, option_names, options_checked
 from cosim.registration.kinds import declared_kinds, kinds_of
 from cosim.registration.registry import registry
 from cosim.shown import shown
-from cosim.system.connection import Connection
+from cosim.system.linked_slots import Connection
 from cosim_compiler.collection import without_collection
 
 if TYPE_CHECKING:

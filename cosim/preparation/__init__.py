@@ -3,7 +3,7 @@
 ====================================== ====================================================================
 `compiled_step`                        the arrays of a run, and how Python calls the Step
 `entries`, `restored`                  entry points; whether a state that came from outside can be one
-`tables`                               where each part of a run lies, and what it begins with
+`run_tables`                           where each part of a run lies, and what it begins with
 `event_entries`, `witness`             what a system declares about events
 `reach`, `choice`                      what follows a variable; what is recorded
 `method`, `python_method`              integrators that are kernel functions; those that are Python

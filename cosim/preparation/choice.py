@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.last_made import last_made
 from cosim.stage import Stage
 from cosim.step.records import Choice
-from cosim.system.schedule import Slot
+from cosim.system.blocks import Slot
 from cosim.system.system import System
 from cosim_compiler.record import words_of
 
@@ -22,11 +23,7 @@ def choice_of(system: System, paths: Sequence[str]) -> tuple[NDArray[np.int64], 
 def choice_of_slots(system: System, slots: Sequence[Slot]) -> tuple[NDArray[np.int64], int]:
     """The same, of slots; the last choice of a system is cached."""
     key = tuple(slots)
-    last_choice = system.__dict__.get("_choice")
-    if last_choice is None or last_choice[0] != key:
-        last_choice = system.__dict__["_choice"] = key, _choice_of(system, key)
-    choice: tuple[NDArray[np.int64], int] = last_choice[1]
-    return choice
+    return last_made(system, "_choice", key, lambda: _choice_of(system, key))
 
 
 def _choice_of(system: System, slots: Sequence[Slot]) -> tuple[NDArray[np.int64], int]:

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import functools
-import itertools
-import operator
 import weakref
 from collections.abc import Callable, Mapping
 from typing import Any
@@ -17,9 +15,9 @@ from cosim.preparation.entries import CALLED, enter
 from cosim.preparation.method import prepared
 from cosim.preparation.python_method import PythonMethod, held_weakly
 from cosim.preparation.restored import check_state
-from cosim.preparation.tables import tables_of
+from cosim.preparation.run_tables import tables_of
 from cosim.stage import Stage
-from cosim.step.evaluation import UNTOUCHED
+from cosim.step.block_calls import UNTOUCHED
 from cosim.step.failures import GROW, ForeignState
 from cosim.step.records import DERIVATIVES, INSTANCE, MOTION, NOTHING, REPORT, RESTORED, Plan
 from cosim.step.run import (
@@ -32,8 +30,8 @@ from cosim.step.run import (
     WHOLE_HEAD,
     Run,
 )
+from cosim.step.run_parts import Part
 from cosim.step.sliding_field import sliding_field
-from cosim.step.views import Part
 from cosim.system.block_address import block_address
 from cosim.system.state import COMPUTED, State
 from cosim.system.system import System
@@ -59,6 +57,10 @@ STAGES = {
     MOTION: Stage.ACCELERATION,
     REPORT: Stage.REPORT,
 }
+
+
+PLACES_IN_HEAD = {name: ARRAY_WIDTH * i for i, name in enumerate(Run._fields)}
+ARRAY_OF_PART = {name: part.array for name, part in vars(Run).items() if isinstance(part, Part)}
 
 
 @functools.cache
@@ -97,7 +99,7 @@ class CompiledStep:
     arrays : Arrays
         Those of the State that is bound.
     head : ndarray of int64
-        Their addresses and lengths, and room for who calls the Step by addresses.
+        Their addresses and lengths, and four spare words for compiled callers.
     meeting : float
         How far from a scheduled time a boundary may be that means it, s.
     method : PythonMethod or None
@@ -147,8 +149,7 @@ class CompiledStep:
         if self._held and held is not None:
             held_table, held_ints = held.table.copy(), held.ints.copy()
             held_table[-1, 0] = block_address(sliding_field)
-        places = tables.places
-        self._fixed = {
+        fixed = {
             "table": system.table,
             "ints": system.ints,
             "watched": tables.watched,
@@ -162,22 +163,21 @@ class CompiledStep:
             "held_table": held_table,
             "held_ints": held_ints,
             "probe": tables.probe,
-            "places": places,
+            "places": tables.places,
             "reach": tables.reach,
             "choice": np.zeros(CHOICE_WIDTH, dtype=np.int64),
             "rows": np.zeros(GRID_WIDTH),
-            "log": np.zeros(tables.log_length),
+            "log": np.empty(tables.log_length),
         }
         if self.method is None:
-            integrator.use_work(self._fixed["work"])
+            integrator.use_work(fixed["work"])
         self.head = np.zeros(WHOLE_HEAD, dtype=np.int64)
         self._head_address = address_of(self.head)
         nothing: Any = (None,) * len(Run._fields)
         self.arrays: Any = Run(*nothing)
-        self._show({**dict.fromkeys(Run._fields), **self._fixed})  # without a State, until one is bound
+        self._use_arrays(fixed)  # without a State, until one is bound
         self.arrays.located.start = np.nan
         self.arrays.course.most_steps, self.arrays.evaluation.lowered = 1, UNTOUCHED
-        self.places: Any = places
         self.meeting = 0.0
 
     def _python_address(self, function: Any, signature: str) -> int:
@@ -224,7 +224,7 @@ class CompiledStep:
             grown[:copied] = array[:copied]
             arrays[name] = grown
         self._state = state
-        self.gather()
+        self.use_state()
         if started and not state.is_checked:
             self._check_state()
         state.is_checked = True
@@ -241,34 +241,32 @@ class CompiledStep:
                 "the bytes of this State are damaged (its agenda, its histories or its holds are of no run)"
             ) from error
 
-    def gather(self) -> None:
+    def use_state(self) -> None:
+        """Work on the arrays that the State has now."""
         assert self._state is not None
-        self._show({**self._fixed, **self._state._arrays})
+        self._use_arrays(self._state._arrays)
         self.integrator.attach(self.system, self._state)
 
-    def _show(self, arrays: Mapping[str, Any]) -> None:
-        """Work on these arrays; what was shown of those that are the same stays."""
-        before, run = self.arrays, Run(*map(arrays.__getitem__, Run._fields))
-        changed = [*itertools.compress(range(len(run)), map(operator.is_not, run, before))]
-        if not changed:
+    def _use_arrays(self, arrays: Mapping[str, Any]) -> None:
+        """Work on these arrays in place of those of their names; what lies in the others stays shown."""
+        before = self.arrays
+        new = {name: array for name, array in arrays.items() if getattr(before, name) is not array}
+        if not new:
             return
-        for i in changed:
-            self.head[ARRAY_WIDTH * i + ADDRESS] = address_of(run[i])
-            self.head[ARRAY_WIDTH * i + LENGTH] = run[i].shape[0]
-        names = {Run._fields[i] for i in changed}
-        for name, shown in vars(before).items():
-            part = vars(Run).get(name)
-            if isinstance(part, Part) and part.array not in names:
-                vars(run)[name] = shown
+        head, run = self.head, before._replace(**new)
+        for name, array in new.items():
+            at = PLACES_IN_HEAD[name]
+            head[at + ADDRESS], head[at + LENGTH] = address_of(array), array.shape[0]
+        vars(run).update(
+            {name: part for name, part in vars(before).items() if ARRAY_OF_PART[name] not in new}
+        )
         self.arrays = run
 
     def record(self, choice: Any, rows: Any, mode: int) -> None:
         """Record these values from here on; see `recording`."""
-        self._fixed["choice"], self._fixed["rows"] = choice, rows
+        self._use_arrays({"choice": choice, "rows": rows})
         output = self.arrays.output
         output.recording, output.rows_used = mode, 0
-        if self._state is not None:
-            self.gather()
 
     # calls
 
@@ -301,7 +299,7 @@ class CompiledStep:
             longer = np.zeros(self.arrays.failure.needed)
             longer[: state_arrays["h"].size] = state_arrays["h"]
             state_arrays["h"] = longer
-            self.gather()
+            self.use_state()
         self.stage_out(state)
         return int(code)
 

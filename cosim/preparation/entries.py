@@ -12,7 +12,7 @@ from typing import Any
 from cosim.preparation import restored
 from cosim.step import advance, integration, model_exchange, recording
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
-from cosim.step.evaluation import walk_here
+from cosim.step.block_calls import walk_here
 from cosim.step.failures import EVENT, REACHED, StepFailure
 from cosim.step.records import HALTED
 from cosim.step.run import ENTRY_SIGNATURE, Run

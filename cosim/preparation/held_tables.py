@@ -73,7 +73,6 @@ class HeldTables:
             witnesses_at=witness_at,
             switches_at=switch_at,
             corrections_at=corrections_at,
-            numbers_at=cache,
             cache_size=cache,
         )
         rows = system.table[[*blocks, *corrections]].reshape(-1)

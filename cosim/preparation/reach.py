@@ -1,4 +1,4 @@
-"""The table that `cosim.step.evaluation` goes by: which rows of the schedule follow which variables."""
+"""The table that `cosim.step.block_calls` goes by: which rows of the schedule follow which variables."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from cosim.stage import Stage
 from cosim.step.records import Node
-from cosim.system.graph import Graph
+from cosim.system.dependency_graph import Graph
 from cosim.system.short_lists import ShortLists
 from cosim.system.system import System
 from cosim_compiler.record import place_in, width_of

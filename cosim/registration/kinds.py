@@ -17,7 +17,7 @@ _names: dict[type, str] = {}
 
 
 def plugin_kind(name: str) -> Callable[[T], T]:
-    """Declare a base class as a kind: what derives from it can be registered, and is looked up by this name.
+    """Declare a base class as a kind: what derives from it can be registered, and is found by this name.
 
     The kernel's kinds and those that a plugin brings are declared alike. A kind may derive from another one:
     a joint is a component, and is found as either.

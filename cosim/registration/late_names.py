@@ -1,4 +1,4 @@
-"""Public names of a package, imported when they are asked for."""
+"""Public names of a package, imported when they are first used."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ def late_names(package: str) -> tuple[Callable[[str], Any], Callable[[], list[st
 
     @functools.cache
     def places() -> dict[str, tuple[str, str]]:
-        import ast  # not before a name is asked for: these two take longest
+        import ast  # not before a name is used: these two take longest
         import inspect
 
         origins = {}

@@ -59,7 +59,7 @@ class Entry:
 
     @property
     def kinds(self) -> tuple[str, ...]:
-        """The kinds under which it is looked up, the nearest first: ("joint", "component")."""
+        """The kinds under which it is found, the nearest first: ("joint", "component")."""
         return self.known.kinds
 
     @property

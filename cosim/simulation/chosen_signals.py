@@ -6,6 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from cosim.errors import LookUpError, ModelError
+from cosim.last_made import last_made
 from cosim.matching import is_pattern, matches
 from cosim.shown import shown
 from cosim.system.list_variables import listed_quantities
@@ -31,7 +32,7 @@ def choose_signals(system: System, patterns: Sequence[str] | None) -> list[str]:
         patterns = list(patterns)
     check_signals(patterns)
     if patterns is None:
-        return _default_signals(system)
+        return list(last_made(system, "_default_signals", None, lambda: _default_signals(system)))
     names = list(system.variables)
     chosen: dict[str, None] = {}
     for pattern in patterns:

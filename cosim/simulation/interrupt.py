@@ -6,9 +6,11 @@ import _signal  # type: ignore[import-not-found]  # what `signal` wraps: enumera
 import signal
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from time import monotonic
+from time import monotonic, sleep
 from types import FrameType
 from typing import Any
+
+from cosim.simulation.early_sigterm import terminate_early
 
 SIGINT, SIGTERM = SIGNALS = int(signal.SIGINT), int(signal.SIGTERM)
 _arrivals: list[list[tuple[float, int]]] = []
@@ -60,15 +62,17 @@ def interrupt_between_steps() -> Iterator[Callable[[], None]]:
 def answering_sigterm() -> Iterator[None]:
     """Answer SIGTERM as Ctrl-C: results so far are written, and helper processes are ended.
 
-    Batch systems and service managers send it before they kill. A handler that is set already stays.
+    Batch systems and service managers send it before they kill. A handler that is set already stays, but for
+    that of a program that has just begun.
     """
-    if _signal.getsignal(SIGTERM) != _signal.SIG_DFL or not _set_handler(SIGTERM, terminate):
+    before = _signal.getsignal(SIGTERM)
+    if before not in (_signal.SIG_DFL, terminate_early) or not _set_handler(SIGTERM, terminate):
         yield
         return
     try:
         yield
     finally:
-        _set_handler(SIGTERM, _signal.SIG_DFL)
+        _set_handler(SIGTERM, before)
 
 
 def seconds_interrupted() -> float:
@@ -77,6 +81,17 @@ def seconds_interrupted() -> float:
     For what waits for others inside a step: it may give them a moment, and abort then (`held_interrupt`).
     """
     return max((monotonic() - arrived[0][0] for arrived in _arrivals if arrived), default=0.0)
+
+
+def waited_for_interrupt(seconds: float) -> bool:
+    """Whether a Ctrl-C or SIGTERM is held back, or comes within so many seconds.
+
+    For what was ended by another process: a signal that has ended that may be on its way here, too.
+    """
+    end = monotonic() + seconds
+    while _arrivals and not seconds_interrupted() and monotonic() < end:
+        sleep(seconds / 10.0)
+    return seconds_interrupted() > 0.0
 
 
 def held_interrupt() -> KeyboardInterrupt:

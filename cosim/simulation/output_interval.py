@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.errors import ModelError, SimulationError
+from cosim.errors import ModelError
 from cosim.options import seconds
 
 POINTS = 500
@@ -24,7 +24,7 @@ def shortest_interval(start: float, until: float) -> float:
     return 2.0 * math.ulp(max(abs(start), abs(until)))
 
 
-def output_interval(wanted: float | str | None, origin: float, start: float, until: float) -> float:
+def checked_interval(wanted: float | str | None, origin: float, start: float, until: float) -> float:
     """The distance of the recorded points of a run, s.
 
     Parameters
@@ -38,14 +38,12 @@ def output_interval(wanted: float | str | None, origin: float, start: float, unt
 
     Raises
     ------
-    SimulationError
-        It is not more than 0, or infinite.
     ModelError
-        It makes too many points, or points that no times tell apart.
+        It is not more than 0, or infinite; it makes too many points, or points that no times tell apart.
     """
     interval = (until - origin) / POINTS if wanted is None else seconds(wanted, "output_interval")
     if not 0.0 < interval < math.inf:
-        raise SimulationError(start, f"output interval is {interval} s, needs a finite time, more than 0")
+        raise ModelError.of("output interval", f"is {interval} s, needs a finite time, more than 0")
     points = (until - start) / interval
     if points > MOST_POINTS:
         text = f"{interval:g} s makes {points:.3g} points up to {until:g} s; {MOST_POINTS:g} at most"

@@ -1,4 +1,4 @@
-"""Timers that are set to a time before the start of a run: they do not ring, and the user is told."""
+"""Timers that are set to a time before the start of a run: they do not ring, and a finding says so."""
 
 from __future__ import annotations
 

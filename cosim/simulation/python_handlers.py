@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from cosim.errors import SimulationError
-from cosim.preparation.tables import takes_next_state
+from cosim.preparation.run_tables import takes_next_state
 from cosim.shown import shown
 from cosim.simulation.status import DID_NOTHING, SUCCEEDED, EventStatus, Severity
 from cosim.stage import Stage
 from cosim.step.run import CLOCK_WIDTH
-from cosim.system.schedule import Slot
+from cosim.system.blocks import Slot
 from cosim.system.state import State
 
 if TYPE_CHECKING:

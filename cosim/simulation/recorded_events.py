@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim.cause import EventCause
-from cosim.preparation.tables import Tables
+from cosim.preparation.run_tables import Tables
 from cosim.simulation.event_record import EventRecord, Finding
 from cosim.simulation.status import EventStatus, Severity
 from cosim.step import event_log as log

@@ -60,7 +60,7 @@ class Recorder:
         if not len(rows) or rows[-1, 0] != time:
             self.simulator.record_now()
 
-    def result(self, message: str, wall_time: float) -> Result:
+    def result(self, message: str, wall_time: float, unfinished: str = "") -> Result:
         """What was recorded so far; the first and the last row of what has been passed on."""
         simulator, rows = self.simulator, self.rows()
         model, integrator = simulator.system.model, simulator.integrator
@@ -84,6 +84,7 @@ class Recorder:
             statistics=statistics,
             message=message,
             findings=simulator.findings,
+            unfinished=unfinished,
         )
 
     def _as_result(self, rows: NDArray[np.float64], **more: Any) -> Result:

@@ -46,6 +46,9 @@ class Result(FixedAttributes):
         Why the run ended before its end; empty when it did not.
     findings : sequence, optional
         What was noticed about witnesses, in order.
+    unfinished : str
+        Why rows are missing at the end: the run failed, was interrupted, or goes on; empty when it is whole.
+        Files of results say it, too.
 
     Raises
     ------
@@ -74,6 +77,7 @@ class Result(FixedAttributes):
         statistics: Mapping[str, Any] | None = None,
         message: str = "",
         findings: Sequence[Any] = (),
+        unfinished: str = "",
     ) -> None:
         self.time: NDArray[np.float64] = np.asarray(time, dtype=np.float64)
         problems: list[Problem] = []
@@ -81,7 +85,7 @@ class Result(FixedAttributes):
         self.units = {name: (units or {}).get(name, "1") for name in self.signals}
         self.events, self.findings = events, list(findings)
         self.statistics = dict(statistics or {})
-        self.message = message
+        self.message, self.unfinished = message, unfinished
         if self.time.ndim != 1:
             problems.append(Problem("time", f"has shape {self.time.shape}, needs one dimension"))
         elif (self.time[1:] < self.time[:-1]).any():
@@ -165,9 +169,8 @@ class Result(FixedAttributes):
         within = (self.time >= first) & (self.time <= last)
         signals = {name: values[within] for name, values in self.signals.items()}
         events = [event for event in self.events if first <= event.time <= last]
-        return Result(
-            self.time[within], signals, self.units, events, self.statistics, self.message, self.findings
-        )
+        more = events, self.statistics, self.message, self.findings, self.unfinished
+        return Result(self.time[within], signals, self.units, *more)
 
     @property
     def warnings(self) -> list[str]:
@@ -181,7 +184,7 @@ class Result(FixedAttributes):
 
     @property
     def names(self) -> list[str]:
-        """Paths of the signals, in the order in which they were asked for."""
+        """Paths of the signals, in the order in which they were listed."""
         return list(self.signals)
 
     def unit(self, name: str) -> str:
@@ -220,7 +223,8 @@ class Result(FixedAttributes):
             for name in names:
                 chosen.setdefault(name, self[name])
         units = {name: self.unit(name) for name in chosen}
-        return Result(self.time, chosen, units, self.events, self.statistics, self.message, self.findings)
+        more = self.events, self.statistics, self.message, self.findings, self.unfinished
+        return Result(self.time, chosen, units, *more)
 
     def columns(self) -> dict[str, NDArray[Any]]:
         """Every scalar by itself: elements of a vector signal are ``name[i]``, counted from 0."""

@@ -16,7 +16,7 @@ from cosim.simulation.checkpoint import Checkpoint
 from cosim.simulation.chosen_integrator import DEFAULT, integrator_options, make_integrator
 from cosim.simulation.chosen_signals import check_signals, choose_signals
 from cosim.simulation.interrupt import interrupt_between_steps, uninterrupted
-from cosim.simulation.output_interval import output_interval as checked_interval
+from cosim.simulation.output_interval import checked_interval
 from cosim.simulation.recorder import Recorder
 from cosim.simulation.result import Result
 from cosim.simulation.result_drafts import ResultDrafts
@@ -49,7 +49,7 @@ def check_simulate_options(where: str, options: Mapping[str, Any], integrator: A
 
 
 def faults_of_settings(settings: Mapping[str, Any]) -> list[Problem]:
-    """All faults of the settings of a run that can be told without its system.
+    """All faults of the settings of a run that can be found without its system.
 
     Raises
     ------
@@ -163,18 +163,18 @@ def simulate(
     log.info("running from t = %g s to t = %g s with %s", start, until, type(simulator.integrator).__name__)
     started = wall.perf_counter()  # of the run itself: without what was compiled for it
 
-    def result_so_far(message: str = "") -> Result:
-        return recorder.result(message, wall.perf_counter() - started)
+    def result_so_far(message: str = "", unfinished: str = "it goes on") -> Result:
+        return recorder.result(message, wall.perf_counter() - started, unfinished)
 
-    def write_result(message: str) -> Result:
+    def write_result(message: str, unfinished: str = "") -> Result:
         with uninterrupted():
             if stream is not None:
                 recorder.pass_on(stream, everything=True)
-            result = result_so_far(message)
+            result = result_so_far(message, unfinished)
             if stream is not None:
                 stream.close(result)
             if checkpoint is not None:
-                if drafts is not None and len(result):  # first: who goes on from the State needs both
+                if drafts is not None and len(result):  # first: to continue, both are needed
                     drafts.write(result)
                 checkpoint.write(simulator.state)
         return result
@@ -208,7 +208,7 @@ def simulate(
                 recorder.end_at(simulator.state.time)
             simulator.finish()
     except BaseException as error:
-        result = write_result(str(error) or "interrupted")
+        result = write_result(*[str(error) or "interrupted"] * 2)
         if isinstance(error, (SimulationError, KeyboardInterrupt)):
             error.result = result  # type: ignore[union-attr]
         raise

@@ -18,16 +18,15 @@ from cosim.errors import ModelError, SimulationError, StateError
 from cosim.html_table import html_table
 from cosim.options import check_callable, check_choice, check_options, check_whole, option_names, seconds
 from cosim.preparation.compiled_step import CompiledStep
-from cosim.preparation.tables import POLICIES
+from cosim.preparation.run_tables import POLICIES
 from cosim.shown import shown
 from cosim.simulation import stride
 from cosim.simulation.chosen_integrator import chosen_integrator, integrator_options
 from cosim.simulation.event_record import Finding
-from cosim.simulation.failures import NO_ACCURACY, failed_handler, failure, handler_failure
+from cosim.simulation.given_start import GivenStart
 from cosim.simulation.handled_events import EventLog
 from cosim.simulation.interrupt import interrupt_between_steps
 from cosim.simulation.monitor import Monitor, call_monitor
-from cosim.simulation.moved_start import GivenStart
 from cosim.simulation.passed_timers import passed_timers
 from cosim.simulation.python_handlers import PythonHandlers
 from cosim.simulation.real_time import RealTime
@@ -36,6 +35,7 @@ from cosim.simulation.recorded_rows import RecordedRows
 from cosim.simulation.solver_notices import solver_notices
 from cosim.simulation.statistics import Statistics, read_statistics, reset_counters
 from cosim.simulation.status import EventStatus, Reason, Severity, SimulatorStatus, worst
+from cosim.simulation.step_errors import NO_ACCURACY, failed_handler, failure, handler_failure
 from cosim.stage import Stage
 from cosim.step import failures
 from cosim.step.event_log import DRAIN_LOG
@@ -485,7 +485,7 @@ class Simulator(ClosedAttributes):
         """Issue Termination after a request to stop."""
         return self._status if self._status.succeeded else self._end_run()
 
-    # inside a step; `wanted` is the time that was asked for, s
+    # inside a step; `wanted` is the time where the call was to go, s
 
     def _advance_stride(self, target: float, wanted: float) -> bool:
         """A tenth of a second of steps or 1 MB of rows, or one step with a monitor or a rate to keep."""

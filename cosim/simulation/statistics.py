@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from cosim.contracts.step_statistics import StepStatistics
 from cosim.preparation.compiled_step import CompiledStep
+from cosim.step.records import Counts
 
 
 @dataclass(frozen=True)
@@ -26,7 +27,7 @@ class Statistics:
     integrator_steps, rejections : int
         Of the integrator: steps that it took, attempts that it repeated.
     evaluations : int
-        Of the derivatives of the whole system, wherever they are asked for.
+        Of the derivatives of the whole system, inside steps and elsewhere.
     realizations : int
         Those of them that no step asked for: where a run begins, and after writes to the State.
     partial_evaluations : int
@@ -66,8 +67,6 @@ def read_statistics(step: CompiledStep, origin: StepStatistics) -> Statistics:
 
 def reset_counters(step: CompiledStep) -> None:
     """Set the counts of the Step to 0."""
-    run = step.arrays
-    for name in run.counts.declared:
-        setattr(run.counts, name, 0)
-    for name in ("evaluations", "partial_evaluations", "rows_called"):
-        setattr(run.evaluation, name, 0)
+    run, evaluation = step.arrays, step.arrays.evaluation
+    run.header.counts = Counts()
+    evaluation.evaluations = evaluation.partial_evaluations = evaluation.rows_called = 0

@@ -5,11 +5,11 @@ The files in the order in which they are read:
 ====================================== ====================================================================
 `step`                                 one step
 `advance`                              a run: its beginning, its steps, its end
-`run`, `records`, `views`              what a run has; the records; how they are shown
+`run`, `records`, `run_parts`          what a run has; the records; how they are shown
 `failures`                             why a run cannot go on
 `agenda`                               scheduled times, in rational numbers
-`updates`, `copies`                    handlers; copies of the variables
-`evaluation`, `realize`                calling blocks; computing what is not computed yet
+`updates`, `saved_variables`           handlers; copies of the variables
+`block_calls`, `realize`               calling blocks; computing what is not computed yet
 `integration`                          calling the integrator
 `constraints`                          corrections that meet constraints; finding a start that does
 `histories`                            histories and auto-update variables, also between the ends of steps

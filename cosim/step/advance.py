@@ -9,7 +9,7 @@ import math
 
 from cosim.component.history import BEFORE, margin
 from cosim.step.agenda import check_timers, next_event_time, schedule_periods, start_agenda
-from cosim.step.evaluation import lower_stage
+from cosim.step.block_calls import lower_stage
 from cosim.step.failures import (
     REACHED,
     STEPPED,
@@ -17,12 +17,18 @@ from cosim.step.failures import (
     HandlerFailed,
     PeriodLost,
     Stalled,
-    StepFailure,
     TimeInPast,
+    followed_by,
 )
 from cosim.step.histories import make_room, next_kink, remember
 from cosim.step.holds import forget_holds
-from cosim.step.integration import assemble, begin_integration, method_arrays, restart_integration, take_step
+from cosim.step.integration import (
+    assemble,
+    initialize_method,
+    integrate_step,
+    method_arrays,
+    restart_integration,
+)
 from cosim.step.realize import realize
 from cosim.step.recording import record_step
 from cosim.step.records import (
@@ -41,9 +47,9 @@ from cosim.step.step import BOTH_KINDS, SLIVER, asks_to_stop, end_step, is_near,
 from cosim.step.updates import (
     FAILED_STATUS,
     FIRST_PUBLISHES,
+    handle_signals,
     run_publishes,
     run_updates,
-    take_signals,
 )
 from cosim.step.witnesses import forget_located, start_witnesses
 
@@ -63,14 +69,14 @@ def initialize(run: Run, t: float) -> int:
     assemble(run)
     if run.course.suppressed == 0:
         run_updates(run, 1 << INITIALIZATION_CAUSE)
-    take_signals(run)
+    handle_signals(run)
     schedule_periods(run, True)
     check_timers(run)
     assemble(run)
     # Twice: a derivative that depends on a delayed value is known once there is a past.
     remember(run, BEFORE, math.inf)
     remember(run, BEFORE, math.inf)
-    begin_integration(run)
+    initialize_method(run)
     run.clock.jumped = 0.0
     report_notices(run)
     start_witnesses(run, goes_on)
@@ -130,22 +136,17 @@ def advance(run: Run, t: float) -> int:
         run.clock.jumped = 0.0  # nothing here remembers, watches or is corrected
         return advance_smoothly(run, t)
     run.course.goes_on = 1
-    outcome = STEPPED
-    try:
-        for _ in range(max(1, run.course.most_steps)):
-            outcome = advance_once(run, t)
-            if outcome != STEPPED:
-                break
-            if is_stalled(run, t):
-                raise Stalled()
-    except StepFailure:
-        try:
-            evaluate_waiting(run)
-        except StepFailure:
-            pass  # the first failure counts
-        raise
-    evaluate_waiting(run)
-    return outcome
+    advance_and_evaluate(run, t)
+    return outcome(run, t)
+
+
+def advance_steps(run: Run, t: float) -> None:
+    """Steps until `t`, until a handler asks to stop, or as many as one call may take."""
+    for _ in range(max(1, run.course.most_steps)):
+        if advance_once(run, t) != STEPPED:
+            return
+        if is_stalled(run, t):
+            raise Stalled()
 
 
 def evaluate_waiting(run: Run) -> None:
@@ -153,6 +154,9 @@ def evaluate_waiting(run: Run) -> None:
     run.course.goes_on = 0
     if run.evaluation.stage == DERIVATIVES:
         realize(run, MOTION)
+
+
+advance_and_evaluate = followed_by(advance_steps, evaluate_waiting)
 
 
 def advance_smoothly(run: Run, t: float) -> int:
@@ -166,7 +170,7 @@ def advance_smoothly(run: Run, t: float) -> int:
         fixed = run.method_settings.fixed_step
         if fixed != 0.0 and run.clock.time + fixed < t - SLIVER * fixed:
             stop = run.clock.time + fixed
-        take_step(run, stop)
+        integrate_step(run, stop)
         run.counts.steps += 1
         if is_stalled(run, t):
             raise Stalled()
@@ -186,31 +190,31 @@ def advance_once(run: Run, t: float) -> int:
         raise TimeInPast()
     make_room(run)
     forget_answers(run)
-    before = run.clock.time
-    try:
-        one_step(run, t)
-    except StepFailure:
-        try:
-            note_end(run, before)
-        except StepFailure:
-            pass  # the first failure counts
-        raise
-    note_end(run, before)
+    run.passing.step_start = run.clock.time
+    step_and_record(run, t)
     if run.course.arrived != 0 and run.plan.restarts_cheaply == 0:
         # after recording, which needs the dense output of the step
         realize(run, MOTION)
         restart_integration(run)
-    if asks_to_stop(run):
-        return TERMINATED
-    return REACHED if has_arrived(run, t) else STEPPED
+    return outcome(run, t)
 
 
-def note_end(run: Run, before: float) -> None:
-    """A step that began at `before` has ended: record it."""
+def record_end(run: Run) -> None:
+    """A step has ended: record when, and its rows where it has advanced time."""
     run.clock.stamp = run.clock.time
     run.clock.states_changed = float(run.answers.changed)
-    if run.output.recording != NO_ROWS and run.clock.time > before:
+    if run.output.recording != NO_ROWS and run.clock.time > run.passing.step_start:
         record_step(run)
+
+
+step_and_record = followed_by(one_step, record_end)
+
+
+def outcome(run: Run, boundary: float) -> int:
+    """How a step toward a boundary has ended: STEPPED, REACHED or TERMINATED."""
+    if asks_to_stop(run):
+        return TERMINATED
+    return REACHED if has_arrived(run, boundary) else STEPPED
 
 
 def has_arrived(run: Run, boundary: float) -> bool:
@@ -246,8 +250,8 @@ def finish(run: Run) -> int:
     return REACHED
 
 
-STRETCH = 2_000  # steps; then it is asked whether they get shorter without end
-STRETCHES = 50  # after so many it is asked whether it would take too long at the pace of all of them
+STRETCH = 2_000  # steps; then `is_too_far` checks whether they get shorter without end
+STRETCHES = 50  # after so many it checks whether the rest would take too long at their mean length
 MOST_STEPS = 1e10  # that is, more than so many to the end
 MOST_WHEN_SLOWER = 1e9  # the same where one stretch after the other got less far
 SLOWER = 0.5  # less than that part of the one before

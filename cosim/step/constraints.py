@@ -20,7 +20,14 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from cosim.contracts.method_layout import BLOCK_FAILED, CONSTRAINTS_NOT_MET, DONE, Corrections, OdeSystem
+from cosim.contracts.method_layout import (
+    BLOCK_FAILED,
+    CONSTRAINTS_NOT_MET,
+    DONE,
+    Corrections,
+    OdeSystem,
+    store_state,
+)
 from cosim_compiler.record import place_in, rows_of, width_of
 
 NORMALIZE, PREPARE, MOVE, SPEEDS, ESTIMATES, DISPLACED, RATES, END_OF_CORRECTIONS, ERRORS, FIRST, LAST = (
@@ -124,14 +131,7 @@ def project_end(system, method, t):
     if status != 0:
         method.work.failed_time = t
         return status
-    y = system.y
-    c = system.c
-    end = method.end
-    total = 0.0
-    for m in range(method.n):
-        end[m] = y[m]
-        total += 0.0 * y[m] + 0.0 * c[m]
-    return 0 if total == 0.0 else -1
+    return 0 if store_state(method.end, system.y, system.c) else -1
 
 
 def project_error(system, method, t, error):

@@ -1,7 +1,7 @@
 """Finding the first time inside a step at which a witness crosses zero.
 
-The solution is looked at through the integrator's dense output, and only the blocks that the witnesses need
-are walked, so no derivative is evaluated. All witnesses are looked at together. What ``probe``, LEVELS and
+The solution is read from the integrator's dense output, and only the blocks that the witnesses need
+are walked, so no derivative is evaluated. All witnesses are evaluated together. What ``probe``, LEVELS and
 ENDS hold is described in `cosim.step.run`, the points in `cosim.step.search_points`.
 """
 
@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.step.evaluation import probed
+from cosim.step.block_calls import probed
 from cosim.step.integration import interpolate
 from cosim.step.run import Reals, Run
 from cosim.step.search_points import (
@@ -22,11 +22,11 @@ from cosim.step.search_points import (
     Points,
     copy_point,
     may_hide,
-    note_hidden,
     points_of,
     rates_at,
-    see,
     set_time,
+    store_hidden_speeds,
+    store_range,
     time_at,
     values_at,
 )
@@ -38,7 +38,7 @@ ASKEW = 0.4045  # of a step, (sqrt(5) + 1) / 8: one more look, as oscillations m
 MOST_PARTS = 1024  # where they oscillate
 HIDING = 1e3  # differences, a thousandth of the step: in shorter parts nothing hides that is fast elsewhere
 EXTREMUM_STEPS = 30
-NEAREST = 1e-6  # of a part: turns closer than that to an end or to each other are not told apart
+NEAREST = 1e-6  # of a part: turns closer than that to an end or to each other count as one
 SPLITS = 64  # of a part, between two turns: more are made by rounding alone
 MOST_DIPS = 3  # of a part that are followed
 
@@ -73,7 +73,7 @@ def copy_end(run: Run, c: Reals, at_start: bool) -> None:
             c[rate] = run.rates_before[i] if at_start else run.c[rate]
 
 
-def look_at(run: Run, t: float, at: int) -> None:
+def evaluate_at(run: Run, t: float, at: int) -> None:
     """Compute the witnesses at a time of the last step, into a point."""
     y, c = probed(run)
     at_start = t == run.searched_step.start
@@ -92,8 +92,8 @@ def look_at(run: Run, t: float, at: int) -> None:
             values[i] = above(run, i, c[run.probes[i].value])
 
 
-def look_with_rates(run: Run, t: float, step: float, at: int) -> None:
-    """As `look_at`, with their rates; a rate that is not declared is a difference over `step`."""
+def evaluate_with_rates(run: Run, t: float, step: float, at: int) -> None:
+    """As `evaluate_at`, with their rates; a rate that is not declared is a difference over `step`."""
     count = len(run.witnesses)
     points = points_of(run)
     values = values_at(points, at)
@@ -102,10 +102,10 @@ def look_with_rates(run: Run, t: float, step: float, at: int) -> None:
     for i in range(count):
         missing = missing or declared_rate(run, i) < 0
     if missing:
-        look_at(run, t + step, at)
+        evaluate_at(run, t + step, at)
         for i in range(count):
             rates[i] = values[i]
-    look_at(run, t, at)
+    evaluate_at(run, t, at)
     _, c = probed(run)
     moved = (t + step) - t
     for i in range(count):
@@ -116,7 +116,7 @@ def look_with_rates(run: Run, t: float, step: float, at: int) -> None:
             rates[i] = 0.0
         else:
             rates[i] = (rates[i] - values[i]) / moved
-        see(points, i, t, values[i], abs(rates[i]))
+        store_range(points, i, t, values[i], abs(rates[i]))
 
 
 def turns(left: float, right: float, left_rate: float, right_rate: float) -> int:
@@ -169,7 +169,7 @@ def search_extremum(run: Run, i: int, turn: int, difference: float, shortest: fl
         middle = left + share * step
         if not left < middle < right:
             return False
-        look_with_rates(run, middle, difference, MIDDLE)
+        evaluate_with_rates(run, middle, difference, MIDDLE)
         v = values_at(points, MIDDLE)[i]
         r = rates_at(points, MIDDLE)[i]
         if v != v or r != r:
@@ -284,7 +284,7 @@ def narrow(run: Run, window: float) -> None:
         reach = 0.5 * reach
         if not left < x < right:
             return
-        look_at(run, x, MIDDLE)
+        evaluate_at(run, x, MIDDLE)
         crossed = False
         for i in range(count):
             before = values_at(points, LEFT)[i]
@@ -308,15 +308,15 @@ def first_crossing(run: Run, start: float, stop: float, window: float, differenc
     """
     points = points_of(run)
     if parts == PARTS:
-        look_with_rates(run, start + ASKEW * (stop - start), difference, LEFT)
-    look_with_rates(run, start, difference, LEFT)
+        evaluate_with_rates(run, start + ASKEW * (stop - start), difference, LEFT)
+    evaluate_with_rates(run, start, difference, LEFT)
     for i in range(points.witnesses):
         values_at(points, LEFT)[i] = run.start_values[i]
     for number in range(1, parts + 1):
         end = stop
         if number < parts:
             end = start + (stop - start) * (number / parts)
-        look_with_rates(run, end, -difference, FIRST_STACKED)
+        evaluate_with_rates(run, end, -difference, FIRST_STACKED)
         if number == parts:
             for i in range(points.witnesses):
                 values_at(points, FIRST_STACKED)[i] = run.stop_values[i]
@@ -348,7 +348,7 @@ def crosses_in_part(run: Run, window: float, difference: float, is_fine: bool) -
             continue
         split = first_turn(points) if depth < DEPTH and splits < SPLITS else math.nan
         if time_at(points, LEFT) < split < time_at(points, RIGHT):
-            look_with_rates(run, split, difference, FIRST_STACKED + depth + 1)
+            evaluate_with_rates(run, split, difference, FIRST_STACKED + depth + 1)
             depth += 1
             splits += 1
             continue
@@ -356,7 +356,7 @@ def crosses_in_part(run: Run, window: float, difference: float, is_fine: bool) -
             depth += 1
             copy_point(points, MIDDLE, FIRST_STACKED + depth)
             continue
-        note_hidden(points)
+        store_hidden_speeds(points)
         guess = first_guess(run, points)
         if guess == guess:
             narrow(run, window)
@@ -400,7 +400,7 @@ def is_uneven(run: Run, window: float, difference: float, is_fine: bool) -> bool
     length = time_at(points, RIGHT) - time_at(points, LEFT)
     if not length > 4.0 * window:
         return False
-    look_with_rates(run, 0.5 * (time_at(points, LEFT) + time_at(points, RIGHT)), difference, MIDDLE)
+    evaluate_with_rates(run, 0.5 * (time_at(points, LEFT) + time_at(points, RIGHT)), difference, MIDDLE)
     uneven = False
     for i in range(points.witnesses):
         uneven = uneven or not is_smooth(points, i)

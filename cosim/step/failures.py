@@ -6,6 +6,7 @@ answer their numbers; what failed stands in ``run.failure``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from cosim_compiler.errors import NumberedError
@@ -178,6 +179,26 @@ class ResolutionLost(StepFailure):
 
     number = 30
     about = "handler"
+
+
+def followed_by(act: Callable[..., None], follow: Callable[..., None]) -> Callable[..., None]:
+    """A function that calls ``act(run, value)`` and then ``follow(run)``, also where the first one fails.
+
+    Of two failures the first one is raised.
+    """
+
+    def act_and_follow(run, value):
+        try:
+            act(run, value)
+        except StepFailure:
+            try:
+                follow(run)
+            except StepFailure:
+                pass  # the first failure counts
+            raise
+        follow(run)
+
+    return act_and_follow
 
 
 SENTENCES = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.step.crossing import look_at
+from cosim.step.crossing import evaluate_at
 from cosim.step.failures import BlockFailed
 from cosim.step.run import Run
 from cosim.step.search_points import LEFT, QUARTERS, points_of, time_at, values_at
@@ -84,7 +84,7 @@ def settle(
     moved = math.inf
     before = 0.0
     for n in range(TRIES):
-        look_at(run, time, LEFT)
+        evaluate_at(run, time, LEFT)
         value = values_at(points_of(run), LEFT)[i] + zero
         if n > 0 and moved != 0.0:
             rate = (value - before) / moved
@@ -99,7 +99,7 @@ def settle(
     return time, moved
 
 
-def foresee(run: Run, start: float, stop: float, aim: float) -> None:
+def predict_crossings(run: Run, start: float, stop: float, aim: float) -> None:
     """Predict when the witnesses may cross next, by the step that was kept and searched."""
     try:
         forecast(run, start, stop, aim)
@@ -128,7 +128,7 @@ def forecast(run: Run, start: float, stop: float, aim: float) -> None:
     for number in range(3):
         time = start + (number + 1) * quarter
         if time_at(points, QUARTERS + number) != time:  # else the search has looked there
-            look_at(run, time, QUARTERS + number)
+            evaluate_at(run, time, QUARTERS + number)
     behind = (now - stop) / quarter
     for i in range(count):
         witness = run.witnesses[i]

@@ -1,9 +1,9 @@
 """What a run remembers: auto-updates, histories, what they keep of a step between its ends, room for more.
 
 A signal that the integrator does not integrate tells it nothing: steps grow as if it stood still. So the
-histories of such signals (updates "between") are looked at when a step has ended: the signal is evaluated on
+histories of such signals (updates "between") are checked when a step has ended: the signal is evaluated on
 the dense output, and a point is added where the history is off, from left to right in parts of parts, until
-it is off nowhere: from where the new point has changed a history it is looked at anew. A step that would need
+it is off nowhere: from where the new point has changed a history it is checked again. A step that would need
 too many points is taken again, shorter. Whether a point is needed its value tells; the derivative (forces and
 accelerations, where a speed is delayed) is computed for those that are added.
 """
@@ -23,8 +23,7 @@ from cosim.component.history import (
     REFINED,
     margin,
 )
-from cosim.step.copies import different
-from cosim.step.evaluation import copy_cache, probed, walk_here, walk_rows
+from cosim.step.block_calls import copy_cache, probed, walk_here, walk_rows
 from cosim.step.event_log import NOT_KNOWN_INSIDE, NOT_SMOOTH, report_finding
 from cosim.step.failures import BlockFailed, HistoryFull, HistoryOverrun
 from cosim.step.holds import has_held_derivatives
@@ -42,6 +41,7 @@ from cosim.step.records import (
     Swap,
 )
 from cosim.step.run import Integers, Reals, Run
+from cosim.step.saved_variables import different
 from cosim.walker import walk
 
 ROOM_FOR_STEP = 12  # entries: more than the ends of a step and the points inside it can bring
@@ -72,12 +72,12 @@ def remember(run: Run, side: float, smoothness: float) -> None:
         return
     update_memory(run, run.plan.end_updates, run.clock.time, run.y, run.c, side, smoothness)
     if len(run.rings) != 0 and run.evaluation.stage >= MOTION:
-        look_again(run)
+        evaluate_past(run)
     realize(run, DERIVATIVES)
 
 
-def look_again(run: Run) -> None:
-    """Compute what is looked up in histories, to which something was appended.
+def evaluate_past(run: Run) -> None:
+    """Compute what reads histories, to which something was appended.
 
     Where what other blocks take from there is still the same, to the last bit, nothing else has changed.
     Where the run goes on at once, blocks that nothing needs before the end of the next step wait for it.
@@ -149,14 +149,14 @@ def valid_stage(swap: Swap) -> int:
     return NOTHING if swap.depends == ON_ALL else INSTANCE
 
 
-def note_swapped(run: Run) -> None:
+def save_swapped(run: Run) -> None:
     """Keep the auto-update variables as they are during the step that begins."""
     for i in range(len(run.swaps)):
         run.kept_swaps[i] = present_value(run, run.swaps[i])
 
 
 def exchange_swapped(run: Run) -> None:
-    """Exchange auto-update variables with what `note_swapped` has kept; twice leaves them as they were."""
+    """Exchange auto-update variables with what `save_swapped` has kept; twice leaves them as they were."""
     for i in range(len(run.swaps)):
         swap = run.swaps[i]
         kept = run.kept_swaps[i]
@@ -269,7 +269,7 @@ ROOM_FOR_REFINEMENT = MOST_POINTS + 180  # entries that are added between the en
 SHORTENED = 60  # how often, at most
 SHORTEST = 1e-9  # of a step: what is off in an interval that short jumps there
 CLOSE = 0.25  # of the accuracy
-FIRST_PART, SECOND_PART = 0.4829, 0.7919  # of an interval, where it is looked at: none has points there
+FIRST_PART, SECOND_PART = 0.4829, 0.7919  # of an interval, where it is checked: no method has points there
 
 
 def refine_step(run: Run, may_shorten: bool) -> None:
@@ -308,10 +308,10 @@ def refine(run: Run, shorter: bool) -> float:
     while low < now:
         high = next_entry(run, low, now)
         middle = low + FIRST_PART * (high - low)
-        needs_point = look_between(run, middle)
+        needs_point = check_between_ends(run, middle)
         if not needs_point:
             middle = low + SECOND_PART * (high - low)
-            needs_point = look_between(run, middle)
+            needs_point = check_between_ends(run, middle)
         added += 1 if needs_point else 0
         is_shortest = high - low <= shortest
         is_full = added > ROOM_FOR_REFINEMENT - 4
@@ -326,7 +326,7 @@ def refine(run: Run, shorter: bool) -> float:
     return low
 
 
-def look_between(run: Run, t: float) -> bool:
+def check_between_ends(run: Run, t: float) -> bool:
     """Look at what is remembered at a time inside the last step; whether a history needs a point there."""
     interpolate(run, t, run.work)
     y, c = probed(run)

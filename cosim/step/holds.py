@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 
 from cosim.component.history import RING
-from cosim.step.evaluation import copy_cache, walk_here
+from cosim.step.block_calls import copy_cache, walk_here
 from cosim.step.event_log import HELD as FOUND_HELD
 from cosim.step.event_log import RELEASED, RELEASED_BY_HANDLER, RELEASED_BY_WRITE, report_finding
 from cosim.step.failures import BlockFailed, NothingToHoldBy
@@ -41,6 +41,7 @@ from cosim.step.sliding_field import (
     HeldWitness,
     SlidingRow,
     Switched,
+    field_numbers,
 )
 from cosim.step.watched import (
     LEAVING,
@@ -103,7 +104,7 @@ def uses_held_method(run: Run) -> bool:
     return can_hold(run) and run.holds.uses_own_method != 0.0
 
 
-def note_derivatives(run: Run, is_held: bool) -> None:
+def mark_held_derivatives(run: Run, is_held: bool) -> None:
     """Note whether the derivatives were computed with what holds witnesses."""
     if can_hold(run):
         run.holds.has_derivatives = 1.0 if is_held else 0.0
@@ -122,7 +123,7 @@ def is_held(run: Run, i: int) -> bool:
     return is_listed
 
 
-def leave_out_held(run: Run) -> None:
+def exclude_held(run: Run) -> None:
     """Look for crossings of all witnesses but those that are held."""
     for i in range(len(run.witnesses)):
         run.probes[i].direction = direction_of(run, i)
@@ -135,9 +136,9 @@ def prepare_sliding_field(run: Run) -> None:
     held = held_count(run)
     n = run.y.shape[0]
     row = rows_of(SlidingRow, run.held_ints, run.plan.held_row, 1)[0]
-    # behind the vectors, matrices and the cache of `sliding_field`
-    sides = held + 2 * held * n + held * held + 2 * held + 4 * n + run.plan.cache_size
-    pushes = run.c[run.plan.cache_size + held :]
+    numbers = field_numbers(run.c, held, n, run.plan.cache_size)
+    pushes = numbers.pushes
+    sides = 0
     at = row.switches_at
     pushed = 0
     for j in range(held):
@@ -162,8 +163,8 @@ def prepare_sliding_field(run: Run) -> None:
             switched.array = int(switches[s].array)
             switched.offset = int(switches[s].offset)
             switched.sides_at = sides
-            run.c[run.plan.cache_size + sides] = switches[s].present
-            run.c[run.plan.cache_size + sides + 1] = switches[s].other
+            numbers.sides[sides] = switches[s].present
+            numbers.sides[sides + 1] = switches[s].other
             sides += 2
         at += 1 + SWITCHED_WIDTH * count
     row.held = held
@@ -178,7 +179,7 @@ def realize_held(run: Run) -> None:
     status = walk(
         run.held_table, run.held_ints, first, last, run.clock.time, run.y, run.p, run.d, run.k, run.h, run.c
     )
-    note_derivatives(run, True)
+    mark_held_derivatives(run, True)
     if status != 0:
         run.failure.block = min(
             status - 1 - first + run.plan.derivatives.first, run.plan.derivatives.last - 1
@@ -196,10 +197,11 @@ def release_unpressed(run: Run) -> None:
     if count == 0:
         return
     realize_held(run)
+    multipliers = field_numbers(run.c, count, run.y.shape[0], run.plan.cache_size).multipliers
     remaining = 0
     for j in range(count):
         i = held_at(run, j)
-        strength = run.c[run.plan.cache_size + j]
+        strength = multipliers[j]
         is_pushed = hold_of(run, i).kind == PUSHED
         if strength > 0.0 and (is_pushed or strength < 1.0):
             run.held_order[remaining] = float(i)
@@ -231,7 +233,7 @@ def release_unpressed(run: Run) -> None:
         return
     run.holds.count = float(remaining)
     # the derivatives that are left in the cache are those with the holds
-    note_derivatives(run, False)
+    mark_held_derivatives(run, False)
     walk_here(run, run.plan.derivatives.first, run.plan.derivatives.last)
 
 
@@ -337,7 +339,7 @@ def release_moved(run: Run) -> None:
     run.holds.count = float(remaining)
 
 
-def note_held(run: Run) -> None:
+def store_held_rates(run: Run) -> None:
     """At the end of a step: how fast the held witnesses change."""
     count = held_count(run)
     if count > 0:
@@ -352,20 +354,13 @@ def note_held(run: Run) -> None:
 
 def candidate_push(run: Run, i: int) -> Reals:
     """How the handlers of a witness have changed the states."""
-    at = run.plan.candidate_width * i
-    return rows_of(float, run.candidates, at, run.y.shape[0])
-
-
-def candidate_count(run: Run, i: int) -> Reals:
-    """How many variables they have switched: one number."""
-    at = run.plan.candidate_width * i + run.y.shape[0]
-    return rows_of(float, run.candidates, at, 1)
+    n = run.y.shape[0]
+    return rows_of(float, run.candidate_pushes, n * i, n)
 
 
 def candidate_switch(run: Run, i: int, s: int) -> Switch:
-    """One of these."""
-    at = run.plan.candidate_width * i + run.y.shape[0] + 1
-    return rows_of(Switch, run.candidates, at + SWITCH_WIDTH * s, 1)[0]
+    """One of the variables that they have switched; `switched_counts` says how many."""
+    return run.candidate_switches[run.plan.switchable * i + s]
 
 
 def is_endless(run: Run, i: int) -> bool:
@@ -373,24 +368,24 @@ def is_endless(run: Run, i: int) -> bool:
     return MOST_REPEATS <= run.witnesses[i].repeats < REPORTED
 
 
-def begin_candidates(run: Run) -> None:
+def clear_candidates(run: Run) -> None:
     """Handlers are about to run; FIRED_BY says of which witnesses."""
     for i in range(len(run.witnesses)):
         if run.has_fired[i] != 0:
             push = candidate_push(run, i)
             for m in range(run.y.shape[0]):
                 push[m] = 0.0
-            candidate_count(run, i)[0] = 0.0
+            run.switched_counts[i] = 0
 
 
-def gathers(run: Run, handler: Handler) -> bool:
+def collects_results(run: Run, handler: Handler) -> bool:
     """Whether what a handler writes says how its witness can be held."""
-    if run.plan.candidate_width == 0 or handler.cause != TRIGGERED or handler.is_private != 0:
+    if len(run.switched_counts) == 0 or handler.cause != TRIGGERED or handler.is_private != 0:
         return False
     return handler.flag >= 0 and handler.does != PUBLISH
 
 
-def note_result(run: Run, handler: Handler, result: Result, m: int, before: float, after: float) -> None:
+def collect_result(run: Run, handler: Handler, result: Result, m: int, before: float, after: float) -> None:
     """A handler of a witness has written a number."""
     i = handler.flag
     array = result.array
@@ -398,13 +393,12 @@ def note_result(run: Run, handler: Handler, result: Result, m: int, before: floa
     if array == IN_Y:
         candidate_push(run, i)[offset] += after - before
     elif result.is_switchable != 0 and before != after:
-        count = candidate_count(run, i)
-        switch = candidate_switch(run, i, int(count[0]))
+        switch = candidate_switch(run, i, run.switched_counts[i])
         switch.array = float(IN_SWITCH_D if array == IN_D else IN_SWITCH_K if array == IN_K else IN_SWITCH_P)
         switch.offset = float(offset)
         switch.present = after
         switch.other = before
-        count[0] += 1.0
+        run.switched_counts[i] += 1
 
 
 def pushes_it(run: Run, i: int) -> float:
@@ -415,7 +409,7 @@ def pushes_it(run: Run, i: int) -> float:
     return largest
 
 
-def note_push(run: Run, i: int, sign: float) -> None:
+def store_push(run: Run, i: int, sign: float) -> None:
     """Keep how handlers have pushed the state last, of the events in a row, where a hold will have it."""
     hold = hold_of(run, i)
     largest = pushes_it(run, i)
@@ -447,7 +441,7 @@ def hold_witness(run: Run, i: int, side: float, moves_on: bool) -> None:
     """Hold a witness by what its handlers have done, see `is_pushed`."""
     hold = hold_of(run, i)
     if not is_pushed(run, i, moves_on):
-        count = int(candidate_count(run, i)[0])
+        count = run.switched_counts[i]
         hold.kind = float(SWITCHED)
         hold.size = float(SWITCH_WIDTH * count)
         switches = switches_of(run, i)

@@ -15,11 +15,11 @@ from cosim.contracts.method_layout import (
     OdeSystem,
 )
 from cosim.contracts.tolerances import LOOSEST_ACCURACY, SCALE, accuracy_of_step
+from cosim.step.block_calls import probed
 from cosim.step.constraints import assemble_system, has_corrections
-from cosim.step.evaluation import probed
 from cosim.step.event_log import GREW_BACK, report_finding
 from cosim.step.failures import REACHED, BlockFailed, ConstraintsNotMet, IntegrationFailed
-from cosim.step.holds import held_count, note_derivatives, uses_held_method
+from cosim.step.holds import held_count, mark_held_derivatives, uses_held_method
 from cosim.step.realize import realize
 from cosim.step.records import MOTION, NOTHING, ON_GRID
 from cosim.step.run import Integers, Reals, Run
@@ -100,7 +100,7 @@ def interpolate(run: Run, t: float, work: Reals) -> None:
     call_dense(run.plan.method.dense, (t, coefficients, work, y, y))
 
 
-def begin_integration(run: Run) -> None:
+def initialize_method(run: Run) -> None:
     """The integrator's memory at the beginning of a run."""
     call_method(run, run.plan.method.begin, run.clock.time, False)
 
@@ -123,7 +123,7 @@ def follow_holds(run: Run, is_held: bool) -> None:
     call_method(run, run.plan.method.begin, run.clock.time, is_held)
 
 
-def take_step(run: Run, t_stop: float) -> None:
+def integrate_step(run: Run, t_stop: float) -> None:
     """One step of the integrator, not past `t_stop`; time and cache are those of its end."""
     is_held = held_count(run) > 0
     if is_held != uses_held_method(run):
@@ -132,7 +132,7 @@ def take_step(run: Run, t_stop: float) -> None:
     method = method_arrays(run)
     t = run.clock.time
     if system.size == 0 and method.slot_numbers.shape[0] == SLOTS_HEADER:
-        check_method(run, take_step_without_states(system, method, t, t_stop, UNBOUNDED))
+        check_method(run, advance_without_states(system, method, t, t_stop, UNBOUNDED))
     else:
         arguments = by_address(system, method, t) + (t_stop, UNBOUNDED)
         check_method(run, call_step(run.plan.method.step, arguments))
@@ -142,7 +142,7 @@ def take_step(run: Run, t_stop: float) -> None:
     if work.returned_state != 0.0:
         report_finding(run, GREW_BACK, int(work.returned_state) - 1, 0.0)
         work.returned_state = 0.0
-    note_derivatives(run, is_held)
+    mark_held_derivatives(run, is_held)
     if completes_at_once(run):
         complete(run)
 
@@ -219,7 +219,7 @@ def check_method(run: Run, code: int) -> None:
         raise IntegrationFailed()
 
 
-def take_step_without_states(system, method, t, t_stop, limit):
+def advance_without_states(system, method, t, t_stop, limit):
     """Go all the way in one step, with one evaluation; see `cosim.contracts.method_layout`."""
     work = method.work
     end = min(t_stop, t + min(limit, method.settings.largest_step))
@@ -233,7 +233,7 @@ def take_step_without_states(system, method, t, t_stop, limit):
     return DONE
 
 
-step_without_states = step_entry(MethodArrays, take_step_without_states)
+step_without_states = step_entry(MethodArrays, advance_without_states)
 
 
 call_tune = indirect_call(TUNE_SIGNATURE)

@@ -7,29 +7,29 @@ import math
 from cosim.component.history import AFTER_ARRIVAL, BEFORE
 from cosim.step.advance import find_next_event, forget_answers
 from cosim.step.agenda import follow_clocks, follow_parameters, next_event_time, next_time
-from cosim.step.copies import different
+from cosim.step.block_calls import lower_stage
 from cosim.step.crossing import is_crossing
-from cosim.step.evaluation import lower_stage
 from cosim.step.failures import EVENT, REACHED, TERMINATED, EndlessEvents
 from cosim.step.histories import make_room, remember
 from cosim.step.holds import held_at, held_count
 from cosim.step.realize import realize
 from cosim.step.records import INSTANCE, MOTION, SAME_TIME, TIME_CAUSE
 from cosim.step.run import Run
+from cosim.step.saved_variables import different
 from cosim.step.step import (
     BOTH_KINDS,
     asks_to_stop,
     end_step,
     follow_arrivals,
     handle_jump,
-    note_advance,
+    realize_end,
     start_step,
 )
 from cosim.step.triggered import trigger_handlers
 from cosim.step.updates import PUBLISH_CAUSES
 from cosim.step.watched import RATE_SPACING, above, compute_rates, value
-from cosim.step.witnesses import begin_watch, store_witness_values
-from cosim.step.zeros import has_arrivals, note_zeros
+from cosim.step.witnesses import store_start_levels, store_witness_values
+from cosim.step.zeros import has_arrivals, store_zeros
 
 
 def arrive(run: Run, t: float) -> None:
@@ -40,7 +40,7 @@ def arrive(run: Run, t: float) -> None:
     realize(run, MOTION)
 
 
-def note_length(run: Run, t: float) -> None:
+def set_meeting(run: Run, t: float) -> None:
     """The step of the host that ends at `t` says how far from a scheduled time it may be."""
     if t > run.clock.completed:
         run.options.meeting = SAME_TIME * (t - run.clock.completed)
@@ -68,7 +68,7 @@ def up_to_rounding(run: Run, t: float) -> float:
 
 def find_crossed(run: Run) -> bool:
     """List in `has_crossed` which witnesses have crossed since the last completed step; whether some have."""
-    begin_watch(run)
+    store_start_levels(run)
     some = False
     for i in range(len(run.witnesses)):
         before = run.witnesses[i].value
@@ -91,16 +91,16 @@ def complete_step(run: Run, t: float) -> int:
     """A step of whoever integrates has been completed at `t`: REACHED or EVENT."""
     make_room(run)
     arrive(run, t)
-    note_length(run, t)
+    set_meeting(run, t)
     if t > run.clock.completed:
-        arrived = note_advance(run)
+        arrived = realize_end(run)
         remember(run, BEFORE, math.inf)
         if arrived < math.inf:
             remember(run, AFTER_ARRIVAL, arrived)
     run.clock.completed = t
     if find_crossed(run):
         return EVENT
-    note_zeros(run, False)
+    store_zeros(run, False)
     store_witness_values(run)
     return EVENT if has_every_step(run) or has_arrivals(run) else REACHED
 
@@ -118,7 +118,7 @@ def handle_events(run: Run, t: float) -> int:
 
     Which witnesses have crossed is decided by their values at the last completed step.
     """
-    note_length(run, t)
+    set_meeting(run, t)
     t = up_to_rounding(run, t)
     is_break = breaks_at(run, t)
     make_room(run)
@@ -139,7 +139,7 @@ def handle_events(run: Run, t: float) -> int:
         if has_crossed:
             compute_rates(run, RATE_SPACING)
             trigger_handlers(run, resolution(run, t))  # the last flights of a ball, however the host steps
-        note_zeros(run, has_crossed)
+        store_zeros(run, has_crossed)
     store_witness_values(run)
     if run.plan.handled_in_steps != 0:
         run_handlers(run)

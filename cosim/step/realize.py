@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from cosim.step.evaluation import realize_touched, walk_here
-from cosim.step.holds import has_held_derivatives, held_count, note_derivatives, realize_held
+from cosim.step.block_calls import realize_touched, walk_here
+from cosim.step.holds import has_held_derivatives, held_count, mark_held_derivatives, realize_held
 from cosim.step.records import DERIVATIVES, MOTION, NOTHING, RESTORED
 from cosim.step.run import Run
 
@@ -31,13 +31,13 @@ def realize_missing(run: Run, stage: int) -> None:
 def realize_motion(run: Run) -> None:
     """Compute everything up to the derivatives: wholly, or what changes of handlers have reached."""
     if run.evaluation.touched != 0 and held_count(run) == 0 and not has_held_derivatives(run):
-        note_derivatives(run, False)
+        mark_held_derivatives(run, False)
         realize_touched(run)
         return
     # put back as it was where a step ended: with what holds witnesses, unless it was written to since
     again = run.evaluation.stage == RESTORED and run.clock.jumped == 0.0
     again = again and has_held_derivatives(run) and held_count(run) > 0
-    note_derivatives(run, False)
+    mark_held_derivatives(run, False)
     run.evaluation.touched = 0
     run.evaluation.evaluations += 1
     first = run.plan.first_row if run.evaluation.stage <= NOTHING else run.plan.derivatives.first

@@ -9,9 +9,9 @@ On the grid alone, a row for each output time, the value is that after the event
 from __future__ import annotations
 
 from cosim.step.agenda import next_time
-from cosim.step.evaluation import copy_cache, probed, walk_rows
+from cosim.step.block_calls import copy_cache, probed, walk_rows
 from cosim.step.event_log import DRAIN_ROWS
-from cosim.step.failures import StepFailure
+from cosim.step.failures import followed_by
 from cosim.step.histories import exchange_swapped, swaps_reach_instance
 from cosim.step.integration import complete, interpolate
 from cosim.step.realize import realize
@@ -120,17 +120,20 @@ def record_update(run: Run) -> None:
 def record_all_inside(run: Run, end: float) -> None:
     """Record the output times inside the last step that come before `end`, with the variables that it had."""
     exchange_swapped(run)
-    try:
-        complete(run)
-        if run.chosen.inside > 0:
-            probe_last_step(run)
-        while next_output_time(run) < end:
-            record_inside(run, next_output_time(run))
-            run.output_grid.point += 1.0
-    except StepFailure:
-        exchange_swapped(run)
-        raise
-    exchange_swapped(run)
+    record_and_exchange(run, end)
+
+
+def record_until(run: Run, end: float) -> None:
+    """Record the output times inside the last step that come before `end`."""
+    complete(run)
+    if run.chosen.inside > 0:
+        probe_last_step(run)
+    while next_output_time(run) < end:
+        record_inside(run, next_output_time(run))
+        run.output_grid.point += 1.0
+
+
+record_and_exchange = followed_by(record_until, exchange_swapped)
 
 
 def probe_last_step(run: Run) -> None:

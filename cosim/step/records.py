@@ -108,7 +108,7 @@ class WitnessOptions(Record):
 class Smoothness(Record):
     """How smooth a source is."""
 
-    at: int  # where in the cache it is told
+    at: int  # where in the cache it stands
     is_immediate: int  # whether it follows a delayed signal at once
 
 
@@ -129,7 +129,7 @@ class PastRow(Record):
 
 
 class Node(Record):
-    """Rows of the schedule that are called together, see `evaluation`."""
+    """Rows of the schedule that are called together, see `block_calls`."""
 
     block: int
     first: int  # where in `ints` its rows begin
@@ -267,7 +267,7 @@ class Evaluation(Record):
     stage: int  # RESTORED, NOTHING …
     touched: int  # whether all that has changed since the last evaluation is marked
     lowest: int  # the lowest stage that this invalidates
-    lowered: int  # the lowest stage that handlers have invalidated since the State was told
+    lowered: int  # the lowest stage that handlers have invalidated since the last `stage_out`
     evaluations: int  # statistics: whole ones, partial ones, rows called in these
     partial_evaluations: int
     rows_called: int
@@ -280,7 +280,7 @@ class Answers(Record):
     source: int
     phase: int  # the worst of this phase
     latest: int  # that of the last handler
-    calls: int  # how many handlers were called
+    calls: int  # how many handlers were called since the updates of this instant began
     changed: int  # whether updates have changed something
     pushed: int  # whether triggered or signaled handlers have changed a state
 
@@ -344,7 +344,7 @@ class PlacesHeader(Record):
 
 
 class Options(Record):
-    """What a run was asked for."""
+    """The accuracy of a run, and how exactly it meets scheduled times."""
 
     accuracy: float  # of the State (NaN: none)
     meeting: float  # how far from a scheduled time a host may call the end of a step, s
@@ -386,6 +386,7 @@ class Pace(Record):
 class Passing(Record):
     """What lasts no longer than a call of a handler or a step."""
 
+    step_start: float  # s
     duration: float  # of the last handler in Python, s
     refined_until: float  # how far the histories of this step are good
 
@@ -457,7 +458,7 @@ class Plan(Record):
     remembers: int  # whether there are any
     points_inside: int
     room: int  # entries that a step can bring to a history
-    side: int  # where in the cache the side of an instant is told
+    side: int  # where in the cache the side of an instant stands
     # the method
     method: MethodFunctions
     sizes: MethodSizes
@@ -481,7 +482,7 @@ class Plan(Record):
     held: RowRange
     held_row: int
     hold_width: int
-    candidate_width: int
+    switchable: int  # how many variables the handlers of one witness may switch at most
 
 
 HOLD, REPORT_ALONE, STOP_RUN = 0, 1, 2

@@ -42,17 +42,18 @@ from cosim.step.records import (
     SetState,
     Smoothness,
     Swap,
+    Switch,
     Timing,
     Window,
     Witness,
     WitnessKind,
     WitnessOptions,
 )
-from cosim.step.views import first, numbers, one, rows
+from cosim.step.run_parts import first, numbers, one, rows
 from cosim_compiler.calls import GROUP_AT
 from cosim_compiler.convention import compounds
 from cosim_compiler.foreign import integers_at, reals_at, table_at
-from cosim_compiler.record import Rows, rows_of, width_of
+from cosim_compiler.record import Record, Rows, place_in, rows_of, width_of
 
 Reals = NDArray[np.float64]
 Integers = NDArray[np.int64]
@@ -86,7 +87,7 @@ class Arrays(NamedTuple):
     held_ints: Integers  # as `ints`, with what is held behind it
     probe: Integers  # a `Probe` for each witness
     places: Integers  # a `PlacesHeader`, then working space
-    reach: Integers  # see `evaluation`
+    reach: Integers  # see `block_calls`
     choice: Integers  # see `recording`
     rows: Reals  # an `OutputGrid`, then recorded rows
     log: Reals  # see `event_log`
@@ -194,7 +195,9 @@ class Run(Arrays):
     holds: Holds = one("times", Holds)
     held_order: Reals = numbers("times")  # which are held, in the order in which it began
     hold_numbers: Reals = numbers("times")  # a `Hold` for each witness, and what follows it
-    candidates: Reals = numbers("scratch")  # for each witness what its handlers have done
+    candidate_pushes: Reals = numbers("scratch")  # how the handlers of each witness have changed the states
+    candidate_switches: Rows[Switch] = rows("scratch", Switch)  # which variables they have switched
+    switched_counts: Integers = numbers("places")  # how many of these there are
     twin_cache: Reals = numbers("scratch")  # before updates
 
     # working space
@@ -207,7 +210,7 @@ class Run(Arrays):
     passing: Passing = one("scratch", Passing)
     pace: Pace = one("scratch", Pace)
 
-    # what follows which variables, see `evaluation`
+    # what follows which variables, see `block_calls`
     nodes: Rows[Node] = rows("reach", Node)
     reader_starts: Integers = numbers("reach")
     readers: Integers = numbers("reach")
@@ -357,10 +360,18 @@ no saving. What is GIVEN follows from the accuracy of the run."""
 ARRAYS = tuple((name, LETTERS[name], ROLES[name]) for name in Arrays._fields)
 """Name, letter of the type and role of each array, in the order in which the entry points take them."""
 
-ADDRESS, LENGTH, ARRAY_WIDTH = range(3)
-"""Of each array, in a head."""
+
+class ArrayPlace(Record):
+    """Where an array of a run lies; a head has one for each of them."""
+
+    address: int
+    length: int
+
+
+ADDRESS, LENGTH = (place_in(ArrayPlace, name) for name in ("address", "length"))
+ARRAY_WIDTH = width_of(ArrayPlace)
 WHOLE_HEAD = ARRAY_WIDTH * len(ARRAYS) + 4
-"""Length of a head, with room for four numbers of who calls the Step by addresses."""
+"""Length of a head, with four spare words for compiled callers."""
 
 ENTRY_SIGNATURE = "Af>i"
 """Of every entry point: all arrays, a time; the answer is one of `codes`."""

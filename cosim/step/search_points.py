@@ -94,7 +94,7 @@ def hiding_rates(points: Points) -> Reals:
     return rates_at(points, SEEN + 1)
 
 
-def see(points: Points, i: int, t: float, value: float, rate: float) -> None:
+def store_range(points: Points, i: int, t: float, value: float, rate: float) -> None:
     """Remember the range of a witness, how fast it was, and where it first was not a number."""
     if value != value and (time_at(points, SEEN) < 0.0 or t < time_at(points, SEEN + 1)):
         set_time(points, SEEN, float(i))
@@ -126,7 +126,7 @@ def forget_hidden(points: Points) -> None:
 
 
 def seen_without_value(points: Points) -> tuple[int, float]:
-    """The first witness that was not a number where it was looked at, -1: none; and when."""
+    """The first witness that was not a number at a point, -1: none; and when."""
     return int(time_at(points, SEEN)), time_at(points, SEEN + 1)
 
 
@@ -157,7 +157,7 @@ def may_hide(points: Points, i: int) -> bool:
     return hiding_rate(points, i) < largest_rates(points)[i]
 
 
-def note_hidden(points: Points) -> None:
+def store_hidden_speeds(points: Points) -> None:
     """Remember how fast witnesses have to be to touch zero between LEFT and RIGHT, which is done with.
 
     Beside a zero that is known (where a ball has just left the floor) any rate would do: that says nothing.

@@ -37,7 +37,6 @@ class SlidingRow(Record):
     witnesses_at: int
     switches_at: int
     corrections_at: int
-    numbers_at: int  # in the cache
     cache_size: int
 
 
@@ -62,7 +61,7 @@ class Switched(Record):
 
     array: int
     offset: int
-    sides_at: int  # where its two values lie
+    sides_at: int  # where its two values lie in `FieldNumbers.sides`
 
 
 ROW_WIDTH, BLOCK_WIDTH, HELD_WIDTH, SWITCHED_WIDTH = map(
@@ -79,6 +78,47 @@ class Held(NamedTuple):
     h: Reals
     ints: Integers
     first: int
+
+
+class FieldNumbers(NamedTuple):
+    """What the block works with, behind the cache of the State; vectors have a number for each state."""
+
+    multipliers: Reals  # of the held witnesses
+    pushes: Reals  # a vector for each of them: how it is pushed,
+    directions: Reals  # and how that changes the derivatives
+    matrix: Reals
+    first_rates: Reals  # of the held witnesses
+    second_rates: Reals
+    flow: Reals
+    spare: Reals
+    other_spare: Reals
+    shifted: Reals
+    cache: Reals  # of shifted states
+    sides: Reals  # the two values of each variable that is switched
+
+
+def field_numbers(c: Reals, held: int, states: int, cache_size: int) -> FieldNumbers:
+    """The numbers of the block for so many held witnesses; `c` is the cache of the State and what follows."""
+    vectors = held * states
+    at_directions = cache_size + held + vectors
+    at_matrix = at_directions + vectors
+    at_rates = at_matrix + held * held
+    at_flow = at_rates + 2 * held
+    at_cache = at_flow + 4 * states
+    return FieldNumbers(
+        c[cache_size : cache_size + held],
+        c[cache_size + held : at_directions],
+        c[at_directions:at_matrix],
+        c[at_matrix:at_rates],
+        c[at_rates : at_rates + held],
+        c[at_rates + held : at_flow],
+        c[at_flow : at_flow + states],
+        c[at_flow + states : at_flow + 2 * states],
+        c[at_flow + 2 * states : at_flow + 3 * states],
+        c[at_flow + 3 * states : at_cache],
+        c[at_cache : at_cache + cache_size],
+        c[at_cache + cache_size :],
+    )
 
 
 def row_of(a: Held) -> SlidingRow:
@@ -200,10 +240,10 @@ def solve(matrix: Reals, right: Reals, n: int) -> None:
             right[i] /= matrix[i * n + i]
 
 
-def switch_variables(a: Held, at: int, numbers: Reals, side: int) -> None:
+def switch_variables(a: Held, at: int, sides: Reals, side: int) -> None:
     """Give the variables that a witness switches their values of one side (0 or 1)."""
     for switched in rows_of(Switched, a.ints, at + 1, a.ints[at]):
-        value = numbers[switched.sides_at + side]
+        value = sides[switched.sides_at + side]
         if switched.array == IN_SWITCH_D:
             a.d[switched.offset] = value
         elif switched.array == IN_SWITCH_K:
@@ -231,28 +271,18 @@ def sliding_field(
     n = row.states
     held = row.held
     cache_size = row.cache_size
-    numbers = c[row.numbers_at :]
-    multipliers = numbers[:held]
-    at = held
-    pushes = numbers[at : at + held * n]
-    at += held * n
-    directions = numbers[at : at + held * n]
-    at += held * n
-    matrix = numbers[at : at + held * held]
-    at += held * held
-    first_rates = numbers[at : at + held]
-    at += held
-    second_rates = numbers[at : at + held]
-    at += held
-    flow = numbers[at : at + n]
-    at += n
-    spare = numbers[at : at + n]
-    at += n
-    spare2 = numbers[at : at + n]
-    at += n
-    shifted_y = numbers[at : at + n]
-    at += n
-    scratch_c = numbers[at : at + cache_size]
+    numbers = field_numbers(c, held, n, cache_size)
+    multipliers = numbers.multipliers
+    pushes = numbers.pushes
+    directions = numbers.directions
+    matrix = numbers.matrix
+    first_rates = numbers.first_rates
+    second_rates = numbers.second_rates
+    flow = numbers.flow
+    spare = numbers.spare
+    other_spare = numbers.other_spare
+    shifted_y = numbers.shifted
+    scratch_c = numbers.cache
     for m in range(cache_size):
         scratch_c[m] = c[m]
     for m in range(n):
@@ -264,9 +294,9 @@ def sliding_field(
             allowed(a, t, y, pushes[j * n : j * n + n], scratch_c, direction)
     for j in range(held):
         if witnesses[j].kind == SWITCHED:
-            switch_variables(a, at, numbers, 1)
+            switch_variables(a, at, numbers.sides, 1)
             evaluate(a, t, y, scratch_c)
-            switch_variables(a, at, numbers, 0)
+            switch_variables(a, at, numbers.sides, 0)
             for m in range(n):
                 directions[j * n + m] = scratch_c[m] - flow[m]
             at += 1 + SWITCHED_WIDTH * ints[at]
@@ -285,7 +315,7 @@ def sliding_field(
         for sign in range(2 if pushed > 0 else 0):
             amount = SPACING if sign == 0 else -SPACING
             shifted(y, amount, direction, shifted_y)
-            rates_at(a, t + amount * moving, shifted_y, spare, spare2, scratch_c, first_rates)
+            rates_at(a, t + amount * moving, shifted_y, spare, other_spare, scratch_c, first_rates)
             for i in range(held):
                 if sign == 0:
                     second_rates[i] = first_rates[i]
@@ -296,7 +326,7 @@ def sliding_field(
                     else:
                         matrix[i * held + j] = slope
     if pushed > 0:
-        rates_at(a, t, y, spare, spare2, scratch_c, first_rates)
+        rates_at(a, t, y, spare, other_spare, scratch_c, first_rates)
     for i in range(held):
         value = c[witnesses[i].value]
         if witnesses[i].kind == PUSHED:

@@ -18,35 +18,35 @@ import math
 
 from cosim.component.history import AFTER_ARRIVAL, AFTER_EVENT, BEFORE, margin
 from cosim.step.agenda import follow_clocks, next_event_time
-from cosim.step.copies import different, save_variables
 from cosim.step.crossing import MOST_PARTS
 from cosim.step.event_log import NOTICE, report_finding
-from cosim.step.failures import HandlerFailed, NothingTakesTime, PeriodLost, StepFailure
+from cosim.step.failures import HandlerFailed, NothingTakesTime, PeriodLost, followed_by
 from cosim.step.histories import (
     arrived_break,
     next_kink,
-    note_swapped,
     refine_step,
     remember,
     remember_step,
+    save_swapped,
     stop_before_jump,
 )
 from cosim.step.holds import (
-    begin_candidates,
     can_hold,
+    clear_candidates,
     held_count,
     realize_held,
     release_reset,
     release_unpressed,
 )
-from cosim.step.integration import assemble, restart_integration, take_step
+from cosim.step.integration import assemble, integrate_step, restart_integration
 from cosim.step.realize import realize
 from cosim.step.recording import record_update
 from cosim.step.records import DERIVATIVES, HALTED, MOTION, NO_ROWS, ON_GRID, PUBLISH, TRIGGERED
 from cosim.step.run import Run
+from cosim.step.saved_variables import different, save_variables
 from cosim.step.triggered import (
+    exclude_pending,
     follow_handlers,
-    leave_out_pending,
     list_pending,
     stay_on_guard,
     trigger_arrivals,
@@ -57,16 +57,16 @@ from cosim.step.updates import (
     PUBLISH_CAUSES,
     REACHED_TERMINATION,
     UPDATE_CAUSES,
+    handle_signals,
     has_kind,
     run_publishes,
     run_updates,
-    take_signals,
 )
 from cosim.step.watched import shortest_pulse
-from cosim.step.witnesses import begin_watch, isolate_witness, next_predicted_crossing
-from cosim.step.zeros import has_arrivals, note_written
+from cosim.step.witnesses import isolate_witness, next_predicted_crossing, store_start_levels
+from cosim.step.zeros import guard_set_witnesses, has_arrivals
 
-WITHIN_REACH = 0.999 * MOST_PARTS  # shortest pulses: in a step that long each of them is looked at
+WITHIN_REACH = 0.999 * MOST_PARTS  # shortest pulses: in a step that long none of them lies between two points
 SLIVER = 1e-9  # of a fixed step: less than that before a boundary is rounding, not a step
 BOTH_KINDS = 3  # of updates that wait for time to advance
 
@@ -79,7 +79,7 @@ def one_step(run: Run, boundary: float) -> None:
     realize(run, DERIVATIVES)
     has_halted = run.agenda.updates_done == HALTED
     if has_halted:
-        go_past_arrival(run)
+        complete_arrival(run)
     run_start_updates(run)
     if asks_to_stop(run):
         run.agenda.updates_done = 1
@@ -91,7 +91,7 @@ def one_step(run: Run, boundary: float) -> None:
     integrate_toward(run, boundary)
     arrived = math.inf
     if run.clock.time > start:
-        arrived = note_advance(run)
+        arrived = realize_end(run)
         if arrived <= 0.0 and run.course.halts != 0:
             run.agenda.updates_done = HALTED
             run.counts.steps += 1
@@ -112,7 +112,7 @@ def asks_to_stop(run: Run) -> bool:
 # ---- the start of a step
 
 
-def go_past_arrival(run: Run) -> None:
+def complete_arrival(run: Run) -> None:
     """Do what the end of the last step has left to be done, where it stopped before a delayed jump."""
     run.agenda.updates_done = 0
     arrived = arrived_break(run)
@@ -162,33 +162,33 @@ def start_step(run: Run) -> None:
     if len(run.witnesses) > 0:
         save_variables(run, run.starting)
     list_pending(run)
-    if run.plan.candidate_width > 0:
-        begin_candidates(run)
+    if len(run.switched_counts) > 0:
+        clear_candidates(run)
     run.answers.changed = 0
-    calls = run.answers.calls
-    try:
-        run_updates(run, UPDATE_CAUSES)
-        if len(run.signals) > 0:
-            take_signals(run)
-    except StepFailure:
-        try:
-            follow_calls(run, calls)
-        except StepFailure:
-            pass  # the first failure counts
-        raise
-    follow_calls(run, calls)
+    run.answers.calls = 0
+    update_and_follow(run, UPDATE_CAUSES)
 
 
-def follow_calls(run: Run, calls: int) -> None:
-    """Handlers may have been called, beyond so many calls before: realize what they have changed."""
+def update_with_signals(run: Run, causes: int) -> None:
+    """The updates of these causes that are due, then those that signals cause."""
+    run_updates(run, causes)
+    if len(run.signals) > 0:
+        handle_signals(run)
+
+
+def follow_calls(run: Run) -> None:
+    """Handlers may have been called: realize what they have changed."""
     realize(run, MOTION)
-    has_called = run.answers.calls != calls
+    has_called = run.answers.calls > 0
     if run.answers.changed != 0:
         follow_updates(run)
     elif has_called:
         stay_on_guard(run)
     if has_called:
-        note_written(run)
+        guard_set_witnesses(run)
+
+
+update_and_follow = followed_by(update_with_signals, follow_calls)
 
 
 def follow_updates(run: Run) -> None:
@@ -201,7 +201,7 @@ def follow_updates(run: Run) -> None:
     restart_integration(run)
     if run.output.recording != NO_ROWS:
         record_update(run)
-    leave_out_pending(run)
+    exclude_pending(run)
     if can_hold(run):
         release_reset(run)
     follow_handlers(run, moves_on)
@@ -231,7 +231,7 @@ def integrate_toward(run: Run, boundary: float) -> None:
         event_time = kink
     if start < min(event_time, boundary):
         if run.output.recording >= ON_GRID:  # rows between the ends of the step show them
-            note_swapped(run)
+            save_swapped(run)
         integrate(run, event_time, boundary)
 
 
@@ -242,12 +242,12 @@ def is_near(run: Run, time: float, boundary: float) -> bool:
 
 def integrate(run: Run, event_time: float, boundary: float) -> None:
     """One step of the integrator toward an event or a boundary, ended by a witness that crosses."""
-    begin_watch(run)
+    store_start_levels(run)
     start = run.clock.time
     stop = end_of_step(run, event_time, boundary)
     if held_count(run) > 0:
         realize_held(run)
-    take_step(run, stop)
+    integrate_step(run, stop)
     if run.plan.between_updates.is_empty():
         isolate_witness(run, start)
     else:
@@ -274,7 +274,7 @@ def end_of_step(run: Run, event_time: float, boundary: float) -> float:
     return stop
 
 
-def note_advance(run: Run) -> float:
+def realize_end(run: Run) -> float:
     """Time has advanced; the order of a delayed break that has arrived there, infinite when none has."""
     run.agenda.time_advanced = BOTH_KINDS
     run.agenda.finished = 0

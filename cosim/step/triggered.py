@@ -12,8 +12,8 @@ from cosim.step.holds import (
     is_endless,
     is_held,
     is_pushed,
-    note_push,
     release_moved,
+    store_push,
 )
 from cosim.step.records import BOTH, FALLING, PUBLISH, RISING, STOP_RUN, TRIGGERED
 from cosim.step.run import Run
@@ -54,7 +54,7 @@ def forget_expected(run: Run) -> None:
         run.witnesses[i].expected = math.inf
 
 
-def note_located(run: Run, start: float, is_isolated: bool) -> None:
+def store_located_window(run: Run, start: float, is_isolated: bool) -> None:
     """For the records of events: the window that ends now, and the witnesses at both of its ends."""
     run.located.start = start
     run.located.end = run.clock.time
@@ -143,7 +143,7 @@ def jumps(run: Run) -> bool:
         run.has_crossed[i] = 1 if falls or rises else 0
         any_crossed = any_crossed or falls or rises
     if any_crossed:
-        note_located(run, run.clock.time, False)
+        store_located_window(run, run.clock.time, False)
     return any_crossed
 
 
@@ -151,7 +151,7 @@ def trigger_arrivals(run: Run) -> bool:
     """Trigger the handlers of witnesses that have come to zero and do not pass it; whether there are some."""
     if not list_arrivals(run):
         return False
-    note_located(run, run.clock.time, False)
+    store_located_window(run, run.clock.time, False)
     trigger_handlers(run, 0.0)
     return True
 
@@ -182,7 +182,7 @@ def list_pending(run: Run) -> None:
             run.was_set[i] = 0
 
 
-def leave_out_pending(run: Run) -> None:
+def exclude_pending(run: Run) -> None:
     """Leave in FIRED_BY those witnesses of which an update has run: where one has failed it still waits."""
     for i in range(len(run.witnesses)):
         run.has_fired[i] = 0
@@ -267,7 +267,7 @@ def follow_handlers(run: Run, moves_on: bool) -> None:
         witness.band = EXACT if exact else noise if rests or is_zero else NOT_AT_ZERO
         if can_hold(run):
             # where rounding has decided about the event, its push may point the wrong way
-            note_push(run, i, 1.0 if (rate_now - rate) * side >= 0.0 else -1.0)
+            store_push(run, i, 1.0 if (rate_now - rate) * side >= 0.0 else -1.0)
         if not is_endless(run, i):
             continue
         report_finding(run, ZENO if is_pushed(run, i, moves_on) else CHATTERING, i, 0.0)
@@ -292,7 +292,7 @@ def stay_on_guard(run: Run) -> None:
     One that was turned round, has not come out since and does not go back has not passed: rounding let it
     come to where it was turned, and a handler that asks which way it goes was right to do nothing.
     """
-    leave_out_pending(run)
+    exclude_pending(run)
     asks = False
     for i in range(len(run.witnesses)):
         asks = asks or has_fired_on_guard(run, i)

@@ -10,8 +10,7 @@ from __future__ import annotations
 import math
 
 from cosim.step.agenda import first_due, next_time, serve, waits_for
-from cosim.step.copies import copied_value, different, restore_variables, save_variables, set_copied
-from cosim.step.evaluation import lower_stage, number_of_variable, walk_here
+from cosim.step.block_calls import lower_stage, number_of_variable, walk_here
 from cosim.step.event_log import (
     CHANGE_WIDTH,
     EVENT_WIDTH,
@@ -30,7 +29,7 @@ from cosim.step.failures import (
     NoInteger,
     StepFailure,
 )
-from cosim.step.holds import gathers, note_result
+from cosim.step.holds import collect_result, collects_results
 from cosim.step.realize import realize
 from cosim.step.records import (
     DISCRETE,
@@ -56,7 +55,8 @@ from cosim.step.records import (
     Result,
 )
 from cosim.step.run import Run
-from cosim.step.zeros import note_set
+from cosim.step.saved_variables import copied_value, different, restore_variables, save_variables, set_copied
+from cosim.step.zeros import mark_set_witnesses
 from cosim.walker import call_python
 
 UPDATE_CAUSES = (1 << TRIGGERED) + (1 << SCHEDULED) + (1 << TIME_CAUSE)
@@ -119,7 +119,7 @@ def serve_all(run: Run, does: int) -> None:
             serve(run, handler)
 
 
-def note_answer(run: Run, severity: int, entry: int) -> None:
+def store_worst_answer(run: Run, severity: int, entry: int) -> None:
     """Keep the worst answer, the earlier one among equals."""
     if severity > run.answers.phase:
         run.answers.phase = severity
@@ -154,7 +154,7 @@ def run_updates(run: Run, causes: int) -> None:
         try:
             run_kind(run, does, due, causes)
         except StepFailure:
-            drop_phase(run)
+            discard_phase(run)
             raise
         if does == UNRESTRICTED and counts(run, does):
             run.counts.unrestricted_updates += 1
@@ -175,7 +175,7 @@ def run_kind(run: Run, does: int, due: int, causes: int) -> None:
             handle(run, cause, does)
 
 
-def drop_phase(run: Run) -> None:
+def discard_phase(run: Run) -> None:
     """A handler has failed: all that its kind wrote at this instant is dropped.
 
     What it read is kept for whoever looks for the reason.
@@ -230,12 +230,12 @@ def handle(run: Run, cause: int, does: int) -> None:
         except StepFailure:
             run.failure.handler = handler.number
             log_event(run, handler, FAILED_STATUS, False)
-            note_answer(run, FAILED_STATUS, handler.number)
+            store_worst_answer(run, FAILED_STATUS, handler.number)
             if does != PUBLISH:
                 raise
             continue
         severity = run.answers.latest
-        note_answer(run, severity, handler.number)
+        store_worst_answer(run, severity, handler.number)
         log_event(run, handler, severity, severity > 0)
         if severity > 0:
             accept_all(run, handler)
@@ -246,12 +246,12 @@ def handle(run: Run, cause: int, does: int) -> None:
 def accept_all(run: Run, handler: Handler) -> None:
     """A handler has succeeded: what it has left goes into the working copy."""
     if run.plan.shares_variables != 0:
-        note_writers(run, handler)
+        record_writers(run, handler)
     if handler.cause in (TRIGGERED, SIGNALED) and changes_states(run, handler):
         run.answers.pushed = 1
     accept_results(run, handler)
     if handler.sets > 0:
-        note_set(run, handler)
+        mark_set_witnesses(run, handler)
 
 
 def working_value(run: Run, array: int, offset: int) -> float:
@@ -349,7 +349,7 @@ def forget_writers(run: Run) -> None:
         run.writers[m] = 0
 
 
-def note_writers(run: Run, handler: Handler) -> None:
+def record_writers(run: Run, handler: Handler) -> None:
     """Note what a handler has written; a finding, once for each handler, where another one has before.
 
     Both have read the values before the instant, so what the earlier one wrote is lost.
@@ -383,8 +383,8 @@ def accept_results(run: Run, handler: Handler) -> None:
         offset = result.offset
         for m in range(result.size):
             value = result_value(run, handler, result, m)
-            if gathers(run, handler):
-                note_result(run, handler, result, m, working_value(run, array, offset + m), value)
+            if collects_results(run, handler):
+                collect_result(run, handler, result, m, working_value(run, array, offset + m), value)
             set_copied(run.working, array, offset + m, value)
 
 
@@ -447,7 +447,7 @@ def is_signaled(run: Run) -> bool:
     return False
 
 
-def take_signals(run: Run) -> None:
+def handle_signals(run: Run) -> None:
     """Rounds of signaled updates until no signal is set."""
     rounds = 0
     while is_signaled(run):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.step.evaluation import copy_cache, probed
+from cosim.step.block_calls import copy_cache, probed
 from cosim.step.failures import BlockFailed
 from cosim.step.run import Integers, Reals, Run
 from cosim.walker import walk
@@ -84,11 +84,11 @@ def rates_along(
     copy_cache(run, c, moved_cache)
     later = run.clock.time + spacing
     earlier = run.clock.time - spacing
-    could_look = look_along(run, later, y, p, d, k, c)
+    could_look = evaluate_on_tangent(run, later, y, p, d, k, c)
     if could_look:
         for i in range(len(run.witnesses)):
             out[i] = moved_cache[run.probes[i].value]
-        could_look = look_along(run, earlier, y, p, d, k, c)
+        could_look = evaluate_on_tangent(run, earlier, y, p, d, k, c)
     for i in range(len(run.witnesses)):
         rate = run.probes[i].rate
         if not could_look:
@@ -102,7 +102,7 @@ def rates_along(
             out[i] = (out[i] - before) / (later - earlier)
 
 
-def look_along(run: Run, t: float, y: Reals, p: Reals, d: Reals, k: Integers, c: Reals) -> bool:
+def evaluate_on_tangent(run: Run, t: float, y: Reals, p: Reals, d: Reals, k: Integers, c: Reals) -> bool:
     """Evaluate the witnesses at another time, on the tangent of the solution; whether that is possible."""
     moved_state, moved_cache = probed(run)
     for m in range(y.shape[0]):

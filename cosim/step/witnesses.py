@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from cosim.step.block_calls import copy_cache, probed
 from cosim.step.crossing import (
     MOST_PARTS,
     PARTS,
@@ -11,14 +12,13 @@ from cosim.step.crossing import (
     first_crossing,
     is_crossing,
 )
-from cosim.step.evaluation import copy_cache, probed
 from cosim.step.event_log import NOT_A_NUMBER, WRONG_SIDE, report_finding
 from cosim.step.failures import BlockFailed, NoAccuracy, WrongSide
-from cosim.step.forecast import foresee
+from cosim.step.forecast import predict_crossings
 from cosim.step.holds import (
+    exclude_held,
     held_count,
-    leave_out_held,
-    note_held,
+    store_held_rates,
 )
 from cosim.step.integration import complete, redo
 from cosim.step.records import FALLING, RISING, STOP_RUN
@@ -39,7 +39,7 @@ from cosim.step.search_points import (
     spacing_for,
     values_at,
 )
-from cosim.step.triggered import note_located, trigger_handlers
+from cosim.step.triggered import store_located_window, trigger_handlers
 from cosim.step.watched import (
     RATE_SPACING,
     above,
@@ -53,14 +53,14 @@ from cosim.step.zeros import (
     ARRIVED,
     NOT_AT_ZERO,
     PASSED,
-    come_out,
     is_near,
     is_out,
     largest_state,
+    leave_band,
     measure_rounding,
-    note_zeros,
     rounding,
     start_zeros,
+    store_zeros,
 )
 
 CHARACTERISTIC_TIME = 1.0  # s; the isolation window is 0.01 * accuracy * this, as in Drake's Simulator
@@ -143,15 +143,15 @@ def next_predicted_crossing(run: Run) -> float:
     return first
 
 
-def begin_watch(run: Run) -> None:
+def store_start_levels(run: Run) -> None:
     """At the start of a step: the witnesses, and the levels that they are compared with."""
-    leave_out_held(run)
+    exclude_held(run)
     run.course.has_bands = 0
     for i in range(len(run.witnesses)):
         witness = run.witnesses[i]
         now = value(run, i)
         if is_out(run, i, now):
-            come_out(run, i, now)
+            leave_band(run, i, now)
         elif witness.level == 0.0 and witness.band < 0.0:
             witness.guard = 0.0
         guard = witness.guard
@@ -201,22 +201,22 @@ def isolate_witness(run: Run, start: float) -> None:
         if has_crossed and run.y.shape[0] > 0 and run.method_settings.fixed_step == 0.0:
             raise NoAccuracy()
         if has_crossed:
-            note_located(run, start, False)
+            store_located_window(run, start, False)
             compute_rates(run, RATE_SPACING)
     else:
         has_crossed = search_kept_step(run, start, window)
         if has_crossed:
             has_crossed = step_to_crossing(run, window)
         if has_crossed:
-            note_located(run, min(run.search_window.start, run.clock.time), True)
+            store_located_window(run, min(run.search_window.start, run.clock.time), True)
         report_nan_inside(run)
         if predicts_events(run):
-            foresee(run, start, stop, AIM * window)
+            predict_crossings(run, start, stop, AIM * window)
     if has_crossed:
         trigger_handlers(run, max(NEAR_BY * window, min(REPEATED, attempted / LONGER)))
-    note_zeros(run, has_crossed)
+    store_zeros(run, has_crossed)
     store_witness_values(run)
-    note_held(run)
+    store_held_rates(run)
 
 
 def forget_located(run: Run) -> None:
@@ -296,14 +296,14 @@ def search_again(run: Run, start: float, end: float, shortest: float, difference
     try:
         has_crossed = first_crossing(run, start, end, shortest, difference, parts)
     except BlockFailed:
-        put_back_window(run, end, last)
+        restore_window(run, end, last)
         raise
     if not has_crossed:
-        put_back_window(run, end, last)
+        restore_window(run, end, last)
     return has_crossed
 
 
-def put_back_window(run: Run, start: float, end: float) -> None:
+def restore_window(run: Run, start: float, end: float) -> None:
     """The window that was known before the last search."""
     points = points_of(run)
     copy_point(points, ASIDE, LEFT)
@@ -340,7 +340,7 @@ def is_noise(run: Run) -> bool:
 
 
 def points_apart(run: Run, points: Points, spacing: float, has_crossed: bool) -> float:
-    """How far apart the points may lie at which witnesses are looked at, by what was seen and promised.
+    """How far apart the points may lie at which witnesses are evaluated: by their rates, and by promises.
 
     `spacing` is how far apart they were. Where a witness that declares its rate could have hidden something
     between two of them, at the largest of its rates, half of it: then such parts are halved, too. One that
@@ -358,7 +358,7 @@ def points_apart(run: Run, points: Points, spacing: float, has_crossed: bool) ->
     return min(max(distance, length / MOST_PARTS), shortest_pulse(run))
 
 
-def list_crossed(run: Run, crossed: Integers) -> None:
+def mark_crossed(run: Run, crossed: Integers) -> None:
     """Which witnesses have crossed from the start of the window to now."""
     for i in range(len(run.witnesses)):
         now = above(run, i, value(run, i))
@@ -409,13 +409,13 @@ def step_to_crossing(run: Run, window: float) -> bool:
         time = stop  # the step ends there already
     latest = before  # at which not all have crossed
     spacing = min(RATE_SPACING, 1e-3 * (stop - before))
-    list_crossed(run, crossed_at_time)
+    mark_crossed(run, crossed_at_time)
     earliest = math.inf if is_missing(run, must_cross, crossed_at_time) else stop
     missing = False
     for n in range(CORRECTIONS):
         if run.clock.time != time:
             redo(run, time)
-        list_crossed(run, crossed_at_time)
+        mark_crossed(run, crossed_at_time)
         missing = is_missing(run, must_cross, crossed_at_time)
         if missing:
             latest = time
@@ -440,7 +440,7 @@ def step_to_crossing(run: Run, window: float) -> bool:
         redo(run, earliest)
     if is_redone or spacing < RATE_SPACING:
         compute_rates(run, RATE_SPACING)
-    list_crossed(run, must_cross)
+    mark_crossed(run, must_cross)
     some = False
     for i in range(points.witnesses):
         some = some or must_cross[i] != 0

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import math
 
-from cosim.step.evaluation import copy_cache, probed
+from cosim.step.block_calls import copy_cache, probed
 from cosim.step.holds import is_held
 from cosim.step.records import BOTH, FALLING, RISING, TRIGGERED, Handler
 from cosim.step.run import Run
@@ -128,7 +128,7 @@ def forget_level(run: Run, i: int) -> None:
     witness.band = NOT_AT_ZERO
 
 
-def come_out(run: Run, i: int, now: float) -> None:
+def leave_band(run: Run, i: int, now: float) -> None:
     """Zero is zero again; where the witness has come no further than that it is on guard there."""
     witness = run.witnesses[i]
     guard = witness.guard
@@ -166,7 +166,7 @@ def start_zeros(run: Run) -> None:
         witness.guard = set_guard(run, i) if is_zero else 0.0
 
 
-def note_zeros(run: Run, has_triggered: bool) -> None:
+def store_zeros(run: Run, has_triggered: bool) -> None:
     """Store which witnesses lie at zero at the end of a step; those in `has_crossed` may have triggered."""
     largest = largest_state(run)
     far = NEAR * max(largest, abs(run.clock.time))
@@ -255,7 +255,7 @@ def may_be_set(run: Run, handler: Handler, i: int) -> bool:
     return fires or run.witnesses[i].band >= 0.0
 
 
-def note_set(run: Run, handler: Handler) -> None:
+def mark_set_witnesses(run: Run, handler: Handler) -> None:
     """Mark in `was_set` the witnesses that a handler has set to the zero at which they lie.
 
     Where the handler is not theirs, those that fire at this instant, just behind zero, count as well. It is
@@ -309,7 +309,7 @@ def note_set(run: Run, handler: Handler) -> None:
             moved_state[link.state] = run.c[link.result]
 
 
-def note_written(run: Run) -> None:
+def guard_set_witnesses(run: Run) -> None:
     """Updates have run: a witness that they have set to zero triggers when it leaves it.
 
     WAS_SET says which of those that lay at zero were set there again. One that had come to zero, and was

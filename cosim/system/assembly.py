@@ -21,14 +21,14 @@ from cosim.contracts.solver import Solver
 from cosim.errors import CosimError, LookUpError, ModelError, Problem
 from cosim.shown import shown
 from cosim.stage import Stage
-from cosim.system import adapter, copies
-from cosim.system.connection import Connection
+from cosim.system import adapter, copy_blocks
+from cosim.system.blocks import Block, Slot
+from cosim.system.dependency_graph import Graph
 from cosim.system.elements import resize
-from cosim.system.graph import Graph
 from cosim.system.layout import Layout
+from cosim.system.linked_slots import Connection
 from cosim.system.projection import Projection
 from cosim.system.row_plan import OWN_ROLES, RowPlan, of_names
-from cosim.system.schedule import Block, Slot
 from cosim.system.signals import split_derivative
 from cosim.system.timers import check_timers
 from cosim.system.wiring import Wiring
@@ -436,7 +436,7 @@ class Assembly:
                     slot = self.layout.slots[name][declaration.name]
                     rows, label = [[slot.offset, slot.size]], f"zeroing of {name}.{declaration.name}"
                     self.blocks.append(
-                        Block(copies.zero, rows, Stage.INSTANCE, (), (slot,), (), label, mergeable=True)
+                        Block(copy_blocks.zero, rows, Stage.INSTANCE, (), (slot,), (), label, mergeable=True)
                     )
 
     def _check_results(self, written: set[int]) -> None:

@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any
 
 from cosim.cause import EventCause
-from cosim.system.schedule import TIME, Block, Slot
+from cosim.system.blocks import TIME, Block, Slot
 
 if TYPE_CHECKING:
     System = Any
@@ -63,7 +63,7 @@ class Dependencies:
         return paths
 
     def discrete(self) -> set[str]:
-        """Paths of discrete variables, and of outputs that are computed from these and parameters alone."""
+        """Discrete variables, and outputs and measures that are computed from these and parameters alone."""
         variables = self._system.variables.values()
         held = {v.path for v in variables if v.kind in ("discrete", "integer")}
         if not held:
@@ -75,7 +75,7 @@ class Dependencies:
             return slot.array not in "pdk" or (slot.array == "d" and not free.isdisjoint(slot.elements))
 
         moving = self._assembly.graph.followers(outside=moves)
-        outputs = [v for v in variables if v.kind == "output" and v.slot.array == "c"]
+        outputs = [v for v in variables if v.kind in ("output", "measure") and v.slot.array == "c"]
         unmoved_outputs = [v for v in outputs if layout.region_of(v.slot.offset) not in moving]
         return held | {v.path for v in unmoved_outputs if TIME not in self.behind(v.slot)}
 

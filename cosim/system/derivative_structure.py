@@ -7,7 +7,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.system.schedule import Block, Slot, behind
+from cosim.system.blocks import Block, Slot, behind
 
 
 def derivative_structure(blocks: Sequence[Block], ny: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from cosim.errors import StateError
 from cosim.stage import Stage
 from cosim.system.assembly import Assembly
-from cosim.system.schedule import Slot
+from cosim.system.blocks import Slot
 from cosim.system.signals import Signal
 
 if TYPE_CHECKING:
@@ -46,6 +46,8 @@ class InputLines:
         """Give it a slope, from its value at the present time on."""
         if signal.declaration.kind != "input":
             raise StateError(f"{path}: only an input runs along a slope")
+        if signal.declaration.dtype is not float:
+            raise StateError(f"{path}: it is no real number, so it does not run along a slope")
         slopes = np.asarray(slope, dtype=np.float64).ravel()
         line = self.line(path, signal)
         if slopes.size != line.slope.size or not np.all(np.isfinite(slopes)):

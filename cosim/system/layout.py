@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from cosim.component.declaration import Declaration
-from cosim.system.schedule import Slot
+from cosim.system.blocks import Slot
 
 STATE_KINDS = ("position", "speed", "auxiliary")
 
@@ -36,7 +36,7 @@ class Layout:
     _owners: list[str] = field(default_factory=list)
 
     def allocate(self, array: str, size: int, name: str = "", owner: str = "") -> Slot:
-        """A new stretch at the end of an array; people are told its name and the part that owns it."""
+        """A new stretch at the end of an array; messages name it and the part that owns it."""
         slot = Slot(array, self.sizes[array], size)
         self.sizes[array] += size
         if array == "c" and size:

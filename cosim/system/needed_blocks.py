@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from cosim.system.graph import Graph
-from cosim.system.schedule import Block
+from cosim.system.blocks import Block
+from cosim.system.dependency_graph import Graph
 
 
 class NeededBlocks:

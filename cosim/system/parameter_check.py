@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from cosim.system.schedule import Slot
+from cosim.system.blocks import Slot
 
 
 @dataclass(frozen=True)

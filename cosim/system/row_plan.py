@@ -10,7 +10,7 @@ from cosim.component.history import RING
 from cosim.component.kernel_function import KernelFunction
 from cosim.stage import Stage
 from cosim.system import adapter
-from cosim.system.schedule import TIME, Block, Flows, Slot
+from cosim.system.blocks import TIME, Block, Flows, Slot
 from cosim_compiler.sources.kernel_flows import RETURNED, Element, flows_of
 
 OWN_ROLES = ("own", "ring", "switch", "derivative")

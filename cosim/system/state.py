@@ -261,7 +261,7 @@ class State(ClosedAttributes):
 
     @property
     def arrays(self) -> dict[str, Any]:
-        """By name: the arrays themselves; who writes to them has to `invalidate` what depends on it."""
+        """By name: the arrays themselves; whoever writes to them has to `invalidate` what depends on it."""
         return self._arrays
 
     def arrive_at(self, time: float) -> None:

@@ -19,7 +19,7 @@ from cosim.attributes import FixedAttributes
 from cosim.component.component import Component
 from cosim.component.declaration import Declaration
 from cosim.component.history import RING
-from cosim.component.kinks import SIDE_OF_KINK
+from cosim.component.kink_functions import SIDE_OF_KINK
 from cosim.component.values import read_numbers
 from cosim.errors import LookUpError, ModelError, SimulationError, StageError, StateError
 from cosim.html_table import html_table
@@ -29,6 +29,7 @@ from cosim.system import state_bytes
 from cosim.system.assembly import Assembly
 from cosim.system.block_address import block_address, python_block_address
 from cosim.system.block_failure import block_failure
+from cosim.system.blocks import Block, Slot
 from cosim.system.dependencies import Dependencies, places
 from cosim.system.derivative_structure import derivative_structure
 from cosim.system.input_lines import InputLines
@@ -36,7 +37,6 @@ from cosim.system.list_variables import list_variables
 from cosim.system.needed_blocks import NeededBlocks
 from cosim.system.parameter_check import ParameterCheck
 from cosim.system.projection import Projection
-from cosim.system.schedule import Block, Slot
 from cosim.system.signals import Signal, main_output
 from cosim.system.state import State
 from cosim.system.variable import Variable
@@ -82,7 +82,7 @@ class System(FixedAttributes):
     derivative_range : (int, int)
         The blocks of one evaluation of the derivatives, stages Time … Acceleration.
     inner_blocks : list of int
-        Those of them that have to run where only derivatives are asked for: inside the steps of a method.
+        Those of them that a method needs inside its steps, for derivatives alone.
     inner_range : (int, int)
         Where they stand in the table once more, one after the other, behind all others.
     projection : ndarray of int64, shape (11,)
@@ -317,6 +317,10 @@ class System(FixedAttributes):
 
     def start_arrays(self) -> dict[str, Any]:
         """Fresh arrays with the start values."""
+        return {name: array.copy() for name, array in self._start.items()}
+
+    @cached_property
+    def _start(self) -> dict[str, Any]:
         assembly, sizes = self.assembly, self.assembly.layout.sizes
         arrays: dict[str, Any] = {"y": np.zeros(sizes["y"]), "h": np.zeros(max(1, sizes["h"]))}
         for name, part in self.parts.items():

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from cosim.component.declaration import Declaration
 from cosim.component.values import words_of
 from cosim.stage import Stage
-from cosim.system.schedule import Slot
+from cosim.system.blocks import Slot
 
 ALIAS = Declaration("cache")
 """Of a name for one element: what it is follows from nothing but the name."""
@@ -80,6 +80,11 @@ class Variable(NamedTuple):
     def words(self) -> tuple[str, ...]:
         """What its numbers, from 1, stand for; empty where they are numbers."""
         return words_of(self.declaration)
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its words are text of any kind, and not the items of an enumeration."""
+        return bool(self.declaration.options.get("text"))
 
     @property
     def elements(self) -> tuple[str, ...]:

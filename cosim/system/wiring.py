@@ -13,9 +13,10 @@ from cosim.component.arguments import Argument
 from cosim.component.component import Component
 from cosim.errors import CosimError, ModelError, UnitError
 from cosim.stage import Stage
-from cosim.system import copies
-from cosim.system.connection import Connection
-from cosim.system.schedule import Block, Slot, element_by_element
+from cosim.system import copy_blocks
+from cosim.system.blocks import Block, Slot, element_by_element
+from cosim.system.linked_slots import Connection
+from cosim.system.port_types import type_fault
 from cosim.system.signals import Paths, Signal, split_derivative
 from cosim.system.unit_inference import UnitInference
 from cosim.unit_text import unit_product
@@ -225,6 +226,10 @@ class Wiring:
         if signal.slot.size != size:
             raise ModelError.of("", f"'{source}' has {signal.slot.size} elements, the input has {size}.")
         connection = self._connections[f"{port.part}.{port.name}"]
+        is_scaled = (connection.factor, connection.offset) != (1.0, 0.0)
+        fault = type_fault(source, signal.declaration, port.declaration, is_scaled)
+        if fault:
+            raise ModelError.of("", fault)
         scales = [self._scale(signal, i, port.unit(i), source, connection) for i in range(size)]
         value, rate = self._value(signal, source), self._derivative(signal)
         slots, name, dot = layout.slots[port.part], port.name, f"{port.name}_dot"
@@ -286,12 +291,12 @@ class Wiring:
     def _convert(
         self, slot: Slot, target: Slot, scales: Sequence[tuple[float, float]], order: int, label: str
     ) -> None:
-        """A value or a derivative of this order, each by itself: who reads one waits for no other."""
+        """A value or a derivative of this order, each by itself: a reader of one waits for no other."""
         rows = []
         for i, (factor, offset) in enumerate(scales):
             at = self.assembly.constant("p", (factor, 0.0 if order else offset)).offset
             rows.append([slot.offset + i, target.offset + i, at, at + 1])
-        self._add(copies.convert, rows, (slot,), (target,), f"unit of {label}")
+        self._add(copy_blocks.convert, rows, (slot,), (target,), f"unit of {label}")
 
     def _free_input(self, path: str, part: str, name: str, numbers: Any) -> None:
         """Entries of d for value, slope (NaN: held) and time of the value; in the cache what it is at t."""
@@ -303,11 +308,11 @@ class Wiring:
         target, rate = (assembly.layout.slots[part][quantity] for quantity in (name, f"{name}_dot"))
         row = [value.offset, slope.offset, since.offset, target.offset, rate.offset, size]
         reads, writes = (value, slope, since), (target, rate)
-        self._add(copies.follow_course, [row], reads, writes, f"input {path}")
+        self._add(copy_blocks.follow_course, [row], reads, writes, f"input {path}")
 
     def _copy(self, source: Slot, target: Slot, label: str) -> None:
         row = [source.offset, target.offset, source.size]
-        self._add(copies.COPIES[source.array], [row], (source,), (target,), label)
+        self._add(copy_blocks.COPIES[source.array], [row], (source,), (target,), label)
 
     def _add(
         self, function: Any, rows: Any, reads: tuple[Slot, ...], writes: tuple[Slot, ...], label: str

@@ -26,6 +26,7 @@ from collections import Counter
 from pathlib import Path
 
 from cosim.registration.registry import registry
+from cosim_compiler.child_process import python_command, python_environment, start_process
 from cosim_compiler.native import is_plain
 
 SECONDS = 300.0
@@ -87,12 +88,12 @@ class _Waiting:
         self.begun = path, environment
         self.loaded: dict[str, int] = {}
         self.errors = tempfile.TemporaryFile("w+", encoding="utf-8")  # noqa: SIM115
-        self.process = subprocess.Popen(
-            [sys.executable, "-m", "cosim.testing.other_mode", json.dumps(path)],
+        self.process = start_process(
+            python_command("-m", "cosim.testing.other_mode", json.dumps(path)),
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self.errors,
-            env=environment,
+            env=python_environment(environment),
             text=True,
             start_new_session=True,  # with its forks it is a group
         )

@@ -24,4 +24,5 @@ from cosim_master.abilities import TakesPrinted as TakesPrinted
 from cosim_master.abilities import TellsInside as TellsInside
 from cosim_master.abilities import TellsWarnings as TellsWarnings
 from cosim_master.abilities import Ticks as Ticks
+from cosim_master.abilities import WaitsForInputs as WaitsForInputs
 from cosim_master.abilities import Watches as Watches

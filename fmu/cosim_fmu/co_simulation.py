@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -28,11 +28,13 @@ from cosim_master.algorithms.joint import Joint
 from cosim_master.coupling.check_loops import check_loops, unknown_outputs
 from cosim_master.coupling.check_tolerances import check_tolerances
 from cosim_master.coupling.communication_points import CommunicationPoints
-from cosim_master.coupling.coupling import INSIDE, Coupling
+from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.default_experiment import only_experiment, step_of
+from cosim_master.coupling.early_ticks import early_ticks
 from cosim_master.coupling.feedthrough import feedthrough_loops, stepping_order
 from cosim_master.coupling.link import Link
 from cosim_master.coupling.power_bonds import check_bonds
+from cosim_master.coupling.run_options import RunOptions
 from cosim_master.coupling.said_feedthrough import override_feedthrough
 from cosim_master.coupling.wiring import (
     check_abilities,
@@ -43,7 +45,7 @@ from cosim_master.coupling.wiring import (
     check_starts,
     check_steps,
 )
-from cosim_master.coupling.wiring_problem import WiringProblem, either, problem
+from cosim_master.coupling.wiring_problem import WiringProblem, problem
 from cosim_master.participants.given_participants import configure, described, made_participants
 from cosim_master.participants.joined import joined
 from cosim_master.results.co_simulation_result import CoSimulationResult
@@ -54,6 +56,9 @@ from cosim_master.run.time_limit import TimeLimit
 from cosim_master.start.explain import explain
 from cosim_master.start.probe_participants import probe_participants
 from cosim_master.trust.verified_coupling import verified_coupling
+
+Recipe = tuple[Callable[..., "CoSimulation"], tuple[Any, ...], Mapping[str, Any]]
+"""What makes a co-simulation, and its arguments."""
 
 
 class CoSimulation(Coupling, ClosedAttributes):
@@ -195,10 +200,13 @@ class CoSimulation(Coupling, ClosedAttributes):
         self.result: cosim.Result | None = None
         self._run: SimulationRun | None = None
         self._going_on: Snapshot | None = None
+        self._accepted: frozenset[str] = frozenset()
         self.until = experiment.stop
         self.findings = []
         self.ssp = None
         self.derived = {}
+        self.python_files = {}
+        self.run_options = RunOptions()
         self.options = dict(options or {})
 
     def __setattr__(self, name: str, value: Any) -> None:
@@ -214,6 +222,14 @@ class CoSimulation(Coupling, ClosedAttributes):
             hint = ""
         refuse_attribute(self, name, ["until"] if hint else [*options, "until"], hint)
 
+    def _note_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
+        self._recipe: Recipe = CoSimulation, positional, given
+
+    def __reduce__(self) -> Any:
+        """In another process it is made anew, of what it was made of here; without its results."""
+        known = {name: getattr(self, name) for name in ("python_files", "run_options", "start_values")}
+        return _made_again, (self._recipe, self.until, known)
+
     def _set(self, **found: Any) -> None:
         """Note what the co-simulation has found out about itself."""
         self.__dict__.update(found)
@@ -221,6 +237,26 @@ class CoSimulation(Coupling, ClosedAttributes):
     def _keep_result(self, result: cosim.Result) -> None:
         """Have this as the result of the last run."""
         self._set(result=result)
+
+    def set_start(self, path: str, value: Any) -> None:
+        """Have another start value of a parameter or input in the runs that follow.
+
+        Raises
+        ------
+        ModelError
+            There is no such variable, or it does not take this value.
+        """
+        values, problems = check_starts(self.descriptions, (), {path: value})
+        if problems:
+            raise cosim.ModelError(problems)
+        for name, given in values.items():
+            self.start_values[name].update(given)
+
+    def __copy__(self) -> CoSimulation:
+        """The same participants and settings; `__reduce__` makes others."""
+        other = object.__new__(CoSimulation)
+        other._set(**self.__dict__)
+        return other
 
     @property
     def until(self) -> float | None:
@@ -230,6 +266,45 @@ class CoSimulation(Coupling, ClosedAttributes):
     @until.setter
     def until(self, time: float | str | None) -> None:
         self._until = None if time is None else seconds(time, "until")
+
+    @classmethod
+    def from_file(
+        cls, path: str | Path, variant: str | None = None, *, inputs: Any = None, **options: Any
+    ) -> CoSimulation:
+        """The co-simulation of a scenario file (TOML); an SSP is read by `from_ssp`.
+
+        Parameters
+        ----------
+        path : str or Path
+        variant : str, optional
+            Name of a table of ``[variants]``, which is laid over the others.
+        inputs : path, Result, mapping or TimedInputs, optional
+            Values over time for inputs that nothing feeds, by their paths:
+            ``{"plant.force": [[0.0, 0.0], [1.0, 5.0]]}``.
+        **options
+            As for the constructor (``step``, ``algorithm``, ``starts`` …), instead of what the file says;
+            ``starts`` count beside those of the file.
+
+        Returns
+        -------
+        CoSimulation
+            Its `until` and `run_options` are those of the file: ``simulate()`` runs it as
+            ``cosim cosimulate`` does.
+
+        Raises
+        ------
+        ModelError
+            Every fault, with its line.
+        """
+        from cosim_fmu.scenario.scenario import Scenario
+
+        scenario = Scenario.read(path, variant)
+        if inputs is not None:
+            scenario.feed(inputs)
+        loop = scenario.couple(cls, **options)
+        given = {"inputs": inputs, **options}
+        loop._recipe = CoSimulation.from_file, (Path(path).absolute(), variant), given
+        return loop
 
     @classmethod
     def from_ssp(
@@ -269,7 +344,10 @@ class CoSimulation(Coupling, ClosedAttributes):
         """
         from cosim_ssp.couple import couple_ssp  # reads XML: late
 
-        return couple_ssp(cls, path, variant, starts, inputs, **options)
+        loop = couple_ssp(cls, path, variant, starts, inputs, **options)
+        given = {"starts": starts, "inputs": inputs, **options}
+        loop._recipe = CoSimulation.from_ssp, (Path(path).absolute(), variant), given
+        return loop
 
     def to_ssp(self, path: str | Path, until: float | None = None, **export: Any) -> Path:
         """Write an SSP that other tools run, valid against the schemas of the standard.
@@ -304,10 +382,12 @@ class CoSimulation(Coupling, ClosedAttributes):
         record: str | Sequence[str] | None = None,
         observe: Callable[[float, Mapping[str, float]], bool | None] | None = None,
         real_time_rate: float = math.inf,
-        inside: str = "events",
+        inside: str | None = None,
         stream: ResultStream | None = None,
         time_limit: float | None = None,
         checkpoint: cosim.Checkpoint | str | PathLike[str] | None = None,
+        keep: Callable[[CoSimulationResult], object] | None = None,
+        interval: float | str | None = None,
     ) -> CoSimulationResult:
         """Instantiate, run to `until` and close everything, whatever happens.
 
@@ -319,17 +399,17 @@ class CoSimulation(Coupling, ClosedAttributes):
             Called with the time (s) at most twenty times a second and at the end; answering False
             stops the run.
         record : str or sequence of str, optional
-            What to record (`Recorder`).
+            What to record (`Recorder`); outputs and what is connected, or what a scenario says, unless given.
         observe : callable, optional
             Called at every communication point with the time (s) and what is recorded, by path; answering
             False stops the run. It costs the speed of the compiled loop.
         real_time_rate : float
             Simulated seconds in a second of the wall clock, at most; what came too late is counted in the
             statistics (``overruns``, ``largest_lag``).
-        inside : str
-            What is recorded between the communication points: "nothing"; both sides of "events"; also
-            values where participants that tell them make "steps" of their own (those of the integrator, and
-            intermediate updates of FMI 3.0).
+        inside : str, optional
+            What is recorded between the communication points: "nothing"; both sides of "events" (unless
+            given); also values where participants that tell them make "steps" of their own (those of the
+            integrator, and intermediate updates of FMI 3.0).
         stream : ResultStream, optional
             Takes what is recorded while the run goes on, so that a long one needs no more memory than a
             short one; the result has the first and the last row alone.
@@ -339,6 +419,12 @@ class CoSimulation(Coupling, ClosedAttributes):
         checkpoint : Checkpoint or path_like, optional
             Gets the whole co-simulation from time to time, results so far included. Participants that cannot
             serialize their state are named before the first step.
+        keep : callable, optional
+            Gets the result when all steps are taken, or one has failed, and no participant has been freed: an
+            FMU that crashes at its end then takes nothing with it.
+        interval : float or str, optional
+            Between two communication points that the result shows, s: a multiple of the step; every point
+            unless given. Events and the end are shown in any case.
 
         Returns
         -------
@@ -355,37 +441,44 @@ class CoSimulation(Coupling, ClosedAttributes):
             KeyboardInterrupt of a run that was interrupted).
         """
         check_callable(progress, "progress", "the time, s")
+        check_callable(keep, "keep", "the result")
         check_callable(observe, "observe", "the time, s, and what is recorded, by path")
         if checkpoint is not None and not isinstance(checkpoint, cosim.Checkpoint):
             checkpoint = cosim.Checkpoint(checkpoint)
-        with TimeLimit(time_limit, self.participants.values()) as limit:
+        options = self.run_options.given(
+            record=[record] if isinstance(record, str) else record,
+            inside=inside,
+            interval=interval,
+            time_limit=time_limit,
+        )
+        with TimeLimit(options.time_limit, self.participants.values()) as limit:
             return self._simulate(
-                *(until, limit, inside),
+                *(until, limit, options),
                 progress=progress,
-                record=[record] if isinstance(record, str) else record,
                 observe=observe,
                 real_time_rate=real_time_rate,
                 stream=stream,
                 checkpoint=checkpoint,
+                keep=keep,
             )
 
     def _simulate(
-        self, until: float | str | None, limit: TimeLimit, inside: str, **settings: Any
+        self, until: float | str | None, limit: TimeLimit, options: RunOptions, **settings: Any
     ) -> CoSimulationResult:
         until = self.until if until is None else until
         if until is None:
             raise cosim.ModelError.of("master.until", "is missing: give the end of the run, in seconds")
         points = CommunicationPoints(self.start, seconds(until, "until"), self.step)
         problems = check_last_step(self.descriptions, self.step_multiple, points)
-        if inside not in INSIDE:
-            problems.append(problem(("output", "inside"), f"is {inside!r}, needs {either(INSIDE)}"))
+        problems += options.faults(self.step)
         if problems:
             raise cosim.ModelError(problems)
         self.settle_order()
         going_on, self._going_on = self._going_on, None
+        accepted, self._accepted = self._accepted, frozenset[str]()
         self._run = run = SimulationRun(
-            *(self, points, limit, going_on),
-            inside=inside,
+            *(self, points, limit, going_on, accepted),
+            options=options,
             warnings=self.warnings,
             keep_result=self._keep_result,
             **settings,
@@ -449,13 +542,16 @@ class CoSimulation(Coupling, ClosedAttributes):
         """
         return self._running.snapshot().to_bytes()
 
-    def restore(self, saved: bytes | str | Path) -> float:
+    def restore(self, saved: bytes | str | Path, accept_changed: Collection[str] = ()) -> float:
         """Let the next `simulate` go on from what was saved, in this or another process, to the same bytes.
 
         Parameters
         ----------
         saved : bytes, str or Path
             From `save`, or the file of a `Checkpoint`.
+        accept_changed : collection of str
+            Participants whose file may be another one than when it was saved: an FMU that was mended and
+            takes the states of the old one.
 
         Returns
         -------
@@ -470,6 +566,7 @@ class CoSimulation(Coupling, ClosedAttributes):
         self._going_on = (
             Snapshot.from_bytes(saved) if isinstance(saved, bytes) else Snapshot.read(Path(saved))
         )
+        self._accepted = frozenset(accept_changed)
         return self._going_on.time
 
     def verify(self, result: CoSimulationResult, until: float | str | None = None) -> CouplingReport:
@@ -548,13 +645,15 @@ class CoSimulation(Coupling, ClosedAttributes):
         """What the user should know before a run, in sentences."""
         if self.algorithm is None or not self.algorithm.exchanges_within_step:
             return self._failures
+        early = early_ticks(self.participants, self.links)
         unknown = unknown_outputs(self.descriptions, self.links)  # a joint system finds out by itself
         if not unknown:
-            return self._failures
+            return [*self._failures, *early]
         names = ", ".join(".".join(port) for port in unknown)
         depends, order = f"depend{'s' * (len(unknown) == 1)} on directly", " → ".join(self.order)
         return [
             *self._failures,
+            *early,
             f"which inputs {names} {depends} is not known, and that closes a loop: the participants step in "
             f"the order {order}, and what one takes from those after it is one step late. Where there is no "
             f'feedthrough, write feedthrough = "none" in [participants.{unknown[0][0]}]',
@@ -601,6 +700,14 @@ class CoSimulation(Coupling, ClosedAttributes):
             else []
         )
         return "\n".join([explain(*told, joint=self.joint), *inside, *once, *found, *self.warnings])
+
+
+def _made_again(recipe: Recipe, until: float | None, known: Mapping[str, Any]) -> CoSimulation:
+    make, positional, given = recipe
+    made = make(*positional, **given)
+    made._set(**known)
+    made.until = until
+    return made
 
 
 def _seconds(step: float | str, problems: list[WiringProblem]) -> float:

@@ -7,7 +7,7 @@ asks with ``isinstance``.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple, Protocol, runtime_checkable
 
@@ -120,6 +120,21 @@ class Ticks(Protocol):
     @property
     def next_tick(self) -> float:
         """When the next one ticks, s."""
+
+
+@runtime_checkable
+class WaitsForInputs(Protocol):
+    """A participant whose next tick (`Ticks`) may follow from inputs that are set at the same instant.
+
+    Attributes
+    ----------
+    ticks_follow_inputs : bool
+        Whether it is so; constant from `describe` on.
+    """
+
+    @property
+    def ticks_follow_inputs(self) -> bool:
+        """Whether a clock of it is told anew in event mode."""
 
 
 @runtime_checkable
@@ -274,6 +289,9 @@ class NativeCalls:
         Called with "save" or "restore" and a status that is not OK: raises what that means.
     leave : callable, optional
         Called when the functions are not used after all.
+    names : mapping of str to str
+        What these functions are called, by attribute: ``{"step": "fmi2DoStep"}``; for words about a process
+        that one of them has ended.
     """
 
     instance: int
@@ -298,6 +316,7 @@ class NativeCalls:
     always_remembered: bool = False
     after_state: Callable[[str, int], None] | None = None
     leave: Callable[[], None] | None = None
+    names: Mapping[str, str] = field(default_factory=dict)
 
 
 @runtime_checkable

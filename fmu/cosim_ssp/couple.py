@@ -12,8 +12,11 @@ from cosim.kit import ParticipantDescription
 from cosim_fmi.instances.unpacked_fmu import read_fmu
 from cosim_master.coupling.connection import Connection
 from cosim_master.coupling.coupling import Coupling
+from cosim_master.participants.instance_participant import InstanceParticipant
+from cosim_master.participants.isolation import AS_SAID, Isolation
 from cosim_master.participants.model_exchange_participant import ModelExchangeParticipant
 from cosim_master.participants.open_fmu import open_fmu
+from cosim_master.participants.process_participant import ProcessParticipant
 from cosim_ssp.conversions import way_along
 from cosim_ssp.network import Network, Place, Route, routes
 from cosim_ssp.own_connectors import SystemInputs, derived_signals
@@ -37,6 +40,8 @@ class SspCoupling:
     ----------
     package : Package
     variant : str, optional
+    isolation : Isolation
+        Which FMUs run in processes of their own.
 
     Attributes
     ----------
@@ -59,8 +64,8 @@ class SspCoupling:
         All faults, each with its place in the SSP.
     """
 
-    def __init__(self, package: Package, variant: str | None = None) -> None:
-        self.package = package
+    def __init__(self, package: Package, variant: str | None = None, isolation: Isolation = AS_SAID) -> None:
+        self.package, self._isolation = package, isolation
         self.given_starts: dict[str, Any] = {}
         self.inputs: str | None = None
         self.given_options: dict[str, Any] = {}
@@ -106,7 +111,11 @@ class SspCoupling:
             self._faults.append(cosim.Problem(component.place, str(error)))
             return
         try:
-            self.participants[name] = _participant(path, name, component.implementation)
+            is_isolated = self._isolation.applies(name, said=False)
+            made = _participant(path, name, component.implementation, is_isolated)
+            if isinstance(made, InstanceParticipant):
+                made.shown_path = f"{component.package.path.name}: {component.file}"
+            self.participants[name] = made
         except (cosim.FmuError, ValueError) as error:
             text = str(error).replace(str(path), component.file)
             self._faults.append(cosim.Problem(component.place, text))
@@ -163,11 +172,12 @@ def couple_ssp(
     variant: str | None = None,
     starts: Mapping[str, Any] | None = None,
     inputs: Any = None,
+    isolation: Isolation = AS_SAID,
     **options: Any,
 ) -> Made:
     """What `make`, a co-simulation, makes of an SSP, checked; see `CoSimulation.from_ssp`."""
     package = Package(path)
-    coupling = SspCoupling(package, variant)
+    coupling = SspCoupling(package, variant, isolation)
     if inputs is not None:
         coupling.feed(inputs)
     settings = coupling.settings
@@ -200,7 +210,7 @@ def couple_ssp(
     return loop
 
 
-def _participant(path: Path, name: str, implementation: str) -> cosim.Participant:
+def _participant(path: Path, name: str, implementation: str, is_isolated: bool) -> cosim.Participant:
     """The FMU with the implementation that is asked for.
 
     Raises
@@ -213,9 +223,8 @@ def _participant(path: Path, name: str, implementation: str) -> cosim.Participan
     if implementation != "any" and implementation not in interface.offers:
         offers = " and ".join(interface.offers)
         raise cosim.FmuError(str(path), f"offers {offers}, but {implementation} is asked for")
-    if implementation == "ModelExchange":
-        return ModelExchangeParticipant(path, name)
-    return open_fmu(path, name)
+    make = ModelExchangeParticipant if implementation == "ModelExchange" else open_fmu
+    return ProcessParticipant(make, path, name) if is_isolated else make(path, name)
 
 
 def _names(places: list[Place]) -> dict[Place, str]:

@@ -12,6 +12,7 @@ from cosim_master.abilities import ExportsFmu
 from cosim_master.coupling.connection import Connection
 from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.link import Link
+from cosim_master.participants.component_participant import ComponentParticipant
 
 Coupled = TypeVar("Coupled", bound=Coupling)
 
@@ -70,7 +71,8 @@ def with_exported_systems(loop: Coupled, folder: Path, options: Mapping[str, Any
         steps={name: multiple * loop.step for name, multiple in loop.step_multiple.items()},
         threads=loop.threads,
     )
-    exchanged.until = loop.until
+    files = {name: file for name, file in loop.python_files.items() if name not in systems}
+    exchanged.read_from_scenario(loop.until, files, loop.run_options)
     return exchanged
 
 
@@ -80,13 +82,14 @@ def _connected_outputs(loop: Coupling, name: str) -> list[str]:
 
 
 def _new_names(loop: Coupling, name: str) -> dict[str, str]:
-    """The names that elements of arrays have in the FMU."""
-    arrays = loop.descriptions[name].arrays
-    return {
-        element: element_name(path, shape, index)
-        for path, (shape, elements) in arrays.items()
-        for index, element in enumerate(elements)
-    }
+    """The names that variables have in the FMU, where they are others."""
+    participant, description = loop.participants[name], loop.descriptions[name]
+    path_of = participant.path_of if isinstance(participant, ComponentParticipant) else str
+    found = {variable: path_of(variable) for variable in description.variables}
+    for array, (shape, elements) in description.arrays.items():
+        for index, element in enumerate(elements):
+            found[element] = element_name(path_of(array), shape, index)
+    return found
 
 
 def _connection(link: Link, names: Mapping[tuple[str, str], str]) -> Connection:

@@ -14,8 +14,14 @@ from cosim_fmi.archive.untrusted_zip import DAMAGES, check_members, leaves_folde
 from cosim_ssp.xml_document import LARGEST_DOCUMENT, Element, parse_document
 
 DEFAULT = "SystemStructure.ssd"
+SUFFIXES = (".ssp", ".ssd")
 MOST_FINDINGS = 10_000
 DOCUMENTS = (".ssd", ".ssv", ".ssm", ".ssb")
+
+
+def is_ssp(path: Path) -> bool:
+    """Whether a path is that of an SSP, by its ending or as a folder of one."""
+    return path.suffix.lower() in SUFFIXES or (path / DEFAULT).is_file()
 
 
 class Package:

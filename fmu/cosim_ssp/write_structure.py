@@ -111,6 +111,9 @@ class _Writer:
         description = self.loop.descriptions[name]
         if path is None or not path.is_file():
             text = f"an SSP holds FMUs, and this is none ({description.kind}): make an FMU of it"
+            if name in self.loop.python_files:
+                file = self.loop.python_files[name].name
+                text = f"is Python code of {file}, which no SSP holds: make an FMU, or a component, of it"
             self.problems.append(cosim.Problem(f"participants.{name}", text))
             return
         kind = "ModelExchange" if "Model Exchange" in description.kind else "CoSimulation"

@@ -13,7 +13,7 @@ from cosim_dynamics.cached_vectors import (
     vector_at,
 )
 from cosim_dynamics.inertias import Ten, rigid_inertia, turned_inertia
-from cosim_dynamics.spatial_vectors import Six, joined, plus6
+from cosim_dynamics.spatial_vectors import Six, Three, joined, plus6
 from cosim_mechanics.spatial import (
     angular,
     cross,
@@ -36,11 +36,8 @@ def bias_force(c: Any, p: Any, link: Any) -> tuple[Ten, Six]:
         The body's spatial inertia about the tree's reference point, in Ground's axes.
     force : tuple of six reals
     """
-    R = rotation_at(c, link.body.X_GB)
     arm = minus(position_at(c, link.body.X_GB), vector_at(c, link.reference))
-    center = plus(arm, rotate(R, vector_at(p, link.center_of_mass)))
-    mass = real_at(p, link.mass)
-    I = turned_inertia(R, spatial_at(p, link.inertia))
+    mass, center, I = placed_inertia(c, p, link)
     V = spatial_at(c, link.body.V)
     w = angular(V)
     v_C = plus(linear(V), cross(w, center))
@@ -52,6 +49,14 @@ def bias_force(c: Any, p: Any, link: Any) -> tuple[Ten, Six]:
     F_GB = spatial_at(c, link.F_GB)
     moment = minus(minus(moment, angular(F_GB)), cross(arm, linear(F_GB)))
     return rigid_inertia(mass, center, I), joined(moment, minus(needed, linear(F_GB)))
+
+
+def placed_inertia(c: Any, p: Any, link: Any) -> tuple[float, Three, Six]:
+    """A body's mass, centre of mass from the reference point, and inertia about that in Ground's axes."""
+    R = rotation_at(c, link.body.X_GB)
+    arm = minus(position_at(c, link.body.X_GB), vector_at(c, link.reference))
+    center = plus(arm, rotate(R, vector_at(p, link.center_of_mass)))
+    return real_at(p, link.mass), center, turned_inertia(R, spatial_at(p, link.inertia))
 
 
 def write_acceleration(c: Any, link: Any, change: Any) -> None:

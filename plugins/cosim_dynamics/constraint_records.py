@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import cosim
 from cosim.kit import width_of
 from cosim_dynamics.connectivity import is_ground
-from cosim_dynamics.equations_of_constraints import offered_name
+from cosim_dynamics.constraint_ends import ConstraintEnd
 from cosim_dynamics.mechanism import NOWHERE, TermSlots, terms_of
 from cosim_dynamics.model_constraints import PlacedConstraint
 from cosim_dynamics.projection_blocks import POSITIONS, SPEEDS
@@ -35,11 +35,15 @@ class ConstraintRecords:
         self.writes: list[Slot] = []
         self._equations = iter(parts.mechanism.equations)
         self._next_term = parts.mechanism.whole.terms_at
-        self._number = {link.body.name: i for i, link in enumerate(parts.tree.links)}
-        self._joints = {link.joint.name: link for link in parts.tree.links}
 
-    def add(self, placed: PlacedConstraint) -> None:
-        """Set the equations of a constraint and their terms."""
+    def add(self, placed: PlacedConstraint, ends: list[ConstraintEnd], members: dict[int, int]) -> None:
+        """Set the equations of a constraint and their terms.
+
+        Parameters
+        ----------
+        members : dict of int to int
+            Of each degree of freedom of its group the index there.
+        """
         part, slot = placed.constraint, self._slot
         position, velocity = slot(part, "position_error"), slot(part, "velocity_error")
         finds_velocity = not type(part).writes("velocity_error")
@@ -68,32 +72,26 @@ class ConstraintRecords:
             coefficients = placed.numbers.part(i * width)
             self._next_term += width_of(TermSlots) * equation.terms
             terms = terms_of(self.parts.mechanism, equation)
-            for (name, size), term in zip(placed.equations.attachments, terms, strict=True):
-                self._set_term(term, part, name, size, coefficients)
-                coefficients = coefficients.part(size)
+            for end, term in zip(ends, terms, strict=True):
+                self._set_term(term, part, end, coefficients)
+                term.dof, term.member = end.dof, members.get(end.dof, NOWHERE)
+                coefficients = coefficients.part(end.size)
 
     def _set_term(
-        self, term: Any, part: contracts.Constraint, name: str, size: int, coefficients: Slot
+        self, term: Any, part: contracts.Constraint, end: ConstraintEnd, coefficients: Slot
     ) -> None:
         """Set what an equation acts on at an attachment."""
-        force = self._slot(part, f"force_on_{name}")
-        term.size, term.coefficients, term.force = size, coefficients.offset, force.offset
+        force = self._slot(part, f"force_on_{end.name}")
+        term.size, term.coefficients, term.force = end.size, coefficients.offset, force.offset
         self.writes.append(force)
-        if size == 1:
-            self._set_coordinate(term, part, name)
+        if end.size == 1:
+            link = self.parts.tree.links[end.link]
+            term.velocity = self._slot(link.joint, "u").part(end.dof - link.first_dof).offset
+            term.acceleration = self.parts.free.u_dot[end.dof].offset
         else:
-            self._set_body(term, self.parts.assembly.attached(part, name))
+            self._set_body(term, self.parts.assembly.attached(part, end.name), end)
 
-    def _set_coordinate(self, term: Any, part: contracts.Constraint, name: str) -> None:
-        """Of a coordinate its speed and its acceleration."""
-        speed = self.parts.assembly.asked(part, offered_name("u", name, "coordinate"))
-        path = str(getattr(part.values.attachments[name], "name", part.values.attachments[name]))
-        link = self._joints[path.partition("[")[0].partition(".")[0]]
-        term.velocity = speed.offset
-        term.dof = link.first_dof + speed.offset - self._slot(link.joint, "u").offset
-        term.acceleration = self.parts.free.u_dot[term.dof].offset
-
-    def _set_body(self, term: Any, body: cosim.Component) -> None:
+    def _set_body(self, term: Any, body: cosim.Component, end: ConstraintEnd) -> None:
         """Of a body or of Ground its motion, and what it puts up against a force."""
         X_GB, V_GB = self._slot(body, "X_GB"), self._slot(body, "V_GB")
         self.reads += [X_GB, V_GB]
@@ -101,12 +99,10 @@ class ConstraintRecords:
         if is_ground(body):
             A_GB = self._slot(body, "A_GB")
             self.reads.append(A_GB)
-            term.acceleration, term.dof = A_GB.offset, NOWHERE
+            term.acceleration = A_GB.offset
             return
         mass, inertia = self._slot(body, "mass"), self._slot(body, "inertia")
         self.reads += [mass, inertia]
         term.mass, term.inertia = mass.offset, inertia.offset
-        number = self._number[body.name]
-        term.reference = self.parts.mechanism.links[number].reference
-        term.acceleration = self.parts.free.A_GB[number].offset
-        term.dof = self.parts.tree.last_dof(number)
+        term.reference = self.parts.mechanism.links[end.link].reference
+        term.acceleration = self.parts.free.A_GB[end.link].offset

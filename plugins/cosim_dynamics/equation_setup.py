@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from cosim_dynamics.cached_vectors import position_at, spatial_at, vector_at
+from cosim_dynamics.cached_vectors import position_at, real_at, spatial_at, vector_at
+from cosim_dynamics.constraint_arrays import constraint_arrays, constraint_errors
 from cosim_dynamics.mechanism import terms_of
-from cosim_dynamics.spatial_vectors import dot6, joined
+from cosim_dynamics.spatial_vectors import Six, dot6, joined
 from cosim_mechanics.spatial import angular, cross, linear, minus, plus
 
 #: Less than this part of what was added up is left by rounding: the equation does not see this speed. Taken
@@ -14,40 +15,31 @@ from cosim_mechanics.spatial import angular, cross, linear, minus, plus
 ROUNDING = 1e-13
 
 
-def set_up_equations(y: Any, p: Any, c: Any, mechanism: Any, arrays: Any) -> None:
-    """G, the values G u_dot + b without constraints, and the errors, from coefficients and constants."""
-    errors = arrays.errors
+def set_up_equations(y: Any, p: Any, c: Any, mechanism: Any) -> None:
+    """The values G u_dot + b without constraints, and the errors, from coefficients and constants."""
+    errors = constraint_errors(c, mechanism.whole)
     errors.positions = 0.0
     errors.velocities = 0.0
-    errors.angle = 0.0
-    for r, equation in enumerate(mechanism.equations):
-        row = arrays.jacobian[r]
-        added = arrays.eliminated[r]  # the sizes of what is added up: Z comes later
-        for i in range(len(row)):
-            row[i] = 0.0
-            added[i] = 0.0
-        if p[equation.enabled] == 0.0:
-            arrays.values[r] = 0.0
-            c[equation.velocity_error] = 0.0
-            arrays.cholesky.sizes[r] = 0.0
-            continue
-        value, speed, size = add_terms(y, p, c, mechanism, equation, row, added)
-        for i in range(len(row)):
-            if abs(row[i]) <= ROUNDING * added[i]:
-                row[i] = 0.0
-        arrays.cholesky.sizes[r] = size
-        if equation.finds_velocity_error != 0:
-            c[equation.velocity_error] = speed
-        note_errors(c, mechanism, equation, errors, row)
-        rate = p[equation.stabilization]
-        value += 2.0 * rate * c[equation.velocity_error] + rate * rate * c[equation.position_error]
-        arrays.values[r] = value
+    for group in mechanism.groups:
+        arrays = constraint_arrays(c, mechanism, group)
+        for r, equation in enumerate(arrays.equations):
+            if p[equation.enabled] == 0.0:
+                arrays.values[r] = 0.0
+                c[equation.velocity_error] = 0.0
+                arrays.cholesky.sizes[r] = 0.0
+                continue
+            value, speed, size = add_terms(y, p, c, mechanism, equation)
+            arrays.cholesky.sizes[r] = size
+            if equation.finds_velocity_error != 0:
+                c[equation.velocity_error] = speed
+            note_errors(c, equation, errors)
+            rate = p[equation.stabilization]
+            value += 2.0 * rate * c[equation.velocity_error] + rate * rate * c[equation.position_error]
+            arrays.values[r] = value
 
 
-def add_terms(
-    y: Any, p: Any, c: Any, mechanism: Any, equation: Any, row: Any, added: Any
-) -> tuple[float, float, float]:
-    """Add what an equation acts on to its row of G, and the sizes of that to `added`.
+def add_terms(y: Any, p: Any, c: Any, mechanism: Any, equation: Any) -> tuple[float, float, float]:
+    """Add up what an equation acts on.
 
     Returns
     -------
@@ -64,8 +56,6 @@ def add_terms(
             coefficient = c[term.coefficients]
             value += coefficient * c[term.acceleration]
             speed += coefficient * y[term.velocity]
-            row[term.dof] += coefficient
-            added[term.dof] += abs(coefficient)
             size = max(size, coefficient * coefficient / c[mechanism.dofs[term.dof].D])
         else:
             force = spatial_at(c, term.coefficients)
@@ -73,34 +63,71 @@ def add_terms(
             speed += dot6(force, spatial_at(c, term.velocity))
             if term.dof >= 0:
                 size = max(size, compliance(force, p, term))
-                arm = minus(position_at(c, term.pose), vector_at(c, term.reference))
-                wrench = joined(plus(angular(force), cross(arm, linear(force))), linear(force))
-                i = term.dof
-                while i >= 0:
-                    dof = mechanism.dofs[i]
-                    S = spatial_at(c, dof.S)
-                    row[i] += dot6(S, wrench)
-                    added[i] += size6(S, wrench)
-                    i = dof.parent
     return value, speed, size
 
 
-def note_errors(c: Any, mechanism: Any, equation: Any, errors: Any, row: Any) -> None:
-    """Keep the largest errors of the equations that are corrected, and by which angle positions are off."""
+def note_errors(c: Any, equation: Any, errors: Any) -> None:
+    """Keep the largest errors of the equations that are corrected."""
     if equation.level > 0 and not abs(c[equation.velocity_error]) <= errors.velocities:
         errors.velocities = abs(c[equation.velocity_error])
-    if equation.level > 1:
-        if not abs(c[equation.position_error]) <= errors.positions:
-            errors.positions = abs(c[equation.position_error])
-        steepest = 0.0
-        for i, dof in enumerate(mechanism.dofs):
-            w = vector_at(c, dof.S)
-            if w[0] * w[0] + w[1] * w[1] + w[2] * w[2] > 0.0:
-                steepest = max(steepest, abs(row[i]))
-        if steepest > 0.0:
-            angle = abs(c[equation.position_error]) / steepest
-            if angle > errors.angle:
-                errors.angle = angle
+    if equation.level > 1 and not abs(c[equation.position_error]) <= errors.positions:
+        errors.positions = abs(c[equation.position_error])
+
+
+def set_up_jacobian(p: Any, c: Any, mechanism: Any, arrays: Any) -> None:
+    """G of a group, and by which angle its positions are off."""
+    arrays.state.angle = 0.0
+    for r, equation in enumerate(arrays.equations):
+        row = arrays.jacobian[r]
+        added = arrays.eliminated[r]  # the sizes of what is added up: Z comes later
+        for i in range(len(row)):
+            row[i] = 0.0
+            added[i] = 0.0
+        if p[equation.enabled] != 0.0:
+            add_row(c, mechanism, equation, arrays.members, row, added)
+            for i in range(len(row)):
+                if abs(row[i]) <= ROUNDING * added[i]:
+                    row[i] = 0.0
+            if equation.level > 1:
+                note_angle(c, mechanism, equation, arrays, row)
+
+
+def add_row(c: Any, mechanism: Any, equation: Any, members: Any, row: Any, added: Any) -> None:
+    """Add what an equation acts on to its row of G, and the sizes of that to `added`."""
+    for term in terms_of(mechanism, equation):
+        if term.size == 1:
+            coefficient = c[term.coefficients]
+            row[term.member] += coefficient
+            added[term.member] += abs(coefficient)
+        elif term.dof >= 0:
+            wrench = wrench_of(c, term)
+            i = term.member
+            while i >= 0:
+                member = members[i]
+                S = spatial_at(c, mechanism.dofs[member.number].S)
+                row[i] += dot6(S, wrench)
+                added[i] += size6(S, wrench)
+                i = member.parent
+
+
+def wrench_of(c: Any, term: Any) -> Six:
+    """The coefficients of a body's term, about the reference point of its tree."""
+    force = spatial_at(c, term.coefficients)
+    arm = minus(position_at(c, term.pose), vector_at(c, term.reference))
+    return joined(plus(angular(force), cross(arm, linear(force))), linear(force))
+
+
+def note_angle(c: Any, mechanism: Any, equation: Any, arrays: Any, row: Any) -> None:
+    """Keep the largest angle by which positions are off."""
+    steepest = 0.0
+    for i, member in enumerate(arrays.members):
+        w = vector_at(c, mechanism.dofs[member.number].S)
+        if w[0] * w[0] + w[1] * w[1] + w[2] * w[2] > 0.0:
+            steepest = max(steepest, abs(row[i]))
+    if steepest > 0.0:
+        angle = abs(real_at(c, equation.position_error)) / steepest
+        if angle > arrays.state.angle:
+            arrays.state.angle = angle
 
 
 def compliance(force: Any, p: Any, term: Any) -> float:

@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from cosim.kit import Record, rows_of
+from cosim_dynamics.group_records import GroupSlots
 
 NOWHERE = -1
 """A slot or an index that is not there."""
@@ -118,6 +119,7 @@ class TermSlots(Record):
     acceleration: int  # without constraints
     velocity: int  # of a coordinate in y
     dof: int  # of a body the outermost degree of freedom that moves it; negative where none does
+    member: int  # that in its group
     pose: int  # of a body
     reference: int
     force: int  # what the constraint exerts on it
@@ -132,10 +134,12 @@ class MechanismSlots(Record):
     dofs: int
     equations: int
     terms: int
+    groups: int  # of equations
     links_at: int  # where these begin in the table
     dofs_at: int
     equations_at: int
     terms_at: int
+    groups_at: int
     is_by_body: int  # whether the accelerations come from the recursion, and not from a mass matrix
 
     # the mass matrix, see `mass_matrix_rows`
@@ -145,21 +149,9 @@ class MechanismSlots(Record):
     right_side: int  # of each degree of freedom, as the next
     solution: int
 
-    # the constraints, see `constraint_arrays` and `pivoted_cholesky`
+    # the constraints
     errors: int  # `ConstraintErrors`
-    jacobian: int
-    eliminated: int
-    products: int
-    columns: int
-    normal: int
-    order: int
-    left: int
-    sizes: int
-    trust: int
-    lengths: int
-    values: int
-    multipliers: int
-    correction: int
+    correction: int  # of each degree of freedom: of u_dot, or of what stands in its place
     speeds_aside: int  # where speeds wait while a correction of positions stands in their place
 
 
@@ -171,7 +163,8 @@ class Mechanism(NamedTuple):
     whole: Any  # MechanismSlots
     links: Any  # rows of LinkSlots, each behind the one that carries it
     dofs: Any  # rows of DofSlots
-    equations: Any  # rows of EquationSlots
+    equations: Any  # rows of EquationSlots, those of a group one behind the other
+    groups: Any  # rows of GroupSlots
 
 
 def mechanism_at(ints: Any, first: int) -> Mechanism:
@@ -184,12 +177,18 @@ def mechanism_at(ints: Any, first: int) -> Mechanism:
         rows_of(LinkSlots, ints, first + whole.links_at, whole.links),
         rows_of(DofSlots, ints, first + whole.dofs_at, whole.dofs),
         rows_of(EquationSlots, ints, first + whole.equations_at, whole.equations),
+        rows_of(GroupSlots, ints, first + whole.groups_at, whole.groups),
     )
 
 
 def dofs_of(mechanism: Mechanism, link: Any) -> Any:
     """The degrees of freedom of a link."""
     return rows_of(DofSlots, mechanism.ints, mechanism.first + link.dofs_at, link.dofs)
+
+
+def equations_of(mechanism: Mechanism, group: Any) -> Any:
+    """The equations of a group."""
+    return rows_of(EquationSlots, mechanism.ints, mechanism.first + group.equations_at, group.equations)
 
 
 def terms_of(mechanism: Mechanism, equation: Any) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ctypes
 from collections.abc import Sequence
 from itertools import accumulate
 from typing import TYPE_CHECKING
@@ -10,6 +11,9 @@ import numpy as np
 
 import cosim
 from cosim.kit import Block, Record, rows_of, width_of
+from cosim_dynamics.constraint_groups import ConstraintGroup
+from cosim_dynamics.group_records import GroupSlots
+from cosim_dynamics.group_table import GroupTable
 from cosim_dynamics.mechanism import (
     NOWHERE,
     DofSlots,
@@ -32,8 +36,7 @@ class MechanismTable:
     Parameters
     ----------
     tree : Tree
-    equations, terms : int
-        Of constraints.
+    groups : sequence of ConstraintGroup
 
     Attributes
     ----------
@@ -43,15 +46,19 @@ class MechanismTable:
         The records in it.
     """
 
-    def __init__(self, tree: Tree, equations: int, terms: int) -> None:
-        counts = len(tree.links), tree.size, equations, terms
-        kinds: Sequence[type[Record]] = LinkSlots, DofSlots, EquationSlots, TermSlots
+    def __init__(self, tree: Tree, groups: Sequence[ConstraintGroup]) -> None:
+        equations = sum(group.equations for group in groups)
+        terms = sum(len(ends) for group in groups for ends in group.ends_of_equations)
+        counts = len(tree.links), tree.size, equations, terms, len(groups)
+        kinds: Sequence[type[Record]] = LinkSlots, DofSlots, EquationSlots, TermSlots, GroupSlots
         widths = [width_of(kind) * count for kind, count in zip(kinds, counts, strict=True)]
         *places, end = accumulate(widths, initial=width_of(MechanismSlots))
-        self.rows = np.full((1, end), NOWHERE, dtype=np.int64)
+        lists = GroupTable(groups, places[2], places[3], end)
+        self.rows = np.full((1, end + len(lists.integers)), NOWHERE, dtype=np.int64)
+        self.rows[0, end:] = lists.integers
         whole = rows_of(MechanismSlots, self.rows, 0, 1)[0]
-        whole.links, whole.dofs, whole.equations, whole.terms = counts
-        whole.links_at, whole.dofs_at, whole.equations_at, whole.terms_at = places
+        whole.links, whole.dofs, whole.equations, whole.terms, whole.groups = counts
+        whole.links_at, whole.dofs_at, whole.equations_at, whole.terms_at, whole.groups_at = places
         self.mechanism = mechanism_at(self.rows, 0)
         for i, (link, slots) in enumerate(zip(tree.links, self.mechanism.links, strict=True)):
             slots.has_parent = link.parent >= 0
@@ -64,6 +71,8 @@ class MechanismTable:
             dof.number = i
             dof.parent = tree.before[i]
             dof.run = tree.run[i]
+        for record, slots in zip(lists.records, self.mechanism.groups, strict=True):
+            ctypes.pointer(slots)[0] = record
 
     def copy_parents(self, tree: Tree) -> None:
         """Copy the slots of each link's parent into the link, once all are set."""

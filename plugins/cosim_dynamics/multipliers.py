@@ -7,70 +7,100 @@ from __future__ import annotations
 
 from typing import Any
 
-from cosim_dynamics.cached_vectors import put_spatial, spatial_at
+from cosim_dynamics.cached_vectors import put_spatial, real_at, reals_at, spatial_at
+from cosim_dynamics.constraint_arrays import constraint_arrays
+from cosim_dynamics.equation_setup import set_up_jacobian
+from cosim_dynamics.front_factorization import factorize_along_tree
+from cosim_dynamics.front_solution import solve_along_tree, take_corrections
+from cosim_dynamics.group_records import group_links_of
 from cosim_dynamics.mass_matrix_rows import factor_row
 from cosim_dynamics.mechanism import dofs_of
 from cosim_dynamics.pivoted_cholesky import factorize, least_squares, weigh
 from cosim_dynamics.spatial_vectors import dot6, plus6, scaled6
 
 
-def solve_for_multipliers(arrays: Any) -> tuple[int, float]:
-    """The multipliers of A multipliers = values, which are overwritten.
+def set_up_group(p: Any, c: Any, mechanism: Any, group: Any, arrays: Any, level: int) -> None:
+    """Factorize a group along the tree, or set up the dense matrices of all its equations.
+
+    Parameters
+    ----------
+    level : int
+        Along the tree only equations that are held at this level are there.
+    """
+    if group.fronts > 0 and factorize_along_tree(p, c, mechanism, group, arrays, level):
+        arrays.state.is_along_tree = 1.0
+    else:
+        arrays.state.is_along_tree = 0.0
+        set_up_jacobian(p, c, mechanism, arrays)
+        eliminate(c, mechanism, group, arrays)
+        set_up_products(c, mechanism, arrays)
+
+
+def solve_group(c: Any, mechanism: Any, group: Any, arrays: Any) -> tuple[int, float]:
+    """The multipliers that make the values of a group zero; these are overwritten.
 
     Returns
     -------
     int
-        The rank of A.
+        The rank of A; 0 along the tree, where all equations are independent.
     float
         The shortest column of its factor that counts, in parts of what is usual; or 1.
     """
+    if arrays.state.is_along_tree != 0.0:
+        solve_along_tree(c, mechanism, group, arrays)
+        return 0, 1.0
     rank = factorize(arrays.cholesky)
-    rank, shortest = weigh(arrays.cholesky, rank, arrays.errors.angle)
+    rank, shortest = weigh(arrays.cholesky, rank, arrays.state.angle)
     least_squares(arrays.cholesky, rank, arrays.values, arrays.multipliers)
     return rank, shortest
 
 
-def eliminate(c: Any, mechanism: Any, arrays: Any) -> None:
+def eliminate(c: Any, mechanism: Any, group: Any, arrays: Any) -> None:
     """Z = G L^-1."""
-    for r in range(len(mechanism.equations)):
+    for r in range(len(arrays.equations)):
         row = arrays.jacobian[r]
         eliminated = arrays.eliminated[r]
         for i in range(len(row)):
             eliminated[i] = row[i]
         if mechanism.whole.is_by_body != 0:
-            eliminate_by_body(c, mechanism, eliminated)
+            eliminate_by_body(c, mechanism, group, arrays.members, eliminated)
         else:
-            eliminate_by_row(c, mechanism, eliminated)
+            eliminate_by_row(c, mechanism, arrays.members, eliminated)
 
 
-def eliminate_by_row(c: Any, mechanism: Any, row: Any) -> None:
+def eliminate_by_row(c: Any, mechanism: Any, members: Any, row: Any) -> None:
     """A row of G becomes one of Z by the rows of L, from the tips to Ground."""
     for i in range(len(row) - 1, -1, -1):
         x = row[i]
         if x != 0.0:
-            dof = mechanism.dofs[i]
+            member = members[i]
+            dof = mechanism.dofs[member.number]
             L = factor_row(c, mechanism, dof)
             column = dof.depth - 1
-            j = dof.parent
+            j = member.parent
             while j >= 0:
                 column -= 1
                 row[j] -= L[column] * x
-                j = mechanism.dofs[j].parent
+                j = members[j].parent
 
 
-def eliminate_by_body(c: Any, mechanism: Any, row: Any) -> None:
+def eliminate_by_body(c: Any, mechanism: Any, group: Any, members: Any, row: Any) -> None:
     """A row of G becomes one of Z: what is missing at each speed when those further out gave way."""
-    for link in mechanism.links:
-        put_spatial(c, link.body.correction, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
-    for i in range(len(mechanism.links) - 1, -1, -1):
-        link = mechanism.links[i]
+    links = group_links_of(mechanism, group)
+    for place in links:
+        put_spatial(c, mechanism.links[place.number].body.correction, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0))
+    m = len(row) - 1
+    for i in range(len(links) - 1, -1, -1):
+        link = mechanism.links[links[i].number]
         wrench = spatial_at(c, link.body.correction)
         dofs = dofs_of(mechanism, link)
         for j in range(len(dofs) - 1, -1, -1):
             dof = dofs[j]
-            missing = row[dof.number] - dot6(spatial_at(c, dof.S), wrench)
-            row[dof.number] = missing
-            wrench = plus6(wrench, scaled6(missing, spatial_at(c, dof.gain)))
+            if m >= 0 and members[m].number == dof.number:
+                missing = row[m] - dot6(spatial_at(c, dof.S), wrench)
+                row[m] = missing
+                wrench = plus6(wrench, scaled6(missing, spatial_at(c, dof.gain)))
+                m -= 1
         if link.has_parent != 0:
             put_spatial(c, link.parent.correction, plus6(wrench, spatial_at(c, link.parent.correction)))
 
@@ -78,29 +108,42 @@ def eliminate_by_body(c: Any, mechanism: Any, row: Any) -> None:
 def set_up_products(c: Any, mechanism: Any, arrays: Any) -> None:
     """A = Z D^-1 Z^T = G M^-1 G^T."""
     A = arrays.cholesky.A
-    for r in range(len(mechanism.equations)):
+    for r in range(len(arrays.equations)):
         row = arrays.eliminated[r]
         for s in range(r + 1):
             other = arrays.eliminated[s]
             x = 0.0
-            for i, dof in enumerate(mechanism.dofs):
-                x += row[i] * other[i] / c[dof.D]
+            for i, member in enumerate(arrays.members):
+                x += row[i] * other[i] / real_at(c, mechanism.dofs[member.number].D)
             A[r, s] = x
             A[s, r] = x
 
 
-def correct_speeds(c: Any, mechanism: Any, arrays: Any) -> None:
+def correct_speeds(c: Any, mechanism: Any) -> None:
     """The correction -M^-1 G^T multipliers of u_dot, or of what else stands in its place."""
-    correction = arrays.correction
-    for i, dof in enumerate(mechanism.dofs):
-        x = 0.0
-        for r in range(len(mechanism.equations)):
-            x -= arrays.multipliers[r] * arrays.eliminated[r, i]
-        correction[i] = x / c[dof.D]
-    if mechanism.whole.is_by_body != 0:
-        correct_by_body(c, mechanism, correction)
-    else:
-        correct_by_row(c, mechanism, correction)
+    whole = mechanism.whole
+    correction = reals_at(c, whole.correction, whole.dofs)
+    for i in range(len(correction)):
+        correction[i] = 0.0
+    is_any_dense = False
+    for group in mechanism.groups:
+        arrays = constraint_arrays(c, mechanism, group)
+        if arrays.state.is_along_tree == 0.0:
+            is_any_dense = True
+            for i, member in enumerate(arrays.members):
+                x = 0.0
+                for r in range(len(arrays.multipliers)):
+                    x -= arrays.multipliers[r] * arrays.eliminated[r, i]
+                correction[member.number] = x / real_at(c, mechanism.dofs[member.number].D)
+    if is_any_dense:
+        if whole.is_by_body != 0:
+            correct_by_body(c, mechanism, correction)
+        else:
+            correct_by_row(c, mechanism, correction)
+    for group in mechanism.groups:
+        arrays = constraint_arrays(c, mechanism, group)
+        if arrays.state.is_along_tree != 0.0:
+            take_corrections(c, mechanism, group, correction)
 
 
 def correct_by_row(c: Any, mechanism: Any, correction: Any) -> None:

@@ -15,10 +15,14 @@ import math
 from typing import Any
 
 from cosim.kit import Record, rows_of
-from cosim_dynamics.cached_vectors import reals_at
-from cosim_dynamics.constraint_arrays import constraint_arrays
-from cosim_dynamics.mechanism import mechanism_at
-from cosim_dynamics.multipliers import correct_speeds, set_up_products, solve_for_multipliers
+from cosim_dynamics.cached_vectors import put_spatial, reals_at, spatial_at
+from cosim_dynamics.constraint_arrays import constraint_arrays, constraint_errors
+from cosim_dynamics.equation_setup import wrench_of
+from cosim_dynamics.front_factorization import term_of
+from cosim_dynamics.group_records import couplings_of, fronts_of
+from cosim_dynamics.mechanism import dofs_of, mechanism_at
+from cosim_dynamics.multipliers import correct_speeds, set_up_group, set_up_products, solve_group
+from cosim_dynamics.spatial_vectors import dot6, plus6, scaled6
 
 #: Below this deviation of the squared length from 1 a quaternion is normalized as well as it can be.
 EXACT = 4e-16
@@ -70,12 +74,13 @@ def velocity_block(
 ) -> None:
     """Correct the speeds."""
     mechanism = mechanism_at(ints, first)
-    arrays = constraint_arrays(c, mechanism)
-    for r, equation in enumerate(mechanism.equations):
-        arrays.values[r] = c[equation.velocity_error]
-    solve_for_correction(p, c, mechanism, arrays, SPEEDS)
-    add_to_speeds(y, mechanism, arrays)
-    arrays.errors.changed = 1.0
+    for group in mechanism.groups:
+        arrays = constraint_arrays(c, mechanism, group)
+        for r, equation in enumerate(arrays.equations):
+            arrays.values[r] = c[equation.velocity_error]
+    solve_for_correction(p, c, mechanism, SPEEDS)
+    add_to_speeds(y, c, mechanism)
+    constraint_errors(c, mechanism.whole).changed = 1.0
 
 
 def direction_block(
@@ -83,14 +88,14 @@ def direction_block(
 ) -> None:
     """Put the correction of positions in place of the speeds, and these aside."""
     mechanism = mechanism_at(ints, first)
-    arrays = constraint_arrays(c, mechanism)
-    take_position_errors(c, mechanism, arrays)
-    solve_for_correction(p, c, mechanism, arrays, POSITIONS)
+    take_position_errors(c, mechanism)
+    solve_for_correction(p, c, mechanism, POSITIONS)
     aside = reals_at(c, mechanism.whole.speeds_aside, mechanism.whole.dofs)
+    correction = correction_of(c, mechanism)
     for i, dof in enumerate(mechanism.dofs):
         aside[i] = y[dof.u]
-        y[dof.u] = arrays.correction[i]
-    arrays.errors.changed = 1.0
+        y[dof.u] = correction[i]
+    constraint_errors(c, mechanism.whole).changed = 1.0
 
 
 def movement_block(
@@ -116,15 +121,42 @@ def speed_estimate_block(
 ) -> None:
     """Correct the estimate of the speeds by what it says against the equations; note the position errors."""
     mechanism = mechanism_at(ints, first)
-    arrays = constraint_arrays(c, mechanism)
-    for r in range(len(mechanism.equations)):
-        value = 0.0
-        for i, dof in enumerate(mechanism.dofs):
-            value += arrays.jacobian[r, i] * y[dof.u]
-        arrays.values[r] = value
-    solve_for_correction(p, c, mechanism, arrays, SPEEDS)
-    add_to_speeds(y, mechanism, arrays)
-    take_position_errors(c, mechanism, arrays)
+    for group in mechanism.groups:
+        arrays = constraint_arrays(c, mechanism, group)
+        if arrays.state.is_along_tree != 0.0:
+            multiply_along_tree(y, p, c, mechanism, group, arrays)
+        else:
+            for r in range(len(arrays.equations)):
+                value = 0.0
+                for i, member in enumerate(arrays.members):
+                    value += arrays.jacobian[r, i] * y[mechanism.dofs[member.number].u]
+                arrays.values[r] = value
+    solve_for_correction(p, c, mechanism, SPEEDS)
+    add_to_speeds(y, c, mechanism)
+    take_position_errors(c, mechanism)
+
+
+def multiply_along_tree(y: Any, p: Any, c: Any, mechanism: Any, group: Any, arrays: Any) -> None:
+    """G times the speeds in `y` as the values of a group."""
+    for r in range(len(arrays.values)):
+        arrays.values[r] = 0.0
+    fronts = fronts_of(mechanism, group)
+    for n in range(len(fronts) - 1, -1, -1):
+        link = mechanism.links[fronts[n].link]
+        V = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
+        if link.has_parent != 0:
+            V = spatial_at(c, link.parent.correction)
+        dofs = dofs_of(mechanism, link)
+        for dof in dofs:
+            V = plus6(V, scaled6(y[dof.u], spatial_at(c, dof.S)))
+        put_spatial(c, link.body.correction, V)
+        for coupling in couplings_of(mechanism, fronts[n]):
+            if p[arrays.equations[coupling.equation].enabled] != 0.0:
+                term = term_of(mechanism, coupling)
+                if coupling.dof >= 0:
+                    arrays.values[coupling.equation] += c[term.coefficients] * y[dofs[coupling.dof].u]
+                else:
+                    arrays.values[coupling.equation] += dot6(wrench_of(c, term), V)
 
 
 def position_estimate_block(
@@ -135,35 +167,63 @@ def position_estimate_block(
     The position errors are those of the coordinates without the estimate; those with it were noted.
     """
     mechanism = mechanism_at(ints, first)
-    arrays = constraint_arrays(c, mechanism)
-    for r, equation in enumerate(mechanism.equations):
-        arrays.values[r] -= c[equation.position_error]
-    solve_for_correction(p, c, mechanism, arrays, POSITIONS)
+    for group in mechanism.groups:
+        arrays = constraint_arrays(c, mechanism, group)
+        for r, equation in enumerate(arrays.equations):
+            arrays.values[r] -= c[equation.position_error]
+    solve_for_correction(p, c, mechanism, POSITIONS)
+    correction = correction_of(c, mechanism)
     for i, dof in enumerate(mechanism.dofs):
-        y[dof.u] = arrays.correction[i]
+        y[dof.u] = correction[i]
 
 
-def take_position_errors(c: Any, mechanism: Any, arrays: Any) -> None:
+def take_position_errors(c: Any, mechanism: Any) -> None:
     """Position errors as what is to be made zero."""
-    for r, equation in enumerate(mechanism.equations):
-        arrays.values[r] = c[equation.position_error]
+    for group in mechanism.groups:
+        arrays = constraint_arrays(c, mechanism, group)
+        for r, equation in enumerate(arrays.equations):
+            arrays.values[r] = c[equation.position_error]
 
 
-def solve_for_correction(p: Any, c: Any, mechanism: Any, arrays: Any, level: int) -> None:
+def solve_for_correction(p: Any, c: Any, mechanism: Any, level: int) -> None:
     """The correction that makes the values zero, by the equations that are held at this level."""
-    A = arrays.cholesky.A
-    for r, equation in enumerate(mechanism.equations):
-        if equation.level < level or p[equation.enabled] == 0.0:
-            arrays.values[r] = 0.0
-            for s in range(len(mechanism.equations)):
-                A[r, s] = 0.0
-                A[s, r] = 0.0
-    solve_for_multipliers(arrays)
-    correct_speeds(c, mechanism, arrays)
-    set_up_products(c, mechanism, arrays)
+    for group in mechanism.groups:
+        arrays = constraint_arrays(c, mechanism, group)
+        if arrays.state.is_along_tree != 0.0 and has_others(arrays, level):
+            set_up_group(p, c, mechanism, group, arrays, level)
+        A = arrays.cholesky.A
+        for r, equation in enumerate(arrays.equations):
+            if equation.level < level or p[equation.enabled] == 0.0:
+                arrays.values[r] = 0.0
+                if arrays.state.is_along_tree == 0.0:
+                    for s in range(len(arrays.equations)):
+                        A[r, s] = 0.0
+                        A[s, r] = 0.0
+        solve_group(c, mechanism, group, arrays)
+    correct_speeds(c, mechanism)
+    for group in mechanism.groups:
+        arrays = constraint_arrays(c, mechanism, group)
+        if arrays.state.is_along_tree == 0.0:
+            set_up_products(c, mechanism, arrays)
+        elif has_others(arrays, level):
+            set_up_group(p, c, mechanism, group, arrays, 0)
 
 
-def add_to_speeds(y: Any, mechanism: Any, arrays: Any) -> None:
+def has_others(arrays: Any, level: int) -> bool:
+    """Whether a group has equations that are not held at a level."""
+    lowest = level
+    for equation in arrays.equations:
+        lowest = min(lowest, equation.level)
+    return lowest < level
+
+
+def correction_of(c: Any, mechanism: Any) -> Any:
+    """The correction of each degree of freedom."""
+    return reals_at(c, mechanism.whole.correction, mechanism.whole.dofs)
+
+
+def add_to_speeds(y: Any, c: Any, mechanism: Any) -> None:
     """Add the correction to the speeds."""
+    correction = correction_of(c, mechanism)
     for i, dof in enumerate(mechanism.dofs):
-        y[dof.u] += arrays.correction[i]
+        y[dof.u] += correction[i]

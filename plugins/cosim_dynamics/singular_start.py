@@ -9,16 +9,17 @@ are. At a singular position it is a condition on the speeds: the tangents of the
 
 from __future__ import annotations
 
+from typing import Any
+
 import numpy as np
 from numpy.typing import NDArray
 
 import cosim
 from cosim_dynamics.cached_vectors import reals_at
 from cosim_dynamics.constraint_arrays import constraint_arrays
-from cosim_dynamics.mechanism import Mechanism, terms_of
+from cosim_dynamics.mechanism import Mechanism, equations_of, terms_of
 from cosim_dynamics.pivoted_cholesky import TRUSTED
 from cosim_dynamics.tangent import elements_of_y
-from cosim_mechanics import contracts
 
 Array = NDArray[np.float64]
 
@@ -43,6 +44,10 @@ class SingularStart:
         Realized to ACCELERATION; it is left as it is.
     mechanism : Mechanism
         What the blocks of the solver know.
+    group : GroupSlots
+        The equations that are looked at.
+    owners : list of str
+        The name of the constraint that each of these belongs to.
 
     Attributes
     ----------
@@ -56,27 +61,23 @@ class SingularStart:
         Constraints at an ordinary position whose accelerations no motion meets all.
     """
 
-    def __init__(self, state: cosim.State, mechanism: Mechanism) -> None:
-        self._mechanism = mechanism
+    def __init__(self, state: cosim.State, mechanism: Mechanism, group: Any, owners: list[str]) -> None:
+        self._mechanism, self._group, self._owners = mechanism, group, owners
         self.constraints: list[str] = []
         self.message, self.is_possible = "", True
         self.contradicting: list[str] = []
-        parts = state.system.parts.items()
-        self._owners = [
-            n for n, p in parts if isinstance(p, contracts.Constraint) for _ in range(p.equations)
-        ]
-        if any(state[f"{name}.redundant"] for name in set(self._owners)):
+        if any(state[f"{name}.redundant"] for name in set(owners)):
             self._find_singular(state)
 
     def _find_singular(self, state: cosim.State) -> None:
-        c = state.arrays["c"]
-        arrays = constraint_arrays(c, self._mechanism)
+        arrays = constraint_arrays(state.arrays["c"], self._mechanism, self._group)
         G, Z, sizes = (x.copy() for x in (arrays.jacobian, arrays.eliminated, arrays.cholesky.sizes))
         held = np.flatnonzero(sizes > 0.0)
         if not held.size:
             return
-        D = np.array([c[dof.D] for dof in self._mechanism.dofs])
-        speeds = np.array([dof.u for dof in self._mechanism.dofs])
+        dofs = [self._mechanism.dofs[member.number] for member in arrays.members]
+        D = np.array([state.arrays["c"][dof.D] for dof in dofs])
+        speeds = np.array([dof.u for dof in dofs])
         usual = np.sqrt(sizes[held])
         self._state = state
         left, values, _ = np.linalg.svd((Z[held] / np.sqrt(D)) / usual[:, None])
@@ -183,7 +184,7 @@ class SingularStart:
         c = twin.arrays["c"]
         values, added = np.zeros(len(held)), np.zeros(len(held))
         for i, r in enumerate(held):
-            equation = self._mechanism.equations[int(r)]
+            equation = equations_of(self._mechanism, self._group)[int(r)]
             values[i] = c[equation.constant]
             added[i] = abs(values[i])
             for term in terms_of(self._mechanism, equation):

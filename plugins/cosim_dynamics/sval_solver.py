@@ -15,13 +15,20 @@ if TYPE_CHECKING:
 
 #: Degrees of freedom between Ground and a tip from which on the recursion is faster (benchmarks/dynamics).
 DEEP = 5
-#: With constraints: each equation needs a sweep over the whole tree; while that is shallow, M is cheaper.
+#: With constraints: each equation of a group that dense matrices solve needs a sweep over what carries the
+#: group; while that is shallow, M is cheaper.
 DEEP_CONSTRAINED = 8
 DEEP_EACH = 1.5
 
 
 def deep_from(equations: int) -> int:
-    """Degrees of freedom between Ground and a tip from which on the recursion is taken."""
+    """Degrees of freedom between Ground and a tip from which on the recursion is taken.
+
+    Parameters
+    ----------
+    equations : int
+        Of the largest group of constraints that dense matrices solve.
+    """
     return math.ceil(DEEP_CONSTRAINED + DEEP_EACH * equations) if equations else DEEP
 
 
@@ -42,10 +49,10 @@ class SValSolver(TreeSolver):
     ------
     Joints form trees on Ground; constraints close loops. Setting up and factorizing M costs more than in
     proportion to the depth of the tree. A fixed rule decides, and `System.dynamics` says what it decided:
-    where five or more speeds lie between Ground and a tip (with m equations of constraints, 8 + 1.5 m or
-    more), the same equations are solved by the recursion of `ArticulatedBodySolver`, which never sets up M;
-    otherwise as in `CompositeRigidBodySolver`. The two agree to rounding. Naming one of them in place of this
-    solver takes the choice away.
+    where five or more speeds lie between Ground and a tip (with m equations in the largest group of
+    constraints that dense matrices solve, 8 + 1.5 m or more), the same equations are solved by the
+    recursion of `ArticulatedBodySolver`, which never sets up M; otherwise as in `CompositeRigidBodySolver`.
+    The two agree to rounding. Naming one of them in place of this solver takes the choice away.
 
     Stage
     -----
@@ -65,7 +72,8 @@ class SValSolver(TreeSolver):
 
     def acceleration_blocks(self, parts: TreeAssembly) -> tuple[list[Block], Slot]:
         """M u_dot = T - V, set up and solved; by recursion where the tree is deep."""
-        deep, coupled = deep_from(parts.mechanism.whole.equations), parts.terms.couples
+        dense = [group.equations for group in parts.mechanism.groups if not group.fronts]
+        deep, coupled = deep_from(max(dense, default=0)), parts.terms.couples
         if parts.tree.height >= deep and not coupled:
             self.method = f"recursion over articulated bodies (from {deep} speeds in a row on)"
             return schedule_articulated(parts)

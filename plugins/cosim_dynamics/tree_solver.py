@@ -12,6 +12,7 @@ import cosim
 from cosim.kit import width_of
 from cosim_dynamics.connectivity import Report
 from cosim_dynamics.constraint_arrays import ConstraintErrors
+from cosim_dynamics.constraint_groups import describe_groups, find_groups
 from cosim_dynamics.constraint_operators import constraint_equations
 from cosim_dynamics.constraint_schedule import schedule_constraints
 from cosim_dynamics.joint_terms import JointTerms
@@ -43,6 +44,7 @@ class TreeSolver(contracts.DynamicsSolver):
 
     method: str
     _rows: NDArray[np.int64] | None = None
+    _owners: list[list[str]]
 
     @abstractmethod
     def acceleration_blocks(self, parts: TreeAssembly) -> tuple[list[Block], Slot]:
@@ -72,15 +74,20 @@ class TreeSolver(contracts.DynamicsSolver):
         """
         if self._rows is None:
             return []
-        start = SingularStart(state, mechanism_at(self._rows, 0))
-        if start.contradicting and not start.constraints:
-            names = ", ".join(start.contradicting)
-            raise cosim.SimulationError(
-                state.time, f"{names}: their accelerations contradict each other: no motion meets them all"
-            )
-        if not start.is_possible:
-            raise cosim.SimulationError(state.time, f"{', '.join(start.constraints)}: {start.message}")
-        return [(f"{name}.singular", start.message) for name in start.constraints]
+        mechanism = mechanism_at(self._rows, 0)
+        found: list[tuple[str, str]] = []
+        for group, owners in zip(mechanism.groups, self._owners, strict=True):
+            start = SingularStart(state, mechanism, group, owners)
+            if start.contradicting and not start.constraints:
+                names = ", ".join(start.contradicting)
+                raise cosim.SimulationError(
+                    state.time,
+                    f"{names}: their accelerations contradict each other: no motion meets them all",
+                )
+            if not start.is_possible:
+                raise cosim.SimulationError(state.time, f"{', '.join(start.constraints)}: {start.message}")
+            found += [(f"{name}.singular", start.message) for name in start.constraints]
+        return found
 
     def look_ahead(self, state: cosim.State, duration: float) -> str:
         """The constraints that come to a singular position, and which methods pass it."""
@@ -113,7 +120,8 @@ class TreeSolver(contracts.DynamicsSolver):
             self.check(tree, terms, problem)
         if faults:
             return []
-        table = MechanismTable(tree, constraints.equations, constraints.terms)
+        groups = find_groups(assembly, tree, constraints, bool(terms.couples))
+        table = MechanismTable(tree, groups)
         errors = assembly.allocate("dynamics: errors of constraints", width_of(ConstraintErrors))
         cache = SolverCache(assembly, tree, table)
         declared = Accelerations.declared(assembly, tree)
@@ -123,9 +131,10 @@ class TreeSolver(contracts.DynamicsSolver):
         accelerations, factor = self.acceleration_blocks(parts)
         method = self.method
         if constraints.all:
-            method += f", multipliers of {constraints.equations} equations"
-            accelerations += schedule_constraints(parts, constraints, declared, factor, errors)
+            method += f", multipliers of {constraints.equations} equations{describe_groups(groups)}"
+            accelerations += schedule_constraints(parts, constraints, groups, declared, factor, errors)
             self._rows = table.rows
+            self._owners = [group.owners for group in groups]
         table.copy_parents(tree)
         assembly.projection = schedule_projection(parts, errors)
         speeds = f"{tree.size} speed{'' if tree.size == 1 else 's'}"

@@ -4,227 +4,283 @@ A run is what `simulate` does: initialize, steps to the end, what is pending the
 the grid alone. Before each run every array that it may read is made what it was at the start, so a run does
 not depend on the runs before it. Threads have a batch each.
 
-``batch`` is an array of integers with the names below; addresses stand in it, and places of arrays by their
-order in `run.ARRAYS`.
+A `Batch` says which runs, from where they begin and where their results go; what lies elsewhere stands in it
+as an address.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
+from typing import Any
 
 from cosim.kit import (
-    ADDRESS,
-    ARRAY_WIDTH,
     ARRAYS,
     FAILED,
     GRID_WIDTH,
     GROW,
-    LENGTH,
     REACHED,
     STEPPED,
     TERMINATED,
+    ArrayPlace,
+    Record,
     advance_run,
     arrays_at,
     finish_run,
     indirect_call,
     initialize_run,
     integers_at,
+    place_in,
     reals_at,
     record_run,
     records,
+    rows_of,
+    width_of,
 )
 
-(
-    NEXT, LAST, PHASE,  # the run that is next or has begun, the one behind the last, how far it is
-    STOP,  # address of an integer: not 0 where all threads are to stop
-    IMAGES, IMAGES_AT,  # arrays as they are at the start: rows of array, address, length
-    ROOM,  # of `h`: how long it may become before Python has to make it longer
-    CHANGES, CHANGES_AT, CHANGED_VALUES,  # what differs: rows of array and place; values, by run
-    POINTS,  # of the grid
-    SERIES,  # address of values by run, point and signal, or 0
-    FINAL,  # address of values by run and signal, at the end
-    REDUCTIONS, REDUCTIONS_AT, REDUCED,  # rows of function, address and number of columns; results, by run
-    COLUMNS,  # address of room for the times and columns of a reduction
-    CODES, ENDS, COUNTS,  # by run: code, time at the end (s), steps and events
-    BATCH_SIZE,
-) = range(21)  # fmt: skip
-FRESH, BEGUN, ADVANCING, PENDING, ENDING, ENDED = range(6)  # PHASE
-IMAGE_OF, IMAGE_AT, IMAGE_LENGTH, IMAGE_WIDTH = range(4)
-CHANGED_IN, CHANGED_PLACE, CHANGE_WIDTH = range(3)
-FUNCTION, LISTED_AT, COLUMN_COUNT, REDUCTION_WIDTH = range(4)
-COUNT_WIDTH = 2
-STRIDE = 1000  # steps between looks at STOP
+
+class Batch(Record):
+    """Runs that are done in one call."""
+
+    next: int  # the run that is next or has begun
+    last: int  # the one behind the last
+    phase: int  # how far the run is: FRESH …
+    stop: int  # address of an integer: not 0 where all threads are to stop
+    images: int  # how many, and where
+    images_at: int
+    room: int  # of `h`: how long it may become before Python has to make it longer
+    changes: int  # how many variables differ from run to run, where they are listed, their values by run
+    changes_at: int
+    values_at: int
+    points: int  # of the grid
+    series_at: int  # values by run, point and signal; 0: they are not kept
+    final_at: int  # values by run and signal, at the end
+    reductions: int  # how many, where they are listed, their results by run
+    reductions_at: int
+    reduced_at: int
+    columns_at: int  # room for the times and columns of a reduction
+    codes_at: int  # by run: its code, the time at its end (s), its counts
+    ends_at: int
+    counts_at: int
+
+
+class Image(Record):
+    """An array as it is at the start of each run."""
+
+    array: int  # its number among those of a run
+    at: int
+    length: int
+
+
+class Change(Record):
+    """A variable that differs from run to run."""
+
+    array: int  # its number among those of a run
+    place: int
+
+
+class ListedReduction(Record):
+    """A reduction: its address, and the columns that it takes."""
+
+    function: int
+    columns_at: int
+    columns: int
+
+
+class RunCounts(Record):
+    """What a run has counted."""
+
+    steps: int
+    events: int
+
+
+FRESH, BEGUN, ADVANCING, PENDING, ENDING, ENDED = range(6)
+"""How far a run is."""
+STRIDE = 1000
+"""Steps; then `Batch.stop` is read again."""
 STOPPED = 5
-"""What `run_batch` answers where it was asked to stop; the run that has begun is lost."""
+"""What `run_batch` returns after a request to stop; the run that has begun is lost."""
 
 BATCH_SIGNATURE = "iif>i"
 REDUCTION_SIGNATURE = "FF>f"
 """Of a reduction: times, and the values of its signals, one signal behind the other."""
-HISTORY = ARRAY_WIDTH * [name for name, _, _ in ARRAYS].index("h")
-INTEGERS = [name for name, _, _ in ARRAYS].index("k")
+NAMES = [name for name, _, _ in ARRAYS]
+HISTORY, INTEGERS = NAMES.index("h"), NAMES.index("k")
+HISTORY_LENGTH = width_of(ArrayPlace) * HISTORY + place_in(ArrayPlace, "length")
+"""Where in `CompiledStep.head` the length of `h` stands."""
 
 
 call_reduction = indirect_call(REDUCTION_SIGNATURE)
 """Call the reduction at that address; `arguments` is the tuple *(times, values)*."""
 
 
-def run_batch(handle, batch, until):
-    """Run from NEXT to LAST.
+def rows_at(kind: type[Record]) -> Callable[..., Any]:
+    """A kernel function that finds so many records of a kind by their address."""
+    width = width_of(kind)
 
-    REACHED when all have ended, STOPPED, or a code of a run that cannot go on (its number is NEXT): GROW,
-    where `h` needs more room, or a failure.
+    def find_rows(address, count):
+        return rows_of(kind, integers_at(address, width * count), 0, count)
+
+    return find_rows
+
+
+batches_at, arrays_of_run, images_at, changes_at, reductions_at, counts_at = map(
+    rows_at, (Batch, ArrayPlace, Image, Change, ListedReduction, RunCounts)
+)
+
+
+def run_batch(handle, address, until):
+    """Run from ``batch.next`` to ``batch.last``.
+
+    REACHED when all have ended, STOPPED, or a code of a run that cannot go on (``batch.next``): GROW, where
+    `h` needs more room, or a failure.
     """
-    o = integers_at(batch, BATCH_SIZE)
-    stop = integers_at(o[STOP], 1)
-    while o[NEXT] < o[LAST]:
+    batch = batches_at(address, 1)[0]
+    stop = integers_at(batch.stop, 1)
+    while batch.next < batch.last:
         if stop[0] != 0:
             return STOPPED
-        if o[PHASE] == FRESH:
-            begin_run(handle, o)
-        code = go_on(arrays_at(handle), o, until)
+        if batch.phase == FRESH:
+            reset_arrays(handle, batch)
+        code = continue_run(arrays_at(handle), batch, until)
         if code == GROW:
-            if not make_longer(handle, o):
+            if not lengthen_history(handle, batch):
                 return GROW
         elif code >= FAILED:
-            end_run(arrays_at(handle), o, code)
+            store_results(arrays_at(handle), batch, code)
             return code
         elif code != STEPPED:
-            end_run(arrays_at(handle), o, code)
-            o[NEXT] += 1
-            o[PHASE] = FRESH
+            store_results(arrays_at(handle), batch, code)
+            batch.next += 1
+            batch.phase = FRESH
     return REACHED
 
 
-def begin_run(handle, o):
+def reset_arrays(handle, batch):
     """Make all arrays what they are at the start of this run."""
-    head = integers_at(handle, ARRAY_WIDTH * len(ARRAYS))
-    images = integers_at(o[IMAGES_AT], IMAGE_WIDTH * o[IMAGES])
-    for i in range(o[IMAGES]):
-        at = ARRAY_WIDTH * images[IMAGE_WIDTH * i + IMAGE_OF]
-        size = images[IMAGE_WIDTH * i + IMAGE_LENGTH]
-        image = integers_at(images[IMAGE_WIDTH * i + IMAGE_AT], size)
-        target = integers_at(head[at + ADDRESS], size)
-        for m in range(size):
-            target[m] = image[m]
-        if at == HISTORY:
-            head[at + LENGTH] = size
-    changes = integers_at(o[CHANGES_AT], CHANGE_WIDTH * o[CHANGES])
-    count = o[CHANGES]
-    values = reals_at(o[CHANGED_VALUES] + 8 * count * o[NEXT], count)
+    arrays = arrays_of_run(handle, len(ARRAYS))
+    for image in images_at(batch.images_at, batch.images):
+        start = integers_at(image.at, image.length)
+        array = integers_at(arrays[image.array].address, image.length)
+        for m in range(image.length):
+            array[m] = start[m]
+        if image.array == HISTORY:
+            arrays[HISTORY].length = image.length
+    changes = changes_at(batch.changes_at, batch.changes)
+    count = len(changes)
+    values = reals_at(batch.values_at + 8 * count * batch.next, count)
     for i in range(count):
-        array = changes[CHANGE_WIDTH * i + CHANGED_IN]
-        at = changes[CHANGE_WIDTH * i + CHANGED_PLACE]
-        if array == INTEGERS:
-            integers_at(head[ARRAY_WIDTH * array + ADDRESS], at + 1)[at] = int(values[i])
+        change = changes[i]
+        if change.array == INTEGERS:
+            integers_at(arrays[INTEGERS].address, change.place + 1)[change.place] = int(values[i])
         else:
-            reals_at(head[ARRAY_WIDTH * array + ADDRESS], at + 1)[at] = values[i]
-    o[PHASE] = BEGUN
+            reals_at(arrays[change.array].address, change.place + 1)[change.place] = values[i]
+    batch.phase = BEGUN
 
 
-def make_longer(handle, o):
+def lengthen_history(handle, batch):
     """Make `h` as long as the run needs, where there is room; whether there was."""
-    a = arrays_at(handle)
-    length = a.failure.needed
-    if length > o[ROOM]:
+    length = arrays_at(handle).failure.needed
+    if length > batch.room:
         return False
-    head = integers_at(handle, ARRAY_WIDTH * len(ARRAYS))
-    size = head[HISTORY + LENGTH]
-    h = reals_at(head[HISTORY + ADDRESS], length)
+    history = arrays_of_run(handle, len(ARRAYS))[HISTORY]
+    size = history.length
+    numbers = reals_at(history.address, length)
     for m in range(size, length):
-        h[m] = 0.0
-    head[HISTORY + LENGTH] = length
+        numbers[m] = 0.0
+    history.length = length
     return True
 
 
-def go_on(a, o, until):
+def continue_run(run, batch, until):
     """Some steps of a run: STEPPED where there are more, otherwise as `run_batch`."""
-    a.course.most_steps = STRIDE
-    a.course.suppressed = 0
+    run.course.most_steps = STRIDE
+    run.course.suppressed = 0
     code = REACHED
-    if o[PHASE] == BEGUN:
-        code = initialize_run(a, a.clock.time)
+    if batch.phase == BEGUN:
+        code = initialize_run(run, run.clock.time)
         if code == TERMINATED:
-            code = finish_run(a, 0.0)
-            o[PHASE] = ENDED
+            code = finish_run(run, 0.0)
+            batch.phase = ENDED
         elif code == REACHED:
-            o[PHASE] = ADVANCING
+            batch.phase = ADVANCING
         if code != REACHED:
             return code
-        a.output_grid.point = 1.0
-        a.output.rows_used = 0
-        a.output.recording = records.ON_GRID_ALONE
-        code = record_run(a, 0.0)
+        run.output_grid.point = 1.0
+        run.output.rows_used = 0
+        run.output.recording = records.ON_GRID_ALONE
+        code = record_run(run, 0.0)
         if code != REACHED:
             return code
-        return TERMINATED if o[PHASE] == ENDED else STEPPED
-    if o[PHASE] == ADVANCING:
-        code = advance_run(a, until)
+        return TERMINATED if batch.phase == ENDED else STEPPED
+    if batch.phase == ADVANCING:
+        code = advance_run(run, until)
         if code == REACHED:
-            o[PHASE] = PENDING
+            batch.phase = PENDING
         elif code != TERMINATED:
             return code
-    if o[PHASE] == PENDING:
+    if batch.phase == PENDING:
         # a step of length zero, for what is due at the end
-        a.output.recording = records.NO_ROWS
-        a.course.most_steps = 1
-        code = advance_run(a, until)
+        run.output.recording = records.NO_ROWS
+        run.course.most_steps = 1
+        code = advance_run(run, until)
         if code != REACHED and code != TERMINATED:
             return code
-    ended = finish_run(a, 0.0)
+    ended = finish_run(run, 0.0)
     return code if ended == REACHED else ended
 
 
-def end_run(a, o, code):
+def store_results(run, batch, code):
     """Write what a run has left: rows of the grid, values at its end, reductions, code and counts."""
-    run = o[NEXT]
-    width = a.chosen.values
-    points = o[POINTS]
-    count = a.output.rows_used // (1 + width)
-    a.output.recording = records.NO_ROWS
-    if o[SERIES] != 0:
-        series = reals_at(o[SERIES] + 8 * run * points * width, points * width)
+    number = batch.next
+    width = run.chosen.values
+    points = batch.points
+    count = run.output.rows_used // (1 + width)
+    run.output.recording = records.NO_ROWS
+    if batch.series_at != 0:
+        series = reals_at(batch.series_at + 8 * number * points * width, points * width)
         for i in range(points):
             for j in range(width):
                 value = math.nan
                 if i < count:
-                    value = a.rows[GRID_WIDTH + i * (1 + width) + 1 + j]
+                    value = run.rows[GRID_WIDTH + i * (1 + width) + 1 + j]
                 series[i * width + j] = value
-    integers_at(o[CODES], run + 1)[run] = code
-    reals_at(o[ENDS], run + 1)[run] = a.clock.time
-    counts = integers_at(o[COUNTS], COUNT_WIDTH * (run + 1))
-    counts[COUNT_WIDTH * run] = a.counts.steps
-    counts[COUNT_WIDTH * run + 1] = a.counts.events
+    integers_at(batch.codes_at, number + 1)[number] = code
+    reals_at(batch.ends_at, number + 1)[number] = run.clock.time
+    counts = counts_at(batch.counts_at, number + 1)[number]
+    counts.steps = run.counts.steps
+    counts.events = run.counts.events
     if code == TERMINATED:
         # where a handler has stopped the run, perhaps between two points of the grid
-        newest = a.rows[GRID_WIDTH + (count - 1) * (1 + width)]
-        if newest != a.clock.time and record_run(a, 0.0) == 0:
+        newest = run.rows[GRID_WIDTH + (count - 1) * (1 + width)]
+        if newest != run.clock.time and record_run(run, 0.0) == 0:
             count += 1
-    final = reals_at(o[FINAL] + 8 * run * width, width)
+    final = reals_at(batch.final_at + 8 * number * width, width)
     for j in range(width):
         final[j] = math.nan
         if code < FAILED and count > 0:
-            final[j] = a.rows[GRID_WIDTH + (count - 1) * (1 + width) + 1 + j]
-    if o[REDUCTIONS] > 0:
-        reduce_run(a, o, code, count)
+            final[j] = run.rows[GRID_WIDTH + (count - 1) * (1 + width) + 1 + j]
+    if batch.reductions > 0:
+        reduce_run(run, batch, code, count)
 
 
-def reduce_run(a, o, code, count):
+def reduce_run(run, batch, code, count):
     """The reductions of a run; NaN where it has failed."""
-    run = o[NEXT]
-    width = 1 + a.chosen.values
-    rows = integers_at(o[REDUCTIONS_AT], REDUCTION_WIDTH * o[REDUCTIONS])
-    reduced = reals_at(o[REDUCED] + 8 * run * o[REDUCTIONS], o[REDUCTIONS])
-    times = reals_at(o[COLUMNS], count)
+    number = batch.next
+    width = 1 + run.chosen.values
+    reductions = reductions_at(batch.reductions_at, batch.reductions)
+    reduced = reals_at(batch.reduced_at + 8 * number * batch.reductions, batch.reductions)
+    times = reals_at(batch.columns_at, count)
     for i in range(count):
-        times[i] = a.rows[GRID_WIDTH + i * width]
-    for r in range(o[REDUCTIONS]):
+        times[i] = run.rows[GRID_WIDTH + i * width]
+    for r in range(batch.reductions):
         reduced[r] = math.nan
         if code >= FAILED or count == 0:
             continue
-        columns = rows[REDUCTION_WIDTH * r + COLUMN_COUNT]
-        listed = integers_at(rows[REDUCTION_WIDTH * r + LISTED_AT], columns)
-        values = reals_at(o[COLUMNS] + 8 * count, count * columns)
-        for j in range(columns):
+        reduction = reductions[r]
+        listed = integers_at(reduction.columns_at, reduction.columns)
+        values = reals_at(batch.columns_at + 8 * count, count * reduction.columns)
+        for j in range(reduction.columns):
             for i in range(count):
-                values[j * count + i] = a.rows[GRID_WIDTH + i * width + 1 + listed[j]]
-        reduced[r] = call_reduction(rows[REDUCTION_WIDTH * r + FUNCTION], (times, values))
+                values[j * count + i] = run.rows[GRID_WIDTH + i * width + 1 + listed[j]]
+        reduced[r] = call_reduction(reduction.function, (times, values))

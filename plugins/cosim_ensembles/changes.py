@@ -124,7 +124,7 @@ def _checked(system: System, path: str, size: int, listed: Any) -> NDArray[np.fl
 
 
 def _has_bounds_alone(declaration: Declaration) -> bool:
-    """Whether its numbers need no other check, so that those of all runs are looked at together."""
+    """Whether its numbers need no other check, so that those of all runs are checked together."""
     is_real = declaration.kind != "integer" and declaration.dtype not in (int, bool)
     return is_real and declaration.convert is None
 

@@ -58,7 +58,7 @@ class Job:
             return self.executor.submit(run_chunk, self._key, self._bytes, arguments)
 
 
-def do_in_chunks(
+def run_in_chunks(
     job: Job,
     runs: int,
     arguments_of: Callable[[int, int], tuple[Any, ...]],

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ctypes import addressof
+
 import numpy as np
 from numpy.typing import NDArray
 
@@ -20,6 +22,7 @@ from cosim.kit import (
     function_address,
     is_plain,
     records,
+    width_of,
 )
 from cosim_ensembles import batch
 from cosim_ensembles.block import Block
@@ -67,8 +70,8 @@ class CompiledRuns:
                 for r, listed in zip(plan.reductions, self._listed, strict=True)
             ],
             dtype=np.int64,
-        ).reshape(-1, batch.REDUCTION_WIDTH)
-        self._batch = np.zeros(batch.BATCH_SIZE, dtype=np.int64)
+        ).reshape(-1, width_of(batch.ListedReduction))
+        self._batch = batch.Batch()
         self._pristine = {name: getattr(self._step.arrays, name).copy() for name in SCRATCHES}
         self._call = compile_function(batch.run_batch, batch.BATCH_SIGNATURE)
 
@@ -107,26 +110,32 @@ class CompiledRuns:
             dtype=np.int64,
         )
         self._changes, self._block, self._stop = changes, block, stop
-        o = self._batch
-        o[:] = 0
-        o[batch.IMAGES], o[batch.IMAGES_AT] = len(self._image_rows), self._image_rows.ctypes.data
-        o[batch.CHANGES], o[batch.CHANGES_AT] = len(changes.places), changes.places.ctypes.data
-        o[batch.POINTS], o[batch.STOP] = self.plan.points, stop.ctypes.data
-        o[batch.REDUCTIONS], o[batch.REDUCTIONS_AT] = len(self._reductions), self._reductions.ctypes.data
-        o[batch.COLUMNS] = self._columns.ctypes.data
-        o[batch.CHANGED_VALUES] = changes.numbers.ctypes.data
-        o[batch.SERIES] = 0 if block.series is None else block.series.ctypes.data
-        o[batch.FINAL], o[batch.REDUCED] = block.final.ctypes.data, block.reduced.ctypes.data
-        o[batch.CODES], o[batch.ENDS] = block.codes.ctypes.data, block.ends.ctypes.data
-        o[batch.COUNTS] = block.counts.ctypes.data
+        self._batch = batch.Batch(
+            stop=stop.ctypes.data,
+            images=len(self._image_rows),
+            images_at=self._image_rows.ctypes.data,
+            changes=len(changes.places),
+            changes_at=changes.places.ctypes.data,
+            values_at=changes.numbers.ctypes.data,
+            points=self.plan.points,
+            series_at=0 if block.series is None else block.series.ctypes.data,
+            final_at=block.final.ctypes.data,
+            reductions=len(self._reductions),
+            reductions_at=self._reductions.ctypes.data,
+            reduced_at=block.reduced.ctypes.data,
+            columns_at=self._columns.ctypes.data,
+            codes_at=block.codes.ctypes.data,
+            ends_at=block.ends.ctypes.data,
+            counts_at=block.counts.ctypes.data,
+        )
 
     def run(self, first: int, last: int) -> bool:
         """Do the runs `first` … `last` - 1 of the block; False where they were stopped."""
-        o, step = self._batch, self._step
-        o[batch.NEXT], o[batch.LAST], o[batch.PHASE] = first, last, batch.FRESH
+        runs, step = self._batch, self._step
+        runs.next, runs.last, runs.phase = first, last, batch.FRESH
         while True:
             self._share_histories()
-            o[batch.ROOM] = step.arrays.h.size
+            runs.room = step.arrays.h.size
             code = self._called()
             if code == batch.STOPPED:
                 return False
@@ -135,12 +144,12 @@ class CompiledRuns:
             if code == GROW:
                 self._make_longer(step.arrays.failure.needed)
                 continue
-            self._store_failure(int(o[batch.NEXT]), code)
-            o[batch.NEXT] += 1
-            o[batch.PHASE] = batch.FRESH
+            self._store_failure(runs.next, code)
+            runs.next += 1
+            runs.phase = batch.FRESH
 
     def _called(self) -> int:
-        handle, order, until = self._step.head.ctypes.data, self._batch.ctypes.data, self.plan.until
+        handle, order, until = self._step.head.ctypes.data, addressof(self._batch), self.plan.until
         if is_plain():
             with np.errstate(all="ignore"):
                 return int(self._call(handle, order, until))
@@ -148,24 +157,24 @@ class CompiledRuns:
 
     def _share_histories(self) -> None:
         """Let the Step see only as much of `h` as the run that has begun has."""
-        if self._batch[batch.PHASE] == batch.FRESH:
-            self._step.head[batch.HISTORY + 1] = self._history
+        if self._batch.phase == batch.FRESH:
+            self._step.head[batch.HISTORY_LENGTH] = self._history
 
     def _make_longer(self, length: int) -> None:
         """Give `h` twice the length that is needed, so that later runs need not ask."""
-        used = int(self._step.head[batch.HISTORY + 1])
+        used = int(self._step.head[batch.HISTORY_LENGTH])
         longer = np.zeros(2 * length)
         longer[:used] = self._state.arrays["h"][:used]
         self._state.arrays["h"] = longer
-        self._step.gather()
-        self._step.head[batch.HISTORY + 1] = used
+        self._step.use_state()
+        self._step.head[batch.HISTORY_LENGTH] = used
 
     def _store_failure(self, run: int, code: int) -> None:
         """Why a run could not go on, and its State, while that can be seen."""
         state, step = self._state, self._step
         room = state.arrays["h"]
-        state.arrays["h"] = room[: int(step.head[batch.HISTORY + 1])].copy()
-        step.gather()
+        state.arrays["h"] = room[: int(step.head[batch.HISTORY_LENGTH])].copy()
+        step.use_state()
         step.stage_out(state)
         self._simulator.findings.clear()
         try:
@@ -173,4 +182,4 @@ class CompiledRuns:
         except SimulationError as error:
             self._block.failures[run] = FailedRun(run, error.time, error.reason, state.to_bytes())
         state.arrays["h"] = room
-        step.gather()
+        step.use_state()

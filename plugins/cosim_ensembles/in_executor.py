@@ -11,7 +11,7 @@ import numpy as np
 from cosim.kit import FailedRun, failures
 from cosim_ensembles.block import Block
 from cosim_ensembles.changes import Changes
-from cosim_ensembles.chunks import do_in_chunks
+from cosim_ensembles.chunks import run_in_chunks
 
 Ensemble = Any
 """`cosim_ensembles.batch_ensemble.BatchEnsemble`, which imports this."""
@@ -49,4 +49,4 @@ def run_in_executor(
         return progress is None or progress(int((block.codes >= 0).sum()), block.runs) is not False
 
     most = None if block.series is not None else ensemble.plan.most_runs
-    return not do_in_chunks(job, block.runs, given, take, fail, goes_on, chunk, most)
+    return not run_in_chunks(job, block.runs, given, take, fail, goes_on, chunk, most)

@@ -14,7 +14,7 @@ from contextlib import suppress
 from typing import Any
 
 from cosim import CosimError
-from cosim.kit import end_with_parent
+from cosim.kit import end_with_parent, forget_safe_spawn, leave_signals, safe_spawn
 
 Task = tuple["Future[Any]", bytes]
 MOST_STARTS = 5
@@ -151,14 +151,16 @@ class NewProcess:
     Parameters
     ----------
     work : callable
-        Called there with the other end of the pipe, the id of this process, and `more`.
+        Called there with the other end of the pipe, and `more`. Ctrl-C and SIGTERM are for the process that
+        asks, and the new one ends with that.
     """
 
     def __init__(self, work: Callable[..., None], *more: Any) -> None:
         context = multiprocessing.get_context("spawn")
         self.pipe, theirs = context.Pipe()
-        self._process = context.Process(target=work, args=(theirs, os.getpid(), *more), daemon=True)
-        self._process.start()
+        self._process = context.Process(target=_start, args=(work, theirs, os.getpid(), *more), daemon=True)
+        with safe_spawn():
+            self._process.start()
         theirs.close()  # so that its end is seen here
 
     def wait_for_it(self) -> None:
@@ -182,10 +184,16 @@ class NewProcess:
         return self._process.exitcode or 0
 
 
-def _work(pipe: Any, parent: int) -> None:
-    """In the new process: Ctrl-C is for the one that asks, and it ends with that one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+def _start(work: Callable[..., None], pipe: Any, parent: int, *more: Any) -> None:
+    """In the new process."""
+    forget_safe_spawn()
+    leave_signals()
     end_with_parent(parent)
+    work(pipe, *more)
+
+
+def _work(pipe: Any) -> None:
+    """Answer tasks until the pipe is closed."""
     with suppress(EOFError, OSError):
         pipe.send_bytes(b"")
         while True:

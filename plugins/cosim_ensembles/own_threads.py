@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import pickle
 import queue
-import signal
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
 from contextlib import suppress
 from typing import Any
 
-from cosim.kit import end_with_parent
 from cosim_ensembles.own_processes import LostProcess, NewProcess, answer_to
 
 
@@ -101,10 +99,8 @@ class OwnThreads(Executor):
             future.set_exception(LostProcess(status))
 
 
-def _work(pipe: Any, parent: int, count: int) -> None:
-    """In the new process: Ctrl-C is for the one that asks, and it ends with that one."""
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    end_with_parent(parent)
+def _work(pipe: Any, count: int) -> None:
+    """Answer tasks in threads until the pipe is closed."""
     tasks: queue.SimpleQueue[bytes] = queue.SimpleQueue()
     guard = threading.Lock()
 

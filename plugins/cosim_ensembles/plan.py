@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from cosim import ModelError, State, StateError, System
-from cosim.kit import MOST_POINTS, POINTS, SLACK, choose_signals, seconds, shortest_interval
+from cosim.kit import SLACK, checked_interval, choose_signals
 from cosim_ensembles.reduction import Reduction, read_reductions
 
 MOST_NUMBERS = 2**21
@@ -59,17 +59,7 @@ class Plan:
         self.begin, self.until = self.start.time, float(until)
         if not (math.isfinite(self.until) and self.until > self.begin):
             raise ModelError.of("until", f"is {until} s, needs a time after the start, {self.begin:g} s")
-        self.interval = (self.until - self.begin) / POINTS
-        if output_interval is not None:
-            self.interval = seconds(output_interval, "output_interval")
-        if math.isinf(self.interval):
-            raise ModelError.of("output interval", f"is {self.interval:g} s, needs a finite time")
-        shortest = shortest_interval(self.begin, self.until)
-        if not shortest <= self.interval or (self.until - self.begin) / self.interval > MOST_POINTS:
-            raise ModelError.of(
-                "output interval",
-                f"is {self.interval:g} s, needs {shortest:g} s at least, and {MOST_POINTS:g} points at most",
-            )
+        self.interval = checked_interval(output_interval, self.begin, self.begin, self.until)
         self.times = self._grid()
         self.keeps_series = reduce is None or signals is not None
         reductions_of: Any = None

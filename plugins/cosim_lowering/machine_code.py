@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import platform
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -76,19 +77,34 @@ class MachineCode:
         return self._text
 
     def object_file(self) -> bytes:
-        """An object file for this machine's operating system and for every processor of its family; kept."""
+        """An object file for this machine's operating system and for every processor of its family; kept.
+
+        With glibc it asks for the oldest version of each function, so the library also loads on systems that
+        are older than this one.
+        """
         import llvmlite.binding as llvm
 
-        made_of = ["object file", self._text, _toolchain()]
+        version = oldest_glibc()
+        made_of = ["object file", self._text, version, _toolchain()]
         digest = hashlib.sha256(json.dumps(made_of).encode()).hexdigest()
         code = kept(digest)
         if code is None:
-            module = llvm.parse_assembly(self._text)
+            asked = sorted(self.externals & C_LIBRARY) if version else []
+            lines = [f'module asm ".symver {name}, {name}@{version}"\n' for name in asked]
+            llvm.initialize_native_asmparser()
+            module = llvm.parse_assembly("".join(lines) + self._text)
             machine = _machine()
             module.triple, module.data_layout = llvm.get_default_triple(), str(machine.target_data)
             code = bytes(machine.emit_object(module))
             keep(digest, code)
         return code
+
+
+def oldest_glibc() -> str:
+    """The version that glibc's first functions have on this processor; empty where there is no glibc."""
+    if sys.platform != "linux" or platform.libc_ver()[0] != "glibc":
+        return ""
+    return {"x86_64": "GLIBC_2.2.5", "aarch64": "GLIBC_2.17"}.get(platform.machine(), "")
 
 
 def _toolchain() -> list[Any]:

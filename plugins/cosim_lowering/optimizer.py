@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import os
 import subprocess
-import sys
 import tempfile
 from types import TracebackType
 from typing import IO
 
 import cosim
+from cosim.kit import python_command, python_environment, start_process
 
 UNROLLED = 1200
 """Up to so many instructions a loop of known length is written out: that over the bodies of a small tree."""
@@ -55,16 +54,15 @@ class Optimizer:
 
     def __init__(self, processor: str) -> None:
         numbers = (UNROLLED, LENGTH)
-        command = [sys.executable, "-P", "-c", OPTIMIZING, processor, *map(str, numbers)]
-        places = os.pathsep.join(place for place in sys.path if place)
+        command = python_command("-c", OPTIMIZING, processor, *map(str, numbers))
         self._said: IO[bytes] = tempfile.TemporaryFile()  # noqa: SIM115 (open as long as the process lives)
         try:
-            self._process = subprocess.Popen(
+            self._process = start_process(
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=self._said,
-                env={**os.environ, "PYTHONPATH": places},
+                env=python_environment(),
             )
         except OSError as error:
             self._said.close()

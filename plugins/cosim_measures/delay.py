@@ -6,7 +6,7 @@ import math
 
 import cosim
 from cosim_measures.histories import delayed_value, extrapolation_error, refine_history
-from cosim_measures.lookup import beyond, interpolation_kind
+from cosim_measures.interpolation_kind import beyond, interpolation_kind
 
 ITERATE, LIMIT = 0.0, 1.0  # of long_steps
 
@@ -27,7 +27,7 @@ def advance_piece(s):
     """Go on to the piece that the next step looks into, and forget what no step will ask for."""
     s.past.enter_piece(s.t, s.delayed_time)
     if s.side == 0.0:
-        # what the step that has ended looked at may be asked for once more
+        # the delayed time of the step that has ended may be read once more
         s.past.trim(s.t, min(s.last_delayed_time, s.t - s.longest_delay, s.delayed_time))
     s.last_delayed_time_next = s.delayed_time
 
@@ -72,7 +72,7 @@ class Delay(cosim.Measure):
     longest_delay : float, s
         For how long the source is remembered at least: a State's delay can be raised so far.
     history : measure or path of a signal, optional
-        The source before the start, as a function of the time that is asked for, ``<name>.delayed_time``.
+        The source before the start, as a function of the delayed time, ``<name>.delayed_time``.
     default_value : float, in the unit of the source
         The value while nothing is remembered, before a simulation is initialized.
     use_linear_interpolation_only : bool

@@ -21,18 +21,23 @@ class TimeSeries(NamedTuple):
     times : ndarray
         s; they do not fall. Where one comes twice the values jump.
     values : ndarray
-        As many.
+        As many; objects that are `str` where the signal is text.
     unit : str
         Of the values.
     """
 
     times: NDArray[np.float64]
-    values: NDArray[np.float64]
+    values: NDArray[Any]
     unit: str
+
+    @property
+    def is_text(self) -> bool:
+        """Whether its values are text."""
+        return self.values.dtype == object
 
 
 def read_series(
-    series: str | PathLike[str] | cosim.Result | Mapping[str, Sequence[Any]],
+    series: str | PathLike[str] | cosim.Result | Mapping[str, Sequence[Any]], *, texts: bool = False
 ) -> dict[str, TimeSeries]:
     """Signals over time, by name.
 
@@ -40,7 +45,9 @@ def read_series(
     ----------
     series : path, Result or mapping of str to sequence
         A file that `cosim.read_result` reads (CSV, Parquet; units in the header), a result, or for each
-        signal pairs of time and value: ``{"u": [[0.0, 1.0], ["500 ms", 2.0]]}``. Text is left out.
+        signal pairs of time and value: ``{"u": [[0.0, 1.0], ["500 ms", 2.0]]}``.
+    texts : bool
+        Whether signals of text are given, too, instead of left out.
 
     Raises
     ------
@@ -53,23 +60,33 @@ def read_series(
     --------
     >>> read_series({"u": [[0.0, 1.0], ["500 ms", 2.0]]})["u"].times.tolist()
     [0.0, 0.5]
+    >>> read_series({"gear": [[0.0, "first"], [2.0, "second"]]}, texts=True)["gear"].values.tolist()
+    ['first', 'second']
     """
     if isinstance(series, Mapping):
-        return {name: _checked(name, *_pairs(name, pairs), "1") for name, pairs in series.items()}
+        return {name: _checked(name, *_pairs(name, pairs, texts), "1") for name, pairs in series.items()}
     result = series if isinstance(series, cosim.Result) else cosim.read_result(Path(series))
     if not len(result):
         raise cosim.ModelError.of("series", f"{series} has no points")
-    columns = result.numbers()
-    return {name: TimeSeries(result.time, values, result.unit(name)) for name, values in columns.items()}
+    numbers = result.numbers()
+    found = {}
+    for name, values in result.columns().items():
+        if texts or name in numbers:
+            found[name] = TimeSeries(result.time, numbers.get(name, values), result.unit(name))
+    return found
 
 
-def _pairs(name: str, pairs: Any) -> tuple[list[float], list[float]]:
-    times, values = [], []
+def _pairs(name: str, pairs: Any, texts: bool) -> tuple[list[float], list[Any]]:
+    times: list[float] = []
+    values: list[Any] = []
     for pair in pairs if isinstance(pairs, Sequence) and not isinstance(pairs, str) else [pairs]:
         try:
             time, value = pair
             times.append(cosim.parse_quantity(time, "s"))
-            values.append(float(value))
+            is_text = texts and isinstance(value, str)
+            if values and is_text != isinstance(values[0], str):
+                raise ValueError("text and numbers")
+            values.append(value if is_text else float(value))
         except (TypeError, ValueError) as error:
             text = (
                 f'{name} has {pair!r}, needs pairs of time and value, [[0.0, 1.0], ["500 ms", 2.0]] ({error})'
@@ -79,8 +96,11 @@ def _pairs(name: str, pairs: Any) -> tuple[list[float], list[float]]:
 
 
 def _checked(name: str, times: Any, values: Any, unit: str) -> TimeSeries:
-    found = TimeSeries(np.array(times, dtype=float), np.array(values, dtype=float), unit)
-    is_finite = np.all(np.isfinite(found.times)) and np.all(np.isfinite(found.values))
+    is_text = bool(values) and isinstance(values[0], str)
+    found = TimeSeries(
+        np.array(times, dtype=float), np.array(values, dtype=object if is_text else float), unit
+    )
+    is_finite = np.all(np.isfinite(found.times)) and (is_text or np.all(np.isfinite(found.values)))
     if not found.times.size or not is_finite or np.any(np.diff(found.times) < 0.0):
         raise cosim.ModelError.of(
             "series", f"{name} needs finite times that do not decrease, and finite values"

@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import cosim
 from cosim_workbench.arguments import completes
+from cosim_workbench.library import library
 from cosim_workbench.scaffold import registered_kits
 
 
@@ -39,6 +40,8 @@ class CheckCommand(cosim.Command):
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Status 1 when a check fails."""
+        for name in ("pytest", "hypothesis"):
+            library(name, "cosim check", "testing")
         kit: Any = importlib.import_module("cosim.testing.kit_run")  # nothing else in the product needs it
         values = dict(map(_value, arguments.values))
         runs = [

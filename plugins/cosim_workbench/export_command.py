@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from contextlib import nullcontext
+import logging
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import Any, ClassVar
 
 import cosim
 from cosim_workbench.atomic_file import check_folder
+from cosim_workbench.contracts import FileExporter
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.simulation_table import positive
 
@@ -23,26 +27,36 @@ NATIVE = {
     "fmi": ("VERSION", "2 or 3 (2)"),
     "kind": ("A,B", "cs (Co-Simulation), me (Model Exchange) (both)"),
 }
+SHAPES = {
+    "naming": ("KIND", "structured (strut.x[4]) or flat (strut_x_4), for tools that make buses"),
+    "names": ("A=B,C=D", "other names for variables"),
+}
 
 
 class ExportCommand(cosim.Command):
-    """Write a model file as an FMU."""
+    """Write a model file as an FMU, or a scenario as an SSP."""
 
     name: ClassVar[str] = "export"
-    summary: ClassVar[str] = "write a model file as an FMU"
+    summary: ClassVar[str] = "write a model file as an FMU, a scenario as an SSP"
     examples = (
         ("cosim export mount.toml", "mount.fmu; machine code where it can be, else Python"),
         ("cosim export mount.toml --python --outputs engine.z,vertical_speed -o small.fmu", "chosen outputs"),
         ("cosim export mount.toml --native --fmi 3 --kind me", "FMI 3.0 Model Exchange"),
+        ("cosim export loop.toml -o loop.ssp", "a scenario, with its FMUs, for other tools"),
     )
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The model, the FMU, and what of the model can be seen in it."""
-        parser.add_argument("model", type=Path, help="a TOML file")
-        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the FMU (MODEL.fmu)")
+        parser.add_argument("model", type=Path, help="a TOML file: a model or a scenario")
+        parser.add_argument("-o", "--output", type=Path, metavar="FILE", help="the FMU (MODEL.fmu), or SSP")
         for name, text in SELECTIONS.items():
             parser.add_argument(f"--{name}", metavar="A,B", help=f"paths or patterns: {text}")
         parser.add_argument("--all", action="store_true", help="everything, in place of what the model names")
+        parser.add_argument(
+            "--no-defaults", action="store_true", help="leave out parameters that keep their default"
+        )
+        for name, (metavar, text) in SHAPES.items():
+            parser.add_argument(f"--{name}", metavar=metavar, help=text)
         parser.add_argument("--step", metavar="TIME", help='proposed step in s, or with a unit: "1 ms"')
         parser.add_argument(
             "--libpython",
@@ -58,46 +72,110 @@ class ExportCommand(cosim.Command):
         form.add_argument("--python", action="store_true", help="an FMU that runs in a Python interpreter")
         for name, (metavar, text) in NATIVE.items():
             parser.add_argument(f"--{name}", metavar=metavar, help=f"of a native FMU: {text}")
+        parser.add_argument(
+            "--scalars",
+            action="store_true",
+            help="of a native FMU for FMI 3: elements of vectors as variables",
+        )
+        parser.add_argument(
+            "--no-clocks",
+            action="store_true",
+            help="of a native FMU for FMI 3: no output clocks of periodic events",
+        )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Read, check, export."""
+        exporters: list[type[FileExporter]] = [e.cls for e in cosim.registry().entries("file_exporter")]
+        for kind in exporters:
+            if kind.reads(arguments.model):
+                return self._export_file(kind(), arguments)
         target = arguments.output or Path(f"{arguments.model.stem}.fmu")
         if target.suffix.lower() != ".fmu":
             raise cosim.CosimError(f"{target}: the name of an FMU ends in .fmu")
         check_folder(target)
+        options = self._options(arguments)
+        model = cosim.Model.from_file(arguments.model)
+        with _no_warnings(), nullcontext() if arguments.quiet else compile_notice():
+            model.build()  # the exporter builds a copy, whose faults would have no lines
+            exporter = model.exporter(options.pop("native"))
+            written = exporter.export(model, target, **options)
+        self.report(model=model.name, fmu=written, exporter=exporter.summary, warnings=[*exporter.warnings])
+        if not arguments.quiet:
+            print(f"{model.name} → {written}")
+            print(exporter.summary)
+            for text in exporter.warnings:
+                print(f"warning: {text}", file=sys.stderr)
+        return 0
+
+    def _export_file(self, exporter: FileExporter, arguments: argparse.Namespace) -> int:
+        """Write what is no model in its own form."""
+        target = arguments.output or Path(f"{arguments.model.stem}{exporter.suffix}")
+        if target.suffix.lower() != exporter.suffix:
+            text = f"{arguments.model} is exported as {exporter.what.partition(' as ')[2]}"
+            raise cosim.CosimError(f"{target}: {text}: its name ends in {exporter.suffix}")
+        check_folder(target)
+        if odd := [f"--{n}" for n in (*SELECTIONS, "all", "step") if getattr(arguments, n)]:
+            raise cosim.CosimError(f"{arguments.model}: {', '.join(odd)}: for a model, and this is none")
+        with nullcontext() if arguments.quiet else compile_notice():
+            written = exporter.export(arguments.model, target, **self._options(arguments))
+        self.report(written=written)
+        if not arguments.quiet:
+            print(f"{arguments.model} → {written}")
+        return 0
+
+    def _options(self, arguments: argparse.Namespace) -> dict[str, Any]:
+        """Of the FMU, as `Model.export_fmu` takes them."""
         options: dict[str, Any] = {
             name: _listed(text) for name in SELECTIONS if (text := getattr(arguments, name)) is not None
         }
         options |= {"all": True} if arguments.all else {}
+        options |= {"defaults": False} if arguments.no_defaults else {}
+        options |= {"naming": arguments.naming} if arguments.naming is not None else {}
+        options |= {"names": _pairs(arguments.names)} if arguments.names is not None else {}
         if arguments.step is not None:
             options["step_size"] = positive(arguments.step, "s", "--step")
         if arguments.libpython is not None:
             options["libpython"] = arguments.libpython
-        options |= self._native(arguments)
-        model = cosim.Model.from_file(arguments.model)
-        with nullcontext() if arguments.quiet else compile_notice():
-            model.build()  # the exporter builds a copy, whose faults would have no lines
-            exporter = model.exporter(options.pop("native"))
-            written = exporter.export(model, target, **options)
-        self.report(model=model.name, fmu=written, exporter=exporter.summary)
-        if not arguments.quiet:
-            print(f"{model.name} → {written}")
-            print(exporter.summary)
-        return 0
+        return options | self._native(arguments)
 
     @staticmethod
     def _native(arguments: argparse.Namespace) -> dict[str, Any]:
         typed = {name: getattr(arguments, name) for name in NATIVE if getattr(arguments, name) is not None}
+        typed |= {"scalars": True} if arguments.scalars else {}
+        typed |= {"clocks": False} if arguments.no_clocks else {}
         wants_python = arguments.python or arguments.libpython is not None
         if typed and wants_python:
-            raise cosim.CosimError(f"--{next(iter(typed))} is for native FMUs, not for those that run Python")
+            given = next(iter(typed)).replace("clocks", "no-clocks")
+            raise cosim.CosimError(f"--{given} is for native FMUs, not for those that run Python")
         if arguments.native and arguments.libpython is not None:
             raise cosim.CosimError("--libpython: a native FMU needs no Python, so it takes none along")
-        lists = {name: _listed(text) for name, text in typed.items() if name != "fmi"}
         native = False if wants_python else True if arguments.native or typed else None
+        texts = {name: text for name, text in typed.items() if isinstance(text, str) and name != "fmi"}
+        lists = {name: _listed(text) for name, text in texts.items()}
         return {"native": native, **typed, **lists}
 
 
 def _listed(text: str) -> list[str]:
     return [item.strip() for item in text.split(",") if item.strip()]
+
+
+@contextmanager
+def _no_warnings() -> Iterator[None]:
+    """Those of exporters are printed, not logged."""
+    log = logging.getLogger("cosim.export")
+    level = log.level
+    log.setLevel(logging.ERROR)
+    try:
+        yield
+    finally:
+        log.setLevel(level)
+
+
+def _pairs(text: str) -> dict[str, str]:
+    """``felt=sensed,osc.force=push``: new names by old ones."""
+    pairs = [item.partition("=") for item in _listed(text)]
+    wrong = [old for old, sign, new in pairs if not (old.strip() and sign and new.strip())]
+    if wrong:
+        raise cosim.CosimError(f"--names: {wrong[0]!r} has no other name, write OLD=NEW,OLD=NEW")
+    return {old.strip(): new.strip() for old, _, new in pairs}

@@ -146,8 +146,11 @@ def describe_results(path: Path) -> Description:
     """Times and ranges of a file of results."""
     result = cosim.read_result(path)
     values = {"file": path, **reported_result(result)}
+    remark = [f"not whole: {result.unfinished}"] if result.unfinished else []
     if not len(result):
-        return f"{path.name}   {counted(len(result.names), 'signal')}, no points", values
+        return "\n".join(
+            [f"{path.name}   {counted(len(result.names), 'signal')}, no points", *remark]
+        ), values
     span = f"{result.time[0]:g} s to {result.time[-1]:g} s"
     heading = f"{path.name}   {counted(len(result.names), 'signal')}, {counted(len(result), 'point')}, {span}"
     rows = [["", "first", "last", "least", "greatest"]]
@@ -158,7 +161,7 @@ def describe_results(path: Path) -> Description:
             continue
         figures = (column[0], column[-1], column.min(), column.max())
         rows.append([name, *(f"{float(figure):.6g}" for figure in figures)])
-    return "\n".join([heading, *below_each_other(rows)]), values
+    return "\n".join([heading, *remark, *below_each_other(rows)]), values
 
 
 def _short(text: str) -> str:

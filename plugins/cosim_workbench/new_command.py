@@ -6,7 +6,6 @@ import argparse
 import importlib.metadata
 import importlib.util
 import json
-import subprocess
 import sys
 from collections.abc import Sequence
 from contextlib import suppress
@@ -15,6 +14,7 @@ from typing import ClassVar
 from urllib.parse import unquote, urlsplit
 
 import cosim
+from cosim.kit import python_command, run_process
 from cosim_workbench.arguments import completes
 from cosim_workbench.scaffold import distribution_of
 
@@ -105,10 +105,10 @@ def _check_free(plugin: str) -> None:
 
 def _installed(folder: Path) -> bool:
     """Install the package so that changes of its files count at once; say what to do where this fails."""
-    words = [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--editable", str(folder)]
+    words = python_command("-m", "pip", "install", "--quiet", "--no-deps", "--editable", str(folder))
     if all(importlib.util.find_spec(name) is not None for name in ("hatchling", "editables")):
         words.insert(-2, "--no-build-isolation")  # nothing is to be fetched
-    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    done = run_process(words, capture_output=True, text=True)
     if done.returncode == 0:
         print(f"installed  {folder}")
         return True

@@ -44,6 +44,10 @@ class ParquetResults(cosim.ResultSink):
         parts.close(result)
         return path
 
+    def check(self, path: Path) -> None:
+        """Refuse a folder with something else in it than results."""
+        check_parquet(path)
+
     def stream(self, path: Path, source: Mapping[str, Any] | None = None) -> ResultStream:
         """Part files while the run goes on."""
         return ParquetParts(path, source)
@@ -81,11 +85,12 @@ class ParquetResults(cosim.ResultSink):
             raise cosim.CosimError(f"{path}: the times {fault}")
         units = {name: units.get(name, units.get(f"{name}[0]", "1")) for name in signals}
         message = summary.get("message", "the run has not ended" if header else "")
+        unfinished = summary.get("unfinished", "the run has not ended" if header and not summary else "")
         try:
             statistics = {**summary.get("statistics", {})}
             if header.get("source"):
                 statistics["source"] = header["source"]
-            return cosim.Result(time, signals, units, (), statistics, message)
+            return cosim.Result(time, signals, units, (), statistics, message, unfinished=unfinished)
         except cosim.ModelError as error:
             raise cosim.CosimError(f"{path}: {error}") from None
 
@@ -151,6 +156,8 @@ class ParquetParts(ResultStream):
         if self._count == 0:
             self._write(_rows(result, 0, 0))
         about = {"message": result.message, "statistics": _plain(result.statistics)}
+        if result.unfinished:
+            about["unfinished"] = result.unfinished
         try:
             (self.folder / SUMMARY).write_text(json.dumps(about, indent=1), "utf-8")
         except OSError as error:

@@ -14,7 +14,7 @@ def reported_result(result: Result) -> dict[str, Any]:
     -------
     dict
         ``points``, ``from`` and ``to`` (s), ``signals`` (unit and last value of each), ``events`` (how many
-        are on record), ``findings``, ``warnings``, ``message`` and ``statistics``.
+        are on record), ``findings``, ``warnings``, ``message``, ``unfinished`` and ``statistics``.
     """
     times = result.time
     return {
@@ -29,5 +29,6 @@ def reported_result(result: Result) -> dict[str, Any]:
         "findings": list(result.findings),
         "warnings": result.warnings,
         "message": result.message,
+        "unfinished": result.unfinished,
         "statistics": {n: v for n, v in result.statistics.items() if n not in ("warnings", "references")},
     }

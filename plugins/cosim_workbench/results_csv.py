@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import math
+import os
 import re
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
@@ -14,8 +15,6 @@ import cosim
 from cosim.kit import conversion, parse_unit
 from cosim_workbench.atomic_file import replaced_file
 
-NAME = re.compile(r'(?:^|(?<=,))(?:\s*"[^"]*"\s*(?=,|$)|[^,]*)')
-"""A name in the first line: between quotes it may have commas."""
 QUOTED = re.compile(r' *"((?:[^"]|"")*)" *')
 UNIT = re.compile(r"(.+?)\s+\[([^\[\]]+)\]")
 IN_ROUND = re.compile(r"(.+?)\s+\(([^()]+)\)")
@@ -27,6 +26,11 @@ WORDS = {"true": "1", "false": "0"}
 """As fmpy and pandas write booleans."""
 ROWS = 4096
 """Whose text is in memory at once."""
+NOT_WHOLE = "# not whole: "
+"""How the last line begins where rows are missing behind it; numpy and fmpy leave such lines out."""
+GOING_ON = f"{NOT_WHOLE}its rows were being written\n".encode()
+LONGEST_LAST_LINE = 1 << 16
+"""Bytes."""
 
 
 class ResultsCsv(cosim.ResultSink):
@@ -35,15 +39,18 @@ class ResultsCsv(cosim.ResultSink):
     The first line has the names, each in double quotes, ``"time"`` first; then one line for each point.
     The numbers of a vector stand in one cell with spaces between. Every number has as many digits as it
     needs to be read back exactly. Booleans are 0 and 1, text stands between double quotes, with those inside
-    it doubled. Units have no place in this dialect.
+    it doubled; what is read as text need not, where it is no number. Units have no place in this dialect.
 
-    A name may have commas, as those of matrices in other tools' FMUs have: ``"R[2,3]"``. Spreadsheets and
-    `read` see that they stand between quotes; ``fmpy.util.read_csv`` splits such a name. It does not read
-    text either.
+    A name may have commas, as those of matrices in other tools' FMUs have: ``"R[2,3]"``, and quotes (doubled)
+    and line ends, as RFC 4180 has them. Spreadsheets and `read` see that they stand between quotes;
+    ``fmpy.util.read_csv`` splits such a name. It does not read text either.
+
+    Where rows are missing at the end, since the run failed, was interrupted or goes on, the last line says
+    so: ``# not whole: …``.
 
     References
     ----------
-    fmpy 0.3, ``fmpy.util.write_csv`` and ``read_csv``; FMI cross-check rules, format of results.
+    fmpy 0.3, ``fmpy.util.write_csv`` and ``read_csv``; FMI cross-check rules, format of results; RFC 4180.
     """
 
     suffixes = (".csv",)
@@ -51,21 +58,28 @@ class ResultsCsv(cosim.ResultSink):
     def write(self, result: cosim.Result, path: Path) -> Path:
         """Write all signals; the file is replaced when it is whole."""
         names = ["time", *result.names]
-        for name in names:
-            if any(sign in name for sign in '"\n\r'):
-                raise cosim.CosimError(
-                    f'{path}: the name {name!r} has a sign that CSV cannot hold: " or a line end'
-                )
         with replaced_file(Path(path)) as draft, draft.open("w", encoding="utf-8", newline="\n") as file:
-            file.write(",".join(f'"{name}"' for name in names) + "\n")
+            file.write(",".join(map(_quoted, names)) + "\n")
             file.writelines(_lines(result, 0))
+            file.write(_last_line(result))
         return Path(path)
 
     def extend(self, result: cosim.Result, path: Path, rows: int) -> Path:
-        """Append the other rows."""
+        """Append the other rows; at every moment the last line says so if it is not whole."""
         try:
-            with Path(path).open("a", encoding="utf-8", newline="\n") as file:
-                file.writelines(_lines(result, rows))
+            with Path(path).open("r+b", buffering=0) as file:
+                end = _end_of_rows(file)
+                try:
+                    for text in _lines(result, rows):
+                        data = text.encode()
+                        _write_at(file, end, data + GOING_ON)
+                        end += len(data)
+                    _write_at(file, end, last := _last_line(result).encode())
+                    file.truncate(end + len(last))
+                except OSError:  # a full disk: whole rows, and a last line where one was before
+                    file.truncate(end)
+                    _write_at(file, end, GOING_ON)
+                    raise
         except OSError as error:
             raise cosim.CosimError(f"{path}: cannot be written: {error.strerror or error}") from None
         return Path(path)
@@ -89,6 +103,7 @@ class ResultsCsv(cosim.ResultSink):
             raise cosim.CosimError(f"{path}: {(error.strerror or str(error)).lower()}") from None
         except UnicodeDecodeError:
             raise cosim.CosimError(f"{path}: is no UTF-8 text") from None
+        text, unfinished = _without_last_line(text)
         head = _head(text)
         line, names = head.line, head.names
         place = min(filter(_is_time, names), key=lambda name: _rank(names, name), default=None)
@@ -101,12 +116,12 @@ class ResultsCsv(cosim.ResultSink):
         signals.pop("", None)
         time = signals.pop(place)
         if time.ndim != 1 or time.dtype == object or not all(map(math.isfinite, time)):
-            fault = "stand between quotes, as text does" if time.dtype == object else "are no finite numbers"
+            fault = "are text" if time.dtype == object else "are no finite numbers"
             raise cosim.CosimError(f"{path}: the times {fault}")
         units = dict(zip(names, head.units, strict=True))
         try:
             factor = conversion(units[place], "s")[0] if units[place] != "1" else 1.0
-            return cosim.Result(factor * time, signals, units)
+            return cosim.Result(factor * time, signals, units, unfinished=unfinished)
         except (cosim.UnitError, cosim.ModelError) as error:
             raise cosim.CosimError(f"{path}: {error}") from None
 
@@ -129,9 +144,9 @@ def _head(text: str) -> _Head:
     head = _Head([], [], ",", 1, "")
     begin, line = 0, 0
     while begin < len(text):
-        end = text.find("\n", begin) % (len(text) + 1)  # the end of the text where there is none
+        end = _end_of_line(text, begin)
         first, place, begin = text[begin:end].rstrip("\r"), begin, end + 1
-        line += 1
+        line += 1 + first.count("\n")
         bare = first.strip()
         if not bare or bare.lower().startswith("sep="):
             continue
@@ -140,7 +155,7 @@ def _head(text: str) -> _Head:
             return _with_units_below(head._replace(line=line - 1, body=text[place:]))
         header = bare.lstrip("# ") if is_remark else first
         separator = _separator(header)
-        bare_names = [_bare(name) for name in _split(header, separator)]
+        bare_names = _split(header, separator)
         for pattern in (UNIT, IN_ROUND):
             pairs = [_with_unit(name, pattern) for name in bare_names]
             names, units = [name for name, _ in pairs], [unit for _, unit in pairs]
@@ -168,7 +183,7 @@ def _time_in(names: list[str]) -> bool:
 def _with_units_below(head: _Head) -> _Head:
     """With the units of the next line, where the time has one there and not a number."""
     line, _, body = head.body.partition("\n")
-    cells = [_bare(cell).strip("[]()") for cell in _split(line.rstrip("\r"), head.separator)]
+    cells = [cell.strip("[]()") for cell in _split(line.rstrip("\r"), head.separator)]
     if len(cells) != len(head.names) or not _time_in(head.names):
         return head
     time = next(i for i, name in enumerate(head.names) if _is_time(name))
@@ -181,11 +196,20 @@ def _with_units_below(head: _Head) -> _Head:
 
 
 class _Row(NamedTuple):
-    """A line: its number, for each column the numbers, and of text columns the text."""
+    """A line: its number, for each column the numbers, between quotes the text, and the cells as they are."""
 
     line: int
     cells: list[list[str]]
     texts: dict[int, str]
+    raw: list[str]
+
+    def bare_texts(self) -> dict[int, str]:
+        """Cells without quotes that are no numbers."""
+        return {
+            i: cell
+            for i, cell in enumerate(map(str.strip, self.raw))
+            if i not in self.texts and cell[:1] not in ("", '"') and not all(map(_is_number, self.cells[i]))
+        }
 
 
 def _rows(body: str, separator: str, first: int) -> Iterator[_Row]:
@@ -193,12 +217,13 @@ def _rows(body: str, separator: str, first: int) -> Iterator[_Row]:
     if '"' not in body:
         for number, line in enumerate(body.split("\n"), start=first):
             if line.strip():
-                yield _Row(number, [_numbers(cell, separator) for cell in line.split(separator)], {})
+                raw = line.split(separator)
+                yield _Row(number, [_numbers(cell, separator) for cell in raw], {}, raw)
         return
     bare = re.compile(rf"[^{re.escape(separator)}\r\n]*")
     place, number = 0, first
     while place < len(body):
-        row = _Row(number, [], {})
+        row = _Row(number, [], {}, [])
         while True:
             match = QUOTED.match(body, place)
             if match is not None and body[match.end() : match.end() + 1] in (separator, "\r", "\n", ""):
@@ -209,6 +234,7 @@ def _rows(body: str, separator: str, first: int) -> Iterator[_Row]:
                 match = bare.match(body, place)
                 assert match is not None  # it may be empty
                 row.cells.append(_numbers(match[0], separator))
+            row.raw.append(match[0])
             place = match.end() + 1
             if body[match.end() : place] != separator:
                 break
@@ -222,6 +248,14 @@ def _numbers(cell: str, separator: str) -> list[str]:
     return (cell if separator == "," else cell.replace(",", ".")).split() or MISSING
 
 
+def _is_number(text: str) -> bool:
+    try:
+        float(WORDS.get(text.lower(), text))
+    except ValueError:
+        return False
+    return True
+
+
 def _columns(path: Path, names: list[str], rows: Iterator[_Row]) -> dict[str, Any]:
     """The columns by name; `CosimError` with the line in which something is wrong."""
     table: list[list[float]] = []
@@ -229,9 +263,14 @@ def _columns(path: Path, names: list[str], rows: Iterator[_Row]) -> dict[str, An
     booleans: set[int] = set()
     widths: list[int] = []
     for row in rows:
+        if not widths:  # what is text in the first line is text in all of them
+            texts = {column: [] for column in (*row.texts, *row.bare_texts())}
+        if texts:
+            found = row.bare_texts()
+            for column in texts.keys() & found.keys():
+                row.texts[column], row.cells[column] = found[column], list(MISSING)
         sizes = [len(cell) for cell in row.cells]
-        if not widths:
-            widths, texts = sizes, {column: [] for column in row.texts}
+        widths = widths or sizes
         if len(sizes) != len(names) or sizes != widths or 0 in widths:
             raise cosim.CosimError(f"{path}:{row.line}: does not have the columns of the lines above")
         if row.texts.keys() != texts.keys():
@@ -269,7 +308,28 @@ def _separator(header: str) -> str:
 
 
 def _split(header: str, separator: str) -> list[str]:
-    return NAME.findall(header) if separator == "," else header.split(separator)
+    """The cells of a line; between quotes stand separators, line ends, and quotes that are doubled."""
+    mark = re.escape(separator)
+    cell = re.compile(rf'[ \t]*"((?:[^"]|"")*)"[ \t\r]*(?={mark}|$)|([^{mark}]*)')
+    found, place = [], 0
+    while place <= len(header):
+        match = cell.match(header, place)
+        assert match is not None  # it may be empty
+        quoted = match[1]
+        found.append(match[2].strip().strip('"') if quoted is None else quoted.replace('""', '"'))
+        place = match.end() + 1
+    return found
+
+
+def _end_of_line(text: str, begin: int) -> int:
+    """The end of a line that begins there, or of the text; line ends between quotes do not count."""
+    end = begin
+    while not text.startswith("#", begin) and (end := text.find("\n", end)) >= 0:
+        if text.count('"', begin, end) % 2 == 0:
+            return end
+        end += 1
+    end = text.find("\n", begin)  # a quote that is not closed
+    return len(text) if end < 0 else end
 
 
 def _with_unit(name: str, pattern: re.Pattern[str]) -> tuple[str, str]:
@@ -288,10 +348,6 @@ def _unit(text: str) -> str:
     return text
 
 
-def _bare(name: str) -> str:
-    return name.strip().strip('"')
-
-
 def _lines(result: cosim.Result, first: int) -> Iterator[str]:
     """Text of the rows from one on, many lines at a time."""
     columns = [result.time, *(result[name] for name in result.names)]
@@ -308,6 +364,38 @@ def _cells(values: np.typing.NDArray[Any]) -> Iterable[str]:
     if values.ndim == 1:
         return map(write, values.tolist())
     return (" ".join(map(write, row)) for row in values.tolist())
+
+
+def _last_line(result: cosim.Result) -> str:
+    """What stands behind the rows of a result that is not whole."""
+    reason = " ".join(result.unfinished.split())
+    return f"{NOT_WHOLE}{reason[: LONGEST_LAST_LINE // 8]}\n" if reason else ""
+
+
+def _without_last_line(text: str) -> tuple[str, str]:
+    """Text without a last line that says that it is not whole, and what it says."""
+    end = text.rstrip("\r\n")
+    begin = end.rfind("\n") + 1
+    if not end.startswith(NOT_WHOLE, begin):
+        return text, ""
+    return text[:begin], end[begin + len(NOT_WHOLE) :]
+
+
+def _end_of_rows(file: BinaryIO) -> int:
+    """Where the rows of a file end that `ResultsCsv` has written."""
+    size = file.seek(0, os.SEEK_END)
+    begin = max(0, size - LONGEST_LAST_LINE)
+    file.seek(begin)
+    tail = file.read(size - begin)
+    place = tail.rfind(b"\n", 0, len(tail) - 1) + 1
+    return begin + place if tail.startswith(NOT_WHOLE.encode(), place) else size
+
+
+def _write_at(file: BinaryIO, place: int, data: bytes) -> None:
+    file.seek(place)
+    left = memoryview(data)
+    while left:
+        left = left[file.write(left) :]
 
 
 def _quoted(text: str) -> str:

@@ -71,8 +71,8 @@ class ResumedResults:
             for name, after in ((name, result[name]) for name in result.names)
         }
         times = np.concatenate([earlier.time[before], result.time[start:]])
-        attributes = (result.units, result.events, result.statistics, result.message, result.findings)
-        return cosim.Result(times, signals, *attributes)
+        more = result.units, result.events, result.statistics, result.message, result.findings
+        return cosim.Result(times, signals, *more, unfinished=result.unfinished)
 
 
 def _describe_mismatch(earlier: cosim.Result, state: cosim.State, names: Sequence[str]) -> str:

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 import cosim
 from cosim.kit import declared_kinds
 from cosim_workbench.contracts import ContractKit
+from cosim_workbench.library import library
 
 HERE = Path(__file__).parent / "templates"
 FILES = ("model", "scenario")
@@ -56,7 +57,9 @@ def registered_kits() -> dict[str, str]:
 
 
 def kinds_with_template() -> dict[str, str]:
-    """The kits of those kinds that ``cosim new`` can make."""
+    """The kits of those kinds that ``cosim new`` can make; `CosimError` where their libraries are missing."""
+    for name in ("pytest", "hypothesis"):
+        library(name, "a new package", "testing")
     return {name: kit for name, kit in kits_of_kinds().items() if template_of(name, kit).exists()}
 
 
@@ -85,7 +88,7 @@ def new_files(kind: str, name: str, where: Path) -> NewFiles:
     ModelError
         The name is none, or something is there already.
     """
-    kits = kinds_with_template()
+    kits = {} if kind in FILES else kinds_with_template()
     if kind not in (*kits, *FILES):
         raise cosim.LookUpError("kind with a template", kind, [*kits, *FILES])
     plugin, _, short_name = name.rpartition(".")

@@ -9,7 +9,7 @@ import pytest
 from ensemble_parts import Lost, Spans, ends_its_process, sends_what_cannot_be_sent, sleeps
 
 import cosim
-from cosim_ensembles.chunks import Job, do_in_chunks
+from cosim_ensembles.chunks import Job, run_in_chunks
 from cosim_ensembles.own_processes import OwnProcesses
 
 
@@ -49,7 +49,7 @@ def test_a_run_fails_where_it_ends_its_process_not_where_that_is_killed(chunk, t
     monkeypatch.setattr("cosim_ensembles.chunks.MOST_KILLS", 2)
     taken, failed = [], {}
     with OwnProcesses(2) as pool:
-        is_whole = do_in_chunks(
+        is_whole = run_in_chunks(
             Job(Lost(tmp_path), pool),
             12,
             lambda first, last: (first, last),
@@ -71,7 +71,7 @@ def test_executors_that_say_little_of_their_workers_get_work(said):
         pool.submit = threads.submit
         vars(pool).update(said)
         taken = []
-        is_whole = do_in_chunks(
+        is_whole = run_in_chunks(
             Job(Spans(), pool),
             3,
             lambda first, last: (first, last),

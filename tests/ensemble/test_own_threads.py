@@ -8,7 +8,7 @@ from concurrent.futures import BrokenExecutor
 import pytest
 from ensemble_parts import Lost, ends_its_process, meets, sends_what_cannot_be_sent, sleeps
 
-from cosim_ensembles.chunks import Job, do_in_chunks, support_of
+from cosim_ensembles.chunks import Job, run_in_chunks, support_of
 from cosim_ensembles.own_threads import OwnThreads
 
 
@@ -54,7 +54,7 @@ def test_what_ends_the_process_is_found_by_doing_it_alone(tmp_path, monkeypatch)
     monkeypatch.setattr("cosim_ensembles.chunks.MOST_KILLS", 2)
     taken, failed = [], {}
     with OwnThreads(2) as pool:
-        assert do_in_chunks(
+        assert run_in_chunks(
             Job(Lost(tmp_path), pool),
             12,
             lambda first, last: (first, last),

@@ -14,20 +14,31 @@ import sys
 from typing import Any
 
 from cosim.cli import main
+from cosim.command_line.dispatch import dispatch
+from cosim.command_line.supervised import note_status
 from cosim_master.participants import process_participant
+from cosim_master.recording import recorder
 
+recorder.VALUES = 2**12  # pieces of a stream are small
 process_participant.SECONDS_TO_BEGIN = 10.0  # what loops in its first call is ended sooner
 
 
-def command(folder: str, environment: dict[str, str], words: list[str]) -> int:
-    """Exit status of a command; what it says is in the files ``out`` and ``err`` of its folder."""
+def command(folder: str, environment: dict[str, str], words: list[str], is_program: bool = False) -> int:
+    """Exit status of a command; what it says is in the files ``out`` and ``err`` of its folder.
+
+    Of a program another process outlives the run; else it is the one that runs it.
+    """
     os.chdir(folder)
     os.environ.update(environment)
     for number, name in ((1, "out"), (2, "err")):
         file = os.open(name, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
         os.dup2(file, number)
         os.close(file)
-    status = main(words)
+    if is_program:
+        status = dispatch(words, is_program=True)
+        note_status(status)
+    else:
+        status = main(words)
     sys.stdout.flush()
     sys.stderr.flush()
     return status
@@ -56,7 +67,12 @@ def forked(*given: Any) -> int:
     return ended(begun(*given))
 
 
-WAYS = {"here": command, "forked": forked, "begun": begun, "ended": ended}
+def as_program(*given: Any) -> int:
+    """The number of a fork that does the same as a program does."""
+    return begun(*given, True)
+
+
+WAYS = {"program": as_program, "here": command, "forked": forked, "begun": begun, "ended": ended}
 
 
 if __name__ == "__main__":

@@ -37,6 +37,11 @@ class ForkedCommands:
         number = self._ask("begun", str(folder), {}, list(words))
         return lambda: self._done(folder, self._ask("ended", number))
 
+    def begin_program(self, folder: Path, words: Sequence[str]) -> tuple[int, Callable[[], Done]]:
+        """The same as a program, which outlives its run; with its process."""
+        number = self._ask("program", str(folder), {}, list(words))
+        return number, lambda: self._done(folder, self._ask("ended", number))
+
     def close(self) -> None:
         """End it."""
         self.process.communicate(timeout=10.0)

@@ -67,11 +67,22 @@ def test_a_car_shows_what_its_model_names_and_nothing_else() -> None:
     spring = [f"spring.{name}[{i}]" for name in ("stiffness", "damping") for i in range(1, 7)]
     assert parameters == [
         *(f"gravity.gravity[{i}]" for i in (1, 2, 3)),
-        "chassis.mass", *(f"chassis.inertia[{i}]" for i in (1, 2, 3)),
-        "arm.mass", *(f"arm.{name}[{i}]" for name in ("center_of_mass", "inertia") for i in (1, 2, 3)),
+        *(
+            f"{body}.{name}"
+            for body in ("chassis", "arm")
+            for name in (
+                *("mass", "center_of_mass[1]", "center_of_mass[2]", "center_of_mass[3]"),
+                *("inertia[1]", "inertia[2]", "inertia[3]", "feels_gravity"),
+            )
+        ),
         *spring,
         *frames,
     ]  # fmt: skip
+    given = names(shown(car(), defaults=False), "parameter")
+    assert sorted(set(parameters) - set(given)) == [
+        "arm.feels_gravity", *(f"chassis.center_of_mass[{i}]" for i in (1, 2, 3)), "chassis.feels_gravity"
+    ]  # fmt: skip
+    assert "spring.enabled" not in found  # what a contract brings
     fixed = [v.name for v in found.values() if v.variability == "fixed"]
     assert fixed == frames  # where things are, until the simulation begins
     states = ["heave.position", "hinge.angle", "heave.speed", "hinge.rate"]
@@ -120,7 +131,12 @@ def test_components_with_equations_of_their_own_show_their_states() -> None:
     model.add(Ball, "ball")
     model.measure("measures.delay", "late", source="osc.x", delay=0.1)
     found = shown(model)
-    assert names(found, "parameter") == ["osc.mass", "late.delay"]
+    places = [f"osc.places[{i}]" for i in (1, 2, 3)]
+    turn = [f"osc.turn[{i},{j}]" for i in (1, 2) for j in (1, 2)]
+    declared = ["osc.mass", "osc.stiffness", "osc.damping", *places, *turn]
+    assert names(found, "parameter") == [*declared, "ball.restitution", "ball.limit", "late.delay"]
+    assert names(shown(model, defaults=False), "parameter") == ["osc.mass", "late.delay"]
+    assert names(shown(model, parameters=[]), "parameter") == []
     local = [n for n in names(found, "local") if not n.startswith("der(")]
     assert local == [
         "osc.x",

@@ -294,14 +294,25 @@ def test_the_script_has_a_name_of_its_own(oscillator_fmu: Path, tmp_path: Path) 
     assert len(names) == 3
 
 
-def test_names_of_folders(oscillator_fmu: Path, tmp_path: Path) -> None:
-    """Pythonfmu decodes %20 alone; for other names there is no instance, and a message, and no crash."""
-    with running(oscillator_fmu, folder=tmp_path / "with space") as fmu:
+NAMES = ["with space", "a@b", "gr\u00f6\u00dfe", "100% +,;=#[]", "%41%4", "\u65e5\u672c", "p%q%"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_names_of_folders(name: str, oscillator_fmu: Path, tmp_path: Path) -> None:
+    with running(oscillator_fmu, folder=tmp_path / name / "b") as fmu:
         fmu.start()
+        fmu.steps(0, 2)
+        assert fmu["osc.x"] != 0.1
+
+
+def test_a_script_that_is_not_there_is_an_error(oscillator_fmu: Path, tmp_path: Path) -> None:
+    """There is no instance, and a message, and no crash."""
     script = """
     import fmpy, pathlib
     def extract(path, folder=sys.argv[2]):
-        return fmpy.extract(path, folder)
+        found = fmpy.extract(path, folder)
+        (pathlib.Path(found) / "resources" / "slavemodule.txt").unlink()
+        return found
     fmu, _ = start(sys.argv[1], messages)
     print(json.dumps([fmu is None, messages]))
     """.replace("\n    ", "\n")

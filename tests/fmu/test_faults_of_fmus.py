@@ -99,7 +99,7 @@ def cosimulate(commands: ForkedCommands) -> Cosimulate:
 
 def last_time(folder: Path) -> float:
     with (folder / "out.csv").open() as file:
-        return float(list(csv.reader(file))[-1][0])
+        return float([row for row in csv.reader(file) if not row[0].startswith("# not whole: ")][-1][0])
 
 
 LIMITS = [

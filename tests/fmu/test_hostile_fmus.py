@@ -209,7 +209,18 @@ def test_without_saved_states_algorithms_that_go_back_refuse(make: Any) -> None:
 
 def test_only_sources(make: Any) -> None:
     path = make("gain", library=False, more={"sources/gain.c": b"int x;"})
-    with pytest.raises(cosim.FmuError, match=r"no binary.*C sources: 'fmpy compile odd\.fmu' adds"):
+    with pytest.raises(cosim.FmuError, match=r"no binary.*C sources, but modelDescription\.xml does not say"):
+        run(path)
+    told = '<SourceFiles><File name="gain.c"/></SourceFiles>'
+    with zipfile.ZipFile(path) as archive:
+        text = archive.read("modelDescription.xml").decode()
+    start = text.index("<CoSimulation")
+    end = text.index("/>", start)
+    told_text = f"{text[:end]}>{told}</CoSimulation>{text[end + 2 :]}"
+    with zipfile.ZipFile(path, "w") as archive:
+        archive.writestr("modelDescription.xml", told_text)
+        archive.writestr("sources/gain.c", "int x;")
+    with pytest.raises(cosim.FmuError, match=r"no binary.*'fmpy compile odd\.fmu', which needs CMake, adds"):
         run(path)
 
 

@@ -204,3 +204,55 @@ def test_derivatives_by_the_time_and_by_a_discrete_state(made: Callable[..., Any
         assert fmu.getFloat64([wave, r["time"], r["ramp.level"]]) == before
         with pytest.raises(Exception, match="fmi3GetDirectionalDerivative"):
             fmu.getDirectionalDerivative([r["ramp.level"]], [wave], [1.0])
+
+
+@pytest.mark.parametrize("h", [0.25, 0.35])
+def test_without_early_return_discrete_outputs_change_in_event_mode_alone(
+    made: Callable[..., Any], h: float
+) -> None:
+    """What ticks inside of a step is handled inside, and shown when the host enters event mode for it."""
+    from fmpy.fmi3 import FMU3Slave
+
+    with made(FMU3Slave, eventModeUsed=True, earlyReturnAllowed=False) as fmu:
+        samples, level = fmu.references["ramp.samples"], fmu.references["ramp.level"]
+        fmu.updateDiscreteStates()
+        fmu.enterStepMode()
+        seen, shown = [], fmu.getInt64([samples])
+        for i in range(6):
+            before = fmu.getInt64([samples])
+            needed, _, early, time = fmu.doStep(i * h, h)
+            assert not early and time == pytest.approx((i + 1) * h, abs=1e-12)
+            assert fmu.getInt64([samples]) == before  # in step mode nothing discrete changes
+            assert 0.0 <= fmu.getFloat64([level])[0] <= 1.0  # what is continuous does
+            if needed:
+                fmu.enterEventMode()
+                shown = fmu.getInt64([samples])
+                while fmu.updateDiscreteStates()[0]:
+                    pass
+                shown = fmu.getInt64([samples])
+                fmu.enterStepMode()
+            assert fmu.getInt64([samples]) == shown
+            seen.append(shown[0])
+        offset, period = float(OFFSET), float(PERIOD)
+        expected = [1 + math.floor(((i + 1) * h - offset) / period + 1e-9) for i in range(6)]
+        assert seen == expected
+
+
+def test_a_step_without_events_asks_for_no_event_mode(made: Callable[..., Any]) -> None:
+    from fmpy.fmi3 import FMU3Slave
+
+    with made(FMU3Slave, eventModeUsed=True, earlyReturnAllowed=False) as fmu:
+        fmu.updateDiscreteStates()
+        fmu.enterStepMode()
+        assert fmu.doStep(0.0, 0.01)[0] is False
+
+
+def test_clocks_can_be_left_out(tmp_path: Path) -> None:
+    from fmpy import read_model_description
+    from fmpy.validation import validate_fmu
+
+    model = cosim.Model("ramp")
+    model.add(Ramp, "ramp")
+    path = export_native(model, tmp_path / "ramp.fmu", fmi=3, clocks=False)
+    assert validate_fmu(str(path)) == []
+    assert "Clock" not in {v.type for v in read_model_description(str(path)).modelVariables}

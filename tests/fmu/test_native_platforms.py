@@ -148,7 +148,7 @@ def test_windows_under_wine(path: Path, tmp_path: Path) -> None:
 
 def test_arm_linux_under_qemu(path: Path, tmp_path: Path) -> None:
     qemu = shutil.which("qemu-aarch64-static") or shutil.which("qemu-aarch64")
-    root = Path("/usr/aarch64-linux-gnu")
+    root = Path(qemu or "/usr/bin/qemu").parents[1] / "aarch64-linux-gnu"  # Debian: libc6-arm64-cross
     if qemu is None or not (root / "lib" / "ld-linux-aarch64.so.1").exists():
         pytest.skip("no qemu-user with the C library of arm64 here")
     shared = tmp_path / "oscillator.so"

@@ -280,7 +280,8 @@ until = 1.0
     err = capsys.readouterr().err
     assert "results up to t = 0.5 s → pump.csv" in err
     assert "at t = 0.5 s: pump: " in err and "ran dry" in err
-    assert len((tmp_path / "pump.csv").read_text().splitlines()) == 7
+    lines = (tmp_path / "pump.csv").read_text().splitlines()
+    assert len(lines) == 8 and lines[-1].startswith("# not whole: at t = 0.5 s: pump: ")
 
 
 def test_folder_for_the_results_has_to_exist(

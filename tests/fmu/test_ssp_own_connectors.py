@@ -117,8 +117,8 @@ def test_the_command_takes_series(path: Path, tmp_path: Path, capsys: pytest.Cap
         assert main([*given, "--inputs", str(series)]) != 0
         shown = capsys.readouterr().err
         assert said in shown and "Traceback" not in shown
-    assert main(["cosimulate", str(tmp_path / "s.toml"), "--inputs", str(series)]) != 0
-    assert "--inputs: for an SSP" in capsys.readouterr().err
+    assert main(["cosimulate", str(tmp_path / "s.toml"), "--step", "0.1"]) != 0
+    assert "--step: for an SSP" in capsys.readouterr().err
 
 
 def test_info_lists_them(path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,10 +16,10 @@ from cosim.kit import (
     step_entry,
 )
 from cosim_integrators.kit import CompiledIntegrator
-from cosim_integrators.kit.dense_output import hermite_dense_output
-from cosim_integrators.kit.evaluation import evaluate
+from cosim_integrators.kit.counted_evaluation import evaluate
+from cosim_integrators.kit.interpolants import hermite_dense_output
 from cosim_integrators.kit.start_of_step import copy_values, restore_start, save_start
-from cosim_integrators.kit.step_control import end_reason, step_end
+from cosim_integrators.kit.step_length import end_reason, step_end
 
 
 class MidpointArrays(MethodArrays):

@@ -91,6 +91,21 @@ def test_tolerances_by_group_and_path() -> None:
         DormandPrince(absolute_tolerance={"knwon.z": 1.0}).tolerances(system)
 
 
+def test_tolerances_follow_their_order_and_what_a_mapping_says_now() -> None:
+    system = known_system()
+    given = {"known": 1e-4, "known.z": 1e-5}
+    method = DormandPrince(relative_tolerance=given)
+    assert method.tolerances(system)[0].tolist() == [1e-4, 1e-4, 1e-5]
+    turned = DormandPrince(relative_tolerance=dict(reversed(given.items())))
+    assert turned.tolerances(system)[0].tolist() == [1e-4, 1e-4, 1e-4]
+    assert method.tolerances(system)[0].tolist() == [1e-4, 1e-4, 1e-5]
+    given["known.z"] = 0.0
+    assert method.tolerances(system)[0].tolist() == [1e-4, 1e-4, 0.0]
+    assert method.held_sizes(system).tolist() == [0.0, 0.0, 1.0]
+    given["known.z"] = 1e-5
+    assert method.held_sizes(system).tolist() == [0.0, 0.0, 0.0]
+
+
 def test_a_loose_group_does_not_limit_the_step() -> None:
     def steps(**options):
         simulator = cosim.Simulator(known_system(), integrator=DormandPrince, accuracy=1e-9, **options)

@@ -136,7 +136,7 @@ class ReferenceStepper:
             for cause in causes:
                 self.run(cause, kind)
 
-    def take_signals(self):
+    def handle_signals(self):
         """Round after round until none is set."""
         while self.signals:
             for h in self.handlers:
@@ -152,7 +152,7 @@ class ReferenceStepper:
     def initialize(self):
         """The 0th step."""
         self.updates((INIT,))
-        self.take_signals()
+        self.handle_signals()
         self.publishes((INIT, SCHEDULED, ADVANCED, SIGNALED))
         self.new_step = True
 
@@ -161,7 +161,7 @@ class ReferenceStepper:
         while True:
             self.updates(UPDATE_CAUSES)
             self.new_step = False
-            self.take_signals()
+            self.handle_signals()
             later = [t for h in self.handlers for t in h.times if t > self.time]
             before, self.time = self.time, min([*later, boundary])
             self.new_step = self.time > before

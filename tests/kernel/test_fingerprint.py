@@ -436,12 +436,15 @@ def outer(x):
 """
 
 
-def _other_cell(space):
-    space["helper"].__closure__[0].cell_contents = 4.0
+def _other_cell(space, value=4.0):
+    space["helper"].__closure__[0].cell_contents = value
 
 
 EDITS = {
     "code": lambda space: setattr(space["inner"], "__code__", (lambda x: x + GAIN).__code__),  # noqa: F821
+    "an equal constant of another kind": lambda space: space.update(GAIN=2),
+    "an equal default of another kind": lambda space: setattr(space["helper"], "__defaults__", (1,)),
+    "a closure with an equal value of another kind": lambda space: _other_cell(space, 3),
     "a default": lambda space: setattr(space["helper"], "__defaults__", (2.0,)),
     "a default by name": lambda space: setattr(space["helper"], "__kwdefaults__", {"scale": 2.0}),
     "a closure": _other_cell,

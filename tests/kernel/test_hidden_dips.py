@@ -59,8 +59,8 @@ import cosim
 from cosim.step import crossing
 from kernel_parts import BouncingBall, Stone, system_of
 
-looks, look = [], crossing.look_with_rates
-crossing.look_with_rates = lambda *given: looks.append(1) or look(*given)
+looks, look = [], crossing.evaluate_with_rates
+crossing.evaluate_with_rates = lambda *given: looks.append(1) or look(*given)
 
 def run(part, options):
     simulator = cosim.Simulator(system_of(part=part), **options)
@@ -75,14 +75,14 @@ import cosim
 from cosim.step import crossing
 from kernel_parts import Stone, system_of
 
-looks, look = [], crossing.look_with_rates
+looks, look = [], crossing.evaluate_with_rates
 def counted(*given):
     looks.append(1)
     if len(looks) > 20_000:
         raise SystemExit("without end")
     return look(*given)
 
-crossing.look_with_rates = counted
+crossing.evaluate_with_rates = counted
 simulator = cosim.Simulator(system_of(part=Stone()), integrator="integrators.dormand_prince", accuracy=1e-9)
 simulator.advance_to(0.5)
 print(simulator.statistics.events, len(looks), abs(simulator.state["part.height"] - 0.0726) < 1e-10)

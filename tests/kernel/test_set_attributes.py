@@ -362,7 +362,7 @@ def test_what_is_no_path(path):
         ({"state": 3}, "state: is 3, needs a State"),
         ({"maximum_step": None}, "maximum_step: is None, needs a time"),
         ({"minimum_step": "x"}, "minimum_step: is 'x', needs a time"),
-        ({"output_interval": math.inf}, "output interval is inf s, needs a finite time, more than 0"),
+        ({"output_interval": math.inf}, "output interval: is inf s, needs a finite time, more than 0"),
     ],
 )
 def test_settings_of_a_run_that_are_none(settings, text):
@@ -378,6 +378,8 @@ def test_settings_of_a_run_that_are_none(settings, text):
         ({"threads": 0}, "threads: is 0, needs a whole number"),
         ({"endless_events": "never"}, "endless_events: is 'never', needs one of 'hold'"),
         ({"output_interval": math.inf}, "output interval: is inf s, needs a finite time"),
+        ({"output_interval": 0.0}, "output interval: is 0.0 s, needs a finite time, more than 0"),
+        ({"output_interval": 1e-12}, "output interval: 1e-12 s makes 1e.11 points"),
         ({"output_interval": "1 kg"}, "output_interval: is '1 kg', needs a time"),
     ],
 )

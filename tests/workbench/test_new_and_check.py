@@ -219,3 +219,16 @@ def test_a_class_that_takes_no_made_up_values_does_not_end_the_check(
     assert "fmu.model_exchange: nothing was checked: fmu:" in said
     assert "cosim check fmu.model_exchange NAME=VALUE" in said
     assert "measures.minus: MeasureContract" in said
+
+
+@pytest.mark.parametrize(
+    "words", [["new", "force_element", "acme.soft"], ["new", "--list"], ["check", "fmu.jacobi"]]
+)
+def test_without_pytest_the_extra_is_named(
+    words: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: Captured
+) -> None:
+    monkeypatch.setitem(sys.modules, "hypothesis", None)  # as where it is not installed
+    monkeypatch.chdir(tmp_path)
+    assert main(words) != 0
+    assert "pip install 'cosim-framework[testing]'" in capsys.readouterr().err
+    assert not list(tmp_path.iterdir())

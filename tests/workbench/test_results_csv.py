@@ -96,8 +96,8 @@ def test_a_file_of_fmpy_is_read(tmp_path: Path) -> None:
 def test_a_file_that_was_there_is_replaced_whole_or_not_at_all(tmp_path: Path) -> None:
     path = tmp_path / "r.csv"
     path.write_text("precious")
-    with pytest.raises(CosimError, match="cannot hold"):
-        Result([0.0], {'a"b': [1.0]}).to_csv(path)
+    with pytest.raises(UnicodeEncodeError):
+        Result([0.0], {"a\ud800": [1.0]}).to_csv(path)
     assert path.read_text() == "precious"
     Result([0.0], {"a": [1.0]}).to_csv(path)
     assert path.read_text() == '"time","a"\n0.0,1.0\n'
@@ -196,10 +196,12 @@ def test_another_ending_is_refused_with_what_to_write(tmp_path: Path, name: str,
         ('"time","a"\n0,1\n1,2 3\n', r"r\.csv:3: does not have the columns"),
         ('"time,a"\n0,1\n', 'there is no column "time"'),
         ('"time","a,b"\n0,1,2\n', r"r\.csv:2: does not have the columns"),
-        ('"time","a"\n0,b\n', r"r\.csv:2: could not convert"),
+        ('"time","a"\n0,b\n1,2\n', r"r\.csv:3: a is text in some lines and not in others"),
+        ('"time","a"\n0,1\n1,b\n', r"r\.csv:3: could not convert"),
+        ("time\nnow\n", "the times are text"),
         ('"time","a"\n1,0\n0,0\n', "time: decreases"),
         ('"time"\nnan\n', "no finite numbers"),
-        ('"time"\n"now"\n', "the times stand between quotes, as text does"),
+        ('"time"\n"now"\n', "the times are text"),
         ('"time","a"\n0,"x\ny"\n1,2\n', r"r\.csv:4: a is text in some lines and not in others"),
         ('"time","a"\n0,"x\n', r"r\.csv:2: could not convert"),
         ('"time","a"\n0,"x"y\n', r"r\.csv:2: could not convert"),
@@ -283,6 +285,14 @@ def test_units_below_the_names_and_in_round_brackets(tmp_path: Path, text: str) 
 def test_names_with_round_brackets_stay_what_they_are(tmp_path: Path) -> None:
     path = Result([0.0], {"gain (A)": [1.0]}).to_csv(tmp_path / "r.csv")
     assert ResultsCsv().read(path).names == ["gain (A)"]
+
+
+def test_text_needs_no_quotes(tmp_path: Path) -> None:
+    path = tmp_path / "r.csv"
+    path.write_text('time;mode;u\n0;idle;1,5\n1;"heat; full";2\n2; heat pump ;3\n')
+    found = ResultsCsv().read(path)
+    assert found["mode"].tolist() == ["idle", "heat; full", "heat pump"]
+    assert found["u"].tolist() == [1.5, 2.0, 3.0]
 
 
 def test_an_empty_cell_is_nan(tmp_path: Path) -> None:

@@ -157,7 +157,8 @@ parameters.mass = 3
         ("{ extrapolation = 1 }", "{ extrapolate = 1 }"),
         ('step = "1 ms"', "step = -1"),
         ('inside = "steps"', 'inside = "all"'),
-        ('at = "1 s"', 'when = "1 s"'),
+        ('at = "1 s"', 'at = "1 s"\nwhen = "a.y > 1"'),
+        ('at = "1 s"', 'until = "1 s"'),
         ("[variants.heavy.master]\nuntil", "[variants.heavy.master]\nuntill"),
     ],
 )

@@ -92,7 +92,9 @@ def _cell(text: str) -> str:
 
 def _row(variable: FmuVariable, interface: FmuInterface) -> tuple[str, ...]:
     unit = "" if variable.unit == "1" else variable.unit
-    start = "" if variable.start is None else f"{variable.start:.6g}"
+    start = "" if variable.start is None else str(variable.start)
+    if isinstance(variable.start, float):
+        start = f"{variable.start:.6g}"
     if variable.items and isinstance(variable.start, int):
         start = f"{start} ({variable.items[variable.start - 1]})"
     if variable.causality == "output":

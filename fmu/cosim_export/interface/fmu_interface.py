@@ -36,6 +36,10 @@ class FmuInterface:
         Used unless the environment gives a tolerance.
     step_size, stop_time : float or None
         Of the default experiment, s.
+    naming : str
+        "structured" or "flat".
+    has_arrays : bool
+        Whether elements of an array are one variable in FMI 3.0.
     """
 
     model_name: str
@@ -47,14 +51,16 @@ class FmuInterface:
     accuracy: float
     step_size: float | None = None
     stop_time: float | None = None
+    naming: str = "structured"
+    has_arrays: bool = True
 
     @classmethod
     def of_model(
-        cls, model: cosim.Model, variables: tuple[FmuVariable, ...], settings: Mapping[str, Any]
+        cls, model: cosim.Model, variables: tuple[FmuVariable, ...], settings: Mapping[str, Any], **more: Any
     ) -> FmuInterface:
         """With the names that a model has and what it says of itself; `settings` from `run_settings`."""
         about = {n: str(model.settings[n]) for n in cosim.Model.ABOUT if model.settings.get(n)}
-        return cls(model.name, c_identifier(model.name), about, variables, **settings)
+        return cls(model.name, c_identifier(model.name), about, variables, **settings, **more)
 
     def of(self, causality: str) -> list[FmuVariable]:
         """The variables of one causality, in order."""

@@ -9,7 +9,7 @@ import cosim
 
 ONLY_DESCRIBED = (
     *("dependencies", "initial_dependencies", "derivative_of", "display_unit", "description"),
-    *("reinit", "depends_on_time", "initially_on_time", "items", "smallest"),
+    *("reinit", "depends_on_time", "initially_on_time", "smallest"),
 )
 
 
@@ -30,7 +30,7 @@ class FmuVariable:
     stage : int
         The stage that the State has to be realized to before a value is read.
     type : str
-        "Real", "Integer", "Boolean" or "Enumeration".
+        "Real", "Integer", "Boolean", "Enumeration" or "String".
     causality : str
         "input", "output", "parameter" or "local".
     variability : str
@@ -39,7 +39,7 @@ class FmuVariable:
         "exact" or "calculated"; empty for inputs, for which the standard fixes it.
     unit : str
         Modelica unit expression; "1" for none.
-    start : float, int, bool or None
+    start : float, int, bool, str or None
     minimum, maximum : float or None
         As they are declared.
     smallest : float or None
@@ -62,7 +62,7 @@ class FmuVariable:
     reinit : bool
         Whether it is a continuous state that an event may set.
     items : tuple of str
-        What the numbers of an enumeration, from 1, are called.
+        What the numbers of an enumeration, or of text, from 1, stand for.
     """
 
     name: str
@@ -75,7 +75,7 @@ class FmuVariable:
     variability: str
     initial: str
     unit: str = "1"
-    start: float | int | bool | None = None
+    start: float | int | bool | str | None = None
     minimum: float | None = None
     maximum: float | None = None
     smallest: float | None = None
@@ -101,6 +101,10 @@ class FmuVariable:
     def lower_bound(self) -> float | None:
         """The bound that hosts are told."""
         return self.minimum if self.smallest is None else self.smallest
+
+    def text(self, number: float) -> str:
+        """The text that a number stands for."""
+        return self.items[int(number) - 1] if 1 <= number <= len(self.items) else ""
 
     @property
     def is_settable(self) -> bool:

@@ -6,7 +6,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 from xml.etree import ElementTree
 from xml.etree.ElementTree import Element, SubElement
 
@@ -25,6 +25,8 @@ CAPABILITIES = {
     "canGetAndSetFMUstate": "true",
     "canSerializeFMUstate": "true",
 }
+SMALLEST = 1e-100
+"""Smaller bounds stand for "more than 0", which no attribute says."""
 NOT_XML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ufffe\uffff\ud800-\udfff]")
 
 
@@ -93,7 +95,7 @@ def model_description(
 
 def common_attributes(interface: FmuInterface, generation_tool: str, identifier: str) -> dict[str, str]:
     """Attributes of the root that FMI 2.0 and 3.0 share; without an identifier those that it is made from."""
-    structured = all(is_structured(v.name) for v in interface.variables)
+    structured = interface.naming != "flat" and all(is_structured(v.name) for v in interface.variables)
     attributes = {
         "generationTool": generation_tool,
         "variableNamingConvention": "structured" if structured else "flat",
@@ -154,7 +156,7 @@ def types_of(variables: Sequence[FmuVariable]) -> Types:
     """The types of these variables."""
     names = [v.name for v in variables]
     by_unit = declared_types((v.unit for v in variables if v.type == "Real"), names)
-    named = [(v.name, v.items) for v in variables if v.items]
+    named = [(v.name, v.items) for v in variables if v.type == "Enumeration"]
     return Types(by_unit, enumeration_types(named, [*names, *by_unit.values()]))
 
 
@@ -192,29 +194,30 @@ def number_attributes(variable: FmuVariable, types: Types) -> dict[str, str]:
             details["displayUnit"] = variable.display_unit
         bounds = (("min", variable.lower_bound), ("max", variable.maximum), ("nominal", variable.nominal))
         for name, bound in bounds:
-            if bound is not None:
+            if bound is not None and not 0.0 < abs(bound) < SMALLEST:
                 details[name] = real_text(bound)
-    elif variable.items:
+    elif variable.type == "Enumeration":
         details["declaredType"] = types.by_items[variable.items]
     elif variable.type == "Integer":
         for name, bound in (("min", variable.lower_bound), ("max", variable.maximum)):
             if bound is not None and abs(bound) < 2**31:  # all that an Integer of FMI 2.0 can be
                 details[name] = str(int(bound))
     if variable.start is not None:
-        writer = {"Boolean": lambda value: str(value).lower(), "Real": real_text}.get(variable.type, repr)
-        details["start"] = writer(variable.start)
+        writers: dict[str, Callable[[Any], str]] = {"Real": real_text, "String": str}
+        writers["Boolean"] = lambda value: str(value).lower()
+        details["start"] = writers.get(variable.type, repr)(variable.start)
     return details
 
 
 def real_text(value: float) -> str:
-    """A number as XML writes it.
+    """A number as XML writes it; without the sign of a zero.
 
     Examples
     --------
-    >>> real_text(0.1), real_text(float("-inf")), real_text(float("nan"))
-    ('0.1', '-INF', 'NaN')
+    >>> real_text(-0.0), real_text(0.1), real_text(float("-inf")), real_text(float("nan"))
+    ('0.0', '0.1', '-INF', 'NaN')
     """
-    return repr(float(value)).replace("inf", "INF").replace("nan", "NaN")
+    return repr(float(value) + 0.0).replace("inf", "INF").replace("nan", "NaN")
 
 
 def _model_structure(variables: tuple[FmuVariable, ...], index: Mapping[str, int]) -> Element:

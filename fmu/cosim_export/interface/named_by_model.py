@@ -19,6 +19,8 @@ class NamedByModel:
     Parameters
     ----------
     system : cosim.System
+    defaults : bool
+        Whether parameters that keep their default are named by the class that declares them.
 
     Attributes
     ----------
@@ -26,16 +28,18 @@ class NamedByModel:
         Outputs and measures, then the signals that the model records, coordinates by their names
         (``hinge.angle`` for ``hinge.q``); of diagnostics (energies) those that it records.
     parameters : list of str
-        Those that were given a value.
+        Those that were given a value; others that the class of a part declares itself, or one that it is made
+        from. Not what a contract brings (switches), nor what a measure computes with.
     frames : list of str
-        The same of frames.
+        Those that were given.
     states : list of str
         What was given a start value; coordinates that have a name; states of parts that bring their own
         equations. Not diagnostics, nor what a measure computes with.
     """
 
-    def __init__(self, system: cosim.System) -> None:
+    def __init__(self, system: cosim.System, *, defaults: bool = True) -> None:
         self._system = system
+        self._defaults = defaults
         self._variables: Mapping[str, Variable] = system.variables
         self._starts = set() if system.model is None else {p.partition("[")[0] for p in system.model.starts}
         self._coordinates = {p: names for p in self._variables if (names := self._names_of(p))}
@@ -69,15 +73,27 @@ class NamedByModel:
         part, _, name = variable.path.partition(".")
         return variable.path in self._starts or name in self._system.parts[part].values.given
 
+    def _is_declared(self, variable: Variable) -> bool:
+        """Whether the author of a part's class declares a parameter, and not a contract or a measure."""
+        part, _, name = variable.path.partition(".")
+        cls = type(self._system.parts[part])
+        declaring = next((base for base in cls.__mro__ if name in vars(base)), cls)
+        return not issubclass(cls, cosim.Measure) and "contracts" not in declaring.__module__.split(".")
+
     def _parameters(self) -> Iterator[str]:
         for path, variable in self._variables.items():
             is_constant = variable.minimum is not None and variable.minimum == variable.maximum
-            if variable.kind != "parameter" or is_pose(variable) or is_constant or not self._given(variable):
+            if variable.kind != "parameter" or is_pose(variable) or is_constant:
+                continue
+            if not self._given(variable):
+                if self._defaults and self._is_declared(variable):
+                    yield path
                 continue
             part, _, name = path.partition(".")
             value: Any = self._system.parts[part].values.given.get(name)
-            if isinstance(value, str) and not any(letter.isdigit() for letter in value):
-                continue  # a word, such as an axis
+            is_word = isinstance(value, str) and not any(letter.isdigit() for letter in value)
+            if is_word and not variable.words:
+                continue  # such as an axis
             if _is_shorter(value, variable.slot.size):
                 yield from (f"{path}[{i}]" for i in range(len(value)))  # not the products of inertia behind
             else:

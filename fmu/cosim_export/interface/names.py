@@ -6,6 +6,7 @@ import re
 
 PIECE = r"[A-Za-z_][A-Za-z0-9_]*(\[[0-9]+(,[0-9]+)*\])?"
 PATH = rf"{PIECE}(\.{PIECE})*"
+SUBSCRIPTS = re.compile(r"\[\d+(,\d+)*\]$")
 STRUCTURED = re.compile(rf"{PATH}|der\({PATH}\)")
 
 
@@ -24,6 +25,17 @@ def element_name(path: str, shape: tuple[int, ...], index: int) -> str:
         subscripts.append(str(index % size + 1))
         index //= size
     return f"{path}[{','.join(reversed(subscripts))}]"
+
+
+def without_subscripts(name: str) -> str:
+    """The name of the array that an element belongs to.
+
+    Examples
+    --------
+    >>> [without_subscripts(name) for name in ("plate.R[2,3]", "plate.R", "links[2].mass")]
+    ['plate.R', 'plate.R', 'links[2].mass']
+    """
+    return SUBSCRIPTS.sub("", name)
 
 
 def is_structured(name: str) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence, Set
 from dataclasses import dataclass, field, replace
 
 import cosim
@@ -29,6 +29,7 @@ def select_variables(
     parameters: Sequence[str] | None = None,
     expose: Sequence[str] | None = None,
     all: bool = False,  # noqa: A002
+    defaults: bool = True,
 ) -> tuple[FmuVariable, ...]:
     """Inputs, outputs, parameters and locals of the FMU, in this order.
 
@@ -39,6 +40,8 @@ def select_variables(
         Paths (elements count from 0) or patterns; None for the defaults of `cosim.Exporter.export`.
     all : bool
         Whether these defaults are everything in place of what the model names.
+    defaults : bool
+        Whether parameters that keep their default are among those that the model names.
 
     Returns
     -------
@@ -56,7 +59,7 @@ def select_variables(
     kinds = {path: variable.kind for path, variable in chooser.variables.items()}
     readable = [p for p, kind in kinds.items() if kind not in ("parameter", "signal") and p not in free]
     tunable = [p for p, kind in kinds.items() if kind == "parameter"]
-    named = NamedByModel(system)
+    named = NamedByModel(system, defaults=defaults)
     chosen_inputs = chooser.choose("inputs", inputs, list(system.inputs), list(system.inputs))
     declared = [p for p in system.outputs if p in readable]
     chosen_outputs = chooser.choose("outputs", outputs, readable, declared if all else named.outputs)
@@ -67,7 +70,7 @@ def select_variables(
     chosen_locals = chooser.choose("expose", expose, readable, shown)
     if chooser.problems:
         raise cosim.ModelError(chooser.problems)
-    start = first_state(system).realize(cosim.Stage.TIME)
+    start, discrete = first_state(system).realize(cosim.Stage.TIME), system.discrete_signals()
     chosen: dict[str, FmuVariable] = {}
     states: set[int] = set()
     for causality, paths in (
@@ -80,7 +83,7 @@ def select_variables(
         for path in paths:
             for element in chooser.elements(path):
                 if element.name not in chosen:
-                    variable = _variable(system, start, element, causality)
+                    variable = _variable(system, start, element, causality, discrete)
                     if variable.array == "y" and variable.offset in states:
                         variable = _as_alias(variable)
                     elif variable.array == "y":
@@ -268,26 +271,33 @@ def _base(path: str) -> str:
     return ELEMENT.sub(r"\g<base>", path)
 
 
-def _variable(system: cosim.System, start: cosim.State, element: _Element, causality: str) -> FmuVariable:
+def _variable(
+    system: cosim.System, start: cosim.State, element: _Element, causality: str, discrete: Set[str]
+) -> FmuVariable:
     variable, index = element.variable, element.index
     kind, slot = variable.kind, variable.slot
     is_state = kind in (*CONTINUOUS_STATES, *DISCRETE_STATES)
-    type_ = "Enumeration" if variable.words else TYPES[variable.dtype]
-    variability = "discrete" if kind in DISCRETE_STATES else "continuous"
+    type_ = TYPES[variable.dtype]
+    if variable.words:
+        type_ = "String" if variable.is_text else "Enumeration"
+    jumps = kind in DISCRETE_STATES or type_ != "Real" or (causality != "input" and variable.path in discrete)
+    variability = "discrete" if jumps else "continuous"
     initial = "exact" if is_state else "calculated"
     if causality in ("parameter", "fixed"):
         variability = "tunable" if causality == "parameter" else "fixed"
         causality, initial = "parameter", "exact"
     elif causality == "input":
         initial = ""
-    value = None
+    value: float | str | None = None
     if initial != "calculated":
         arrays = dict(zip("ypdkhc", system.arrays(start), strict=True))
         value = variable.dtype(arrays[slot.array][slot.offset + index].item())
         if element.angle is not None:
             value = angle_of(arrays[slot.array][slot.offset : slot.offset + 12].tolist(), element.angle)
-    if type_ == "Integer" and slot.array == "p" and value is not None and abs(value) > LARGEST_INTEGER:
+    if type_ == "Integer" and slot.array == "p" and isinstance(value, int) and abs(value) > LARGEST_INTEGER:
         type_, value = "Real", float(value)
+    if type_ == "String" and value is not None:
+        value = variable.words[int(value) - 1]
     unit = variable.unit(index) if element.angle is None else "rad"
     smallest = None
     if causality == "parameter" and type_ == "Real" and variable.minimum is not None:
@@ -309,10 +319,18 @@ def _variable(system: cosim.System, start: cosim.State, element: _Element, causa
         maximum=variable.maximum if causality in ("parameter", "input") else None,
         description=_about(variable, element),
         display_unit=DISPLAY_UNITS.get(unit, "") if type_ == "Real" else "",
-        nominal=variable.nominal if type_ == "Real" else None,
+        nominal=_nominal(system, variable, index) if type_ == "Real" else None,
         angle=element.angle,
         items=variable.words,
     )
+
+
+def _nominal(system: cosim.System, variable: Variable, index: int) -> float | None:
+    """The magnitude that is declared; of angles and quaternions that are coordinates of joints it is 1."""
+    is_of_joint = variable.kind == "position" and system.parts[variable.path.partition(".")[0]].solved_by
+    if variable.nominal is None and is_of_joint and variable.unit(index) in ("rad", "1"):
+        return 1.0
+    return variable.nominal
 
 
 def _about(variable: Variable, element: _Element) -> str:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import ClassVar, NamedTuple
 
 import cosim
-from cosim.kit import keep, kept
+from cosim.kit import keep, kept, python_command, run_process
 from cosim_export.native.platforms import PLATFORMS, Platform, Target, own_platform
 from cosim_lowering.machine_code import MachineCode
 
@@ -102,7 +102,7 @@ class ZigCompiler(Compiler):
         text = folder / "code.ll"
         text.write_text(str(parts.code), "utf-8")
         library = folder / f"library{parts.suffix}"
-        command = [sys.executable, "-m", "ziglang", "cc", "-target", parts.target.zig]
+        command = python_command("-m", "ziglang", "cc", "-target", parts.target.zig)
         command += [*FLAGS, *LINK_FLAGS, f"-I{parts.headers}", "-Wno-override-module"]
         if parts.suffix == ".dylib":  # else it would hold the path of this folder
             command.append(f"-Wl,-install_name,@rpath/{library.name}")
@@ -222,6 +222,6 @@ def _run(command: list[str], folder: Path) -> None:
 
 def _capture(command: list[str], folder: Path | None) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(command, cwd=folder, capture_output=True, text=True, check=False)
+        return run_process(command, cwd=folder, capture_output=True, text=True)
     except OSError as error:
         raise cosim.CosimError(f"{command[0]} cannot be run: {error}") from error

@@ -19,9 +19,15 @@ from cosim_export.interface.model_description import (
     plain_text,
     unknowns,
 )
-from cosim_export.native.fmu_array import FmuArray, arrays_of
+from cosim_export.native.fmu_array import FmuArray, variables_of
 
-TYPES = {"Real": "Float64", "Integer": "Int64", "Boolean": "Boolean", "Enumeration": "Enumeration"}
+TYPES = {
+    "Real": "Float64",
+    "Integer": "Int64",
+    "Boolean": "Boolean",
+    "Enumeration": "Enumeration",
+    "String": "String",
+}
 
 
 def fmi3_description(
@@ -61,13 +67,14 @@ def fmi3_description(
     root = Element("fmiModelDescription", attributes)
     root.extend(kinds)
     types = add_what_is_common(root, interface, categories, 3)
-    listed = arrays_of(interface.variables)
+    listed = variables_of(interface)
     reference = {v.name: array.reference for array in listed for v in array.elements}
     variables = SubElement(root, "ModelVariables")
     steps = any(kind.get("providesIntermediateUpdate") == "true" for kind in root.iter("CoSimulation"))
     for array in listed:
         element = _variable(array, reference, types)
-        if steps and array.elements[0].causality in ("input", "output", "local"):
+        first = array.elements[0]
+        if steps and first.causality in ("input", "output", "local") and first.variability == "continuous":
             element.set("intermediateUpdate", "true")
         variables.append(element)
     time = _time(len(interface.variables), {array.name for array in listed})
@@ -114,7 +121,8 @@ def _variable(array: FmuArray, reference: Mapping[str, int], types: Types) -> El
     attributes = head(first, array.name, array.reference, array.description)
     attributes |= number_attributes(first, types)
     starts = [number_attributes(v, types).get("start") for v in array.elements]
-    if None not in starts:
+    attributes.pop("start", None)
+    if None not in starts and first.type != "String":
         attributes["start"] = " ".join(map(str, starts))
     if first.derivative_of:
         attributes["derivative"] = str(reference[first.derivative_of])
@@ -123,6 +131,8 @@ def _variable(array: FmuArray, reference: Mapping[str, int], types: Types) -> El
     element = Element(TYPES[first.type], attributes)
     for size in array.dimensions:
         SubElement(element, "Dimension", {"start": str(size)})
+    for start in starts if first.type == "String" and None not in starts else ():
+        SubElement(element, "Start", {"value": str(start)})
     return element
 
 

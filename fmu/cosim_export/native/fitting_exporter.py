@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -36,6 +36,11 @@ class FittingFmuExporter(cosim.Exporter):
         platforms: str | Sequence[str] | None = None,
         fmi: int | str | None = None,
         kind: str | Sequence[str] | None = None,
+        defaults: bool = True,
+        naming: str = "structured",
+        names: Mapping[str, str] | None = None,
+        scalars: bool = False,
+        clocks: bool = True,
         libpython: str | None = None,
         **options: Any,
     ) -> Path:
@@ -43,10 +48,13 @@ class FittingFmuExporter(cosim.Exporter):
         arguments: dict[str, Any] = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
         arguments |= {"expose": expose, "step_size": step_size, "stop_time": stop_time}
         arguments |= {"integrator": integrator, "accuracy": accuracy, "all": all, **options}
+        arguments |= {"defaults": defaults, "naming": naming, "names": names}
         if libpython is not None:
             return self._written(PythonFmuExporter(), model, path, {**arguments, "libpython": libpython})
         native = {"platforms": platforms, "fmi": fmi, "kind": kind}
         native = {name: value for name, value in native.items() if value is not None}
+        native |= {"scalars": True} if scalars else {}
+        native |= {} if clocks else {"clocks": False}
         try:
             if is_plain():
                 raise cosim.ModelError.of("native", "llvmlite, which makes machine code, is missing or off")
@@ -56,12 +64,14 @@ class FittingFmuExporter(cosim.Exporter):
                 raise
             first, *others = (f"{problem.where}: {problem.text}" for problem in error.problems)
         written = self._written(PythonFmuExporter(), model, path, arguments)
-        self.summary += f"; not a native one: {first}" + (f" (and {len(others)} more)" if others else "")
+        what, _, more = self.summary.partition("\n")
+        what += f"; not a native one: {first}" + (f" (and {len(others)} more)" if others else "")
+        self.summary = f"{what}\n{more}".rstrip()
         return written
 
     def _written(
         self, exporter: cosim.Exporter, model: cosim.Model, path: Any, arguments: dict[str, Any]
     ) -> Path:
         written = exporter.export(model, path, **arguments)
-        self.summary = exporter.summary
+        self.summary, self.warnings = exporter.summary, exporter.warnings
         return written

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
 
 ELEMENT = re.compile(r"(?P<der>der\()?(?P<base>.+)\[(?P<index>\d+(,\d+)*)\](?P<end>\)?)")
@@ -40,7 +41,7 @@ class FmuArray:
         if len(texts) == 1 or not all(texts):
             return texts[0]
         if self.elements[0].derivative_of:
-            return f"rate of {self.name.removeprefix('der(').removesuffix(')')}"
+            return f"rate of {_array_name(self.elements[0].derivative_of)}"
         heads, _, tails = zip(*(text.rpartition(" ") for text in texts), strict=True)
         return f"{heads[0]} {', '.join(tails)}" if len(set(heads)) == 1 else texts[0]
 
@@ -69,6 +70,13 @@ def arrays_of(variables: Sequence[FmuVariable]) -> list[FmuArray]:
             arrays.append(FmuArray(name, at, dimensions, tuple(group)))
         at += len(group)
     return [part for array in arrays for part in _with_its_rates(array, arrays)]
+
+
+def variables_of(interface: FmuInterface) -> list[FmuArray]:
+    """The variables that an FMU has in FMI 3.0; each scalar is one where arrays are not wanted."""
+    if interface.has_arrays:
+        return arrays_of(interface.variables)
+    return [FmuArray(v.name, i, (), (v,)) for i, v in enumerate(interface.variables)]
 
 
 def _with_its_rates(array: FmuArray, listed: Sequence[FmuArray]) -> list[FmuArray]:

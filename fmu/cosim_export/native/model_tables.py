@@ -24,11 +24,17 @@ from cosim.kit import (
 )
 from cosim_export.interface.fmu_interface import FmuInterface
 from cosim_export.interface.fmu_variable import FmuVariable
-from cosim_export.native.fmu_array import arrays_of
+from cosim_export.native.fmu_array import variables_of
 from cosim_lowering.program import EXPORTED, Program
 
 KINDS = {"me": 1, "cs": 2}
-TYPES = {"Real": "REAL", "Integer": "INTEGER", "Enumeration": "INTEGER", "Boolean": "BOOLEAN"}
+TYPES = {
+    "Real": "REAL",
+    "Integer": "INTEGER",
+    "Enumeration": "INTEGER",
+    "Boolean": "BOOLEAN",
+    "String": "STRING",
+}
 ROLES = {
     "constant": "CONSTANT",
     "given": "SCRATCH",
@@ -91,6 +97,7 @@ def model_tables(
         _states(interface.variables),
         _indicators(program.indicators),
         _table("int64_t", "clocks", (str(entry) for entry, _ in program.periodic.values())),
+        _table("int64_t", "discretes", map(str, _discretes(interface.variables))),
         _sentences(program),
         _checks(program),
         _replacements(program),
@@ -176,22 +183,35 @@ def _starts(program: Program) -> list[str]:
 def _variables(program: Program, interface: FmuInterface, names: list[str], *, has_arrays: bool) -> str:
     rows = []
     scalars = interface.variables
-    sizes = {a.reference: len(a.elements) for a in arrays_of(scalars)} if has_arrays else None
+    words = {v.items: f"words_{i}" for i, v in enumerate(scalars) if v.items}
+    discrete = {at: place for place, at in enumerate(_discretes(scalars))}
+    sizes = {a.reference: len(a.elements) for a in variables_of(interface)} if has_arrays else None
     for i, variable in enumerate(scalars):
         array, offset, course = variable.array, variable.offset, (-1, -1)
         if variable.causality == "input":  # in the cache lies a copy
             slot = program.system.written_slot(variable.path)
             array, offset = slot.array, slot.offset
-            course = program.system.course_offsets(variable.path)
+            if variable.type == "Real":
+                course = program.system.course_offsets(variable.path)
         size = 1 if sizes is None else sizes.get(i, 0)
-        rows.append(_variable_row(variable, names.index(array), offset, course, size))
-    rows.append(
-        f'{{"time", -1, 0, -1, -1, REAL, 0, NEVER, 0, {c_real(-math.inf)}, {c_real(math.inf)}, 1.0, -1, 1}}'
-    )
-    return _table("Variable", "variables", rows)
+        cells = _variable_cells(variable, names.index(array), offset, course, size)
+        listed = f"{discrete.get(i, -1)}, {len(variable.items)}, {words.get(variable.items, 'NULL')}"
+        rows.append(f"{{{cells}, {listed}}}")
+    infinite = f"{c_real(-math.inf)}, {c_real(math.inf)}"
+    rows.append(f'{{"time", -1, 0, -1, -1, REAL, 0, NEVER, 0, {infinite}, 1.0, -1, 1, -1, 0, NULL}}')
+    tables = [_table("char *const", name, map(c_text, listed)) for listed, name in words.items()]
+    return "\n".join([*tables, _table("Variable", "variables", rows)])
 
 
-def _variable_row(variable: FmuVariable, array: int, offset: int, course: tuple[int, int], size: int) -> str:
+def _discretes(variables: Sequence[FmuVariable]) -> list[int]:
+    """Places of the variables that events alone change."""
+    shown = [i for i, v in enumerate(variables) if v.causality in ("output", "local")]
+    return [i for i in shown if variables[i].variability == "discrete"]
+
+
+def _variable_cells(
+    variable: FmuVariable, array: int, offset: int, course: tuple[int, int], size: int
+) -> str:
     settable = {"input": "INPUT", "parameter": "TUNABLE"}.get(variable.causality)
     if settable is None or variable.variability == "fixed":
         settable = "UNTIL_STARTED" if variable.is_settable else "NEVER"
@@ -212,7 +232,7 @@ def _variable_row(variable: FmuVariable, array: int, offset: int, course: tuple[
         str(-1 if variable.angle is None else variable.angle),
         str(size),
     ]
-    return f"{{{', '.join(cells)}}}"
+    return ", ".join(cells)
 
 
 def _checks(program: Program) -> str:
@@ -309,6 +329,7 @@ def _model(
     tables: dict[str, Sized] = {
         **{"state": states, "indicator": program.indicators, "clock": program.periodic},
         **{"sentence": _failures(program), "check": program.system.checks},
+        "discrete": _discretes(interface.variables),
         "replacement": program.system.options_in_model_exchange,
     }
     for name, table in tables.items():

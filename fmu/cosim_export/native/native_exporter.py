@@ -14,6 +14,10 @@ import cosim
 from cosim_export.interface.archive import check_place, write_archive
 from cosim_export.interface.check_parts import check_parts
 from cosim_export.interface.documentation import documentation
+from cosim_export.interface.fmu_exporter import FmuExporter
+from cosim_export.interface.icon import icon
+from cosim_export.interface.legal import license_entry
+from cosim_export.interface.rename_variables import Naming
 from cosim_export.interface.run_settings import run_settings
 from cosim_export.native.compilers import (
     Compiler,
@@ -24,7 +28,7 @@ from cosim_export.native.compilers import (
 )
 from cosim_export.native.native_sources import SHELL, NativeSources
 from cosim_export.native.platforms import Platform, chosen_platforms
-from cosim_export.native.terminals import PLACE
+from cosim_export.native.terminals import ICON, PLACE
 from cosim_export.native.universal import universal_library
 from cosim_lowering.refusals import component_refusals, method_refusals
 
@@ -33,7 +37,7 @@ DESCRIPTION = "modelDescription.xml"
 KINDS = {"cs": "Co-Simulation", "me": "Model Exchange"}
 
 
-class NativeFmuExporter(cosim.Exporter):
+class NativeFmuExporter(FmuExporter):
     """Writes a model as an FMU whose library is machine code alone: FMI 2.0 or 3.0, any of five processors.
 
     All mathematics comes from the kernel functions of the components and of the integrator, lowered ahead of
@@ -77,6 +81,11 @@ class NativeFmuExporter(cosim.Exporter):
         platforms: str | Sequence[str] | None = None,
         fmi: int | str = 2,
         kind: str | Sequence[str] | None = None,
+        defaults: bool = True,
+        naming: str = "structured",
+        names: Mapping[str, str] | None = None,
+        scalars: bool = False,
+        clocks: bool = True,
         compiler: Compiler | None = None,
         **options: Any,
     ) -> Path:
@@ -91,6 +100,12 @@ class NativeFmuExporter(cosim.Exporter):
             2 or 3.
         kind : str or sequence of str, optional
             "cs" (Co-Simulation), "me" (Model Exchange); both unless given.
+        defaults, naming, names
+            See `PythonFmuExporter.export`.
+        scalars : bool
+            Whether each element of a vector or matrix is a variable of its own in FMI 3.0, as in FMI 2.0.
+        clocks : bool
+            Whether periodic events are output clocks in FMI 3.0, which some tools do not read.
         compiler : Compiler, optional
             In place of the best one that is installed.
 
@@ -100,28 +115,28 @@ class NativeFmuExporter(cosim.Exporter):
         """
         target = Path(path)
         version, kinds, chosen = _choices(fmi, kind, platforms)
+        called = Naming.of(naming, names)
         compilers = compilers_for(chosen, available_compilers() if compiler is None else (compiler,))
         check_place(target, ".fmu")
         check_parts(model)
         selections: dict[str, Any] = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
-        selections |= {"expose": expose, "all": all}
+        selections |= {"expose": expose, "all": all, "defaults": defaults}
         experiment = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
         settings = run_settings(model, experiment, integrator, options)
-        sources = NativeSources(model, version, kinds, selections, settings)
+        sources = NativeSources(model, version, kinds, selections, settings, called, not scalars, clocks)
         archive = _libraries(compilers, chosen, sources)
         name = f"FMI {version}.0 {' and '.join(KINDS[k] for k in sources.kinds)}, without Python"
         exactly = sources.program.integrator.capabilities.resumes_exactly
         page = documentation(model, sources.interface, name, _needs(chosen), exactly)
-        archive |= {
-            DESCRIPTION: sources.description,
-            "documentation/index.html": page.encode(),
-            **_licence(),
-        }
+        licences = _licence()
+        archive |= {DESCRIPTION: sources.description, "documentation/index.html": page.encode(), **licences}
+        archive |= license_entry(sources.interface.about, licences)
+        archive["model.png" if version == 2 else ICON] = icon()
         if sources.terminals is not None:
             archive[PLACE] = sources.terminals
         write_archive(target, archive)
-        names = ", ".join(platform.name for platform in chosen)
-        self.summary = f"native FMU ({name}; {names})"
+        listed = ", ".join(platform.name for platform in chosen)
+        self.tell(f"native FMU ({name}; {listed})", sources.interface, sources.left_out)
         return target
 
 

@@ -12,9 +12,12 @@ from typing import Any
 import cosim
 from cosim_export.interface.first_state import first_state
 from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.left_out import left_out
+from cosim_export.interface.rename_variables import Naming
 from cosim_export.interface.select_variables import select_variables
 from cosim_export.native.all_states import with_all_states, with_indicators
 from cosim_export.native.description import describe
+from cosim_export.native.fmu_array import arrays_of
 from cosim_export.native.model_tables import ENTRY_POINTS, RAISED, model_tables
 from cosim_export.native.terminals import terminals
 from cosim_lowering.frame_functions import frame_functions
@@ -22,7 +25,7 @@ from cosim_lowering.linking import machine_code
 from cosim_lowering.program import Program
 
 SHELL = Path(__file__).parent / "shell"
-COMMON = ("instance", "arrays", "values", "exchange", "saved")
+COMMON = ("instance", "arrays", "values", "held", "exchange", "saved")
 
 
 class NativeSources:
@@ -39,6 +42,11 @@ class NativeSources:
         Arguments of `select_variables`.
     settings : mapping
         From `run_settings`.
+    naming : Naming, optional
+    has_arrays : bool
+        Whether elements of an array are one variable in FMI 3.0.
+    has_clocks : bool
+        Whether periodic events are output clocks in FMI 3.0.
 
     Attributes
     ----------
@@ -55,7 +63,9 @@ class NativeSources:
     description : bytes
         ``modelDescription.xml``
     terminals : bytes or None
-        ``terminalsAndIcons.xml`` of FMI 3.0; None where there are no flanges.
+        ``terminalsAndIcons.xml`` of FMI 3.0.
+    left_out : dict of str to int
+        See `left_out`.
     token : str
         guid of FMI 2.0, instantiation token of FMI 3.0: a digest of all this.
 
@@ -72,11 +82,16 @@ class NativeSources:
         kinds: Sequence[str] | None = None,
         selections: Mapping[str, Any] | None = None,
         settings: Mapping[str, Any] | None = None,
+        naming: Naming | None = None,
+        has_arrays: bool = True,
+        has_clocks: bool = True,
     ) -> None:
         self.version = version
         system = model.build()
         settings = dict(settings or {"integrator": INTEGRATOR, "integrator_options": {}, "accuracy": 1e-6})
+        naming = naming or Naming.of("structured", None)
         variables = select_variables(system, **(selections or {}))
+        self.left_out = left_out(system, variables)
         self.program = Program(
             system,
             settings["integrator"],
@@ -94,7 +109,24 @@ class NativeSources:
                 variables, shown = with_indicators(
                     variables, {p: at for p, (at, _) in self.indicators.items()}
                 )
-        self.interface = FmuInterface.of_model(model, variables, settings)
+        in_arrays = (
+            {v.name for a in arrays_of(variables) if a.dimensions for v in a.elements}
+            if version == 3 and has_arrays
+            else set()
+        )
+        renamed = naming.renamed(variables, in_arrays)
+        new = {before.name: after.name for before, after in zip(variables, renamed, strict=True)}
+        shown = [new.get(name, name) for name in shown]
+        if not has_clocks:
+            self.program.periodic = {}
+        clocks = {naming.path(path): clock for path, clock in self.program.periodic.items()}
+        if len(clocks) < len(self.program.periodic):
+            text = "two output clocks would have one name: leave them out (clocks)"
+            raise cosim.ModelError.of("naming", text)
+        variables = renamed
+        self.interface = FmuInterface.of_model(
+            model, variables, settings, naming=naming.kind, has_arrays=has_arrays
+        )
         if any(v.angle is not None for v in variables):
             self.program.functions |= frame_functions()
         present = [name for name in ENTRY_POINTS if f"lowered_{name}" in self.program.functions]
@@ -104,7 +136,7 @@ class NativeSources:
         tool = f"cosim-framework {cosim.__version__}"
 
         def description(token: str) -> bytes:
-            return describe(version, self.kinds, self.interface, tool, token, shown, self.program.periodic)
+            return describe(version, self.kinds, self.interface, tool, token, shown, clocks)
 
         self.terminals = terminals(system, self.interface) if version == 3 else None
         digest = _digest(

@@ -232,11 +232,23 @@ class FmuInstance:
             state.realize(stage)
         arrays = self.system.arrays(state)
         read = VALUES[kind]
-        values = [read(arrays[array][offset].item()) for array, offset in places]
+        values = [arrays[array][offset].item() for array, offset in places]
+        if kind == "String":
+            return [self._variable(kind, r).text(v) for r, v in zip(references, values, strict=True)]
+        if kind != "Real":
+            self._need_whole(kind, references, values)
+        values = [read(value) for value in values]
         for i, angle in frames:
             array, offset = places[i]
             values[i] = angle_of(arrays[array][offset : offset + 12].tolist(), angle)
         return values
+
+    def _need_whole(self, kind: str, references: list[int], values: list[float]) -> None:
+        """Raise where a component has computed no whole number."""
+        for reference, value in zip(references, values, strict=True):
+            if not math.isfinite(value) or value != math.floor(value):
+                name = self._variable(kind, reference).name
+                raise cosim.StateError(f"{name} is {value!r}, which is no integer")
 
     def _plan(self, kind: str, references: list[int]) -> Plan:
         variables = [self._variable(kind, reference) for reference in references]
@@ -247,11 +259,11 @@ class FmuInstance:
     def set(self, kind: str, references: list[int], values: list[Any]) -> dict[int, Exception]:
         """Set inputs, parameters or, before initialization, start values.
 
-        A value that is there already changes nothing, so nothing is computed again. Where one value is
-        refused, none is set. What parameters are together, and whether all can be computed with them here
-        and now, is judged once all are written; before the simulation begins values may come one by one, so
-        then it is judged when the initialization ends, unless the call sets everything that the judgement
-        looks at.
+        A value that is there already changes nothing, so nothing is computed again, and it is taken at any
+        time. Where one value is refused, none is set. What parameters are together, and whether all can be
+        computed with them here and now, is judged once all are written; before the simulation begins values
+        may come one by one, so then it is judged when the initialization ends, unless the call sets
+        everything that the judgement looks at.
 
         Returns
         -------
@@ -271,6 +283,11 @@ class FmuInstance:
             for reference, value in zip(references, values, strict=True)
             if reference in variables and present[reference] != value
         ]
+        for reference, variable, _ in changed:
+            try:
+                self._need_open(variable)
+            except cosim.CosimError as error:
+                refused[reference] = error
         changed = self._with_whole_frames(changed)
         for reference, variable, value in changed:
             try:
@@ -334,10 +351,15 @@ class FmuInstance:
         variable = self._variable(kind, reference)
         if not variable.is_settable:
             raise cosim.StateError(f"{variable.name}: it is computed and cannot be set")
+        return variable
+
+    def _need_open(self, variable: FmuVariable) -> None:
+        """Whether a variable may be given a new value now."""
+        if self.mode == STOPPED:
+            raise cosim.StateError(f"{variable.name}: not allowed here: the instance is {self.mode}")
         is_open = variable.causality in ("input", "parameter") and variable.variability != "fixed"
         if not is_open and self.mode not in (INSTANTIATED, INITIALIZING):
             raise cosim.StateError(f"{variable.name}: it can be set until initialization is over")
-        return variable
 
     def _variable(self, kind: str, reference: int) -> FmuVariable:
         count = len(self.interface.variables)

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import re
 import shutil
-import subprocess
 import sys
 import tempfile
 from pathlib import Path
 
 import cosim
+from cosim.kit import run_process
 
 SONAME = re.compile(r"libpython3\.\d+[a-z]*\.so(\.\d+)*")
 
@@ -55,7 +55,7 @@ def link_libpython(library: bytes, name: str) -> bytes:
     with tempfile.TemporaryDirectory(prefix="cosim_export_") as folder:
         file = Path(folder) / "library.so"
         file.write_bytes(library)
-        process = subprocess.run([patchelf, "--add-needed", name, str(file)], capture_output=True, text=True)
+        process = run_process([patchelf, "--add-needed", name, str(file)], capture_output=True, text=True)
         if process.returncode:
             raise cosim.CosimError(f"libpython: patchelf failed: {process.stderr.strip()}")
         return file.read_bytes()

@@ -19,8 +19,13 @@ from cosim.kit import Entry, Registry, use_registry
 from cosim_export.interface.archive import check_place, read_archive, write_archive
 from cosim_export.interface.check_parts import check_parts
 from cosim_export.interface.documentation import documentation, needs_of_python
+from cosim_export.interface.fmu_exporter import FmuExporter
 from cosim_export.interface.fmu_interface import FmuInterface
+from cosim_export.interface.icon import icon
+from cosim_export.interface.left_out import left_out
+from cosim_export.interface.legal import external_dependencies, license_entry
 from cosim_export.interface.model_description import finish_model_description
+from cosim_export.interface.rename_variables import Naming
 from cosim_export.interface.run_settings import run_settings
 from cosim_export.interface.select_variables import select_variables
 from cosim_export.python_fmu import slave
@@ -43,7 +48,7 @@ code.released_by_pythonfmu.append(globals())
 '''
 
 
-class PythonFmuExporter(cosim.Exporter):
+class PythonFmuExporter(FmuExporter):
     """Writes a model as an FMU for FMI 2.0 Co-Simulation that runs in a Python interpreter (pythonfmu).
 
     The FMU holds the model as data, the packages of ours and of the plugins that it uses, and a list of
@@ -83,6 +88,9 @@ class PythonFmuExporter(cosim.Exporter):
         accuracy: float | None = None,
         all: bool = False,  # noqa: A002
         libpython: str | None = None,
+        defaults: bool = True,
+        naming: str = "structured",
+        names: Mapping[str, str] | None = None,
         **options: Any,
     ) -> Path:
         """Write the FMU; see `cosim.Exporter.export`.
@@ -92,6 +100,13 @@ class PythonFmuExporter(cosim.Exporter):
         libpython : str, optional
             Name of the libpython that the library for Linux brings with it ("libpython3.11.so.1.0"): hosts
             that are no Python program can load it, and only Python of this minor version.
+        defaults : bool
+            Whether parameters that keep their default are shown, where their part declares them.
+        naming : str
+            "structured" (``strut.stiffness[4]``), or "flat": names without dots (``strut_stiffness_4``), for
+            tools that make a bus of names with dots.
+        names : mapping of str to str, optional
+            Other names, by structured names of variables, or of vectors (all their elements).
 
         Examples
         --------
@@ -99,6 +114,7 @@ class PythonFmuExporter(cosim.Exporter):
         """
         target = Path(path)
         check_place(target, ".fmu")
+        called = Naming.of(naming, names)
         if libpython is not None:
             patchelf_for(libpython)  # else it is missed when all is done
         check_parts(model)
@@ -107,12 +123,13 @@ class PythonFmuExporter(cosim.Exporter):
                 data = _model_data(model)
                 rebuilt = cosim.Model.from_dict(data)
                 system = rebuilt.build()
-                variables = select_variables(
-                    system, inputs=inputs, outputs=outputs, parameters=parameters, expose=expose, all=all
-                )
+                selections: dict[str, Any] = {"inputs": inputs, "outputs": outputs, "parameters": parameters}
+                variables = select_variables(system, **selections, expose=expose, all=all, defaults=defaults)
+                hidden = left_out(system, variables)
+                variables = called.renamed(variables)
                 experiment = {"step_size": step_size, "stop_time": stop_time, "accuracy": accuracy}
                 settings = run_settings(model, experiment, integrator, options)
-                interface = FmuInterface.of_model(model, variables, settings)
+                interface = FmuInterface.of_model(model, variables, settings, naming=called.kind)
                 simulator = cosim.Simulator(
                     system,
                     integrator=interface.integrator,
@@ -136,7 +153,10 @@ class PythonFmuExporter(cosim.Exporter):
             }
             resumes = simulator.integrator.capabilities.resumes_exactly
             page = documentation(rebuilt, interface, KIND, needs_of_python(manifest), resumes)
-            archive |= {"documentation/index.html": page.encode(), **bundle.licences()}
+            licences = bundle.licences()
+            archive |= {"documentation/index.html": page.encode(), "model.png": icon(), **licences}
+            archive |= license_entry(interface.about, licences)
+            archive |= external_dependencies(needs_of_python(manifest))
             begun = archive.pop(DESCRIPTION)
             tool = f"cosim-framework {cosim.__version__}"
             unnamed = {**archive, DESCRIPTION: finish_model_description(begun, interface, tool, "")}
@@ -144,7 +164,7 @@ class PythonFmuExporter(cosim.Exporter):
             archive[DESCRIPTION] = finish_model_description(begun, interface, tool, guid)
             ours = {f"resources/{name}" for package in OURS for name in bundle.packages[package].files}
             write_archive(target, archive, level=4, shared=ours)  # half of the time, three hundredths larger
-        self.summary = "FMU that runs Python (FMI 2.0 Co-Simulation)"
+        self.tell("FMU that runs Python (FMI 2.0 Co-Simulation)", interface, hidden)
         return target
 
 

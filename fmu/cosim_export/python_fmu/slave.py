@@ -46,6 +46,7 @@ def share_libpython() -> None:
 if sys.platform.startswith("linux"):
     share_libpython()
 
+import gc  # noqa: E402
 import importlib.metadata  # noqa: E402
 import importlib.util  # noqa: E402
 import json  # noqa: E402
@@ -371,8 +372,9 @@ def create_slave_class() -> type:
         set_boolean = partialmethod(_set, "fmi2SetBoolean", "Boolean")
 
         def set_string(self, vrs: list[int], values: list[str]) -> None:
-            # No variable is of this type. Text that is no UTF-8 is a hole in the list, which is not read.
-            self._set("fmi2SetString", "String", vrs, [""] * len(vrs))
+            # Text that is no UTF-8 is a hole in the list, which nothing may read.
+            is_whole = len(gc.get_referents(values)) == len(vrs)
+            self._set("fmi2SetString", "String", vrs, list(values) if is_whole else ["\ufffd"] * len(vrs))
 
         # the whole state
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import zipfile
 import zlib
+from collections.abc import Collection
 from pathlib import Path, PurePosixPath
 from xml.parsers import expat
 
@@ -144,11 +145,28 @@ class FmuArchive:
                     f"{identifier!r} asks for: rename one of them in the archive"
                 )
             has = ", ".join(self.platforms) or "none"
-            sources = any(name.startswith("sources/") and name.endswith((".c", ".cpp")) for name in names)
-            hint = f" It brings C sources: 'fmpy compile {self.path.name}' adds the binary." * sources
             raise self._error(
-                f"has no binary for this platform ({library} is missing). Platforms it has: {has}.{hint}"
+                f"has no binary for this platform ({library} is missing). Platforms it has: {has}."
+                f"{self._advice_on_sources(names)}"
             )
+
+    def _advice_on_sources(self, names: Collection[str]) -> str:
+        """What can be done where only C sources are there; fmpy has to be told which they are."""
+        if not any(name.startswith("sources/") and name.endswith((".c", ".cpp")) for name in names):
+            return ""
+        if self.version == "3.0":
+            is_told = "sources/buildDescription.xml" in names
+        else:
+            is_told = self.version == "2.0" and b"<SourceFiles" in self.description
+        if is_told:
+            return (
+                f" It brings C sources: 'fmpy compile {self.path.name}', which needs CMake, adds the binary."
+            )
+        place = "sources/buildDescription.xml" if self.version == "3.0" else "modelDescription.xml"
+        return (
+            f" It brings C sources, but {place} does not say how they are compiled, which 'fmpy compile' "
+            "needs: ask for the binary, or compile them by hand."
+        )
 
     def unpack(self, platform: str = "") -> Path:
         """Unpack into a new folder that only this user can enter; the caller removes it (`remove_folder`).

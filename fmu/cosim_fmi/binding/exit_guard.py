@@ -10,12 +10,15 @@ from __future__ import annotations
 
 import atexit
 import ctypes
+import itertools
 import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from typing import Any
 from weakref import WeakSet
+
+from cosim.kit import black_box
 
 STATUS = 1
 calling: list[tuple[Any, str] | None] = [None]
@@ -26,6 +29,7 @@ living: WeakSet[Any] = WeakSet()
 """Instances that are made and not yet freed."""
 FRAMES = 256
 """Frames of the stack that are looked at; those of the FMU are among the innermost."""
+_callees = itertools.count(1)
 _said: list[Callable[[str], None]] = []
 _kept: list[Any] = []
 _is_ours: list[bool] = []
@@ -47,8 +51,42 @@ def last_words(say: Callable[[str], None]) -> Iterator[None]:
         _said.remove(say)
 
 
+@contextmanager
+def in_library(name: str, what: str) -> Iterator[None]:
+    """Tell the process that watches this one, if any, that a library does something outside of calls."""
+    if black_box.box is None:
+        yield
+        return
+    callee = next(_callees)
+    black_box.box.note(f"callee {callee}", (name, [what]))
+    before, black_box.words[black_box.CALL] = (
+        black_box.words[black_box.CALL],
+        black_box.call_number(callee, 0),
+    )
+    try:
+        yield
+    finally:
+        black_box.words[black_box.CALL] = before
+
+
+def call_numbers(instance: Any) -> dict[str, int]:
+    """What stands in the black box while a function of an instance is called, by its name."""
+    functions = [*instance.table.signatures]
+    callee = next(_callees)
+    if black_box.box is not None:
+        names = [instance.name_of(function) for function in functions]
+        black_box.box.note(f"callee {callee}", (instance.name, names))
+    return {function: black_box.call_number(callee, i) for i, function in enumerate(functions)}
+
+
 def end_process(why: str) -> None:
-    """Have everything done that is registered, say why, and end the process."""
+    """Have everything done that is registered, say why, and end the process.
+
+    One that is watched leaves all of this to the process that watches it.
+    """
+    if black_box.box is not None:
+        black_box.box.note("said", why)
+        os._exit(STATUS)
     for say in reversed(_said):
         with suppress(Exception):
             say(why)

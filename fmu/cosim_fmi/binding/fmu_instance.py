@@ -9,6 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+from cosim.kit import black_box
 from cosim_fmi.binding import exit_guard, modes
 from cosim_fmi.binding.fmi_error import DISCARD, FATAL, OK, WARNING, CallOrderError, FmiError
 from cosim_fmi.binding.fmu_library import FmuLibrary
@@ -126,6 +127,7 @@ class FmuInstance(ABC):
         self._before_configuration = modes.INSTANTIATED
         self.steps = library.interface == "CoSimulation"
         self._function = library.function
+        self._call_numbers: Mapping[str, int] = {}
 
     @property
     def version(self) -> str:
@@ -155,7 +157,9 @@ class FmuInstance(ABC):
             self.check_allowed(function, group)
         bound = self._function(function)
         exit_guard.calling[0] = self, function
+        black_box.words[black_box.CALL] = self._call_numbers[function]
         status: int = bound(self.component, *arguments)
+        black_box.words[black_box.CALL] = 0
         exit_guard.calling[0] = None
         if status > WARNING or status < 0:
             self.check(function, status)
@@ -223,9 +227,12 @@ class FmuInstance(ABC):
             raise CallOrderError(self.name_of("Instantiate"), self.mode)
         function = self._instantiation()
         self.name = name
+        self._call_numbers = exit_guard.call_numbers(self)
         exit_guard.calling[0] = self, function
+        black_box.words[black_box.CALL] = self._call_numbers[function]
         inside = tuple(intermediate), intermediate_update
         made = self._instantiate(name, token, folder, Options(logging, event_mode, early_return, *inside))
+        black_box.words[black_box.CALL] = 0
         exit_guard.calling[0] = None
         if not made:
             raise FmiError("the FMU refused to be instantiated", self.name_of(function))
@@ -263,7 +270,9 @@ class FmuInstance(ABC):
         if component and mode in modes.FREEABLE:
             free = self._function(self._freeing())
             exit_guard.calling[0] = self, self._freeing()
+            black_box.words[black_box.CALL] = self._call_numbers[self._freeing()]
             free(component)
+            black_box.words[black_box.CALL] = 0
             exit_guard.calling[0] = None
 
     def _freeing(self) -> str:

@@ -46,7 +46,8 @@ class FmuLibrary:
             if hasattr(os, "add_dll_directory"):
                 os.add_dll_directory(str(path.parent))
             os.chdir(path.parent)  # some expect their own libraries in the present folder
-            self._dll: Any = ctypes.CDLL(str(path))
+            with exit_guard.in_library(identifier, "loading its library"):
+                self._dll: Any = ctypes.CDLL(str(path))
         except OSError as error:
             raise FmiError(f"the library cannot be loaded: {error}") from error
         self._functions: dict[str, Any] = {}
@@ -88,6 +89,6 @@ class FmuLibrary:
         """Give it up; the operating system unloads it where no other holds it."""
         dll, self._dll, self._functions = self._dll, None, {}
         if dll is not None:
-            with suppress(OSError):
+            with suppress(OSError), exit_guard.in_library(self.identifier, "unloading its library"):
                 (_ctypes.FreeLibrary if os.name == "nt" else _ctypes.dlclose)(vars(dll)["_handle"])  # type: ignore[attr-defined,unused-ignore]
         exit_guard.loaded.discard(self)  # what it runs when it is unloaded may call exit, too

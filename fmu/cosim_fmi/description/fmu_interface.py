@@ -203,6 +203,7 @@ def _interface(
         },
         structural=frozenset(v.name for v in shown if v.causality == "structuralParameter"),
         refused={name: reason for name, clock in clocks.items() if (reason := _refusal(clock, events))},
+        readable=frozenset(name for name, clock in clocks.items() if events and clock.ticks_by_time),
         default_experiment=_experiment(read.defaultExperiment),
         has_derivatives=ability.providesDirectionalDerivative,
     )

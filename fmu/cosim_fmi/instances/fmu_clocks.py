@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -11,7 +11,7 @@ from cosim.kit import exact_quantity
 from cosim_fmi.description.fmu_clock import ASKED, PERIODIC, FmuClock
 
 NOT_YET_KNOWN, CHANGED = 0, 2
-Saved = tuple[Any, Any, Any, frozenset[str], frozenset[str], bool]
+Saved = tuple[Any, Any, Any, Any, frozenset[str], frozenset[str], bool]
 
 
 class _Grid(NamedTuple):
@@ -42,6 +42,8 @@ class FmuClocks:
     clocks : mapping of str to FmuClock
     clocked : mapping of str to sequence of str
         For each variable that belongs to clocks their names.
+    messages : collection of str
+        Those of the variables that are binary outputs: what an update of discrete states may take away.
 
     Attributes
     ----------
@@ -49,23 +51,34 @@ class FmuClocks:
         What has ticked since the last step began.
     fired : set of str
         Inputs that have been activated at this instant.
+    active : set of str
+        Clocks that tick in this pass through event mode.
     values : dict of str to object
         Clocked inputs as they have been set; the FMU gets them when their clock ticks.
+    shown : dict of str to object
+        The messages as they were when their clock ticked last: FMI forbids to read them at other times.
     """
 
     def __init__(
-        self, instance: Any, clocks: Mapping[str, FmuClock], clocked: Mapping[str, Sequence[str]]
+        self,
+        instance: Any,
+        clocks: Mapping[str, FmuClock],
+        clocked: Mapping[str, Sequence[str]],
+        messages: Collection[str] = (),
     ) -> None:
         self._instance, self._clocks, self.clocked = instance, clocks, clocked
         self._outputs = [name for name, clock in clocks.items() if clock.causality == "output"]
         self._timed = [name for name, clock in clocks.items() if clock.ticks_by_time]
         self._asked = [name for name in self._timed if clocks[name].variability in ASKED]
+        self._messages = messages
         self._schedule: dict[str, _Grid] = {}
         self._gaps: dict[str, Fraction | float] = {}
         self.ticked: set[str] = set()
         self._earlier: set[str] = set()
         self.fired: set[str] = set()
+        self.active: set[str] = set()
         self.values: dict[str, Any] = {}
+        self.shown: dict[str, Any] = {}
         self._read = False
 
     def begin_instant(self) -> None:
@@ -103,6 +116,7 @@ class FmuClocks:
         self._instance.activate_clocks([self._clocks[name].reference for name in chosen])
         self._tick(chosen)
         self.fired |= set(chosen)
+        self.active |= set(chosen)
         for name in chosen:
             if name in self._schedule:
                 _, origin, interval, i = self._schedule.pop(name)
@@ -115,7 +129,17 @@ class FmuClocks:
         if not self._outputs:
             return
         values = self._instance.active_clocks([self._clocks[name].reference for name in self._outputs])
-        self._tick([name for name, value in zip(self._outputs, values, strict=True) if value])
+        active = [name for name, value in zip(self._outputs, values, strict=True) if value]
+        self.active |= set(active)
+        self._tick(active)
+
+    def belonging(self) -> list[str]:
+        """The messages of clocks that tick in this pass through event mode."""
+        return [name for name in self._messages if self.active.intersection(self.clocked[name])]
+
+    def message(self, name: str) -> bytes | None:
+        """A message as it was when its clock ticked last, empty before; None for what is none."""
+        return self.shown.get(name, b"") if name in self._messages else None
 
     def _tick(self, names: Sequence[str]) -> None:
         if names and self._read:
@@ -163,12 +187,13 @@ class FmuClocks:
     def save(self) -> Saved:
         """Everything that changes."""
         ticks = frozenset(self.ticked), frozenset(self.fired), self._read
-        return dict(self._schedule), dict(self._gaps), dict(self.values), *ticks
+        return dict(self._schedule), dict(self._gaps), dict(self.values), dict(self.shown), *ticks
 
     def restore(self, saved: Saved) -> None:
         """Go back."""
-        schedule, gaps, values, ticked, fired, self._read = saved
-        self._schedule, self._gaps, self.values = dict(schedule), dict(gaps), dict(values)
+        schedule, gaps, values, shown, ticked, fired, self._read = saved
+        self._schedule, self._gaps = dict(schedule), dict(gaps)
+        self.values, self.shown = dict(values), dict(shown)
         self.ticked, self.fired = set(ticked), set(fired)
 
 

@@ -7,13 +7,12 @@ import math
 import os
 import signal
 import subprocess
-import sys
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from cosim.kit import kill_with_parent
+from cosim.kit import kill_with_parent, python_command, start_process
 from cosim_fmi.instances.unpacked_fmu import log_helper
 from cosim_fmi.validate.finding import Finding
 from cosim_fmi.validate.probe import LOADING
@@ -93,10 +92,10 @@ class FmuProbe:
         errors = self._folder / "stderr"
         root = str(Path(__file__).resolve().parents[2])
         guard = kill_with_parent.__code__.co_filename
-        command = [sys.executable, "-P", "-c", START, guard, str(os.getpid()), root, str(job)]
+        command = python_command("-c", START, guard, str(os.getpid()), root, str(job))
         died = ""
         with errors.open("wb") as stderr:
-            process = subprocess.Popen(
+            process = start_process(
                 command,
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,

@@ -8,19 +8,21 @@ import logging
 import math
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import cosim
-from cosim.kit import ResultStream, file_digest, result_sink, uninterrupted
+from cosim.kit import black_box, file_digest, result_sink, uninterrupted
 from cosim_fmi.binding.exit_guard import last_words
 from cosim_fmu.co_simulation import CoSimulation
 from cosim_fmu.command.progress_bar import ProgressBar
+from cosim_fmu.command.run_recovery import SAVED, RunRecovery
 from cosim_fmu.command.saved_rows import SavedRows
 from cosim_fmu.scenario.scenario import Scenario
 from cosim_master.coupling.feedthrough import direct_inputs
 from cosim_master.coupling.file_paths import file_paths
+from cosim_master.participants.isolation import Isolation, places_of_fmus
 from cosim_master.results.co_simulation_result import CoSimulationResult
 from cosim_master.results.coupling_report import CouplingReport
 from cosim_workbench.reports import reported_result
@@ -31,6 +33,8 @@ if TYPE_CHECKING:
 log = logging.getLogger("cosim.master")
 
 PARQUET = ".parquet"
+MOST_NAMES = 8
+"""In a line of the summary."""
 PICTURE = "workbench.plot"
 
 
@@ -74,7 +78,10 @@ class CosimulateCommand(cosim.Command):
         parser.add_argument("--step", metavar="TIME", help='of an SSP: the communication step, "1 ms"')
         parser.add_argument("--algorithm", metavar="NAME", help="of an SSP: the master algorithm, jacobi")
         parser.add_argument(
-            "--inputs", type=Path, metavar="FILE", help="of an SSP: values over time for its inputs, .csv"
+            "--inputs",
+            type=Path,
+            metavar="FILE",
+            help="values over time for free inputs, by their names: .csv",
         )
         parser.add_argument(
             "--explain", action="store_true", help="print who sees which value when, and run nothing"
@@ -94,7 +101,30 @@ class CosimulateCommand(cosim.Command):
             "--checkpoint-every", metavar="TIME", default="30 s", help="in wall-clock time (30 s)"
         )
         parser.add_argument("--resume", type=Path, metavar="FILE", help="go on from a checkpoint")
+        place = parser.add_mutually_exclusive_group()
+        place.add_argument(
+            "--isolate",
+            nargs="?",
+            const="*",
+            metavar="NAMES",
+            help='FMUs in processes of their own: all, or "plant,wheel_*"',
+        )
+        place.add_argument(
+            "--in-process",
+            action="store_true",
+            help="all in this very process, for debuggers: what an FMU ends, it ends",
+        )
+        parser.add_argument(
+            "--accept-changed",
+            action="append",
+            metavar="NAME",
+            help="with --resume: go on with another file of this participant (a mended FMU)",
+        )
         parser.add_argument("-q", "--quiet", action="store_true", help="print nothing but errors")
+
+    def runs_code_of_others(self, arguments: argparse.Namespace) -> bool:
+        """FMUs, unless they are wanted in this process."""
+        return not arguments.in_process
 
     def run(self, arguments: argparse.Namespace) -> int:
         """Read, check, run, write; results so far are kept when a participant fails."""
@@ -103,6 +133,7 @@ class CosimulateCommand(cosim.Command):
         try:
             scenario = _open(arguments)
             loop = scenario.couple(CoSimulation)
+            scenario.isolation.check(loop.participants)
             log.info("coupled %s: %s", arguments.scenario, ", ".join(loop.descriptions))
             loop.settle_order()
             log.info("ordered: %s", ", ".join(loop.order))
@@ -113,7 +144,9 @@ class CosimulateCommand(cosim.Command):
                 print(line, file=sys.stderr)
         self.report(
             participants={name: description.kind for name, description in loop.descriptions.items()},
+            **places_of_fmus(loop.participants),
             order=loop.order,
+            python_files=dict(loop.python_files),
             warnings=[*scenario.remarks, *loop.warnings],
         )
         if arguments.explain:
@@ -124,7 +157,7 @@ class CosimulateCommand(cosim.Command):
         if isinstance(scenario, Scenario) and not arguments.quiet:
             for text in scenario.late_changes(until):
                 print(f"warning: {text}", file=sys.stderr)
-        target = arguments.output or scenario.file or Path(f"{arguments.scenario.stem}.csv")
+        target = arguments.output or scenario.file or Path(f"{_name_of(arguments.scenario)}.csv")
         checkpoint = _checkpoint(arguments)
         whole = (checkpoint, arguments.resume, arguments.plot)  # what needs the results in memory
         streams = target.suffix.lower() == PARQUET and all(given is None for given in whole)
@@ -132,8 +165,11 @@ class CosimulateCommand(cosim.Command):
             check_picture(arguments.plot)
         if arguments.coupling is not None:
             check_target(arguments.coupling)
+        if arguments.accept_changed and arguments.resume is None:
+            raise cosim.CosimError("--accept-changed: there is nothing to go on from without --resume FILE")
         if arguments.resume is not None:
-            time = loop.restore(arguments.resume)
+            accepted = [name for text in arguments.accept_changed or () for name in text.split(",")]
+            time = loop.restore(arguments.resume, accepted)
             if not arguments.quiet:
                 print(f"goes on from t = {time:.9g} s", file=sys.stderr)
         if not streams:
@@ -152,18 +188,33 @@ class CosimulateCommand(cosim.Command):
                 self.report(results=target, **reported_result(loop.result))
                 print(f"results up to t = {loop.result.time[-1]:.9g} s → {target}", file=sys.stderr)
 
+        def keep(result: CoSimulationResult) -> None:
+            """Before an FMU is freed, which may end this process."""
+            if result.unfinished:
+                return  # said, and saved, below
+            _ = result.coupling  # into the statistics, which files of results keep
+            if saved is not None:
+                with uninterrupted():
+                    saved.write(result)
+            if black_box.box is not None:
+                black_box.box.note(SAVED, True)
+
         log.info("running to t = %g s", until)
         saved = None if streams else SavedRows(loop, sink, target)
+        if black_box.box is not None:
+            black_box.box.note("recovery", RunRecovery(sink, target, loop.start))
         try:
             with last_words(save):
-                settings = _settings(scenario, arguments.real_time, stream, checkpoint)
+                settings = {
+                    "real_time_rate": arguments.real_time,
+                    "stream": stream,
+                    "checkpoint": checkpoint,
+                    "keep": keep,
+                }
                 result = _simulate(loop, until, settings, saved, quiet=arguments.quiet)
         except (cosim.SimulationError, KeyboardInterrupt):
             save()
             raise
-        _ = result.coupling  # into the statistics, which files of results keep
-        if saved is not None:
-            saved.write(result)
         if arguments.verify:
             loop.verify(result, until)
         if arguments.coupling is not None:
@@ -173,9 +224,9 @@ class CosimulateCommand(cosim.Command):
             for text in result.warnings:
                 if text not in loop.warnings:  # said before the run
                     print(f"warning: {text}", file=sys.stderr)
-            print(summary(result, target))
+            print(summary(result, target, loop.participants))
         if arguments.plot is not None:
-            result.statistics.setdefault("model", arguments.scenario.stem)  # the title
+            result.statistics.setdefault("model", _name_of(arguments.scenario))  # the title
             result.plot(path=arguments.plot)
             self.report(picture=arguments.plot)
             if not arguments.quiet:
@@ -183,9 +234,14 @@ class CosimulateCommand(cosim.Command):
         return 0
 
 
+def _name_of(scenario: Path) -> str:
+    """What results and pictures are called; a folder by its own name, however it is given."""
+    return scenario.stem if scenario.is_file() else scenario.resolve().name
+
+
 def _source(scenario: Path, loop: CoSimulation) -> dict[str, Any]:
     """What results are from: the scenario and the files of the participants."""
-    paths = file_paths(loop.participants)
+    paths = file_paths(loop.participants) | loop.python_files
     files = {name: file_digest(path) for name, path in paths.items() if path is not None}
     return {"scenario": file_digest(scenario), "participants": files}
 
@@ -202,7 +258,8 @@ def check_target(target: Path) -> None:
         raise cosim.ModelError.of(str(target), "the folder for the results does not exist")
     if target.is_fifo():
         raise cosim.ModelError.of(str(target), "is a pipe, needs the name of a file for the results")
-    if target.is_dir():
+    result_sink(target if target.suffix else Path("device.csv")).check(target)
+    if target.is_dir() and target.suffix.lower() != PARQUET:
         raise cosim.ModelError.of(str(target), "is a folder, needs the name of a file for the results")
     if not os.access(target if target.exists() else target.parent, os.W_OK):
         raise cosim.ModelError.of(str(target), "cannot be written: choose another file with -o")
@@ -226,22 +283,28 @@ def _open(arguments: argparse.Namespace) -> Scenario | SspRun:
     """
     from cosim_fmu.command.ssp_run import SspRun
 
-    given = {name: getattr(arguments, name) for name in ("step", "algorithm", "inputs")}
+    given = {name: getattr(arguments, name) for name in ("step", "algorithm")}
     given = {name: value for name, value in given.items() if value is not None}
+    isolation = Isolation.of(arguments.isolate, arguments.in_process)
     if SspRun.fits(arguments.scenario):
-        return SspRun(arguments.scenario, arguments.variant, given)
+        given |= {} if arguments.inputs is None else {"inputs": arguments.inputs}
+        return SspRun(arguments.scenario, arguments.variant, given, isolation)
     if given:
         options = ", ".join(f"--{name}" for name in given)
         raise cosim.CosimError(f"{arguments.scenario}: {options}: for an SSP; write it into the scenario")
-    return Scenario.read(arguments.scenario, arguments.variant)
+    scenario = Scenario.read(arguments.scenario, arguments.variant, isolation)
+    if arguments.inputs is not None:
+        scenario.feed(arguments.inputs)
+    return scenario
 
 
 def header(loop: CoSimulation) -> str:
     """Who takes part, and in which order."""
-    rows, paths = [], file_paths(loop.participants)
+    rows, paths = [], file_paths(loop.participants) | loop.python_files
     for name, description in loop.descriptions.items():
         path = paths[name]
-        kind = description.kind + (", state saved and restored" if description.can_restore else "")
+        kind = "Python code, " * (name in loop.python_files)
+        kind += description.kind + (", state saved and restored" if description.can_restore else "")
         rows.append((name, "" if path is None else path.name, kind))
     widths = [max([len(row[i]) for row in rows] + [5 * (i == 0)]) for i in (0, 1)]
     lines = [
@@ -251,14 +314,18 @@ def header(loop: CoSimulation) -> str:
     return "\n".join([*lines, f"{'order':<{widths[0]}}  {_order(loop)}"])
 
 
-def summary(result: CoSimulationResult, target: Path) -> str:
-    """What came of it."""
+def summary(
+    result: CoSimulationResult, target: Path, participants: Mapping[str, cosim.Participant] = {}
+) -> str:
+    """What came of it, and where code of FMUs ran."""
     figures = result.statistics
     counts = [(figures["steps"], "step"), (figures["events"], "event")]
     said = [f"{count:,}".replace(",", " ") + f" {word}{'s' * (count != 1)}" for count, word in counts]
     said.append(f"{figures['retries']} retr{'y' if figures['retries'] == 1 else 'ies'}")
-    spent = figures["participant_time"]  # 0 for who steps in compiled code, which is not measured
-    slowest = max(spent.items(), key=lambda item: item[1]) if spent and all(spent.values()) else None
+    spent = figures["participant_time"]  # of those that Python calls
+    slowest = max(spent.items(), key=lambda item: item[1], default=None)
+    if slowest is not None and 2.0 * slowest[1] < figures["stepping_time"]:
+        slowest = None  # what steps in compiled code is not measured: another may be slower
     if figures["overruns"]:
         late = f"{figures['overruns']} points late (by {figures['largest_lag']:.3g} s at most)"
         said.append(late)
@@ -267,7 +334,18 @@ def summary(result: CoSimulationResult, target: Path) -> str:
         line += f"   most time in {slowest[0]}: {slowest[1]:.3g} s of {figures['wall_time']:.3g} s"
     message = [result.message] if result.message else []
     trust = [text] if (text := str(result.coupling)) else []
-    return "\n".join([*message, line, *trust, f"results → {target}"])
+    files = figures["python_files"]
+    code = [f"ran the Python code of {', '.join(dict.fromkeys(files.values()))} ({', '.join(files)})"]
+    places = places_of_fmus(participants)
+    ran = {"inside the process of the run": places["inside"], "each in its own process": places["isolated"]}
+    where = [f"FMUs {place}: {shortened(names)}" for place, names in ran.items() if names]
+    return "\n".join([*message, line, *trust, *(code if files else []), *where, f"results → {target}"])
+
+
+def shortened(names: Sequence[str]) -> str:
+    """Names, the first ones where there are many."""
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
 def _order(loop: CoSimulation) -> str:
@@ -299,20 +377,6 @@ def _checkpoint(arguments: argparse.Namespace) -> cosim.Checkpoint | None:
     except cosim.UnitError as error:
         raise cosim.UnitError(f"--checkpoint-every: {error}") from None
     return cosim.Checkpoint(arguments.checkpoint, every)
-
-
-def _settings(
-    scenario: Scenario | SspRun, rate: float, stream: ResultStream | None, checkpoint: cosim.Checkpoint | None
-) -> dict[str, Any]:
-    """Of the run, for `CoSimulation.simulate`."""
-    return {
-        "record": scenario.signals,
-        "real_time_rate": rate,
-        "inside": scenario.inside,
-        "stream": stream,
-        "time_limit": getattr(scenario, "time_limit", None),
-        "checkpoint": checkpoint,
-    }
 
 
 def write_coupling(target: Path, report: CouplingReport) -> None:

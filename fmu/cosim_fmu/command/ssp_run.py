@@ -9,12 +9,12 @@ from typing import Any, TypeVar
 
 import cosim
 from cosim_master.coupling.coupling import Coupling
+from cosim_master.participants.isolation import AS_SAID, Isolation
 from cosim_ssp.couple import couple_ssp
-from cosim_ssp.package import DEFAULT
+from cosim_ssp.package import is_ssp
 
 Coupled = TypeVar("Coupled", bound=Coupling)
 MOST_FINDINGS = 20
-SUFFIXES = (".ssp", ".ssd")
 
 
 @dataclass
@@ -28,6 +28,8 @@ class SspRun:
         Of the package.
     options : dict of str to object
         For `CoSimulation.from_ssp`: ``step``, ``algorithm``, ``inputs``.
+    isolation : Isolation
+        Which FMUs run in processes of their own.
     until : float
         s; known when it is coupled.
     findings : list of Problem
@@ -37,16 +39,15 @@ class SspRun:
     path: Path
     variant: str | None = None
     options: dict[str, Any] = field(default_factory=dict)
+    isolation: Isolation = AS_SAID
     until: float = 0.0
     findings: list[cosim.Problem] = field(default_factory=list)
-    signals: list[str] | None = None
-    inside: str = "events"
     file: Path | None = None
 
     @staticmethod
     def fits(path: Path) -> bool:
         """Whether a path is that of an SSP, by its ending or as a folder of one."""
-        return path.suffix.lower() in SUFFIXES or (path / DEFAULT).is_file()
+        return is_ssp(path)
 
     def couple(self, make: Callable[..., Coupled]) -> Coupled:
         """What `make`, a co-simulation, makes of it, checked.
@@ -56,7 +57,7 @@ class SspRun:
         ModelError
             Every fault, with file and line.
         """
-        loop = couple_ssp(make, self.path, self.variant, **self.options)
+        loop = couple_ssp(make, self.path, self.variant, isolation=self.isolation, **self.options)
         self.findings = list(loop.findings)
         self.until = loop.start if loop.until is None else loop.until
         return loop

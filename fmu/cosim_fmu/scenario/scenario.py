@@ -8,17 +8,21 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import cosim
-from cosim.kit import ClosedAttributes
+from cosim.kit import ClosedAttributes, seconds
+from cosim_fmu.scenario.fed_inputs import NAME as FED
+from cosim_fmu.scenario.fed_inputs import fed_inputs
 from cosim_fmu.scenario.parameter_file import flat, read_parameters
 from cosim_fmu.scenario.scenario_changes import NAME, make_changes
-from cosim_fmu.scenario.scenario_participants import make_participant
+from cosim_fmu.scenario.scenario_participants import make_participant, python_file
 from cosim_fmu.scenario.scenario_variant import lay_over
 from cosim_master.coupling.communication_points import CommunicationPoints
 from cosim_master.coupling.connection import KEYS, Connection
-from cosim_master.coupling.coupling import INSIDE, Coupling
+from cosim_master.coupling.coupling import Coupling
 from cosim_master.coupling.default_experiment import only_experiment, step_of
 from cosim_master.coupling.file_paths import file_paths
+from cosim_master.coupling.run_options import INSIDE, RunOptions
 from cosim_master.coupling.wiring_problem import WiringProblem, either, problem
+from cosim_master.participants.isolation import AS_SAID, Isolation
 from cosim_master.recording.recorder import Recorder
 from cosim_toml.toml_file import TomlFile
 from cosim_toml.toml_lines import KeyPath
@@ -36,7 +40,7 @@ TABLES = (
     "variants",
 )
 MASTER = ("algorithm", "options", "step", "until", "start", "tolerance", "threads", "time_limit")
-OUTPUT = ("signals", "file", "inside")
+OUTPUT = ("signals", "file", "inside", "interval", "decimation")
 
 
 @dataclass
@@ -51,6 +55,8 @@ class Scenario(ClosedAttributes):
         The file itself.
     participants : dict of str to object
         As `CoSimulation` takes them.
+    python_files : dict of str to Path
+        By participant: the Python file beside the scenario that was loaded for it.
     connections : list of str or dict
     starts : dict of str to object
     origins : dict of str to str
@@ -73,12 +79,19 @@ class Scenario(ClosedAttributes):
     signals : list of str or None
     inside : str
         What is recorded inside the steps (`CoSimulation.simulate`).
+    interval : float or None
+        Between recorded communication points, s.
+    decimation : int
+        Each so many communication points one is recorded.
     file : Path or None
         For the results.
+    isolation : Isolation
+        What the command line says about processes of their own.
     """
 
     source: TomlFile
     participants: dict[str, Any] = field(default_factory=dict)
+    python_files: dict[str, Path] = field(default_factory=dict)
     connections: list[Any] = field(default_factory=list)
     starts: dict[str, Any] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
@@ -96,12 +109,15 @@ class Scenario(ClosedAttributes):
     time_limit: float | None = None
     signals: list[str] | None = None
     inside: str = "events"
+    interval: float | None = None
+    decimation: int = 1
     file: Path | None = None
+    isolation: Isolation = AS_SAID
     _problems: list[WiringProblem] = field(default_factory=list)
     _outer: set[str] = field(default_factory=set)
 
     @classmethod
-    def read(cls, path: str | Path, variant: str | None = None) -> Scenario:
+    def read(cls, path: str | Path, variant: str | None = None, isolation: Isolation = AS_SAID) -> Scenario:
         """Read a file; what is wrong with its contents is reported by `couple`, together with the wiring.
 
         Parameters
@@ -109,13 +125,15 @@ class Scenario(ClosedAttributes):
         path : path
         variant : str, optional
             Name of a table of ``[variants]``, which is laid over the others.
+        isolation : Isolation
+            As the attribute.
 
         Raises
         ------
         ModelError
             It cannot be read, is no TOML, or is a model.
         """
-        scenario = cls(TomlFile.read(Path(path)))
+        scenario = cls(TomlFile.read(Path(path)), isolation=isolation)
         tables = scenario.source.data
         if "participants" not in tables and {"model", "bodies", "elements", "components"} & set(tables):
             raise cosim.ModelError.of(str(path), "is a model, no scenario: run it with `cosim run`")
@@ -133,12 +151,31 @@ class Scenario(ClosedAttributes):
         entries = self.source.data.get(NAME, [])
         return [
             f"changes[{i}] is at {time:g} s, behind the end of the run at {until:g} s: it changes nothing"
-            for i, time in enumerate(cosim.parse_quantity(entry["at"], "s") for entry in entries)
-            if time > until
+            for i, entry in enumerate(entries)
+            if "at" in entry and (time := cosim.parse_quantity(entry["at"], "s")) > until
         ]
 
-    def couple(self, make: Callable[..., Coupled]) -> Coupled:
+    def feed(self, series: Any) -> None:
+        """Give values over time to inputs, by their paths: a file, a result, a mapping, or `TimedInputs`.
+
+        Raises
+        ------
+        ModelError
+            Signals that are called as no variable.
+        CosimError
+            The file cannot be read.
+        """
+        made, connections = fed_inputs(series, self.participants)
+        self.participants[FED] = made
+        self.connections += connections
+
+    def couple(self, make: Callable[..., Coupled], **options: Any) -> Coupled:
         """What `make`, a co-simulation, makes of it, checked.
+
+        Parameters
+        ----------
+        **options
+            Of `CoSimulation`, in place of what the file says; ``starts`` beside those of the file.
 
         Raises
         ------
@@ -148,21 +185,7 @@ class Scenario(ClosedAttributes):
         problems = list(self._problems)
         made = None
         try:
-            made = make(
-                self.participants,
-                self.connections,
-                self.algorithm,
-                self.step,
-                options=self.options,
-                starts=self.starts,
-                start=self.start,
-                tolerance=self.tolerance,
-                tolerances=self.tolerances,
-                steps=self.steps,
-                feedthrough=self.feedthrough,
-                threads=self.threads,
-                bonds=self.bonds,
-            )
+            made = make(self.participants, self.connections, **self._arguments(options))
         except cosim.FmuError as error:
             problems.append(problem(self._key_of(error.fmu), str(error)))
         except cosim.ModelError as error:
@@ -176,7 +199,21 @@ class Scenario(ClosedAttributes):
             places = [(self._place(fault), fault) for fault in problems]
             places.sort(key=lambda item: self.source.line(item[0]) or 0)
             raise cosim.ModelError([self._problem(key, fault) for key, fault in places])
+        made.read_from_scenario(self.until, self.python_files, self.run_options)
         return made
+
+    @property
+    def run_options(self) -> RunOptions:
+        """What is recorded, and how long the run may take."""
+        return RunOptions(self.signals, self.inside, self.interval, self.decimation, self.time_limit)
+
+    def _arguments(self, options: Mapping[str, Any]) -> dict[str, Any]:
+        """For `CoSimulation`, with options in place of what the file says."""
+        names = ("algorithm", "step", "options", "starts", "start", "tolerance", "tolerances", "steps")
+        given = {name: getattr(self, name) for name in (*names, "feedthrough", "threads", "bonds")}
+        if "algorithm" in options:
+            given["options"] = {}
+        return {**given, **options, "starts": {**self.starts, **options.get("starts", {})}}
 
     def _problem(self, key: KeyPath, fault: WiringProblem) -> cosim.Problem:
         """A fault with its place, here or in the file that the value is from."""
@@ -198,6 +235,7 @@ class Scenario(ClosedAttributes):
             Recorder(made.descriptions, made.links, self.signals)
         except cosim.LookUpError as error:
             found.append(problem(("output", "signals"), str(error)))
+        found += self.run_options.faults(made.step)
         if not self._problems:
             try:
                 CommunicationPoints(self.start, self.until, self.step)
@@ -237,9 +275,11 @@ class Scenario(ClosedAttributes):
             if not isinstance(entry, Mapping):
                 self._say(("participants", name), f"is {entry!r}, needs a table: [participants.{name}]")
                 continue
-            made = make_participant(self.source.path.parent, name, entry, self._say)
+            made = make_participant(self.source.path.parent, name, entry, self._say, self.isolation)
             if made is not None:
                 self.participants[name] = made
+                if (file := python_file(self.source.path.parent, entry)) is not None:
+                    self.python_files[name] = file
                 for key, kept in (
                     ("step", self.steps),
                     ("tolerance", self.tolerances),
@@ -349,6 +389,7 @@ class Scenario(ClosedAttributes):
             self.inside = output.get("inside", self.inside)
         else:
             self._say(("output", "inside"), f"is {output['inside']!r}, needs {either(INSIDE)}")
+        self._take_interval(output)
         if signals is not None and not (
             isinstance(signals, list) and all(isinstance(s, str) for s in signals)
         ):
@@ -359,6 +400,23 @@ class Scenario(ClosedAttributes):
             self._say(("output", "file"), f'is {file!r}, needs the name of a file: "results.csv"')
         elif file is not None:
             self.file = self.source.path.parent / file
+
+    def _take_interval(self, output: Mapping[str, Any]) -> None:
+        """``interval = "0.1 s"``, or ``decimation = 10`` communication steps."""
+        if "interval" in output and "decimation" in output:
+            self._say(("output", "decimation"), "says the same as interval: leave one of them out")
+        elif "decimation" in output:
+            every = output["decimation"]
+            if isinstance(every, bool) or not isinstance(every, int) or every < 1:
+                text = f"is {every!r}, needs a whole number from 1 on: each so many points one is recorded"
+                self._say(("output", "decimation"), text)
+            else:
+                self.decimation = every
+        elif "interval" in output:
+            try:
+                self.interval = seconds(output["interval"], "")
+            except cosim.ModelError as error:
+                self._say(("output", "interval"), error.problems[0].text)
 
     def _seconds(self, name: str, value: Any, default: float) -> float:
         try:

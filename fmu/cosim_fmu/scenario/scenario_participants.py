@@ -8,8 +8,10 @@ from typing import Any
 
 import cosim
 from cosim_master.abilities import LOG_LEVELS, KeepsLog
+from cosim_master.participants.isolation import AS_SAID, Isolation
 from cosim_master.participants.open_fmu import open_fmu
 from cosim_master.participants.process_participant import ProcessParticipant
+from cosim_master.participants.python_participant import python_participant, python_reference
 from cosim_master.participants.system_participant import SystemParticipant
 from cosim_master.participants.timed_inputs import TimedInputs
 from cosim_toml.toml_lines import KeyPath
@@ -33,7 +35,16 @@ KEYS = (
 Say = Callable[[KeyPath, str], None]
 
 
-def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say) -> cosim.Participant | None:
+def python_file(folder: Path, entry: Mapping[str, Any]) -> Path | None:
+    """The Python file that the table of a participant has loaded, if any."""
+    what = entry.get("type")
+    found = python_reference(what, folder) if isinstance(what, str) else None
+    return None if found is None else found[0]
+
+
+def make_participant(
+    folder: Path, name: str, entry: Mapping[str, Any], say: Say, isolation: Isolation = AS_SAID
+) -> cosim.Participant | None:
     """The participant of one table ``[participants.NAME]``.
 
     Parameters
@@ -43,11 +54,14 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
     name : str
     entry : mapping
         One of ``fmu = "file.fmu"``, ``model = "file.toml"`` (a model file of ours), ``type = "plugin.id"``
-        (a registered kind of participant) and ``series = "file.csv"`` (`TimedInputs`); ``options`` are
+        (a registered kind of participant) or ``"controller:Thermostat"`` (of ``controller.py`` in the folder,
+        `python_participant`) and ``series = "file.csv"`` (`TimedInputs`); ``options`` are
         arguments of its constructor, ``parameters`` start values; with ``process = true`` it runs in a
         process of its own, and with ``timeout`` a call that takes longer (s) ends that.
     say : callable
         Takes the key and the text of a problem.
+    isolation : Isolation
+        What the command line says about processes of their own.
 
     Returns
     -------
@@ -82,6 +96,7 @@ def make_participant(folder: Path, name: str, entry: Mapping[str, Any], say: Say
     timeout = entry.get("timeout")
     if timeout is not None and not process:
         say((*here, "timeout"), "needs process = true: a call in this process cannot be ended from outside")
+    process = isolation.applies(name, process) if kind == "fmu" or process else False
     try:
         timeout = cosim.parse_quantity(timeout, "s") if isinstance(timeout, str) else timeout
         make, arguments = _recipe(folder, name, kind, what)
@@ -150,4 +165,8 @@ def _recipe(
         return TimedInputs, (folder / what if isinstance(what, str) else what,)
     if kind == "model":
         return system_from_file, (folder / what,)
-    return registered, (what,)
+    found = python_reference(what, folder)
+    if found is None and ":" in what:
+        text = f"is {what!r}, needs MODULE:CLASS for a class of MODULE.py in the folder of this file"
+        raise ValueError(text)
+    return (registered, (what,)) if found is None else (python_participant, found)

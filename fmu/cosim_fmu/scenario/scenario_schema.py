@@ -10,7 +10,8 @@ import cosim
 from cosim_fmu.scenario import scenario, scenario_changes, scenario_participants
 from cosim_master.abilities import LOG_LEVELS
 from cosim_master.coupling import connection
-from cosim_master.coupling.coupling import INSIDE
+from cosim_master.coupling.run_options import INSIDE
+from cosim_master.participants.python_participant import REFERENCE
 from cosim_workbench.contracts import FileSchema
 
 TEXT: dict[str, Any] = {"type": "string"}
@@ -18,6 +19,7 @@ TEXTS = {"type": "array", "items": TEXT}
 OBJECT: dict[str, Any] = {"type": "object"}
 QUANTITY = {"anyOf": [{"type": "number"}, {"type": "string"}]}
 POSITIVE = {"anyOf": [{"type": "number", "exclusiveMinimum": 0}, {"type": "string"}]}
+CONDITION = {**TEXT, "description": 'set once it becomes true: "plant.T > 300 K and not plant.open"'}
 FILES = {"anyOf": [TEXT, TEXTS]}
 
 
@@ -36,7 +38,12 @@ class ScenarioSchema(FileSchema):
             "parameter_files": FILES,
             "changes": {
                 "type": "array",
-                "items": _table(scenario_changes.KEYS, {"at": QUANTITY, "set": OBJECT}),
+                "items": {
+                    **_table(
+                        scenario_changes.KEYS, {"at": QUANTITY, "when": CONDITION, "set": OBJECT}, ("set",)
+                    ),
+                    "oneOf": [{"required": ["at"]}, {"required": ["when"]}],
+                },
             },
             "bonds": {
                 "type": "array",
@@ -44,9 +51,7 @@ class ScenarioSchema(FileSchema):
                 "description": 'variables whose product is a power: ["plant.force", "plant.speed"]',
             },
             "master": _master(),
-            "output": _table(
-                scenario.OUTPUT, {"signals": TEXTS, "file": TEXT, "inside": {"enum": list(INSIDE)}}
-            ),
+            "output": _output(),
         }
         loose = {name: {**table, "required": []} for name, table in tables.items()}  # laid over the others
         loose["participants"] = {"type": "object", "additionalProperties": OBJECT}
@@ -70,13 +75,28 @@ def _table(keys: Sequence[str], schemas: Mapping[str, Any], required: Sequence[s
     }
 
 
+def _output() -> dict[str, Any]:
+    keys = {
+        "signals": {**TEXTS, "description": "paths and patterns; outputs and what is connected unless given"},
+        "file": {**TEXT, "description": "for the results: .csv, .parquet"},
+        "inside": {"enum": list(INSIDE), "default": "events"},
+        "interval": {**POSITIVE, "description": "between recorded points, a multiple of the step [s]"},
+        "decimation": {"type": "integer", "minimum": 1, "description": "the same in communication steps"},
+    }
+    return _table(scenario.OUTPUT, keys)
+
+
 def _participant() -> dict[str, Any]:
     series = {"anyOf": [TEXT, {"type": "object", "additionalProperties": {"type": "array"}}]}
     kinds = [entry.id for entry in cosim.registry().entries("participant")]
     keys = {
         "fmu": {**TEXT, "description": "an FMU, from the folder of this file"},
         "model": {**TEXT, "description": "a model file of cosim"},
-        "type": {"enum": kinds, "description": "a registered kind of participant"},
+        "type": {
+            "anyOf": [{"enum": kinds}, {**TEXT, "pattern": f"^{REFERENCE.pattern}$"}],
+            "description": "a registered kind of participant, or a class of a Python file beside this one: "
+            '"controller:Thermostat"',
+        },
         "series": {**series, "description": "values over time: a file, or pairs of time and value"},
         "options": {**OBJECT, "description": "arguments of its constructor"},
         "parameters": {**OBJECT, "description": "start values of parameters and inputs"},

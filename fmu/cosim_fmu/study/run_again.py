@@ -29,8 +29,6 @@ class RunAgain:
     Parameters
     ----------
     loop : CoSimulation
-    time_limit : float, optional
-        Of each run, s, wall-clock time.
 
     Attributes
     ----------
@@ -38,8 +36,8 @@ class RunAgain:
         Whether instances are reset; None as long as that is not known.
     """
 
-    def __init__(self, loop: CoSimulation, time_limit: float | None = None) -> None:
-        self.loop, self._time_limit = loop, time_limit
+    def __init__(self, loop: CoSimulation) -> None:
+        self.loop = loop
         self.is_reset: bool | None = None
         self._has_begun, self._has_left, self._tries = False, False, 0
 
@@ -71,9 +69,8 @@ class RunAgain:
             loop.start_values.update(before)
 
     def _simulate(self, until: float, signals: Sequence[str]) -> cosim.Result:
-        return self.loop.simulate(
-            until=until, record=list(signals), inside="nothing", time_limit=self._time_limit
-        )
+        loop = self.loop
+        return loop.simulate(until=until, record=list(signals), inside="nothing", interval=loop.step)
 
     def _find_out(self, until: float) -> None:
         """Compare, where a run that ended well has left instances to reset."""

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 from typing import Any
 
 import cosim
 from cosim.kit import FeedthroughLoop, ParticipantDescription
 from cosim_master.coupling.derived_signal import DerivedSignal
 from cosim_master.coupling.link import Link
-
-INSIDE = ("nothing", "events", "steps")
-"""What may be recorded between the communication points."""
+from cosim_master.coupling.run_options import RunOptions
 
 
 class Coupling:
@@ -56,6 +55,10 @@ class Coupling:
         Offences of an SSP against the standard, which were read nevertheless.
     ssp : SspCoupling or None
         What it was read from.
+    python_files : dict of str to Path
+        By participant: the Python file beside a scenario that was loaded for it.
+    run_options : RunOptions
+        What a run records unless told otherwise; of a scenario what its file says.
     """
 
     participants: dict[str, Any]
@@ -81,12 +84,21 @@ class Coupling:
     derived: Mapping[str, DerivedSignal]
     findings: Sequence[cosim.Problem]
     ssp: Any
+    python_files: dict[str, Path]
+    run_options: RunOptions
 
     def read_from(
         self, ssp: Any, findings: Sequence[cosim.Problem], derived: Mapping[str, DerivedSignal]
     ) -> None:
         """Note the SSP that it was made of, its offences, and what its own connectors show."""
         self.__dict__.update(ssp=ssp, findings=findings, derived=derived)
+
+    def read_from_scenario(
+        self, until: float | None, python_files: Mapping[str, Path], options: RunOptions
+    ) -> None:
+        """Note what a scenario says of its run, and the Python files that were loaded for participants."""
+        self.__dict__.update(python_files=dict(python_files), run_options=options)
+        self.until = until
 
     @property
     def inner_links(self) -> list[Link]:

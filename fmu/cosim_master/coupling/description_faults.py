@@ -87,6 +87,8 @@ def _of_variable(name: Any, variable: Any) -> list[str]:
 def _of_feedthrough(found: ParticipantDescription) -> list[str]:
     """Of plain dicts; others may compute their values when these are asked for."""
     faults = []
+    known = dict.fromkeys(name for name, v in found.variables.items() if v.causality == "input")
+    right: set[int] = set()  # of one set that stands for many outputs, once
     for what in ("feedthrough", "initial_feedthrough"):
         given = getattr(found, what)
         if type(given) is not dict:
@@ -94,12 +96,16 @@ def _of_feedthrough(found: ParticipantDescription) -> list[str]:
         for output, inputs in given.items():
             if output not in found.variables:
                 faults.append(f"{what}: {_unknown(output, found.variables)}")
+            if id(inputs) in right:
+                continue
             if not isinstance(inputs, Set):
                 text = f'{what} of {output} is {inputs!r:.80}, needs a set of inputs: frozenset(["u"])'
                 faults.append(text)
                 continue
-            known = [name for name, v in found.variables.items() if v.causality == "input"]
-            faults += [f"{what} of {output}: {_unknown(n, known, 'input')}" for n in inputs if n not in known]
+            wrong = [name for name in inputs if name not in known]
+            faults += [f"{what} of {output}: {_unknown(name, known, 'input')}" for name in wrong]
+            if not wrong:
+                right.add(id(inputs))
     return faults
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
@@ -56,13 +57,20 @@ def is_assumed(description: ParticipantDescription, output: str) -> bool:
     return unknown or output in description.assumed_feedthrough
 
 
-def passes_through(description: ParticipantDescription, name: str, links: Sequence[Link]) -> bool:
-    """Whether an output of a participant may depend directly on one of its connected inputs."""
-    connected = {link.input for link in links if link.target == name}
+def passes_through(description: ParticipantDescription, into: Sequence[Link], out_of: Sequence[Link]) -> bool:
+    """Whether an output of a participant may depend directly on an input of it that is connected.
+
+    Parameters
+    ----------
+    description : ParticipantDescription
+    into, out_of : sequence of Link
+        Those that end at it, and those that begin there.
+    """
+    connected = {link.input for link in into}
     if not connected:
         return False
     outputs = with_causality(description, "output")
-    outputs += [link.output for link in links if link.source == name]
+    outputs += [link.output for link in out_of]
     return any(direct_inputs(description, output) & connected for output in outputs)
 
 
@@ -94,15 +102,18 @@ def instant_graph(
         graph.setdefault(link.start, []).append(link.end)
         graph.setdefault(link.end, [])
     outputs = dict.fromkeys(link.start for link in links)
+    ports_of: dict[str, list[Port]] = {}
+    for port in graph:
+        ports_of.setdefault(port[0], []).append(port)
     for name, output in outputs:
         description = descriptions[name]
         if known_only and is_assumed(description, output):
             continue
         needs = direct_inputs(description, output, initializing=initializing)
         if initializing:  # whatever is calculated may depend on every parameter
-            needs |= {n for p, n in graph if p == name and description.variables[n].causality == "parameter"}
-        for port in graph:
-            if port[0] == name and port[1] in needs and port not in outputs:
+            needs |= {n for _, n in ports_of[name] if description.variables[n].causality == "parameter"}
+        for port in ports_of[name]:
+            if port[1] in needs and port not in outputs:
                 graph[port].append((name, output))
     return graph
 
@@ -185,10 +196,29 @@ def stepping_order(
             needs = direct_inputs(descriptions[link.source], link.output)
             if any((link.source, name) in driven for name in needs):
                 strong[target].add(source)
-    left, order = list(units), []
-    while left:
-        rest = set(left)
-        chosen = min(left, key=lambda unit: (len(strong[unit] & rest), len(weak[unit] & rest)))
-        order += [name for name in names if name in chosen]
-        left.remove(chosen)
+    place_of = {name: place for place, name in enumerate(names)}
+    needed_by: dict[frozenset[str], list[frozenset[str]]] = {unit: [] for unit in units}
+    for unit in units:
+        for other in weak[unit]:
+            needed_by[other].append(unit)
+    number = {unit: i for i, unit in enumerate(units)}
+
+    def next_turn(unit: frozenset[str]) -> tuple[int, int, int]:
+        return len(strong[unit]), len(weak[unit]), number[unit]
+
+    queue = [next_turn(unit) for unit in units]
+    heapq.heapify(queue)
+    order: list[str] = []
+    while queue:
+        turn = heapq.heappop(queue)
+        chosen = units[turn[2]]
+        if chosen not in number or turn != next_turn(chosen):  # it has had its turn, or waits for fewer now
+            continue
+        del number[chosen]
+        order += sorted(chosen, key=place_of.__getitem__)
+        for unit in needed_by[chosen]:
+            strong[unit].discard(chosen)
+            weak[unit].discard(chosen)
+            if unit in number:
+                heapq.heappush(queue, next_turn(unit))
     return sorted(order, key=lambda name: descriptions[name].over_time)

@@ -29,6 +29,7 @@ def components(successors: Mapping[Node, Sequence[Node]]) -> list[list[Node]]:
     stack: list[Node] = []
     waiting: set[Node] = set()
     found: list[list[Node]] = []
+    place_of = {node: place for place, node in enumerate(successors)}
     for root in successors:
         if root in index:
             continue
@@ -50,11 +51,11 @@ def components(successors: Mapping[Node, Sequence[Node]]) -> list[list[Node]]:
                     low[node] = min(low[node], index[following])
             else:
                 if low[node] == index[node]:
-                    cut = stack.index(node)
-                    members = set(stack[cut:])
-                    del stack[cut:]
-                    waiting -= members
-                    found.append([n for n in successors if n in members])
+                    members = [stack.pop()]
+                    while members[-1] != node:
+                        members.append(stack.pop())
+                    waiting.difference_update(members)
+                    found.append(sorted(members, key=place_of.__getitem__))
     return found[::-1]
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections import defaultdict
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Any
@@ -86,3 +87,19 @@ class Link:
 
     def __str__(self) -> str:
         return f"{self.source}.{self.output} → {self.target}.{self.input}"
+
+
+def links_from(links: Iterable[Link]) -> Mapping[str, list[Link]]:
+    """The links that begin at each participant, in their order; none for one that is not there."""
+    found: defaultdict[str, list[Link]] = defaultdict(list)
+    for link in links:
+        found[link.source].append(link)
+    return found
+
+
+def links_into(links: Iterable[Link]) -> Mapping[str, list[Link]]:
+    """The links that end at each participant, in their order; none for one that is not there."""
+    found: defaultdict[str, list[Link]] = defaultdict(list)
+    for link in links:
+        found[link.target].append(link)
+    return found

@@ -117,6 +117,10 @@ def check_starts(
         description = descriptions[participant]
         variable = description.variables[name]
         items = dict(description.enumerations.get(name, ()))
+        if items and isinstance(value, str) and value not in items:
+            text = f"{path} is {value!r}, needs one of {', '.join(map(repr, items))}"
+            problems.append(problem(key, text))
+            continue
         value = items.get(value, value) if isinstance(value, str) else value
         settable = description.settable
         if not (variable.causality in ("parameter", "input") if settable is None else name in settable):
@@ -291,6 +295,8 @@ def _elements(descriptions: Descriptions, connection: Connection) -> list[Connec
         names.append([f"{name}.{element}" for element in elements])
     if shapes == [(), ()]:
         return [connection]
+    if len(names[0]) == len(names[1]) == 1:  # an array of one element goes with a scalar
+        return [replace(connection, start=names[0][0], end=names[1][0])]
     if shapes[0] != shapes[1]:
         said = [
             f"{path} is {'×'.join(map(str, shape)) if shape else 'a scalar'}"
@@ -334,9 +340,10 @@ def _find_port(
         return None, f"{path} is {_a(found.causality)}, but a parameter gets its value once, from a parameter"
     if causality == "parameter" and variable in descriptions[name].structural:
         return None, f"{path} decides the sizes of arrays: give it a start value instead of a connection"
-    if causality and (reason := descriptions[name].refused.get(variable)):
+    starts_there = causality == "output" and variable in descriptions[name].readable
+    if causality and not starts_there and (reason := descriptions[name].refused.get(variable)):
         return None, f"{path} cannot be connected: {reason}"
-    if causality == "output" and variable in descriptions[name].readable:
+    if starts_there:
         return (name, found), ""
     if causality not in ("", found.causality):
         others = [v.name for v in variables.values() if v.causality == causality]
@@ -363,6 +370,10 @@ def _start_value(variable: ParticipantVariable, value: Any) -> Any:
         if not math.isfinite(value):
             raise ValueError(f"is {value}, needs a finite number [{variable.unit}]")
         return float(value)
+    if variable.type in ("integer", "boolean") and isinstance(value, Real) and not isinstance(value, bool):
+        is_whole = math.isfinite(value) and value == math.floor(value)
+        if is_whole and (variable.type == "integer" or value in (0, 1)):
+            value = int(float(value)) if variable.type == "integer" else bool(value)
     accepted, make = ACCEPTED[variable.type]
     if not isinstance(value, accepted) or (variable.type == "integer" and isinstance(value, bool)):
         raise ValueError(f"is {value!r}, needs a value of type {variable.type}")

@@ -88,6 +88,7 @@ class CompiledLoop:
         self._check, self._one_by_one = check, one_by_one
         programs = ExchangePrograms(algorithm, coupled)
         self._asked = programs.asked
+        self._exchanges_at_points = not algorithm.exchanges_within_step
         self.decides_in_python = "" if programs.asked is None else type(programs.asked).__name__
         self._along = programs.along
         self.machine = machine = ExchangeMachine(coupled, points, recorder.sources, self._along)
@@ -243,6 +244,7 @@ class CompiledLoop:
             clock.begin, following = self.points.time(index), self.points.time(index + 1)
             while True:
                 coupled.time = clock.begin
+                self._settle_ticks()
                 clock.end = coupled.next_tick(clock.begin, following)
                 size = clock.end - clock.begin
                 assert self._asked is not None
@@ -391,9 +393,19 @@ class CompiledLoop:
             self._end_part(index)
             clock.begin = clock.end
         coupled.time = clock.begin
+        self._settle_ticks()
         clock.end = coupled.next_tick(clock.begin, following)
         main.memory.counts[layout.PHASE] = layout.BEGIN
         main.progress.under_way = run_exchanges.DECIDING
+
+    def _settle_ticks(self) -> None:
+        """Where a part begins: what arrives there may let a participant say when its clock ticks."""
+        names = self.coupled.told_to_tick if self._exchanges_at_points else []
+        if names:
+            self.values.show()
+            for name in names:
+                self.coupled.set_inputs(name)
+            self.take_over_all()
 
     def _end_part(self, index: int) -> None:
         """All have come to a tick inside a communication step."""

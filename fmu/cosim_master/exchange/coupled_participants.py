@@ -13,13 +13,13 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import Course, FeedthroughLoop, ParticipantDescription
-from cosim_master.abilities import InnerPoint, TellsInside, Ticks, Watches
+from cosim_master.abilities import InnerPoint, TellsInside, Ticks, WaitsForInputs, Watches
 from cosim_master.coupling.check_values import check_values
 from cosim_master.coupling.co_simulation_error import CoSimulationError
 from cosim_master.coupling.communication_points import CommunicationPoints
 from cosim_master.coupling.feedthrough import passes_through
 from cosim_master.coupling.input_course import InputCourse
-from cosim_master.coupling.link import Link
+from cosim_master.coupling.link import Link, links_from, links_into
 from cosim_master.coupling.stop_requested import StopRequested
 from cosim_master.exchange.interface_derivatives import interface_derivatives
 from cosim_master.exchange.marks import Marks
@@ -186,10 +186,19 @@ class CoupledParticipants:
         self._tell_inside = {name: p.inside for name, p in participants.items() if isinstance(p, TellsInside)}
         together = all(d.variable_step for d in descriptions.values())
         together = together and all(multiple == 1 for multiple in self.step_multiple.values())
-        self.ticking: list[Ticks] = [
-            p for p in participants.values() if together and isinstance(p, Ticks) and p.ticks_by_time
+        ticking = {
+            n: p for n, p in participants.items() if together and isinstance(p, Ticks) and p.ticks_by_time
+        }
+        self.ticking: list[Ticks] = list(ticking.values())
+        self.told_to_tick = [
+            name
+            for name, p in ticking.items()
+            if self._feeds[name] and isinstance(p, WaitsForInputs) and p.ticks_follow_inputs
         ]
-        self.rereads_inputs = {name: passes_through(descriptions[name], name, links) for name in participants}
+        into, out_of = links_into(links), links_from(links)
+        self.rereads_inputs = {
+            name: passes_through(descriptions[name], into[name], out_of[name]) for name in participants
+        }
         self._followers = {name: descriptions[name].follows_slopes for name in participants}
         held = {
             link.start for name in participants if not self._followers[name] for *_, link in self._feeds[name]

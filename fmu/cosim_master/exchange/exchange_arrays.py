@@ -40,6 +40,7 @@ class Part(Record):
     outputs: int
     first_value: int  # of `own_values`
     values: int
+    calling: int  # which of its functions is being called (`NOTHING` …): who outlives the process looks here
 
 
 class Link(Record):
@@ -107,6 +108,10 @@ class Report(Record):
     outputs_at: int
     answers_at: int
 
+
+# `Part.calling`
+NOTHING, SETTING, LEADING, STEPPING, READING, SAVING, RESTORING, FREEING = range(8)
+"""Which of the functions of `NativeCalls`: `set`, `set_slopes`, `step`, `get`, `save`, `restore`, `free`."""
 
 # `inputs`: so many rows, each of one number for each input
 HELD, SLOPES, BEGAN, COURSES, MEANS, MEAN_SLOPES, REGIONS = range(7)

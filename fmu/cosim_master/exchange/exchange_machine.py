@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from cosim.kit import black_box
 from cosim_master.abilities import NativeCalls
 from cosim_master.coupling.communication_points import CommunicationPoints
 from cosim_master.coupling.conversions import conversions
@@ -77,11 +78,11 @@ class ExchangeMachine:
         self.outputs = np.zeros(self.first_output[-1])
         self._inputs_of = [_pieces(region, self.first_input) for region in self.inputs]
         self._outputs_of = _pieces(self.outputs, self.first_output)
-        self.parts, self.answers = records(Part, count), records(Answer, count)
-        self.step_times = records(StepTimes, count)
+        self.parts = outliving(Part, count)
+        self.answers, self.step_times = records(Answer, count), records(StepTimes, count)
         for answer, times in zip(self.answers, self.step_times, strict=True):
             answer.latest = times.since = times.began = times.reached = NEVER
-        self.report, self.clock = Report(), Clock()
+        self.report, self.clock = outliving(Report, 1)[0], outliving(Clock, 1)[0]
         self.clock.step, self.clock.until = points.step, points.until
         self._orders = np.ones(max(1, slots), dtype=np.int32)
         self._grid = np.array([*points.grid.tolist(), points.count], dtype=np.int64)
@@ -109,8 +110,11 @@ class ExchangeMachine:
             self._links[i] = Link(places[link.start], coupled.line_of(link), *place, int(link.is_checked))
         self.ports = [self.output_slot(name, place) for name, place in coupled.places]
         own: list[int] = []
+        values_of: dict[str, list[int]] = {name: [] for name in self.names}
+        for k, (owner, _) in enumerate(coupled.places):
+            values_of[owner].append(k)
         for name, part in zip(self.names, self.parts, strict=True):
-            mine = [k for k, (owner, _) in enumerate(coupled.places) if owner == name]
+            mine = values_of[name]
             part.first_value, part.values = len(own), len(mine)
             own += mine
         self._own_values = np.array(own, dtype=np.int64)
@@ -138,6 +142,8 @@ class ExchangeMachine:
         """Have these functions called."""
         coupled = self._coupled
         self._calls = dict(calls)  # what they keep is in use
+        if black_box.box is not None:
+            black_box.box.note("functions", [(name, calls[name].names) for name in self.names])
         for i, (name, part) in enumerate(zip(self.names, self.parts, strict=True)):
             of = calls[name]
             follows = self._along and coupled.follows_lines(name)
@@ -221,6 +227,15 @@ class ExchangeMachine:
 def records(cls: Any, count: int) -> Any:
     """So many records, one after the other."""
     return (cls * count)()
+
+
+def outliving(cls: Any, count: int) -> Any:
+    """The same in memory that the process which watches this one sees, where one does."""
+    if black_box.box is None:
+        return records(cls, count)
+    made = (cls * count).from_buffer(black_box.box.room(cls.__name__, count * ctypes.sizeof(cls)))
+    ctypes.memset(made, 0, ctypes.sizeof(made))
+    return made
 
 
 def words_of(records: Any, kind: Any = np.int64) -> NDArray[Any]:

@@ -46,10 +46,18 @@ from cosim_master.exchange.exchange_arrays import (
     ANSWER,
     BEGAN,
     COURSES,
+    FREEING,
     HELD,
+    LEADING,
     MEAN_SLOPES,
     MEANS,
+    NOTHING,
+    READING,
+    RESTORING,
+    SAVING,
+    SETTING,
     SLOPES,
+    STEPPING,
     algorithm_of,
     answers_of,
     clock_of,
@@ -221,10 +229,13 @@ def save_states(a, d):
         state = integers_at(part.state_at, 1)
         status = 0
         if part.free_at != 0 and state[0] != 0:
+            part.calling = FREEING
             status = call_with_array(part.free_at, part.instance, part.state_at, 0, 0, 0)
             state[0] = 0
         if status <= 1:
+            part.calling = SAVING
             status = call_with_array(part.save_at, part.instance, part.state_at, 0, 0, 0)
+        part.calling = NOTHING
         if status > 1:
             report_of(a).part = d.members[i]
             report_of(a).status = status
@@ -243,7 +254,9 @@ def restore_states(a, d):
     for i in range(d.members.shape[0]):
         part = parts_of(a)[d.members[i]]
         state = integers_at(part.state_at, 1)[0]
+        part.calling = RESTORING
         status = call_with_array(part.restore_at, part.instance, state, 0, 0, 0)
+        part.calling = NOTHING
         if status > 1:
             report_of(a).part = d.members[i]
             report_of(a).status = status
@@ -322,9 +335,11 @@ def write_inputs(a, part):
     if part.inputs == 0:
         return DONE
     at = report_of(a).inputs_at + 8 * part.first_input
+    part.calling = SETTING
     status = call_with_array(
         part.set_at, part.access, part.input_references, part.input_count, at, part.inputs
     )
+    part.calling = NOTHING
     report_of(a).status = status
     return SET_FAILED if status > 1 else DONE  # 0 is OK and 1 a warning, in every version of FMI
 
@@ -355,6 +370,7 @@ def set_along(a, d, part):
         a.inputs[SLOPES * slots + slot] = slope
     stop = write_inputs(a, part)
     if stop == DONE and follows and part.inputs != 0:
+        part.calling = LEADING
         status = call_with_array(
             part.set_slopes_at,
             part.instance,
@@ -363,6 +379,7 @@ def set_along(a, d, part):
             part.slope_orders,
             report_of(a).inputs_at + 8 * (SLOPES * slots + part.first_input),
         )
+        part.calling = NOTHING
         report_of(a).status = status
         if status > 1:
             return SLOPES_FAILED
@@ -450,7 +467,9 @@ def call_step(a, number, begin, length):
     if begin + length > answer.latest:
         return STEP_LEFT
     at = report_of(a).answers_at + 8 * ANSWER * number
+    part.calling = STEPPING
     status = call_with_interval(part.step_at, part.instance, begin, length, 1, at, at + 8, at + 16, at + 24)
+    part.calling = NOTHING
     answer.status = float(status)
     if status > 1 or answer.event != 0.0 or answer.end != 0.0 or answer.early != 0.0:
         return STEP_FAILED
@@ -497,9 +516,11 @@ def read(a, part):
     if part.outputs == 0:
         return DONE
     at = report_of(a).outputs_at + 8 * part.first_output
+    part.calling = READING
     status = call_with_array(
         part.get_at, part.access, part.output_references, part.output_count, at, part.outputs
     )
+    part.calling = NOTHING
     report_of(a).status = status
     return READ_FAILED if status > 1 else DONE
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-TABLED = ("string", "binary")
-"""Types whose values are numbers into a table."""
+from cosim.kit import black_box
+from cosim_master.recording.text_numbers import TABLED as TABLED
+
 MOST = 2**53
 """Integers beyond are not exact among reals."""
 
@@ -43,6 +44,8 @@ class ValueNumbers:
             self._values[found] = value
             self._next += 1.0
             self.size += len(value)
+            if black_box.box is not None and isinstance(value, str):
+                black_box.box.write(("value", (found, value), {}))
         return found
 
     def value(self, kind: str, number: float) -> Any:

@@ -14,7 +14,7 @@ from cosim.kit import ParticipantDescription
 from cosim_fmi.model_exchange.instance_calls import LAZY
 from cosim_master.coupling.co_simulation_error import CoSimulationError
 from cosim_master.coupling.feedthrough import direct_inputs, with_feedthrough
-from cosim_master.coupling.link import Link
+from cosim_master.coupling.link import Link, links_into
 from cosim_master.coupling.stop_requested import StopRequested
 from cosim_master.joint.joint_model import JointModel, JointPart, UnsolvedError
 from cosim_master.joint.joint_wiring import JointWiring
@@ -81,10 +81,9 @@ class JointSystem:
         """
         self.links = [link for link in links if link.source in self.members and link.target in self.members]
         self._descriptions = {name: descriptions[name] for name in self.members if name in descriptions}
-        self._inner = {
-            name: frozenset(link.input for link in self.links if link.target == name) for name in self.members
-        }
-        return [link for link in links if link not in self.links]
+        into = links_into(self.links)
+        self._inner = {name: frozenset(link.input for link in into[name]) for name in self.members}
+        return [l for l in links if l.source not in self.members or l.target not in self.members]
 
     def told(self) -> list[str]:
         """What is solved, in lines."""

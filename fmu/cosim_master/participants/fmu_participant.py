@@ -24,6 +24,7 @@ from cosim_master.participants.inner_clock import InnerClock
 from cosim_master.participants.instance_participant import InstanceParticipant
 
 MOST_EVENT_ITERATIONS = 100
+TOLD_AGAIN = ("changing", "countdown", "tunable")
 TIMES = struct.Struct("<2d")
 WIDE = ("Int64", "UInt64")
 """Types whose values are not exact among reals."""
@@ -259,12 +260,18 @@ class FmuParticipant(InstanceParticipant):
             hint += ', or the algorithm "adaptive", which tries smaller ones where this happens'
         text = f"the step from t = {time:.9g} s by {size:g} s was discarded{hint}"
         said, function = self._log.text(), self._step_function
-        raise StepDiscardedError(str(self.path), text + (f". It logged: {said}" if said else ""), function)
+        raise StepDiscardedError(self.shown_path, text + (f". It logged: {said}" if said else ""), function)
 
     @property
     def ticks_by_time(self) -> bool:
         """Whether it has clocks with an interval."""
         return any(clock.ticks_by_time for clock in self._read_interface().clocks.values())
+
+    @property
+    def ticks_follow_inputs(self) -> bool:
+        """Whether it has clocks whose interval it tells in event mode again and again."""
+        clocks = self._read_interface().clocks.values()
+        return any(clock.ticks_by_time and clock.variability in TOLD_AGAIN for clock in clocks)
 
     @property
     def next_tick(self) -> float:
@@ -325,8 +332,18 @@ class FmuParticipant(InstanceParticipant):
             same_size=not interface.description.variable_step,
             keep=self._native,
             set_slopes=library.address("SetRealInputDerivatives") if takes_slopes else 0,
+            names=self._names_of_calls(),
             **self._state_calls(),
         )
+
+    def _names_of_calls(self) -> dict[str, str]:
+        """What the functions of `NativeCalls` are called in the standard."""
+        instance, states = self._instance, self._instance.state_functions
+        names = {"set": f"Set{instance.real}", "step": "DoStep", "get": f"Get{instance.real}"}
+        names["set_slopes"] = "SetRealInputDerivatives"
+        known = {"save": "get", "restore": "set", "free": "free"}
+        names |= {name: states[kind] for name, kind in known.items() if kind in states}
+        return {name: instance.name_of(function) for name, function in names.items()}
 
     def _state_calls(self) -> dict[str, Any]:
         """What compiled code needs to go back to a state, for `NativeCalls`."""
@@ -425,6 +442,7 @@ class FmuParticipant(InstanceParticipant):
         for _ in range(MOST_EVENT_ITERATIONS):
             self._tick(self._clocks.due(self._time))
             self._guard(self._clocks.listen)
+            self._read_messages()
             update = self._guard(instance.update_discrete_states)
             following = update.next_event
             # what is past has been dealt with just now
@@ -441,6 +459,13 @@ class FmuParticipant(InstanceParticipant):
             f"its discrete states still change after {MOST_EVENT_ITERATIONS} updates at one instant",
             instance.name_of("UpdateDiscreteStates"),
         )
+
+    def _read_messages(self) -> None:
+        """In event mode: keep the messages of clocks that tick."""
+        names = self._clocks.belonging()
+        if names:
+            self._clocks.shown.update(zip(names, self._read(names), strict=True))
+        self._clocks.active.clear()
 
     def _hold_the_mean(self, size: float) -> None:
         """Inputs with a slope that cannot follow it inside the step are held at its mean."""

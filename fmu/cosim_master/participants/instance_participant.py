@@ -49,6 +49,8 @@ class InstanceParticipant(cosim.Participant):
     After a call that failed, the instance is freed without being terminated; after one that reported
     *fatal* nothing of it is called any more. Both as FMI 2.0.4 says (section 2.1.3, figure 11).
 
+    Messages name the file by `shown_path`: one inside an SSP is unpacked under a name that says nothing.
+
     Elements of arrays are variables of their own, ``matrix[1,2]``, counted from 1. Discrete variables and
     clocks are written in event mode, where the instance has one.
     """
@@ -58,6 +60,7 @@ class InstanceParticipant(cosim.Participant):
     def __init__(self, path: str | Path, name: str | None = None) -> None:
         self.path = Path(path)
         self.name = name if name is not None else self.path.stem
+        self.shown_path = str(path)
         self._interface: FmuInterface | None = None
         self._slot: FmuInstance | None = None
         self._is_closed = False
@@ -74,6 +77,15 @@ class InstanceParticipant(cosim.Participant):
         self._written: dict[str, Any] = {}
         self._specials: dict[tuple[str, ...], frozenset[str]] = {}
         self._keeps, self._kept = False, KeptInstance()
+
+    def _note_arguments(self, positional: tuple[Any, ...], given: Mapping[str, Any]) -> None:
+        path, *others = positional or (given["path"],)
+        more = {name: value for name, value in given.items() if name != "path"}
+        self._made_with = Path(path).absolute(), tuple(others), more
+
+    def __reduce__(self) -> Any:
+        """In another process it is made anew of its file, without a log."""
+        return _made_again, (type(self), *self._made_with)
 
     @property
     def messages(self) -> list[str]:
@@ -177,7 +189,7 @@ class InstanceParticipant(cosim.Participant):
             return fmu_log.FmuLog(file, level)
         except OSError as error:
             raise cosim.FmuError(
-                str(self.path), f"its log {file} cannot be written: {error.strerror}"
+                self.shown_path, f"its log {file} cannot be written: {error.strerror}"
             ) from error
 
     def _load(
@@ -190,7 +202,13 @@ class InstanceParticipant(cosim.Participant):
     ) -> None:
         """From the file to initialization mode."""
         self._instantiate(interface)
-        self._clocks = FmuClocks(self._instance, interface.clocks, interface.clocked)
+        variables = interface.description.variables
+        messages = [
+            n
+            for n in interface.clocked
+            if variables[n].type == "binary" and variables[n].causality != "input"
+        ]
+        self._clocks = FmuClocks(self._instance, interface.clocks, interface.clocked, messages)
         self._guard(self._instance.setup, start, stop, tolerance)
         self._set_starts(interface, values)
         self._guard(self._instance.enter_initialization_mode)
@@ -364,7 +382,7 @@ class InstanceParticipant(cosim.Participant):
     def _check_starts(self, interface: FmuInterface, values: Mapping[str, Any]) -> None:
         for name in values:
             if name not in interface.elements:
-                raise cosim.LookUpError(f"variable of {self.path}", name, interface.elements)
+                raise cosim.LookUpError(f"variable of {self.shown_path}", name, interface.elements)
             if name not in (interface.description.settable or ()):
                 causality = interface.description.variables[name].causality
                 raise self._error(f"{name} takes no start value: its causality is {causality}")
@@ -380,11 +398,17 @@ class InstanceParticipant(cosim.Participant):
 
     def _values(self, names: Sequence[str], ticks: Callable[[str], bool]) -> NDArray[np.float64] | list[Any]:
         clocks = self._read_interface().clocks
-        others = [name for name in names if name not in clocks] if clocks else names
+        if not clocks:
+            return self._read(names)
+        known: dict[str, Any] = {name: ticks(name) for name in names if name in clocks}
+        for name in names:
+            if (message := self._clocks.message(name)) is not None:
+                known[name] = message
+        others = [name for name in names if name not in known]
         if len(others) == len(names):
             return self._read(names)
-        found = dict(zip(others, self._read(others) if others else (), strict=True))
-        return [ticks(name) if name in clocks else found[name] for name in names]
+        known.update(zip(others, self._read(others) if others else (), strict=True))
+        return [known[name] for name in names]
 
     def _read(self, names: Sequence[str]) -> NDArray[np.float64] | list[Any]:
         access = self._access(tuple(names))
@@ -410,7 +434,7 @@ class InstanceParticipant(cosim.Participant):
             instance, interface = self._instance, self._read_interface()
             for name in names:
                 if name not in interface.elements:
-                    raise cosim.LookUpError(f"variable of {self.path}", name, interface.elements)
+                    raise cosim.LookUpError(f"variable of {self.shown_path}", name, interface.elements)
             access = self._accesses[names] = VariableAccess(instance, names, interface.elements)
         return access
 
@@ -522,7 +546,7 @@ class InstanceParticipant(cosim.Participant):
 
     def _error(self, text: str, function: str = "") -> cosim.FmuError:
         said = self._log.text()
-        return cosim.FmuError(str(self.path), text + (f". It logged: {said}" if said else ""), function)
+        return cosim.FmuError(self.shown_path, text + (f". It logged: {said}" if said else ""), function)
 
 
 MODES = (
@@ -534,3 +558,9 @@ MODES = (
     modes.TERMINATED,
 )
 """As one byte of a serialized state."""
+
+
+def _made_again(
+    kind: Callable[..., InstanceParticipant], path: Path, others: tuple[Any, ...], more: Mapping[str, Any]
+) -> InstanceParticipant:
+    return kind(path, *others, **more)

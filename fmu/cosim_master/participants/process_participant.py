@@ -7,7 +7,6 @@ import os
 import pickle
 import signal
 import subprocess
-import sys
 import threading
 import weakref
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -22,7 +21,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import ParticipantDescription, held_interrupt, seconds_interrupted
+from cosim.kit import (
+    ParticipantDescription,
+    held_interrupt,
+    python_command,
+    python_environment,
+    python_path,
+    seconds_interrupted,
+    signals_held,
+    start_process,
+    waited_for_interrupt,
+)
 from cosim_fmi.archive.private_folder import private_folder, remove_folder
 from cosim_master.abilities import HasFile, InnerPoint, KeepsLog, Resizes
 from cosim_master.participants.open_fmu import open_fmu
@@ -36,6 +45,8 @@ SECONDS_TO_ANSWER = 1.0
 """That a call may still take after Ctrl-C."""
 SECONDS_BETWEEN_LOOKS = 0.1
 """At Ctrl-C, while a call is waited for."""
+SECONDS_FOR_INTERRUPT = 0.05
+"""In which a signal that has ended the process comes here, too, when it was for both."""
 SECONDS_TO_END = 5.0
 """For which a process that was told to end may go on."""
 
@@ -257,32 +268,25 @@ class ProcessParticipant(cosim.Participant):
     def _begin(self) -> None:
         ours, theirs = Pipe()
         folder = self._folder = str(private_folder("process"))
-        environment = {**os.environ, "TMPDIR": folder, "TEMP": folder, "TMP": folder}
-        environment["PYTHONPATH"] = os.pathsep.join(path for path in sys.path if path)
+        environment = python_environment({"TMPDIR": folder, "TEMP": folder, "TMP": folder})
         handle = theirs.fileno()
         # the kernel would kill it with the thread that starts it: so only with the main thread
         ours_for_good = threading.current_thread() is threading.main_thread()
-        command = [
-            sys.executable,
-            "-c",
-            START,
-            str(handle),
-            str(os.getpid()),
-            folder,
-            str(int(ours_for_good)),
-        ]
+        given = str(handle), str(os.getpid()), folder, str(int(ours_for_good))
+        command = python_command("-c", START, *given)
         more: dict[str, Any] = {"pass_fds": [handle]}
         if os.name == "nt":
             os.set_handle_inheritable(handle, True)  # type: ignore[attr-defined]
             startup = subprocess.STARTUPINFO(lpAttributeList={"handle_list": [handle]})  # type: ignore[attr-defined]
             more = {"startupinfo": startup}
-        self._process = subprocess.Popen(command, stdin=subprocess.DEVNULL, env=environment, **more)
+        with signals_held():
+            self._process = start_process(command, stdin=subprocess.DEVNULL, env=environment, **more)
         theirs.close()
         self._pipe, self._waits, self._given_up, self._failed_before = ours, False, "", ""
         self._released = []  # what tokens of an earlier process release is none of this one
         self._end = weakref.finalize(self, _end, self._process, ours, folder)
         with self._answering("start"):
-            send(ours, list(sys.path))
+            send(ours, python_path())
             ours.send_bytes(self._recipe)
 
     def _ask(self, name: str, *given: Any, timeout: float | None = None) -> Any:
@@ -347,6 +351,8 @@ class ProcessParticipant(cosim.Participant):
             yield
         except (EOFError, OSError):
             assert self._process is not None
+            if not self._given_up and waited_for_interrupt(SECONDS_FOR_INTERRUPT):
+                raise held_interrupt() from None  # whoever sent it has ended the process, too
             why = self._given_up
             said = "" if why else self._last_printed()
             raise cosim.CosimError(f"{why or _ending(self._process)} in {name}{said}") from None

@@ -5,14 +5,13 @@ from __future__ import annotations
 import os
 import pickle
 import shutil
-import signal
 import sys
 from contextlib import suppress
 from multiprocessing.connection import Connection
 from typing import Any
 
 import cosim
-from cosim.kit import end_with_parent, kill_with_parent
+from cosim.kit import end_with_parent, kill_with_parent, leave_signals
 from cosim_fmi.binding.exit_guard import last_words
 from cosim_fmi.binding.printed import Printed
 from cosim_master.participants.process_messages import portable, receive, send
@@ -27,7 +26,7 @@ def main() -> None:
     end_with_parent(parent, last=lambda: shutil.rmtree(folder, ignore_errors=True))
     if sys.argv[4] == "1":
         kill_with_parent(parent)  # also in C code that holds the interpreter's lock
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is for the master, which then closes us
+    leave_signals()  # for the master, which then closes us
     connection = _connection(handle)
     try:
         with suppress(EOFError, OSError):  # the master is gone

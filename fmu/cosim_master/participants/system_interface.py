@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Mapping
 
 import cosim
-from cosim.kit import ParticipantDescription, ParticipantVariable
+from cosim.kit import ParticipantDescription, ParticipantVariable, Variable
 
 STATES = ("position", "speed", "auxiliary", "discrete", "integer")
 
@@ -42,6 +43,26 @@ class SystemFeedthrough(Mapping[str, frozenset[str]]):
         return len(self._paths)
 
 
+def type_of(variable: Variable) -> str:
+    """The type of a participant's variable: a port or parameter that is a switch, a whole number, text."""
+    if variable.is_text:
+        return "string"
+    if variable.kind == "integer":  # a switch, too: its values are 0 and 1
+        return "integer"
+    return {bool: "boolean", int: "integer"}.get(variable.dtype, "real")
+
+
+def value_of(variable: Variable, number: float) -> float | bool | str:
+    """A number of the State as a value of that type; one that its type does not have stays a number."""
+    kind = type_of(variable)
+    if kind == "real" or number != math.floor(number):
+        return number
+    if kind == "string":
+        place = int(number) - 1
+        return variable.words[place] if 0 <= place < len(variable.words) else number
+    return bool(number) if kind == "boolean" and number in (0.0, 1.0) else int(number)
+
+
 def describe_system(system: cosim.System) -> ParticipantDescription:
     """Scalars of a system under their own paths; elements of arrays count from 0 (``engine.X_GB[11]``).
 
@@ -52,6 +73,7 @@ def describe_system(system: cosim.System) -> ParticipantDescription:
     arrays: dict[str, tuple[tuple[int, ...], tuple[str, ...]]] = {}
     readable: dict[str, str] = {}
     inputs: dict[str, list[str]] = {}
+    enumerations: dict[str, tuple[tuple[str, int], ...]] = {}
     settable = set()
     free, discrete = set(system.inputs), system.discrete_signals()
     for variable in system.variables.values():
@@ -68,15 +90,17 @@ def describe_system(system: cosim.System) -> ParticipantDescription:
         names = [f"{variable.path}[{i}]" for i in range(size)] if variable.shape else [variable.path]
         if variable.shape:
             arrays[variable.path] = tuple(variable.shape), tuple(names)
-        whole = variable.kind == "integer"
+        kind = type_of(variable)
+        if variable.words and kind == "integer":
+            enumerations |= dict.fromkeys(names, tuple((word, i) for i, word in enumerate(variable.words, 1)))
         for i, name in enumerate(names):
-            start = variable.start[i] if variable.start else None
+            start = value_of(variable, variable.start[i]) if variable.start else None
             variables[name] = ParticipantVariable(
                 name=name,
                 causality=causality,
-                type="integer" if whole else "real",
+                type=kind,
                 unit=variable.unit(i),
-                start=int(start) if whole and start is not None else start,
+                start=start,
                 description=variable.description,
             )
             if causality in ("output", "local"):
@@ -98,4 +122,5 @@ def describe_system(system: cosim.System) -> ParticipantDescription:
         readable=frozenset(readable),
         discrete=frozenset(name for name, path in readable.items() if path in discrete),
         arrays=arrays,
+        enumerations=enumerations,
     )

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from functools import partial
+from functools import cached_property, partial
 from pathlib import Path
 from typing import Any
 
@@ -12,14 +12,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import ParticipantDescription
+from cosim.kit import ParticipantDescription, Variable
+from cosim_fmu.abilities import InnerPoint, NativeCalls
 from cosim_lowering.refusals import method_refusals, system_refusals
-from cosim_master.abilities import InnerPoint, NativeCalls
 from cosim_master.coupling.integrator_options import check_options
 from cosim_master.coupling.stop_requested import StopRequested
 from cosim_master.model_exchange.called_simulator import CalledSimulator
 from cosim_master.model_exchange.system_calls_by_address import SAME_TIME
-from cosim_master.participants.system_interface import describe_system
+from cosim_master.participants.system_interface import describe_system, type_of, value_of
 
 INTEGRATOR = "integrators.runge_kutta_merson"
 ACCURACY = 1e-6
@@ -94,6 +94,11 @@ class SystemParticipant(cosim.Participant):
         return list(self._simulator.events) if self._simulator is not None else []
 
     @property
+    def native_types(self) -> tuple[str, ...]:
+        """Types that compiled code reads and writes beside real numbers."""
+        return ("boolean", "integer")
+
+    @property
     def least_native_steps(self) -> int:
         """As many take half a second without compiled code, and loading it takes as long."""
         return LEAST_NATIVE_STEPS
@@ -101,7 +106,7 @@ class SystemParticipant(cosim.Participant):
     def native_calls(
         self, inputs: Sequence[str], reads: Sequence[str], flags: NDArray[np.float64]
     ) -> NativeCalls:
-        """Where compiled code finds functions that set, step and get; all variables are real.
+        """Where compiled code finds functions that set, step and get; text is read and set in Python.
 
         Parameters
         ----------
@@ -117,12 +122,19 @@ class SystemParticipant(cosim.Participant):
         if self._watched and self._watched_at == "steps":
             raise cosim.ModelError.of("inside", "ends of integrator steps are recorded in Python")
         self.exit_initialization()
+        free = set(self.system.inputs)
+        for name in inputs:
+            if name.partition("[")[0] not in free:
+                raise cosim.ModelError.of(name, "a parameter that changes is written in Python")
         refused = [
             *system_refusals(self.system),
             *method_refusals(type(self.simulator.integrator)),
         ]
         if refused:
             raise cosim.ModelError(refused)
+        counted = [name for name in reads if self.system.signal(name).slot.array == "k"]
+        if counted:
+            raise cosim.ContractError(f"{counted[0]} is integer")
         run = self._run = CalledSimulator(self.simulator)
         (written, known), read = run.inputs(inputs), run.outputs(reads)
         self._known = inputs, known
@@ -273,7 +285,10 @@ class SystemParticipant(cosim.Participant):
         self._guarded(lambda: state.realize(stage))
         arrays = dict(zip("ypdkhc", self.system.arrays(state), strict=True))
         values = [arrays[array][offset].item() for array, offset in places]
-        return values if any(isinstance(value, int) for value in values) else np.array(values)
+        typed = [self._typed.get(name) for name in names]
+        if not any(typed):
+            return np.array(values)
+        return [v if of is None else value_of(of, v) for v, of in zip(values, typed, strict=True)]
 
     def step(self, time: float, size: float) -> float:
         """Advance to ``time + size``.
@@ -299,9 +314,13 @@ class SystemParticipant(cosim.Participant):
         if self._simulator is None or not self._watched:
             return []
         rows = self._simulator.take_rows().tolist()
-        whole = [self.system.signal(name).slot.array == "k" for name in self._watched]
+        typed = [self._typed.get(name) for name in self._watched]
         return [
-            InnerPoint(time, self._watched, [int(v) if k else v for v, k in zip(values, whole, strict=True)])
+            InnerPoint(
+                time,
+                self._watched,
+                [v if of is None else value_of(of, v) for v, of in zip(values, typed, strict=True)],
+            )
             for time, *values in rows
         ]
 
@@ -339,6 +358,16 @@ class SystemParticipant(cosim.Participant):
                 if self._stop is not None and simulator.state.time >= self._stop:
                     simulator.advance_pending_events()
                 simulator.finish()
+
+    @cached_property
+    def _typed(self) -> dict[str, Variable]:
+        """The variables that are no real numbers, by the names of their elements."""
+        return {
+            name: variable
+            for path, variable in self.system.variables.items()
+            if type_of(variable) != "real"
+            for name in ([f"{path}[{i}]" for i in range(variable.slot.size)] if variable.shape else [path])
+        }
 
     def _new_simulator(self, state: cosim.State, accuracy: float | None) -> cosim.Simulator:
         return cosim.Simulator(self.system, state, self._integrator, accuracy, **self._options)

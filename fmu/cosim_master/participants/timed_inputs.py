@@ -16,7 +16,7 @@ from cosim_signals.series import read_series
 
 INTERPOLATIONS = ("linear", "held")
 EXTRAPOLATIONS = ("kept", "tangent", "error")
-TYPES = ("real", "integer", "boolean")
+TYPES = ("real", "integer", "boolean", "string")
 
 
 class TimedInputs(cosim.Participant):
@@ -35,7 +35,8 @@ class TimedInputs(cosim.Participant):
     interpolation : str
         Between the times, "linear" or "held". A table is held unless told otherwise.
     types : mapping of str to str, optional
-        Signals that are no real numbers: ``{"gear": "integer", "on": "boolean"}``; they are held.
+        Signals that are no real numbers: ``{"gear": "integer", "on": "boolean"}``; they are held. Text is
+        "string" without being named.
     units : mapping of str to str, optional
         Instead of those in the header.
     extrapolation : str
@@ -66,7 +67,7 @@ class TimedInputs(cosim.Participant):
         units: Mapping[str, str] | None = None,
         extrapolation: str = "kept",
     ) -> None:
-        found = read_series(series)
+        found = read_series(series, texts=True)
         self._series = {name: (found[name].times, found[name].values) for name in found}
         self._units = {name: found[name].unit for name in found} | dict(units or {})
         interpolation = interpolation or ("held" if isinstance(series, Mapping) else "linear")
@@ -77,7 +78,7 @@ class TimedInputs(cosim.Participant):
                 "extrapolation", f"is {extrapolation!r}, needs 'kept', 'tangent' or 'error'"
             )
         self._extrapolation = extrapolation
-        self._types = dict(types or {})
+        self._types = {name: "string" for name in found if found[name].is_text} | dict(types or {})
         self._check_types()
         self._is_linear = {n: interpolation == "linear" and n not in self._types for n in self._series}
         self._time = 0.0
@@ -91,7 +92,10 @@ class TimedInputs(cosim.Participant):
             if kind not in TYPES:
                 raise cosim.ModelError.of("types", f"{name} is {kind!r}, needs one of {', '.join(TYPES)}")
             values = self._series[name][1]
-            if kind != "real" and not np.array_equal(values, np.rint(values)):
+            if (kind == "string") != (values.dtype == object):
+                text = f"{name} is {kind!r}, but has {'numbers' if kind == 'string' else 'text'}"
+                raise cosim.ModelError.of("types", text)
+            if kind in ("integer", "boolean") and not np.array_equal(values, np.rint(values)):
                 raise cosim.ModelError.of("types", f"{name} is {kind}, but has values that are not whole")
         self._types = {name: kind for name, kind in self._types.items() if kind != "real"}
 
@@ -164,14 +168,20 @@ class TimedInputs(cosim.Participant):
             text = f'{name} has values from {ends}: give more, or extrapolation = "kept"'
             raise cosim.SimulationError(self._time, text)
         if not self._is_linear[name] or (is_beyond and self._extrapolation == "kept") or times.size == 1:
-            found = float(values[max(after - 1, 0)])
+            found = values[max(after - 1, 0)]
         else:
             after = min(max(after, 1), times.size - 1)
             before, following = times[after - 1], times[after]
             # at the time itself, and where the first or the last time is a jump, which has no line
-            found = float(values[after] if self._time >= following else values[after - 1])
+            found = values[after] if self._time >= following else values[after - 1]
             if following > before and self._time != following:
                 part = (self._time - before) / (following - before)
-                found = float(values[after - 1] + part * (values[after] - values[after - 1]))
-        kind = self._types.get(name, "real")
-        return found if kind == "real" else int(found) if kind == "integer" else found != 0.0
+                found = values[after - 1] + part * (values[after] - values[after - 1])
+        return as_type(found, self._types.get(name, "real"))
+
+
+def as_type(value: Any, kind: str) -> Any:
+    """A value of a series as a variable of a type has it."""
+    if kind == "string":
+        return str(value)
+    return float(value) if kind == "real" else int(value) if kind == "integer" else bool(value != 0.0)

@@ -2,27 +2,36 @@
 
 from __future__ import annotations
 
+import copy
 import math
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 import cosim
-from cosim.kit import Finding, ParticipantDescription, ResultStream, matches, missing_value
+from cosim.kit import Finding, ParticipantDescription, ResultStream, black_box, matches, missing_value
 from cosim_master.coupling.derived_signal import DerivedSignal
 from cosim_master.coupling.input_course import InputCourse
 from cosim_master.coupling.link import Link
 from cosim_master.recording.inner_rows import InnerRow, RowCourse, row_before, with_inner_rows
 from cosim_master.recording.inner_values import InnerValues
-from cosim_master.recording.text_numbers import TextNumbers
+from cosim_master.recording.kept_points import KeptPoints
+from cosim_master.recording.text_numbers import TABLED, TextNumbers
 from cosim_master.results.co_simulation_result import CoSimulationResult
 
 VALUES = 2**17
 """In a piece that is passed on to a stream: 1 MB."""
 CHARACTERS = 2**22
 """Of text in a piece."""
+STATE = frozenset(
+    (
+        *("_stream", "_base", "_pending", "_has_begun", "_most_characters", "_first", "_missing", "_inner"),
+        *("_courses", "_count", "_rows", "_tables", "_text_numbers"),
+    )
+)
+"""What changes while a run is recorded."""
 
 
 class Recorder:
@@ -39,7 +48,7 @@ class Recorder:
     links : sequence of Link
     patterns : sequence of str or None
         Paths or patterns: ``"plant.*"``. By default all outputs and whatever is connected. Binary data are
-        never recorded.
+        recorded as text (`text_of_bytes`).
     inner : sequence of Link
         Connections that the participants themselves keep up to date: both ends are read of them.
     records_between_points : bool
@@ -48,6 +57,8 @@ class Recorder:
         Takes the rows while the run goes on; the result has the first and the last one alone.
     derived : mapping of str to DerivedSignal
         What is shown beside the variables, by name; patterns choose among them, too.
+    points : KeptPoints, optional
+        Which communication points the result shows; all of them unless given.
 
     Attributes
     ----------
@@ -70,17 +81,19 @@ class Recorder:
         records_between_points: bool = True,
         stream: ResultStream | None = None,
         derived: Mapping[str, DerivedSignal] | None = None,
+        points: KeptPoints | None = None,
     ) -> None:
+        self._points = points
         self.records_between_points = records_between_points
         self._stream, self._base, self._pending = stream, 0, 0
         self._has_begun = False
         self.unfinished: Callable[[], None] | None = None
+        self._box: black_box.BlackBox | None = None
         self._most_characters = CHARACTERS
         self._first: tuple[NDArray[np.float64], NDArray[np.float64]] | None = None
         self._names = list(descriptions)
         self._held = {link.end for link in links}
-        variables = {(name, v.name): v for name, d in descriptions.items() for v in d.variables.values()}
-        known = {port: variable for port, variable in variables.items() if variable.type != "binary"}
+        known = {(name, v.name): v for name, d in descriptions.items() for v in d.variables.values()}
         if patterns is None:
             connected = self._held | {link.start for link in links}
             connected |= {end for link in inner for end in (link.start, link.end)}
@@ -92,8 +105,7 @@ class Recorder:
         others = {n: made for n, made in (derived or {}).items() if made.port in known and n not in paths}
         for pattern in patterns or ():
             if not any(_fits(port, pattern) for port in [*known, *((name,) for name in others)]):
-                hint = "Binary data cannot be recorded." * any(_fits(port, pattern) for port in variables)
-                raise cosim.LookUpError("signal", pattern, [*map(".".join, known), *others], hint)
+                raise cosim.LookUpError("signal", pattern, [*map(".".join, known), *others])
         self._derived = {
             name: made
             for name, made in others.items()
@@ -106,7 +118,7 @@ class Recorder:
         )
         self._units = [known[port].unit for port in self.ports]
         kinds = [known[port].type for port in self.ports]
-        self._texts = {i for i, kind in enumerate(kinds) if kind == "string"}
+        self._texts = {i for i, kind in enumerate(kinds) if kind in TABLED}
         self._text_numbers = TextNumbers()
         self._booleans = {i for i, kind in enumerate(kinds) if kind in ("boolean", "clock")}
         discrete = {name: description.discrete for name, description in descriptions.items()}
@@ -132,6 +144,11 @@ class Recorder:
         """Participants of which nothing is recorded unless something is named, in sentences."""
         return self._remarks
 
+    @property
+    def streams(self) -> bool:
+        """Whether rows are passed on while the run goes on."""
+        return self._stream is not None
+
     def reads(self, links: Sequence[Link]) -> dict[str, list[str]]:
         """What has to be read of each participant: the connected outputs and the recorded variables."""
         wanted = [*(link.start for link in links), *(port for port in self.ports if port not in self._held)]
@@ -156,14 +173,61 @@ class Recorder:
                 self._columns[name][variable] = len(self.sources)
             self.sources.append((name, place, held))
 
+    def keep_in(self, box: black_box.BlackBox) -> None:
+        """Write every entry into a black box from now on, after what the recorder is now (`replay`)."""
+        kept = copy.copy(self)
+        kept.unfinished = None
+        box.note("recorder", kept)
+        self._box = box
+
+    def replay(self, entries: Iterable[Any]) -> dict[float, str]:
+        """Record what stands in a black box; the texts of numbers in rows that have not been recorded."""
+        texts: dict[float, str] = {}
+        for kind, given, news in entries:
+            self._text_numbers.take(news)
+            if kind == "value":
+                texts[given[0]] = given[1]
+            elif kind == "state":
+                vars(self).update(given)
+            elif kind == "row":
+                time, row, course = given
+                if course is not None:
+                    self._courses[self._count] = course
+                self._count += 1
+                self._rows.append((time, row))
+            elif kind == "table":
+                self._gather()
+                self._count += given[0].size
+                self._tables.append(given)
+            elif kind == "inside":
+                self._inner += [InnerRow(*point) for point in given]
+            else:
+                self.drop_last()
+        return texts
+
+    def _write(self, kind: str, given: Any = None) -> None:
+        if self._box is not None:
+            self._box.write((kind, given, self._text_numbers.news()))
+
+    def _write_state(self) -> None:
+        """Rows have been passed on: what is kept stands for all entries before."""
+        if self._box is not None:
+            if not self._texts:  # of which some stand in entries alone
+                self._box.clear_rows()
+            state = {name: value for name, value in vars(self).items() if name in STATE}
+            self._box.write(("state", state, {}))
+
     def inside(self, found: Sequence[InnerValues]) -> None:
         """Keep what happened since the last communication point; before the next one is recorded."""
+        known = len(self._inner)
         for name, point, inputs in found:
             columns = self._columns[name]
             given = zip(point.names, point.values, strict=True)
             values = {columns[n]: self._number(columns[n], value) for n, value in given if n in columns}
             values.update({c: self._number(c, inputs[place]) for place, c in self._input_columns[name]})
             self._inner.append(InnerRow(self._count - 1, self._names.index(name), float(point.time), values))
+        if len(self._inner) > known:
+            self._write("inside", [tuple(point) for point in self._inner[known:]])
 
     def record(
         self,
@@ -174,20 +238,22 @@ class Recorder:
     ) -> None:
         """Keep the present values; with `courses` also how the inputs came there, if that is needed."""
         self._pass_on()
+        course = None
         if courses and self._inner and self._inner[-1].after >= self._count - 2:
-            self._courses[self._count] = self._row_course(courses)
+            course = self._courses[self._count] = self._row_course(courses)
         self._count += 1
         row = [(held if is_held else board)[name][place] for name, place, is_held in self.sources]
         for column in self._texts:
             row[column] = self._text_numbers.of(row[column])
         self._rows.append((time, row))
         self._pending += 1
+        self._write("row", (time, row, course))
 
     def extend(
         self,
         times: NDArray[np.float64],
         values: NDArray[np.float64],
-        text_of: Callable[[float], str] | None = None,
+        text_of: Callable[[float], str | bytes] | None = None,
     ) -> None:
         """Keep the values of several communication points.
 
@@ -196,7 +262,7 @@ class Recorder:
         times : ndarray, shape (n,), s
         values : ndarray, shape (n, number of recorded variables)
         text_of : callable, optional
-            Gives the text of a number in a column of texts.
+            Gives the text, or the binary data, of a number in a column of texts.
         """
         self._pass_on()
         self._gather()
@@ -208,6 +274,7 @@ class Recorder:
         self._count += times.size
         self._pending += times.size
         self._tables.append((times, values))
+        self._write("table", (times, values))
 
     def shows_the_same(self, names: Container[str]) -> bool:
         """Whether what these participants show in the last row is what they showed last before it."""
@@ -229,6 +296,7 @@ class Recorder:
         self._courses.pop(self._count, None)
         begun = next((float(t[-1]) for t, _ in reversed(self._tables) if t.size), -math.inf)
         self._inner = [p for p in self._inner if p.after < self._count - 1 or p.time <= begun]
+        self._write("drop")
 
     def latest(self) -> dict[str, Any]:
         """The last recorded values by path: numbers, booleans and texts."""
@@ -236,17 +304,24 @@ class Recorder:
         named = self._named(np.array([row], dtype=np.float64).reshape(1, len(self.ports)))
         return {name: column.tolist()[0] for name, column in named.items()}
 
-    def result(self, **more: Any) -> CoSimulationResult:
-        """Everything recorded so far; `more` is for the constructor of `Result`."""
+    def result(self, *, ends: bool = True, **more: Any) -> CoSimulationResult:
+        """Everything recorded so far; `more` is for the constructor of `Result`.
+
+        Parameters
+        ----------
+        ends : bool
+            Whether the run ends here: the last point is shown, wherever it lies.
+        **more
+        """
         times, table = self._joined()
         more = {**more, "findings": self._findings(times, table)}
         if self._stream is not None:
-            self._append(times, table, self._inner)
+            self._append(times, table, self._inner, ends=ends)
             first = self._first or (times[:1], table[:1])
             times = np.concatenate([first[0], times[-1:]])
             table = np.concatenate([first[1], table[-1:]])
-        elif self._inner and times.size:
-            times, table = self._with_inner(times, table, self._inner)
+        else:
+            times, table = self._shown_rows(times, table, self._inner, ends=ends)
         result = self._as_result(times, table, **more)
         if self._stream is not None:
             self._stream.close(result)
@@ -277,6 +352,7 @@ class Recorder:
         self._courses = {row: RowCourse(*course) for row, course in memory["courses"].items()}
         self._count = memory["count"]
         self._text_numbers.put_back(memory["texts"])
+        self._write_state()
 
     def _pass_on(self) -> None:
         """Give rows to the stream when there are enough and others follow.
@@ -291,7 +367,7 @@ class Recorder:
         last = times.size - 1
         placed = [(row_before(times, self._shifted(point)), point) for point in self._inner]
         self._first = self._first or (times[:1], table[:1])
-        self._append(times, table, [point for k, point in placed if k < last])
+        self._append(times, table, [point for k, point in placed if k < last], ends=False)
         self._inner = [point for k, point in placed if k >= last]
         if any(k == last - 1 for k, _ in placed):  # then the point where that step ended has a second row
             self._inner.insert(0, InnerRow(self._base + last - 1, 0, -math.inf, {}))
@@ -299,6 +375,7 @@ class Recorder:
         self._courses = {row: course for row, course in self._courses.items() if row > self._base}
         self._tables, self._pending = [(times[-1:], table[-1:])], 0
         self._forget_texts()
+        self._write_state()
 
     def _forget_texts(self) -> None:
         """Those that are in none of the rows that are kept."""
@@ -319,16 +396,47 @@ class Recorder:
         return sorted(self._missing.values(), key=lambda finding: finding.time)
 
     def _append(
-        self, times: NDArray[np.float64], table: NDArray[np.float64], points: Sequence[InnerRow]
+        self,
+        times: NDArray[np.float64],
+        table: NDArray[np.float64],
+        points: Sequence[InnerRow],
+        *,
+        ends: bool,
     ) -> None:
         """Give rows to the stream, but for the first one when it was in the last piece."""
         assert self._stream is not None
+        skips = self._has_begun
+        self._has_begun = True
+        times, table = self._shown_rows(times, table, points, ends=ends, skips=skips)
+        if times.size:
+            self._stream.append(self._as_result(times, table))
+
+    def _shown_rows(
+        self,
+        times: NDArray[np.float64],
+        table: NDArray[np.float64],
+        points: Sequence[InnerRow],
+        *,
+        ends: bool,
+        skips: bool = False,
+    ) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+        """The rows that a result shows: with those between, without points that are not kept.
+
+        Parameters
+        ----------
+        times, table, points
+        ends : bool
+            Whether the run ends with them.
+        skips : bool
+            Leave out the first one.
+        """
         if points and times.size:
             times, table = self._with_inner(times, table, points)
-        first = int(self._has_begun)
-        self._has_begun = True
-        if times.size > first:
-            self._stream.append(self._as_result(times[first:], table[first:]))
+        if self._points is not None and times.size:
+            kept = self._points.of(times, ends=ends)
+            kept[:1] &= not skips
+            return times[kept], table[kept]
+        return (times[1:], table[1:]) if skips else (times, table)
 
     def _shifted(self, point: InnerRow) -> InnerRow:
         return point._replace(after=point.after - self._base)
@@ -395,12 +503,12 @@ class Recorder:
 def _remarks(descriptions: Mapping[str, ParticipantDescription], recorded: set[str]) -> list[str]:
     found = []
     for name, description in descriptions.items():
-        named = [f"{name}.{v.name}" for v in description.variables.values() if v.type != "binary"]
+        named = [f"{name}.{v.name}" for v in description.variables.values()]
         if name in recorded or not description.variables:
             continue
         shown = ", ".join(f'"{path}"' for path in named[:3])
-        what = f"name what is wanted: signals = [{shown}]" if named else "all its variables are binary data"
-        found.append(f"{name} has no outputs that can be recorded, so nothing of it is: {what}")
+        what = f"name what is wanted: signals = [{shown}]"
+        found.append(f"{name} has no outputs, so nothing of it is recorded: {what}")
     return found
 
 

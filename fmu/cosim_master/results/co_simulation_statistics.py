@@ -22,7 +22,8 @@ class CoSimulationStatistics:
     stepping_time : float
         s, of it in the loop over the communication steps, recording included.
     participant_time : dict of str to float
-        s, spent in the `step` of each participant; 0 for steps taken in the compiled loop.
+        s, spent in the `step` of each participant that is called in Python (`in_python`); of those that
+        compiled code calls no time is taken.
     overruns : int
         Communication points that were reached later than the real-time rate wanted.
     largest_lag : float
@@ -33,6 +34,8 @@ class CoSimulationStatistics:
         "compiled", and the algorithm, if it decides in Python.
     in_python : dict of str to str
         Participants that are called in Python at their place, and why.
+    python_files : dict of str to str
+        By participant: the Python file beside the scenario whose code it is.
     warnings : list of str
         What the user should know about the run, in sentences.
     """
@@ -48,4 +51,5 @@ class CoSimulationStatistics:
     algorithm: dict[str, float] = field(default_factory=dict)
     loop: str = ""
     in_python: dict[str, str] = field(default_factory=dict)
+    python_files: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)

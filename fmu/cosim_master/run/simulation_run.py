@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from contextlib import ExitStack
 from functools import cache, cached_property, partial
 from time import perf_counter
 from typing import Any
 
 import cosim
-from cosim.kit import ResultStream, interrupt_between_steps
+from cosim.kit import ResultStream, black_box, interrupt_between_steps
 from cosim_fmi.binding.exit_guard import last_words
 from cosim_fmi.instances.same_folder import same_folder
 from cosim_master.coupling.communication_points import CommunicationPoints
 from cosim_master.coupling.coupling import Coupling
+from cosim_master.coupling.run_options import RunOptions
 from cosim_master.exchange.compiled_loop import CompiledLoop
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.exchange_face import ExchangeFace
 from cosim_master.exchange.printed_in_calls import printed_in_calls
 from cosim_master.exchange.step_threads import StepThreads
+from cosim_master.recording.kept_points import KeptPoints
 from cosim_master.recording.recorder import Recorder
 from cosim_master.results.co_simulation_result import CoSimulationResult
 from cosim_master.results.co_simulation_statistics import CoSimulationStatistics
@@ -50,7 +52,11 @@ class SimulationRun:
     limit : TimeLimit
     going_on : Snapshot or None
         From where; None from the start.
-    progress, record, observe, real_time_rate, inside, stream, checkpoint
+    accepted : collection of str
+        Participants whose file may be another one than before.
+    options : RunOptions
+        What is recorded.
+    progress, observe, real_time_rate, stream, checkpoint, keep
         As for `CoSimulation.simulate`.
     warnings : sequence of str
         What is known before the run.
@@ -70,33 +76,40 @@ class SimulationRun:
         points: CommunicationPoints,
         limit: TimeLimit,
         going_on: Snapshot | None,
+        accepted: Collection[str],
         *,
+        options: RunOptions,
         progress: Callable[[float], bool | None] | None,
-        record: Sequence[str] | None,
         observe: Observer | None,
         real_time_rate: float,
-        inside: str,
         stream: ResultStream | None,
         checkpoint: cosim.Checkpoint | None,
         warnings: Sequence[str],
         keep_result: Callable[[cosim.Result], None],
+        keep: Callable[[CoSimulationResult], object] | None = None,
     ) -> None:
         assert loop.algorithm is not None
         self.loop, self.algorithm, self._keep_result = loop, loop.algorithm, keep_result
         self._points, self._limit = points, limit
-        self._progress, self._observe, self._inside, self._stream = progress, observe, inside, stream
+        self._progress, self._observe, self._inside, self._stream = progress, observe, options.inside, stream
         self._checkpoint, self._going_on, self._wait = checkpoint, going_on, 0.0
+        self._keep = keep
         if checkpoint is not None or going_on is not None:
             check_serializes(loop.descriptions, stream)
+        every = options.every(loop.step)
         recorder = Recorder(
-            *(loop.descriptions, loop.links, record),
+            *(loop.descriptions, loop.links, options.record),
             inner=() if loop.joint is None else loop.joint.links,
-            records_between_points=inside != "nothing",
+            records_between_points=options.inside != "nothing",
+            points=None if every == 1 else KeptPoints(loop.start, loop.step, every),
             stream=stream,
             derived=loop.derived,
         )
         reads = recorder.reads(loop.links)
-        self.statistics = CoSimulationStatistics(warnings=[*warnings, *recorder.remarks])
+        self.statistics = CoSimulationStatistics(
+            python_files={name: file.name for name, file in loop.python_files.items()},
+            warnings=[*warnings, *recorder.remarks],
+        )
         self.coupled = CoupledParticipants(
             *(loop.participants, loop.links, loop.order, reads, self.statistics, loop.descriptions),
             *(points, loop.step_multiple, StepThreads(min(loop.threads, len(loop.participants))), loop.bonds),
@@ -114,7 +127,7 @@ class SimulationRun:
         self._rate, self._done = real_time_rate, 0
         self._compiled: CompiledLoop | None = None
         if going_on is not None:
-            going_on.check(self, points)
+            going_on.check(self, points, accepted)
 
     @cached_property
     def identity(self) -> dict[str, Any]:
@@ -131,7 +144,11 @@ class SimulationRun:
         """
         if self._stream is not None:
             raise cosim.CosimError("there is no run whose rows are kept here")
-        return self.recorder.result(events=[], statistics=vars(self.statistics), message=why)
+        return self._result_so_far(why)
+
+    def _result_so_far(self, why: str) -> CoSimulationResult:
+        figures = vars(self.statistics)
+        return self.recorder.result(ends=False, events=[], statistics=figures, message=why, unfinished=why)
 
     def snapshot(self) -> Snapshot:
         """The whole co-simulation at the communication point that it has reached.
@@ -151,15 +168,22 @@ class SimulationRun:
 
     def result(self) -> CoSimulationResult:
         """Run; the result, which a failure carries as `result`."""
-        message, begun = "interrupted", perf_counter()
-        failure: BaseException | None = None
+        message, begun = "", perf_counter()
+        found: CoSimulationResult | None = None
         statistics = self.statistics
 
         def keep(why: str) -> None:
             """The process is about to be ended: what has been recorded."""
-            if self.recorder.unfinished is not None:
+            if found is None and self.recorder.unfinished is not None:
                 self.recorder.unfinished()
-            self._keep_result(self.recorder.result(events=[], statistics=vars(statistics), message=why))
+            self._keep_result(found or self._result_so_far(why))
+
+        def end(kind: type[BaseException] | None, error: BaseException | None, trace: object) -> None:
+            """The steps are over, and no participant has been freed."""
+            nonlocal found
+            found = self._close(message, begun, error)
+            if self._keep is not None:
+                self._keep(found)
 
         try:
             with same_folder(), last_words(keep), ExitStack() as stack:
@@ -171,6 +195,7 @@ class SimulationRun:
 
                 self._take_printed = stack.enter_context(printed_in_calls(self.loop.participants))
                 self._initialize(stack)
+                stack.push(end)
                 stack.callback(self._take_printed)  # before logs are closed
                 stack.callback(lambda: self.happened.extend(events_inside(self.loop.participants)))
                 stack.enter_context(self.coupled.threads)  # last: who is at work in one is not closed
@@ -178,36 +203,43 @@ class SimulationRun:
                 message = self._take_all(check)
                 statistics.wall_time = perf_counter() - begun
                 statistics.stepping_time = perf_counter() - initialized
-        except (cosim.SimulationError, KeyboardInterrupt) as error:
-            message, failure = str(error) or message, error
+        except BaseException as error:
+            found = found or self._close(message, begun, error)
+            if isinstance(error, (cosim.SimulationError, KeyboardInterrupt)):
+                error.result = found  # type: ignore[union-attr]
             raise
-        finally:
-            found = self._close(message, begun)
-            if failure is not None:
-                failure.result = found  # type: ignore[attr-defined]
+        assert found is not None
         return found
 
-    def _close(self, message: str, begun: float) -> CoSimulationResult:
-        """The result of what has been."""
+    def _close(self, message: str, begun: float, error: BaseException | None) -> CoSimulationResult:
+        """The result of what has been, up to an error if there was one."""
+        unfinished = "" if error is None else str(error) or "interrupted"
         coupled, statistics = self.coupled, self.statistics
         if coupled.inside:
             self.recorder.inside(coupled.take_inner_values())
         statistics.wall_time = statistics.wall_time or perf_counter() - begun
         statistics.overruns, statistics.largest_lag = self._pace.overruns, self._pace.largest_lag
         statistics.algorithm.update(self.algorithm.figures)
+        if self._compiled is not None:  # a time is known of those that Python calls
+            measured = statistics.participant_time.items()
+            statistics.participant_time = {n: t for n, t in measured if n in self._compiled.in_python}
         events = in_order(self.happened, without_returns(coupled.events, self.happened))
         statistics.events = len(events)
         judge = cache(partial(judge_coupling, coupled, self.algorithm, self.loop.step))
         figures = dict(vars(statistics))
         if self._stream is not None and statistics.steps:  # it is closed with the statistics
             figures["coupling"] = judge().figures()
-        found = self.recorder.result(events=events, statistics=figures, message=message)
+        found = self.recorder.result(
+            events=events, statistics=figures, message=unfinished or message, unfinished=unfinished
+        )
         found.take_evidence(coupled)
         found.judged_by(judge)
         return found
 
     def _initialize(self, stack: ExitStack) -> None:
         loop, coupled = self.loop, self.coupled
+        if self._keep is not None and black_box.box is not None:
+            self.recorder.keep_in(black_box.box)
         coupled.watch(self._inside)
         times = loop.start, self._points.until
         initialize_participants(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -114,8 +114,15 @@ class Snapshot:
         """Of the communication point, s."""
         return float(self.tree["time"])
 
-    def check(self, run: SimulationRun, points: CommunicationPoints) -> None:
+    def check(self, run: SimulationRun, points: CommunicationPoints, accepted: Collection[str] = ()) -> None:
         """Refuse to go on with another co-simulation than was saved.
+
+        Parameters
+        ----------
+        run : SimulationRun
+        points : CommunicationPoints
+        accepted : collection of str
+            Participants whose file may be another one: mended, and its states are the same.
 
         Raises
         ------
@@ -124,10 +131,19 @@ class Snapshot:
         """
         here, there = run.identity, self.tree["identity"]
         problems = [
-            cosim.Problem("checkpoint", f"{key} differ: {_short(there.get(key))}, here {_short(value)}")
-            for key, value in here.items()
-            if there.get(key) != value
+            cosim.Problem(
+                f"participants.{name}", str(cosim.LookUpError("participant", name, here["participants"]))
+            )
+            for name in accepted
+            if name not in here["participants"]
         ]
+        for key, value in here.items():
+            if there.get(key) != value:
+                if key == "participants" and list(value) == list(there.get(key, ())):
+                    problems += _changed_participants(there[key], value, accepted)
+                else:
+                    text = f"{key} differ: {_short(there.get(key))}, here {_short(value)}"
+                    problems.append(cosim.Problem("checkpoint", text))
         index = self.tree["index"]
         if not problems and (index > points.count or points.time(index) != self.time):
             text = f"was made at t = {self.time:.9g} s, no communication point up to {points.until:.9g} s"
@@ -184,7 +200,7 @@ class Snapshot:
 def identity(run: SimulationRun) -> dict[str, Any]:
     """What has to be the same in the run that goes on."""
     loop = run.loop
-    paths = file_paths(loop.participants)
+    paths = file_paths(loop.participants) | loop.python_files
     return {
         "participants": {
             name: [description.kind, "" if (path := paths[name]) is None else file_digest(path)]
@@ -199,6 +215,33 @@ def identity(run: SimulationRun) -> dict[str, Any]:
         "orders": list(loop.order),
         "recorded signals": run.recorder.told,
     }
+
+
+def _changed_participants(
+    before: Mapping[str, Any], now: Mapping[str, Any], accepted: Collection[str]
+) -> list[cosim.Problem]:
+    """What has changed in participants of the same names, but for files that are accepted."""
+    problems = []
+    for name, (kind, file) in now.items():
+        kind_before, file_before = before[name]
+        if kind != kind_before:
+            text = f"was a {kind_before} in the checkpoint, and is a {kind}: its state cannot be the same"
+        elif file != file_before and name not in accepted:
+            text = (
+                f"{_file(file_before)} was used before the checkpoint, {_file(file)} is here: if its states "
+                f"are the same, go on with --accept-changed {name} (restore(…, accept_changed=['{name}']))"
+            )
+        else:
+            continue
+        problems.append(cosim.Problem(f"participants.{name}", text))
+    return problems
+
+
+def _file(digest: Any) -> str:
+    """``plant.fmu (sha256 1a2b3c4d…)``."""
+    if not isinstance(digest, Mapping):
+        return "no file"
+    return f"{digest.get('file')} (sha256 {digest.get('sha256', '')[:8]}…)"
 
 
 def check_serializes(descriptions: Mapping[str, ParticipantDescription], stream: ResultStream | None) -> None:

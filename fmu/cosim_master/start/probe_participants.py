@@ -14,7 +14,7 @@ from cosim_master.coupling.check_loops import doubtful_outputs
 from cosim_master.coupling.co_simulation_error import CoSimulationError
 from cosim_master.coupling.communication_points import CommunicationPoints
 from cosim_master.coupling.feedthrough import direct_inputs, passes_through, with_feedthrough
-from cosim_master.coupling.link import Link
+from cosim_master.coupling.link import Link, links_from, links_into
 from cosim_master.exchange.coupled_participants import CoupledParticipants
 from cosim_master.exchange.printed_in_calls import printed_in_calls
 from cosim_master.exchange.step_threads import StepThreads
@@ -89,14 +89,15 @@ def probe_participants(
     """
     found, remarks, warnings = dict(descriptions), list[str](), list[str]()
     doubtful = doubtful_outputs(descriptions, links) if algorithm.exchanges_within_step else {}
+    into, out_of = links_into(links), links_from(links)
     unsure = (
         []
         if algorithm.fixed_sequence
-        else [n for n in participants if _may_refuse(descriptions[n], n, links)]
+        else [n for n in participants if _may_refuse(descriptions[n], into[n], out_of[n])]
     )
     if not doubtful and not unsure:
         return Findings(found, frozenset(), remarks, warnings)
-    reads = {name: [link.output for link in links if link.source == name] for name in participants}
+    reads = {name: [link.output for link in out_of[name]] for name in participants}
     coupled = CoupledParticipants(
         *(participants, links, list(participants), reads, CoSimulationStatistics(), descriptions),
         *(CommunicationPoints(start, start + step, step), {}, StepThreads(1), (), joint),
@@ -142,10 +143,10 @@ def probe_participants(
     return Findings(found, frozenset(unreadable_before_step), remarks, warnings)
 
 
-def _may_refuse(description: ParticipantDescription, name: str, links: Sequence[Link]) -> bool:
+def _may_refuse(description: ParticipantDescription, into: Sequence[Link], out_of: Sequence[Link]) -> bool:
     """Whether it has to be read there, and is an FMU of which that is not known."""
     in_doubt = bool(description.possible_feedthrough or description.assumed_feedthrough)
-    return in_doubt and passes_through(description, name, links)
+    return in_doubt and passes_through(description, into, out_of)
 
 
 def _refuses(participant: cosim.Participant, values: Mapping[str, Any], outputs: Sequence[str]) -> bool:

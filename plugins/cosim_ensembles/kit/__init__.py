@@ -1,7 +1,7 @@
 """Runs in chunks for any executor, executors of our own, reductions: public, for other studies."""
 
 from cosim_ensembles.chunks import Job as Job
-from cosim_ensembles.chunks import do_in_chunks as do_in_chunks
+from cosim_ensembles.chunks import run_in_chunks as run_in_chunks
 from cosim_ensembles.executor_support import ExecutorSupport as ExecutorSupport
 from cosim_ensembles.own_processes import OwnProcesses as OwnProcesses
 from cosim_ensembles.own_threads import OwnThreads as OwnThreads

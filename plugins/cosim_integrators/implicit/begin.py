@@ -4,15 +4,15 @@ from __future__ import annotations
 
 from cosim.kit import redo_entry
 from cosim_integrators.implicit.implicit_method import OLD, ImplicitMethod
-from cosim_integrators.kit.begin import begin_run, continue_run
-from cosim_integrators.kit.state_sizes import begin_sizes
+from cosim_integrators.kit.start_of_run import begin_run, continue_run
+from cosim_integrators.kit.state_sizes import reset_sizes
 
 
 def begin_implicit_run(system, method, t):
     """As `begin_run`; nothing is known of Newton's convergence, nor of the sizes of the states."""
     code = begin_run(system, method, t)
     method.memory.convergence = 1.0
-    begin_sizes(method)
+    reset_sizes(method)
     return code
 
 

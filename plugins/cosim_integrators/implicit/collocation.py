@@ -32,7 +32,7 @@ from cosim_integrators.implicit.newton import (
     set_weights,
     size_of_attempt,
 )
-from cosim_integrators.kit.evaluation import evaluate, evaluate_stage
+from cosim_integrators.kit.counted_evaluation import evaluate, evaluate_stage
 from cosim_integrators.kit.start_of_step import copy_values
 
 SAFETY = 0.9

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cosim_integrators.implicit.implicit_method import ImplicitMethod
-from cosim_integrators.kit.dense_output import STRAIGHT, is_late, on_line, share_of_step
+from cosim_integrators.kit.interpolants import STRAIGHT, is_late, on_line, share_of_step
 from cosim_integrators.kit.start_of_step import copy_values
 
 

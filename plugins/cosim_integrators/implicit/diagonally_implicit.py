@@ -10,7 +10,7 @@ from cosim_integrators.implicit.implicit_method import NO_JACOBIAN, NUMBERS_AT, 
 from cosim_integrators.implicit.matrices import make_matrices, solve_real
 from cosim_integrators.implicit.newton import set_weights, size_of_attempt, solve_stage
 from cosim_integrators.kit.start_of_step import copy_values
-from cosim_integrators.kit.step_control import next_step
+from cosim_integrators.kit.step_length import next_step
 
 SAFETY = 0.9
 NOTHING = 0.01  # of the tolerance

@@ -27,6 +27,7 @@ from cosim.kit import (
     project_error,
     redo_entry,
     step_entry,
+    store_state,
     worth_projecting,
 )
 from cosim_integrators.implicit.implicit_method import (
@@ -40,9 +41,9 @@ from cosim_integrators.implicit.implicit_method import (
 from cosim_integrators.implicit.jacobian import make_jacobian
 from cosim_integrators.implicit.matrices import forget_foreign_matrices, forget_matrices, solve_real
 from cosim_integrators.implicit.newton import size_of_error
+from cosim_integrators.kit.counted_evaluation import evaluate, evaluate_stage
 from cosim_integrators.kit.error_norm import reported_error
-from cosim_integrators.kit.evaluation import evaluate, evaluate_stage
-from cosim_integrators.kit.kinks import begin_kink_search, is_cut_by_kink, may_be_cut
+from cosim_integrators.kit.kinks import is_cut_by_kink, may_be_cut, prepare_kink_search
 from cosim_integrators.kit.rounding import (
     LONGER,
     count_step,
@@ -55,7 +56,7 @@ from cosim_integrators.kit.rounding import (
 )
 from cosim_integrators.kit.start_of_step import copy_values, restore_start, save_start
 from cosim_integrators.kit.state_sizes import sizes_change
-from cosim_integrators.kit.step_control import (
+from cosim_integrators.kit.step_length import (
     LARGEST_GROWTH,
     LARGEST_SHRINK,
     NEARLY_IDEAL,
@@ -90,14 +91,7 @@ def evaluate_end(system, method, t_end):
     status = evaluate_stage(system, method, t_end)
     if status != 0:
         return status
-    y = system.y
-    c = system.c
-    end = method.end
-    total = 0.0
-    for m in range(method.n):
-        end[m] = y[m]
-        total += 0.0 * y[m] + 0.0 * c[m]
-    return OK if total == 0.0 else BAD_NUMBER
+    return OK if store_state(method.end, system.y, system.c) else BAD_NUMBER
 
 
 def correct_error(system, method, t_end):
@@ -198,17 +192,16 @@ def new_step(
         smallest = smallest_step(t, t_stop, settings.smallest_step)
         ideal = ideal_step(method, smallest)
         work.worst_state = -1.0
-        work.has_size_1 = 0.0
         attempt.rejected = 0.0
         if not save_start(system, method, t, method.slope):
             return NOT_FINITE
         copy_values(method.saved_memory(0), method.memory_numbers)
         forget_foreign_matrices(method)
-        begin_kink_search(method, system.c)
+        prepare_kink_search(method, system.c)
         target = t_stop
         measures = False
         if controlled:
-            if method.slots.holds != 0 or sizes_change(method, y):
+            if sizes_change(method, y):
                 update_sizes(system, method, t, ideal, order_of(method))
             measures = is_measured_again(method, ideal)
             t_stop = smooth_end(method, system.c, t, t_stop)

@@ -35,7 +35,7 @@ from cosim_integrators.implicit.driver import new_redo, new_step
 from cosim_integrators.implicit.implicit_method import NUMBERS_AT, OK
 from cosim_integrators.implicit.matrices import forget_matrices, make_matrices, solve_real
 from cosim_integrators.implicit.newton import set_weights, size_of_attempt, solve_stage
-from cosim_integrators.kit.evaluation import evaluate_stage
+from cosim_integrators.kit.counted_evaluation import evaluate_stage
 
 EXPONENT = 3.0
 ALONG = 1e-3  # of a step, for the difference that stands for q''

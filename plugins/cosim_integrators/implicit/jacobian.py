@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from cosim_integrators.implicit.implicit_method import BAD_NUMBER, OK
-from cosim_integrators.kit.evaluation import evaluate
+from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.start_of_step import copy_values
 
 RELATIVE_INCREMENT = 1.4901161193847656e-08  # the root of the spacing of numbers: both errors are alike then

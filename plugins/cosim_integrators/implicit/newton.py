@@ -7,7 +7,7 @@ import math
 from cosim.kit import larger
 from cosim_integrators.implicit.implicit_method import BAD_NUMBER, EPSILON, OK, SLOW
 from cosim_integrators.implicit.matrices import solve_real
-from cosim_integrators.kit.evaluation import evaluate_stage
+from cosim_integrators.kit.counted_evaluation import evaluate_stage
 from cosim_integrators.kit.state_sizes import SMALLEST_FLOOR, set_floors_of_born_states
 
 DIVERGING = 0.99

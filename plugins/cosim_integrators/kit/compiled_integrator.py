@@ -36,9 +36,9 @@ from cosim.kit import (
     step_without_states,
     width_of,
 )
-from cosim_integrators.kit.advance import ADVANCE_SIGNATURE, advance
-from cosim_integrators.kit.begin import begin_steps, restart_steps
 from cosim_integrators.kit.kinks import kink_room
+from cosim_integrators.kit.repeated_steps import ADVANCE_SIGNATURE, advance
+from cosim_integrators.kit.start_of_run import begin_steps, restart_steps
 
 if TYPE_CHECKING:
     State = Any
@@ -195,11 +195,12 @@ class CompiledIntegrator(Integrator):
         memory = state.integrator_memory
         if memory.size != self.memory_size(self._ny):
             return StepCode.NOT_INITIALIZED
-        if self._ny + self._slots.size == SLOTS_HEADER:
-            return self._skip(system, state, t_stop, limit)
-        if t_stop == math.inf and min(limit, self.maximum_step, _next_step(memory)) == math.inf:
+        step, longest = (
+            (self._step_without_states, math.inf) if self._has_no_states else (self._step, _next_step(memory))
+        )
+        if t_stop == math.inf and min(limit, self.maximum_step, longest) == math.inf:
             raise ValueError(NOTHING_LIMITS)
-        code = self._step(
+        code = step(
             *(system.table, system.ints, *system.derivative_range, t, *system.arrays(state)),
             *(self._coefficients, self._settings, memory, self._work, self._slots, t_stop, limit),
         )
@@ -214,7 +215,7 @@ class CompiledIntegrator(Integrator):
         """As `Integrator.advance`, in one call of compiled code."""
         if self._system is not system:
             self._prepare(system)
-        if not state.time < t_stop or self._ny + self._slots.size == SLOTS_HEADER:
+        if not state.time < t_stop or self._has_no_states:
             return super().advance(system, state, t_stop, limit, most)
         memory, before = state.integrator_memory, self._last.steps
         if memory.size != self.memory_size(self._ny):
@@ -328,19 +329,10 @@ class CompiledIntegrator(Integrator):
             return StepCode.DONE
         raise ValueError(f"cannot step from t = {t} s back to t_stop = {t_stop} s")
 
-    def _skip(self, system: System, state: State, t_stop: float, limit: float) -> StepCode:
-        """Where there is nothing to integrate, one step goes all the way, and one walk is enough."""
-        end = min(t_stop, state.time + min(limit, self.maximum_step))
-        if end == math.inf:
-            raise ValueError(NOTHING_LIMITS)
-        code = compiled(step_without_states, STEP_SIGNATURE)(
-            *(system.table, system.ints, *system.derivative_range, state.time, *system.arrays(state)),
-            *(self._coefficients, self._settings, state.integrator_memory, self._work, self._slots),
-            *(t_stop, limit),
-        )
-        if code == DONE:
-            state.arrive_at(end)
-        return CODES[code]
+    @property
+    def _has_no_states(self) -> bool:
+        """Whether there is nothing to integrate: one step goes all the way, and one walk is enough."""
+        return self._ny + self._slots.size == SLOTS_HEADER
 
     def _call(self, function: Any, system: System, state: State) -> None:
         """Call one of the method's functions that have the signature of a step taken again."""
@@ -373,6 +365,10 @@ class CompiledIntegrator(Integrator):
     @property
     def _step(self) -> Callable[..., Any]:
         return self._in_python(type(self).step_function, STEP_SIGNATURE)
+
+    @property
+    def _step_without_states(self) -> Callable[..., Any]:
+        return self._in_python(step_without_states, STEP_SIGNATURE)
 
     @property
     def _redo(self) -> Callable[..., Any]:

@@ -19,14 +19,14 @@ from cosim.kit import (
     compiled,
     slots_named,
 )
-from cosim_integrators.kit.begin import begin_explicit_steps
 from cosim_integrators.kit.butcher_tableau import ButcherTableau
 from cosim_integrators.kit.compiled_integrator import CompiledIntegrator
-from cosim_integrators.kit.dense_output import explicit_dense_output
 from cosim_integrators.kit.explicit_method import ExplicitMethod, PastSlots
 from cosim_integrators.kit.explicit_stages import complete_explicit_step
 from cosim_integrators.kit.explicit_step import explicit_step, redo_explicit_step
+from cosim_integrators.kit.interpolants import explicit_dense_output
 from cosim_integrators.kit.size_memory import sizes_size
+from cosim_integrators.kit.start_of_run import begin_explicit_steps
 from cosim_integrators.kit.stiffness import HITS
 
 if TYPE_CHECKING:
@@ -155,14 +155,14 @@ class ExplicitRungeKutta(CompiledIntegrator):
         self.attach(system, state)
         # Updates at the end of a step change what the extra stages read: they are taken at once then.
         if self.tableau.extra and system.has_updates:
-            self._take_extra_stages()
+            self._compute_extra_stages()
 
     def _complete(self) -> None:
         # A run completes a cubic only where it takes values from it itself; updates may have run since.
         if not (self.capabilities.cubic_until_completed and self._system.has_updates):
-            self._take_extra_stages()
+            self._compute_extra_stages()
 
-    def _take_extra_stages(self) -> None:
+    def _compute_extra_stages(self) -> None:
         """The extra stages of the last step, in arrays of their own; the State is not touched."""
         work = self._last
         if not self.tableau.extra or work.dense_ready or not work.start < math.inf:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import math
 
-from cosim.kit import redo_entry
-from cosim_integrators.kit.evaluation import evaluate, evaluate_stage
+from cosim.kit import redo_entry, store_state
+from cosim_integrators.kit.counted_evaluation import evaluate, evaluate_stage
 from cosim_integrators.kit.explicit_method import ExplicitMethod
+from cosim_integrators.kit.start_of_step import copy_values
 
 # rows of the tableau, behind those of the stages
 SOLUTION, ERROR, SECOND_ERROR, STIFF_WAY, STIFF_SLOPE, EXTRA = range(6)
@@ -56,7 +57,7 @@ def add_combination(method, row, step, y):
         y[m] = start[m] + step * y[m]
 
 
-def take_stages(system, method, t, t_end):
+def compute_stages(system, method, t, t_end):
     """All stages of a step from `t` to `t_end`; its start and first derivative are in `work`.
 
     Leaves the solution in `y` and the stages in `work`. Returns 0 or 1 + the index of a failed block.
@@ -76,20 +77,14 @@ def take_stages(system, method, t, t_end):
         status = evaluate_stage(system.with_rows(first, last), method, at)
         if status != 0:
             return status
-        store_derivative(method.stage(i), system.c)
+        copy_values(method.stage(i), system.c)
     if not same:
         add_combination(method, stages, step, system.y)
     return 0
 
 
-def store_derivative(stage, c):
-    """The derivative of the last evaluation becomes that of a stage."""
-    for m in range(stage.shape[0]):
-        stage[m] = c[m]
-
-
 def finish_step(system, method, t_end):
-    """Evaluate the end of a step (unless its last stage did) and keep its derivative.
+    """Evaluate the end of a step (unless its last stage did) and store it, with its derivative.
 
     Returns 0, 1 + the index of a failed block, or -1 when something is not finite.
     """
@@ -97,20 +92,11 @@ def finish_step(system, method, t_end):
         status = evaluate_stage(system, method, t_end)
         if status != 0:
             return status
-    y = system.y
-    c = system.c
-    end = method.end
-    last_slope = method.last_slope
-    total = 0.0
-    for m in range(method.n):
-        end[m] = y[m]
-        last_slope[m] = c[m]
-        # 0 unless one of the two is infinite or NaN.
-        total += 0.0 * y[m] + 0.0 * c[m]
-    return 0 if total == 0.0 else -1
+    copy_values(method.last_slope, system.c)
+    return 0 if store_state(method.end, system.y, system.c) else -1
 
 
-def take_extra_stages(system, method, t):
+def compute_extra_stages(system, method, t):
     """The stages that only the dense output of the last step needs; `t` is its start.
 
     `y` and the cache are overwritten: they are not those of the State. Returns 0 or 1 + the index of a failed
@@ -124,16 +110,16 @@ def take_extra_stages(system, method, t):
         status = evaluate(inner, method, t + method.node(stages + i) * step)
         if status != 0:
             return status
-        store_derivative(method.stage(stages + 1 + i), system.c)
+        copy_values(method.stage(stages + 1 + i), system.c)
     return 0
 
 
 def complete_dense_output(system, method, t):
-    """`take_extra_stages` for the last step, unless that was done; see `cosim.contracts.method_layout`."""
+    """`compute_extra_stages` for the last step, unless that was done; see `cosim.contracts.method_layout`."""
     work = method.work
     if method.extra_stages == 0 or work.dense_ready != 0.0 or not work.start < math.inf:
         return 0
-    status = take_extra_stages(system, method, work.start)
+    status = compute_extra_stages(system, method, work.start)
     if status == 0:
         work.dense_ready = 1.0
     return status

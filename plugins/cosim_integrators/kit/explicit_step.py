@@ -28,10 +28,10 @@ from cosim_integrators.kit.explicit_stages import (
     ERROR,
     SECOND_ERROR,
     combine,
+    compute_stages,
     finish_step,
-    take_stages,
 )
-from cosim_integrators.kit.kinks import begin_kink_search, end_before_kink, is_cut_by_kink, may_be_cut
+from cosim_integrators.kit.kinks import end_before_kink, is_cut_by_kink, may_be_cut, prepare_kink_search
 from cosim_integrators.kit.own_past import (
     AS_ERROR,
     UNSETTLED,
@@ -52,7 +52,7 @@ from cosim_integrators.kit.rounding import (
 )
 from cosim_integrators.kit.start_of_step import copy_values, restore_start, save_start
 from cosim_integrators.kit.state_sizes import set_floors_of_born_states, sizes_change
-from cosim_integrators.kit.step_control import (
+from cosim_integrators.kit.step_length import (
     NEARLY_IDEAL,
     end_reason,
     ideal_step,
@@ -147,10 +147,9 @@ def take_explicit_step(system, method, t, t_stop, limit):
         return NOT_FINITE
     target = t_stop
     has_saved_sizes = False
-    begin_kink_search(method, c)
-    work.has_size_1 = 0.0
+    prepare_kink_search(method, c)
     if controlled:
-        if method.slots.holds != 0 or sizes_change(method, y):
+        if sizes_change(method, y):
             method.sizes.copy_to(method.sizes_at_start)
             has_saved_sizes = True
             update_sizes(system, method, t, ideal, order)
@@ -163,7 +162,7 @@ def take_explicit_step(system, method, t, t_stop, limit):
         t_end = step_end(t, longest, t_stop, controlled)
         step = t_end - t
         work.attempted_end = t_end
-        status = take_stages(system, method, t, t_end)
+        status = compute_stages(system, method, t, t_end)
         error = 0.0
         if status == 0 and controlled:
             error = estimated_error(method, y, step, method.floors)
@@ -267,7 +266,7 @@ def take_explicit_step_again(system, method, t_event):
     t_end = work.end
     code = DONE
     for _ in range(2):
-        status = take_stages(system, method, t, t_event)
+        status = compute_stages(system, method, t, t_event)
         if status == 0:
             status = finish_step(system, method, t_event)
         if status == 0:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 from cosim.kit import larger
-from cosim_integrators.kit.evaluation import evaluate
+from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.start_of_step import copy_values
 from cosim_integrators.kit.state_sizes import floor_of
 

@@ -10,9 +10,9 @@ from __future__ import annotations
 
 import math
 
-from cosim_integrators.kit.dense_output import hermite, is_late
+from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.error_norm import weighted_error
-from cosim_integrators.kit.evaluation import evaluate
+from cosim_integrators.kit.interpolants import hermite, is_late
 from cosim_integrators.kit.start_of_step import copy_values
 
 AT_START, BEFORE, BEHIND, HERE = range(4)  # where the numbers are kept from
@@ -126,7 +126,7 @@ def end_before_kink(t, kink, ideal):
     return kink if kink - t <= DIRECT * ideal else t + (1.0 - DIRECT) * (kink - t)
 
 
-def begin_kink_search(method, c):
+def prepare_kink_search(method, c):
     """At the start of a step: how often it may be taken again, and the numbers there."""
     work = method.work
     work.kink_cuts = 0.0

@@ -10,10 +10,10 @@ from __future__ import annotations
 import math
 
 from cosim.kit import history_at
-from cosim_integrators.kit.dense_output import interpolate_explicit
+from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.error_norm import weighted_error
-from cosim_integrators.kit.evaluation import evaluate
-from cosim_integrators.kit.explicit_stages import finish_step, take_extra_stages, take_stages
+from cosim_integrators.kit.explicit_stages import compute_extra_stages, compute_stages, finish_step
+from cosim_integrators.kit.interpolants import interpolate_explicit
 from cosim_integrators.kit.start_of_step import copy_values
 
 MOST = 20  # iterations
@@ -48,7 +48,7 @@ def remember_own_past(system, method, t, t_end):
     c = system.c
     points = past.points if past.inside_first < past.inside_last else 0
     if points > 0 and method.extra_stages > 0:
-        status = take_extra_stages(system, method, t)
+        status = compute_extra_stages(system, method, t)
         if status != 0:
             return status
         method.work.dense_ready = 1.0
@@ -101,7 +101,7 @@ def settle_step(system, method, t, t_end):
         if has_full_history(system, method):
             return UNSETTLED
         copy_values(spare, method.end)
-        status = take_stages(system, method, t, t_end)
+        status = compute_stages(system, method, t, t_end)
         if status == 0:
             status = finish_step(system, method, t_end)
         if status != 0:

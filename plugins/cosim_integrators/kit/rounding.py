@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 
-from cosim_integrators.kit.evaluation import evaluate
+from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.state_sizes import floor_of, follow_sizes, least_floor
 
 SMALL = 0.1  # an error that would be less so much with tolerances of size 1 is that of a small state

@@ -4,27 +4,21 @@ from __future__ import annotations
 
 import math
 
-from cosim_integrators.kit.evaluation import evaluate
+from cosim.kit import store_state
+from cosim_integrators.kit.counted_evaluation import evaluate
 
 
 def save_start(system, method, t, slope):
-    """Save the state, and its derivative into `slope`; whether all are finite numbers."""
+    """Begin attempts at a step: save the state, and its derivative into `slope`; whether all are finite."""
     work = method.work
-    y = system.y
-    c = system.c
-    start = method.start
     work.start = math.nan
-    total = 0.0
-    for m in range(method.n):
-        start[m] = y[m]
-        slope[m] = c[m]
-        # 0 unless one of the two is infinite or NaN.
-        total += 0.0 * y[m] + 0.0 * c[m]
-    if total != 0.0:
-        work.failed_time = t
-        work.attempted_end = t
-        return False
-    return True
+    work.has_size_1 = 0.0
+    copy_values(slope, system.c)
+    if store_state(method.start, system.y, system.c):
+        return True
+    work.failed_time = t
+    work.attempted_end = t
+    return False
 
 
 def restore_start(system, method, t):
@@ -39,6 +33,6 @@ def restore_start(system, method, t):
 
 
 def copy_values(target, source):
-    """Make all values of a vector those of another."""
+    """Make all values of a vector those of another, which may be longer."""
     for m in range(target.shape[0]):
         target[m] = source[m]

@@ -60,7 +60,7 @@ def least_floor(method, m):
     return floor_of(method, m, NEGLIGIBLE * min(1.0, method.sizes.all_states.largest_of_all))
 
 
-def begin_sizes(method):
+def reset_sizes(method):
     """At the beginning of a run nothing is known; steps of a fixed length leave it at that."""
     sizes = method.sizes
     floors = sizes.floors
@@ -73,11 +73,11 @@ def begin_sizes(method):
 
 
 def sizes_change(method, y):
-    """Whether a state is larger than ever, or smaller than its floor, or is followed."""
+    """Whether a state is larger than ever, smaller than its floor or followed, or a witness is held."""
     sizes = method.sizes
     floors = sizes.floors
     largest = sizes.largest
-    changed = sizes.all_states.followed != 0.0
+    changed = sizes.all_states.followed != 0.0 or method.slots.holds != 0
     for m in range(method.n):
         size = abs(y[m])
         if size > largest[m] or 0.0 < size < floors[m]:

@@ -37,7 +37,7 @@ class CvodeSolver:
     def at(self, t: float) -> Vector:
         """Its interpolation; the next step goes on from the end of this one.
 
-        CVODE stops short of a time by so much, and says that it is there. What is asked for between makes it
+        CVODE stops short of a time by so much, and says that it is there. An output time between makes it
         take a step, behind which it goes on.
         """
         before, y = self._previous

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from cosim.kit import Capabilities
-from cosim_integrators.kit.evaluation import evaluate_stage
-from cosim_integrators.second_order.driver import new_redo, new_step, rates_are_speeds
-from cosim_integrators.second_order.integrator import SecondOrderIntegrator
+from cosim_integrators.kit.counted_evaluation import evaluate_stage
+from cosim_integrators.second_order.fixed_steps import new_redo, new_step, rates_are_speeds
+from cosim_integrators.second_order.second_order_integrator import SecondOrderIntegrator
 
 
 def euler_substeps(system, method, t, t_end):

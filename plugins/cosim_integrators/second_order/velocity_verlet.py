@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from cosim.kit import Capabilities
-from cosim_integrators.second_order.driver import new_redo, new_step
-from cosim_integrators.second_order.integrator import SecondOrderIntegrator
+from cosim_integrators.second_order.fixed_steps import new_redo, new_step
+from cosim_integrators.second_order.second_order_integrator import SecondOrderIntegrator
 from cosim_integrators.second_order.verlet import verlet_substeps
 
 

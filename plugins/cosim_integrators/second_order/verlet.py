@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import math
 
-from cosim_integrators.kit.evaluation import evaluate_stage
+from cosim_integrators.kit.counted_evaluation import evaluate_stage
 from cosim_integrators.kit.start_of_step import copy_values
-from cosim_integrators.second_order.driver import DIVERGED, rates_are_speeds
+from cosim_integrators.second_order.fixed_steps import DIVERGED, rates_are_speeds
 
 ITERATIONS = 100
 CLOSE = 1e-14  # relative: as near to the solution of its equations as rounding lets a step come

@@ -37,7 +37,7 @@ def interpolate_history(past, t_delayed, t, has_present, value, derivative, kind
     past : History
         ``s.past`` of a view; or its entries and its ring, as two arguments.
     t_delayed, t : float
-        The time that is asked for and the present, s.
+        The delayed time and the present, s.
     has_present : bool or float
         Whether `value` and `derivative`, those of the signal at `t`, may be used as the newest entry.
     kind : bool or float
@@ -92,7 +92,7 @@ def delayed_value(past, settled, t_delayed, t, has_present, value, derivative, k
     Raises
     ------
     ValueError
-        What is asked for has been forgotten.
+        The delayed time lies before all that is remembered.
     """
     if past.count == 0:
         return nothing, 0.0

@@ -32,7 +32,7 @@ class ConstantAcceleration(Drive):
 
     level = "acceleration"
 
-    acceleration = cosim.parameter(default=0.0, description="rad/s2 or m/s2")
+    acceleration = cosim.parameter(unit="{u}/s", default=0.0, description="rad/s2 or m/s2")
 
     def create_constraint_equations(self, s):
         return [s.acceleration(self.coordinate) - self.acceleration]

@@ -33,7 +33,7 @@ class ConstantSpeed(Drive):
 
     level = "velocity"
 
-    speed = cosim.parameter(description="rad/s or m/s")
+    speed = cosim.parameter(unit="{u}", description="rad/s or m/s")
 
     def create_constraint_equations(self, s):
         return [s.acceleration(self.coordinate)]

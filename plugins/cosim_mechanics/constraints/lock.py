@@ -36,7 +36,7 @@ class Lock(contracts.Constraint):
     """
 
     coordinate = contracts.coordinate(description="what is held")
-    value = cosim.parameter(default=0.0, description="where it is held")
+    value = cosim.parameter(unit="{q}", default=0.0, description="where it is held")
 
     def create_constraint_equations(self, s):
         return [s.acceleration(self.coordinate)]

@@ -43,7 +43,10 @@ class CoordinateDamper(contracts.Force):
 
     coordinate = contracts.coordinate(description="the coordinate that it acts on")
     damping = cosim.parameter(
-        minimum=0.0, convert=angle_or_length("N.m.s/rad", "N.s/m"), description="N.m.s/rad or N.s/m"
+        unit="{tau}/{u}",
+        minimum=0.0,
+        convert=angle_or_length("N.m.s/rad", "N.s/m"),
+        description="N.m.s/rad or N.s/m",
     )
     dissipated_energy = contracts.dissipated_energy()
 

@@ -51,15 +51,17 @@ class CoordinateSpring(contracts.Force):
 
     coordinate = contracts.coordinate(description="the coordinate that it acts on")
     stiffness = cosim.parameter(
-        minimum=0.0, convert=angle_or_length("N.m/rad", "N/m"), description="N.m/rad or N/m"
+        unit="{tau}/{q}", minimum=0.0, convert=angle_or_length("N.m/rad", "N/m"), description="N.m/rad or N/m"
     )
     damping = cosim.parameter(
+        unit="{tau}/{u}",
         default=0.0,
         minimum=0.0,
         convert=angle_or_length("N.m.s/rad", "N.s/m"),
         description="N.m.s/rad or N.s/m",
     )
     neutral = cosim.parameter(
+        unit="{q}",
         default=0.0,
         convert=angle_or_length("rad", "m"),
         description="coordinate at which the spring is relaxed, rad or m",

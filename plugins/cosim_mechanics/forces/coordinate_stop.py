@@ -67,15 +67,22 @@ class CoordinateStop(contracts.Force):
 
     coordinate = contracts.coordinate(description="the coordinate that it acts on")
     lower = cosim.parameter(
-        default=-FAR, convert=angle_or_length("rad", "m"), description="lower end of the range, rad or m"
+        unit="{q}",
+        default=-FAR,
+        convert=angle_or_length("rad", "m"),
+        description="lower end of the range, rad or m",
     )
     upper = cosim.parameter(
-        default=FAR, convert=angle_or_length("rad", "m"), description="upper end of the range, rad or m"
+        unit="{q}",
+        default=FAR,
+        convert=angle_or_length("rad", "m"),
+        description="upper end of the range, rad or m",
     )
     stiffness = cosim.parameter(
-        minimum=0.0, convert=angle_or_length("N.m/rad", "N/m"), description="N.m/rad or N/m"
+        unit="{tau}/{q}", minimum=0.0, convert=angle_or_length("N.m/rad", "N/m"), description="N.m/rad or N/m"
     )
     dissipation = cosim.parameter(
+        unit="s/{q}",
         default=0.0,
         minimum=0.0,
         convert=angle_or_length("s/rad", "s/m"),

@@ -18,26 +18,40 @@ if TYPE_CHECKING:
 class StudySubject(AbstractClosedAttributes):
     """Something that is run with other values again and again, in processes; it can be pickled.
 
-    A plugin registers the class. An instance is one file with the settings of its runs.
+    A plugin registers the class. An instance is one file, or one object, with the settings of its runs.
 
     Parameters
     ----------
-    path : Path
+    source : Path, or an object that it takes
     settings : mapping of str to object
         Such as ``until`` (s).
     """
 
     @abstractmethod
-    def __init__(self, path: Path, settings: Mapping[str, Any]) -> None: ...
+    def __init__(self, source: Any, settings: Mapping[str, Any]) -> None: ...
 
     @classmethod
     @abstractmethod
     def reads(cls, path: Path) -> bool:
         """Whether this file is for it; asked of every file that a study is made of."""
 
+    @classmethod
+    def takes(cls, thing: Any) -> bool:
+        """Whether a study of this object is for it."""
+        return False
+
     @abstractmethod
     def unit(self, path: str) -> str:
         """Unit of a variable that may be varied, or of a signal; `CosimError` where there is none."""
+
+    def start(self, path: str) -> float | None:
+        """Value of a variable where it is not varied, in its unit; None where that is not known."""
+        return None
+
+    @property
+    def begin(self) -> float:
+        """Where runs begin, s."""
+        return 0.0
 
     @abstractmethod
     def signals(self) -> list[str]:
@@ -57,3 +71,7 @@ class StudySubject(AbstractClosedAttributes):
     @abstractmethod
     def run(self, values: Mapping[str, float], signals: Sequence[str]) -> Result:
         """One run, with values in the units of their variables; `CosimError` where it fails."""
+
+    def kept(self, result: Result) -> Result:
+        """What is kept of the values over time of a run."""
+        return result

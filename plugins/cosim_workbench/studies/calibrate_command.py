@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import ClassVar
@@ -11,10 +11,13 @@ from typing import ClassVar
 import cosim
 from cosim.kit import result_sink
 from cosim_workbench.atomic_file import check_folder
+from cosim_workbench.contracts import StudySubject
 from cosim_workbench.plot import check_plot
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.studies.calibration import Calibration
 from cosim_workbench.studies.fit import Fit
+from cosim_workbench.studies.fit_runs import ModelFitRuns
+from cosim_workbench.studies.studied import studied
 from cosim_workbench.typed_settings import add_method, add_threads, pairs, typed_settings
 
 NOT_CONVERGED = 1
@@ -24,7 +27,7 @@ class CalibrateCommand(cosim.Command):
     """Find the parameters of a model with which its signals are closest to measured ones."""
 
     name: ClassVar[str] = "calibrate"
-    summary: ClassVar[str] = "fit parameters of a model to measured signals"
+    summary: ClassVar[str] = "fit parameters of a model or scenario to measured signals"
     examples = (
         (
             'cosim calibrate mount.toml --data measured.csv --fit "mount_left.stiffness[5]=100..400 N/mm"',
@@ -40,7 +43,11 @@ class CalibrateCommand(cosim.Command):
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The model, what was measured, what is looked for."""
-        parser.add_argument("model", type=Path, help="a model file (TOML)")
+        parser.add_argument("model", type=Path, help="a model file or a scenario (TOML), or an SSP")
+        parser.add_argument("--variant", metavar="NAME", help="of a scenario or an SSP")
+        parser.add_argument(
+            "--inputs", type=Path, metavar="FILE", help="values over time for free inputs of a scenario: .csv"
+        )
         parser.add_argument("--data", type=Path, required=True, metavar="FILE", help="what was measured")
         parser.add_argument(
             "--fit",
@@ -82,12 +89,15 @@ class CalibrateCommand(cosim.Command):
         with ExitStack() as stack:
             if not arguments.quiet:
                 stack.enter_context(compile_notice())
-            model = cosim.Model.from_file(arguments.model)
+            more = {n: v for n in ("variant", "inputs") if (v := getattr(arguments, n)) is not None}
+            model = studied(arguments.model, {"until": float(data.time[-1]), **more} if len(data) else more)
+            if isinstance(model, cosim.Model) and more:
+                raise cosim.CosimError(f"{arguments.model}: --{min(more)}: for a scenario or an SSP")
             calibration = Calibration(
                 model,
                 pairs(arguments.fit, "--fit", "PATH=VALUE, such as car.stiffness=10 kN/m..40 kN/m"),
                 data,
-                _signals(arguments.signal, data, model.build()),
+                _signals(arguments.signal, data, model),
                 pairs(arguments.noise or [], "--noise", "PATH=VALUE, such as car.height=0.5 mm"),
                 **settings,
             )
@@ -111,10 +121,13 @@ class CalibrateCommand(cosim.Command):
         self.report(converged=fit.is_converged, runs=fit.runs, at_bounds=fit.at_bounds)
 
 
-def _signals(typed: Sequence[str] | None, data: cosim.Result, system: cosim.System) -> Mapping[str, str]:
+def _signals(
+    typed: Sequence[str] | None, data: cosim.Result, model: cosim.Model | StudySubject
+) -> Mapping[str, str]:
     """Signals with their columns: what was typed, or columns that are called as signals."""
     if typed is None:
-        by_signal = {name: name for name in data.names if _is_signal(system, name)}
+        unit_of = model.unit if isinstance(model, StudySubject) else ModelFitRuns(model, {}).unit
+        by_signal = {name: name for name in data.names if _is_signal(unit_of, name)}
         if not by_signal:
             columns = ", ".join(data.names)
             text = f"no column is called as a signal of the model ({columns}): write --signal PATH=COLUMN"
@@ -124,8 +137,9 @@ def _signals(typed: Sequence[str] | None, data: cosim.Result, system: cosim.Syst
     return pairs(assignments, "--signal", "PATH=VALUE, such as engine.z=height")
 
 
-def _is_signal(system: cosim.System, name: str) -> bool:
+def _is_signal(unit_of: Callable[[str], str], name: str) -> bool:
     try:
-        return bool(system.signal(name).slot.size == 1)
+        unit_of(name)
     except cosim.CosimError:
         return False
+    return True

@@ -1,4 +1,4 @@
-"""Calibration: parameters of a model that fit measured signals."""
+"""Calibration: parameters of a model or co-simulation that fit measured signals."""
 
 from __future__ import annotations
 
@@ -14,18 +14,17 @@ from numpy.typing import NDArray
 
 import cosim
 from cosim.kit import FixedAttributes, conversion
+from cosim_workbench.contracts import StudySubject
 from cosim_workbench.studies.fit import Fit
+from cosim_workbench.studies.fit_runs import FitRuns, ModelFitRuns, SubjectFitRuns
+from cosim_workbench.studies.studied import studied
 from cosim_workbench.studies.variation import parse_difference, read_variation
 
 Vector = NDArray[np.float64]
-ACCURACY = 1e-9
-"""Of runs unless given: differences of them have to be exact."""
 STEP = 1e-4
 """Of finite differences, relative to the parameter."""
 SMALL = 1e-3
 """Of its range: what is smaller has this in place of its own magnitude."""
-FINE = 4
-"""Points of the grid for each measured one, where these are not evenly spaced."""
 LOST = 1e3
 """Residual of a run that has failed, in deviations."""
 
@@ -42,14 +41,15 @@ class Unknown:
 
 
 class Calibration(FixedAttributes):
-    """Least squares between measured signals and those of a model.
+    """Least squares between measured signals and those of a model or co-simulation.
 
     Residuals are differences at the measured times, divided by the deviation of the noise of each signal.
-    Their derivatives are central differences, run as an ensemble.
+    Their derivatives are central differences, run as an ensemble, or in processes.
 
     Parameters
     ----------
-    model : Model
+    model : Model, path or CoSimulation
+        A model; a scenario file, an SSP, a co-simulation.
     unknowns : mapping of str to str or (low, high)
         Paths of parameters or start values, each with the range in which it is looked for:
         ``{"car.stiffness": "10 kN/m..40 kN/m"}``. It begins at the model's value, or in the middle where that
@@ -63,7 +63,8 @@ class Calibration(FixedAttributes):
         Standard deviation of the noise of signals, in their units. Unless given it is estimated from what
         remains.
     **settings
-        As for `cosim.Ensemble`: ``integrator``, ``accuracy`` (1e-9 unless given) …
+        As for `cosim.Ensemble`: ``integrator``, ``accuracy`` (1e-9 unless given) …; of a co-simulation
+        ``threads``, how many processes, and what its file takes beside it: ``inputs``, ``variant``.
 
     Raises
     ------
@@ -73,26 +74,25 @@ class Calibration(FixedAttributes):
 
     def __init__(
         self,
-        model: cosim.Model,
+        model: Any,
         unknowns: Mapping[str, Any],
         measured: str | PathLike[str] | cosim.Result,
         signals: Mapping[str, str] | Sequence[str],
         noise: Mapping[str, Any] | None = None,
         **settings: Any,
     ) -> None:
-        self.model, self.system = model, model.build()
         data = measured if isinstance(measured, cosim.Result) else cosim.read_result(Path(measured))
+        self.model, self.runs_of = model, _runs_of(model, data, settings)
         pairs = dict(signals) if isinstance(signals, Mapping) else {name: name for name in signals}
         if not unknowns or not pairs:
             raise cosim.ModelError.of("calibration", "needs a parameter and a signal at least")
-        start = self.system.default_state()
         self.unknowns: list[Unknown] = []
         self.measured: dict[str, Vector] = {}
         self._units: dict[str, str] = {}
         faults: list[cosim.Problem] = []
         for path, value in unknowns.items():
             with _gathered(faults):
-                self.unknowns.append(self._unknown(path, value, start))
+                self.unknowns.append(self._unknown(path, value))
         for path, column in pairs.items():
             with _gathered(faults):
                 self._read_signal(path, column, data)
@@ -113,12 +113,11 @@ class Calibration(FixedAttributes):
                 "noise", f"{wrong}: needs a deviation > 0 of a signal that was measured"
             )
         self.deviations = {path: self._noise.get(path) or _spread(v) for path, v in self.measured.items()}
-        interval, until = self._grid()
-        simulation = {
-            key: v for key, v in model.simulation.items() if key not in ("signals", "accuracy", "reduce")
-        }
-        simulation |= {"accuracy": ACCURACY, **settings, "until": until, "output_interval": interval}
-        self._ensemble = cosim.Ensemble(self.system, signals=list(pairs), **simulation)
+        begin = self.runs_of.begin
+        if self.times[0] < begin or not self.times[-1] > begin:
+            text = f"times are from {self.times[0]} s on, needs {begin} s and later"
+            raise cosim.ModelError.of("measured", text)
+        self.runs_of.prepare(list(pairs), self.times)
         self._runs = 0
 
     @property
@@ -127,9 +126,7 @@ class Calibration(FixedAttributes):
         return self._runs
 
     def _read_signal(self, path: str, column: str, data: cosim.Result) -> None:
-        unit = self.system.signal(path).units[0]
-        if self.system.signal(path).slot.size != 1:
-            raise cosim.ModelError.of(path, f"has several elements: name one, {path}[0]")
+        unit = self.runs_of.unit(path)
         factor, offset = (1.0, 0.0)
         if data.unit(column) != "1":
             factor, offset = conversion(data.unit(column), unit)
@@ -139,36 +136,17 @@ class Calibration(FixedAttributes):
         if not np.isfinite(self.measured[path]).all():
             raise cosim.ModelError.of(column, "has values that are no finite numbers")
 
-    def _unknown(self, path: str, limits: Any, start: cosim.State) -> Unknown:
-        slot, unit = self.system.written_slot(path), self.system.signal(path).units[0]
-        if slot.size != 1:
-            raise cosim.ModelError.of(path, f"has several elements: name one, {path}[0]")
+    def _unknown(self, path: str, limits: Any) -> Unknown:
+        self.runs_of.check_unknown(path)
+        unit = self.runs_of.unit(path)
         text = limits if isinstance(limits, str) else "..".join(str(end) for end in limits)
         variation = read_variation(path, text, unit)
         if variation.distribution is None:
             raise cosim.ModelError.of(path, f'{limits!r}: needs a range, such as "10 kN/m..40 kN/m"')
         low, high = (float(end) for end in variation.distribution.support())
-        value = float(start[path])
-        if not low < value < high:
-            value = 0.5 * (low + high)
+        start = self.runs_of.start(path)
+        value = start if start is not None and low < start < high else 0.5 * (low + high)
         return Unknown(path, low, high, value, max(abs(value), SMALL * (high - low)))
-
-    def _grid(self) -> tuple[float, float]:
-        """Interval of the grid, and the end of runs: measured times are points of it where they can."""
-        begin, until = self._ensemble_start(), float(self.times[-1])
-        gaps = np.diff(self.times)
-        interval = float(np.median(gaps))
-        points = (self.times - begin) / interval
-        self._is_even = bool(np.abs(points - np.round(points)).max() < 1e-6)
-        return (interval if self._is_even else interval / FINE), until
-
-    def _ensemble_start(self) -> float:
-        begin = self.system.default_state().time
-        if self.times[0] < begin or not self.times[-1] > begin:
-            raise cosim.ModelError.of(
-                "measured", f"times are from {self.times[0]} s on, needs {begin} s and later"
-            )
-        return begin
 
     # running
 
@@ -180,21 +158,9 @@ class Calibration(FixedAttributes):
         values : ndarray, shape (runs, unknowns), in SI
         """
         values = np.atleast_2d(values)
-        outcome = self._ensemble.run({u.path: values[:, i] for i, u in enumerate(self.unknowns)})
+        columns = {unknown.path: values[:, i] for i, unknown in enumerate(self.unknowns)}
         self._runs += len(values)
-        series = np.stack([outcome[path] for path in self.measured], axis=1)
-        if self._is_even:
-            at = np.round((self.times - outcome.time[0]) / (outcome.time[1] - outcome.time[0])).astype(
-                np.int64
-            )
-            signals = series[:, :, np.minimum(at, len(outcome.time) - 1)]
-        else:
-            signals = _interpolated(outcome.time, series, self.times)
-        reasons = [""] * len(values)
-        for failed in outcome.failures:
-            reasons[failed.run] = failed.reason
-        signals[~outcome.is_done] = np.nan
-        return signals, reasons
+        return self.runs_of.run(columns, len(values))
 
     def residuals(self, values: Vector) -> NDArray[np.float64]:
         """In deviations of the noise, one signal behind the other: shape (runs, signals × times)."""
@@ -241,6 +207,10 @@ class Calibration(FixedAttributes):
         SimulationError
             The run where it begins has failed.
         """
+        with self.runs_of.kept():
+            return self._fit(starts, seed)
+
+    def _fit(self, starts: int, seed: int) -> Fit:
         from scipy.optimize import least_squares
 
         x = self._start(starts, seed)
@@ -282,7 +252,7 @@ class Calibration(FixedAttributes):
             points = np.vstack([points, np.column_stack(list(drawn.values()))])
         signals, reasons = self.simulated(points)
         if all(reasons):
-            raise cosim.SimulationError(self.system.default_state().time, f"where it begins: {reasons[0]}")
+            raise cosim.SimulationError(self.runs_of.begin, f"where it begins: {reasons[0]}")
         data = np.stack(list(self.measured.values()))
         scales = np.array([self.deviations[path] for path in self.measured])[:, None]
         cost = np.sum(((signals - data) / scales) ** 2, axis=(1, 2))
@@ -313,12 +283,13 @@ def _spread(values: Vector) -> float:
     return float(np.std(values)) or float(np.abs(values).max()) or 1.0
 
 
-def _interpolated(times: Vector, series: NDArray[np.float64], wanted: Vector) -> NDArray[np.float64]:
-    """Series at other times, by monotone cubic pieces; shape (runs, signals, wanted)."""
-    from scipy.interpolate import PchipInterpolator
-
-    values = np.full((*series.shape[:2], len(wanted)), np.nan)
-    for run in range(len(series)):
-        if np.isfinite(series[run]).all():
-            values[run] = PchipInterpolator(times, series[run], axis=1)(wanted)
-    return values
+def _runs_of(model: Any, data: cosim.Result, settings: Mapping[str, Any]) -> FitRuns:
+    """Runs of what is calibrated; those of a subject end with the data."""
+    if isinstance(model, StudySubject):
+        return SubjectFitRuns(model, settings)
+    of_file = {key: value for key, value in settings.items() if key in ("inputs", "variant")}
+    until = {"until": float(data.time[-1])} if len(data) else {}
+    found = studied(model, {**until, **of_file})
+    if isinstance(found, cosim.Model):
+        return ModelFitRuns(found, settings)
+    return SubjectFitRuns(found, {key: value for key, value in settings.items() if key not in of_file})

@@ -70,8 +70,7 @@ class Fit(FixedAttributes):
             path: row * calibration.deviations[path]
             for path, row in zip(calibration.measured, rows, strict=True)
         }
-        signal = calibration.system.signal
-        self.units = {path: signal(path).units[0] for path in (*paths, *self.residuals)}
+        self.units = {path: calibration.runs_of.unit(path) for path in (*paths, *self.residuals)}
         measured = {f"{path} measured": values for path, values in calibration.measured.items()}
         simulated = {path: values + self.residuals[path] for path, values in calibration.measured.items()}
         comparison_units = {
@@ -124,9 +123,18 @@ class Fit(FixedAttributes):
         ]
 
     def apply(self) -> None:
-        """Make what was found the start values of the model."""
+        """Make what was found the start values of the model, or of the co-simulation.
+
+        Raises
+        ------
+        CosimError
+            It was read from a file: write them there.
+        """
+        model = self._calibration.model
+        if not hasattr(model, "set_start"):
+            raise cosim.CosimError(f"{model} is a file: write the values there, under the parameters")
         for path, value in self.values.items():
-            self._calibration.model.set_start(path, value)
+            model.set_start(path, value)
 
 
 def _covariance(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -13,7 +14,10 @@ from cosim_workbench.contracts import StudySubject
 from cosim_workbench.studies.objective import Functions, Reductions
 
 Row = dict[str, Any]
-"""Objectives, and how the run has ended."""
+"""Objectives, how the run has ended, and its values over time where they are kept."""
+VALUES = "values over time"
+SECONDS = "seconds"
+"""Wall-clock time of the run."""
 
 
 class PointRunner:
@@ -27,12 +31,20 @@ class PointRunner:
         Objectives of the whole result.
     signals : sequence of str
         What they read.
+    series : sequence of str
+        Whose values over time belong to a row, too.
     """
 
     def __init__(
-        self, subject: StudySubject, reductions: Reductions, functions: Functions, signals: Sequence[str]
+        self,
+        subject: StudySubject,
+        reductions: Reductions,
+        functions: Functions,
+        signals: Sequence[str],
+        series: Sequence[str] = (),
     ) -> None:
-        self.subject, self._signals = subject, signals
+        self.subject, self._series = subject, series
+        self._signals = list(dict.fromkeys([*signals, *series]))
         self._reductions, self._functions = reductions, functions
 
     def why_not_beside(self) -> str:
@@ -41,7 +53,12 @@ class PointRunner:
 
     def run_chunk(self, points: Sequence[Mapping[str, float]]) -> list[Row]:
         """The rows of some points."""
-        return [self._row(point) for point in points]
+        return [self._timed_row(point) for point in points]
+
+    def _timed_row(self, values: Mapping[str, float]) -> Row:
+        begun = perf_counter()
+        row = self._row(values)
+        return {**row, SECONDS: perf_counter() - begun}
 
     def _row(self, values: Mapping[str, float]) -> Row:
         try:
@@ -53,8 +70,8 @@ class PointRunner:
         row: Row = {}
         for name, spec in self._reductions.items():
             function, paths = named_reduction(name, spec)
-            columns = [np.ascontiguousarray(result[path], dtype=np.float64) for path in paths]
-            row[name] = float(function(result.time, np.concatenate(columns)))
+            signals = [np.ascontiguousarray(result[path], dtype=np.float64) for path in paths]
+            row[name] = float(function(result.time, np.concatenate(signals)))
         for name, objective in self._functions.items():
             try:
                 row[name] = float(objective(result))
@@ -63,9 +80,14 @@ class PointRunner:
         status = "terminated" if result.message else "ok"
         steps = int(result.statistics.get("steps", 0))
         how = {"status": status, "end": float(result.time[-1]), "steps": steps, "events": len(result.events)}
+        if self._series:
+            kept = self.subject.kept(result)
+            columns = {name: kept[name] for name in self._series}
+            row[VALUES] = cosim.Result(kept.time, columns, {name: kept.unit(name) for name in columns})
         return {**row, **how, "reason": result.message}
 
 
 def failed_row(time: float, reason: str) -> Row:
     """Of a run that has failed."""
-    return {"status": "failed", "end": float(time), "steps": 0, "events": 0, "reason": reason}
+    how = {"status": "failed", "end": float(time), "steps": 0, "events": 0, "reason": reason}
+    return {**how, SECONDS: np.nan}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import Any, ClassVar
@@ -104,6 +104,27 @@ class SeriesParts(cosim.ResultSink):
             arrow().parquet.write_table(table, draft)
         return target.name
 
+    def add_results(self, runs: Sequence[tuple[int, cosim.Result]]) -> str:
+        """Write a part with results that have times of their own; its name.
+
+        Parameters
+        ----------
+        runs : sequence of (int, Result)
+            With the number of each run; all have the same signals.
+        """
+        tables = [dict(_scalar_columns(result)) for _, result in runs]
+        lengths = [len(result) for _, result in runs]
+        columns: dict[str, Any] = {
+            self.key: np.repeat(np.array([number for number, _ in runs], dtype=np.int64), lengths),
+            TIME: np.concatenate([result.time for _, result in runs]),
+        }
+        columns |= {name: np.concatenate([table[name] for table in tables]) for name in tables[0]}
+        units = {TIME: "s"} | {name: runs[0][1].unit(name) for name in tables[0]}
+        target = self.folder / PART.format(runs[0][0], runs[-1][0])
+        with replaced_file(target) as draft:
+            arrow().parquet.write_table(arrow_table(columns, units), draft)
+        return target.name
+
     def remove_others(self, names: Iterable[str]) -> None:
         """Remove parts whose runs were done again, since who had written them did not answer; and drafts.
 
@@ -156,3 +177,12 @@ class SeriesParts(cosim.ResultSink):
                 for i, column in enumerate(recorded):
                     values[*at, i] = table[column].to_numpy()[is_selected]
         return np.full((runs, len(indices), 0), np.nan) if values is None else values
+
+
+def _scalar_columns(result: cosim.Result) -> Iterator[tuple[str, NDArray[Any]]]:
+    """Signals of a result; elements of vectors are columns of their own."""
+    for name, values in result.signals.items():
+        if values.ndim == 1:
+            yield name, values
+        else:
+            yield from ((f"{name}[{i}]", values[:, i]) for i in range(values.shape[1]))

@@ -17,8 +17,10 @@ from numpy.typing import NDArray
 import cosim
 from cosim.kit import FixedAttributes
 from cosim_workbench.studies.model_runs import OUTCOMES, ModelRuns
+from cosim_workbench.studies.point_runner import SECONDS
 from cosim_workbench.studies.points import points_of
 from cosim_workbench.studies.series_parts import SeriesParts
+from cosim_workbench.studies.studied import studied
 from cosim_workbench.studies.study_folder import StudyFolder
 from cosim_workbench.studies.study_table import StudyTable
 from cosim_workbench.studies.subject_runs import SubjectRuns
@@ -28,8 +30,8 @@ Progress = Callable[[int, int, int], Any]
 PART_TIME, SHARE = 1.0, 0.02
 """Rows are written when so much time (s) has gone, or that part of the study's: it is lost in a kill."""
 FAILED = "failed"
-SECONDS, SERIES = "seconds", "series"
-"""The last columns of a part: wall-clock time of a point, and the file with its values over time."""
+SERIES = "series"
+"""The last column of a part, behind the wall-clock time of a point: the file with its values over time."""
 
 
 class Study(FixedAttributes):
@@ -37,8 +39,8 @@ class Study(FixedAttributes):
 
     Parameters
     ----------
-    model : Model or StudySubject
-        A model; or what a plugin runs, such as a scenario.
+    model : Model, StudySubject, path or object
+        A model; or what a plugin runs, such as a scenario file or a `CoSimulation`.
     vary : mapping of str to str or sequence
         Paths of variables with their values: ``{"mount.stiffness[5]": "100 N/mm..300 N/mm:21"}``; see
         `cosim_workbench.studies.variation.read_variation`.
@@ -55,8 +57,8 @@ class Study(FixedAttributes):
     keep_series : bool
         Whether values over time are kept as well, as parts of Parquet in ``series``.
     **settings
-        As for `cosim.Ensemble`: ``until``, ``integrator``, ``threads`` …; of a subject ``threads``, how many,
-        and ``run_in``, "processes" or "threads" (`SubjectRuns`).
+        As for `cosim.Ensemble`: ``until``, ``integrator``, ``threads`` …; of a co-simulation ``until``,
+        ``threads``, how many, and ``run_in``, "processes" or "threads" (`SubjectRuns`).
 
     Attributes
     ----------
@@ -88,16 +90,13 @@ class Study(FixedAttributes):
         **settings: Any,
     ) -> None:
         self._runs: ModelRuns | SubjectRuns
-        if isinstance(model, cosim.Model):
-            self._runs = ModelRuns(model, objectives, keep_series, **settings)
+        own = {key: value for key, value in settings.items() if key not in ("threads", "run_in")}
+        subject = studied(model, own)
+        if isinstance(subject, cosim.Model):
+            self._runs = ModelRuns(subject, objectives, keep_series, **settings)
         else:
-            if keep_series:
-                raise cosim.ModelError.of("series", "values over time are kept of models, not of scenarios")
-            threads, run_in = settings.pop("threads", None), settings.pop("run_in", "processes")
-            if settings:
-                text = "is not for a study of this: give it where the subject is made"
-                raise cosim.ModelError([cosim.Problem(name, text) for name in settings])
-            self._runs = SubjectRuns(model, objectives, threads, run_in)
+            places = {key: value for key, value in settings.items() if key in ("threads", "run_in")}
+            self._runs = SubjectRuns(subject, objectives, keeps_series=keep_series, **places)
         columns = {"point", "seed", *OUTCOMES, SECONDS, SERIES, *vary}
         problems = [
             cosim.Problem("objectives", f"'{name}' is another column of the table: choose another name")
@@ -255,8 +254,9 @@ class Study(FixedAttributes):
         files: dict[int, str],
         seconds: float,
     ) -> list[list[Any]]:
-        """The rows of points that have ended."""
+        """The rows of points that have ended; `seconds` counts where runs have no time of their own."""
         rows = []
+        times = columns.get(SECONDS, [seconds] * len(numbers))
         begins = sorted(files)
         for i, number in enumerate(numbers.tolist()):
             point = int(remaining[number])
@@ -265,9 +265,8 @@ class Study(FixedAttributes):
             outcomes = [_plain(columns[name][i]) for name in OUTCOMES]
             at = bisect_right(begins, number)
             file = files[begins[at - 1]] if at else ""
-            rows.append(
-                [point, int(self.seeds[point]), *values, *objectives, *outcomes, round(seconds, 6), file]
-            )
+            time = round(float(times[i]), 6)
+            rows.append([point, int(self.seeds[point]), *values, *objectives, *outcomes, time, file])
         return rows
 
 

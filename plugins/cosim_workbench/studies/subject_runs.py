@@ -15,13 +15,15 @@ from cosim_ensembles.kit import (
     OwnProcesses,
     OwnThreads,
     available_processors,
-    do_in_chunks,
     named_reduction,
+    run_in_chunks,
     unit_of_reduction,
 )
 from cosim_workbench.contracts import StudySubject
 from cosim_workbench.studies.objective import read_objectives
 from cosim_workbench.studies.point_runner import PointRunner, Row, failed_row
+from cosim_workbench.studies.series_parts import SeriesParts
+from cosim_workbench.studies.waiting_rows import WaitingRows
 from cosim_workbench.wording import unknown
 
 PLACES = ("processes", "threads")
@@ -37,6 +39,8 @@ class SubjectRuns:
         As `read_objectives` takes them; the last values of what is recorded unless given.
     threads : int, optional
         Processes; as many as there are processors unless given.
+    keeps_series : bool
+        Whether values over time are given on.
     run_in : str
         "processes", or "threads" of one process where the subject allows that: a run that ends it is found
         by doing those that were under way again, one by one.
@@ -48,7 +52,13 @@ class SubjectRuns:
     """
 
     def __init__(
-        self, subject: StudySubject, objectives: Any, threads: int | None = None, run_in: str = "processes"
+        self,
+        subject: StudySubject,
+        objectives: Any,
+        threads: int | None = None,
+        run_in: str = "processes",
+        *,
+        keeps_series: bool = False,
     ) -> None:
         if run_in not in PLACES:
             raise cosim.ModelError.of("run_in", unknown("place", run_in, PLACES))
@@ -65,7 +75,8 @@ class SubjectRuns:
                 self.units[name] = unit_of_reduction(spec, subject.unit(path))
             signals += paths
         paths_of_runs = list(dict.fromkeys(signals + (subject.signals() if functions else [])))
-        self._runner = PointRunner(subject, reductions, functions, paths_of_runs)
+        series = subject.signals() if keeps_series else []
+        self._runner = PointRunner(subject, reductions, functions, paths_of_runs, series)
         self.workers = threads or available_processors()
 
     def unit(self, path: str) -> str:
@@ -83,7 +94,7 @@ class SubjectRuns:
         executor: Executor | None,
         progress: Callable[[int, int], Any],
         keep: Callable[[NDArray[np.int64], dict[str, Any], dict[int, str]], None],
-        parts: Any = None,
+        parts: SeriesParts | None = None,
     ) -> None:
         """Do points in the processes of an executor; as `ModelRuns.run`."""
         if executor is None:
@@ -91,23 +102,22 @@ class SubjectRuns:
                 with OwnThreads(self.workers) as threads:
                     self.message = self._why_not_parallel(threads)
                     if not self.message:
-                        self.run(values, count, threads, progress, keep)
+                        self.run(values, count, threads, progress, keep, parts)
                         return
             with OwnProcesses(self.workers) as pool:
-                self.run(values, count, pool, progress, keep)
+                self.run(values, count, pool, progress, keep, parts)
             return
         # in a process of ours points go one by one: what crashes it is known at once
         chunk = 1 if isinstance(executor, (OwnProcesses, OwnThreads)) else None
         ended = [0]
+        waiting = WaitingRows(self.objectives, keep, parts)
 
         def given(first: int, last: int) -> tuple[Any, ...]:
             return ([{path: float(v[i]) for path, v in values.items()} for i in range(first, last)],)
 
         def take(first: int, last: int, rows: list[Row]) -> None:
-            names = (*self.objectives, *failed_row(0.0, ""))
-            columns = {name: [row.get(name, np.nan) for row in rows] for name in names}
             ended[0] += len(rows)
-            keep(np.arange(first, last), columns, {})
+            waiting.add(first, rows)
 
         def fail(run: int, reason: str) -> None:
             take(run, run + 1, [failed_row(np.nan, reason)])
@@ -115,7 +125,10 @@ class SubjectRuns:
         def goes_on() -> bool:
             return progress(ended[0], count) is not False
 
-        do_in_chunks(Job(self._runner, executor), count, given, take, fail, goes_on, chunk)
+        try:
+            run_in_chunks(Job(self._runner, executor), count, given, take, fail, goes_on, chunk)
+        finally:
+            waiting.give_on()
 
     def _why_not_parallel(self, threads: OwnThreads) -> str:
         try:

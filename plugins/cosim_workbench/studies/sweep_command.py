@@ -11,10 +11,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 import cosim
-from cosim_workbench.contracts import StudySubject
 from cosim_workbench.plot import check_plot
 from cosim_workbench.progress import compile_notice
 from cosim_workbench.studies.cluster import cluster_executor
+from cosim_workbench.studies.studied import studied
 from cosim_workbench.studies.study import Study
 from cosim_workbench.studies.study_progress import study_progress
 from cosim_workbench.studies.study_table import StudyTable
@@ -44,7 +44,7 @@ class SweepCommand(cosim.Command):
 
     def configure(self, parser: argparse.ArgumentParser) -> None:
         """The model, what is varied, what is kept."""
-        parser.add_argument("model", type=Path, help="a model file or a scenario (TOML)")
+        parser.add_argument("model", type=Path, help="a model file or a scenario (TOML), or an SSP")
         parser.add_argument(
             "--vary",
             action="append",
@@ -62,6 +62,10 @@ class SweepCommand(cosim.Command):
         )
         parser.add_argument("-o", "--output", type=Path, metavar="FOLDER", help="of the study (MODEL-study)")
         parser.add_argument("--until", metavar="TIME", help='end of each run in s, or with a unit: "500 ms"')
+        parser.add_argument("--variant", metavar="NAME", help="of a scenario or an SSP")
+        parser.add_argument(
+            "--inputs", type=Path, metavar="FILE", help="values over time for free inputs of a scenario: .csv"
+        )
         add_method(parser, ", such as 1e-6", "dormand_prince")
         add_threads(parser)
         parser.add_argument(
@@ -81,6 +85,7 @@ class SweepCommand(cosim.Command):
         if arguments.plot is not None:
             check_plot(arguments.plot)
         settings = typed_settings(arguments)
+        settings |= {n: v for n in ("variant", "inputs") if (v := getattr(arguments, n)) is not None}
         folder = arguments.output or Path(f"{arguments.model.stem}-study")
         try:
             table = _run(arguments, settings, folder)
@@ -142,14 +147,12 @@ def _run(arguments: argparse.Namespace, settings: dict[str, Any], folder: Path) 
 
 def _model(path: Path, settings: dict[str, Any]) -> Any:
     """A model, or what a plugin reads this file as."""
-    subjects: list[type[StudySubject]] = [e.cls for e in cosim.registry().entries("study_subject")]
-    for subject in subjects:
-        if subject.reads(path):
-            return subject(path, {key: value for key, value in settings.items() if key != "threads"})
-    model = cosim.Model.from_file(path)
-    if "until" not in {**model.simulation, **settings}:  # no guess, as `cosim run` makes: it costs many runs
+    model = studied(path, {key: value for key, value in settings.items() if key != "threads"})
+    if isinstance(model, cosim.Model) and (odd := {"variant", "inputs"} & settings.keys()):
+        raise cosim.CosimError(f"{path}: --{min(odd)}: for a scenario or an SSP")
+    if isinstance(model, cosim.Model) and "until" not in {**model.simulation, **settings}:
         fault = "gives no end of the runs: write until = … into [simulation], or --until"
-        raise cosim.ModelError.of(str(path), fault)
+        raise cosim.ModelError.of(str(path), fault)  # no guess, as `cosim run` makes: it costs many runs
     return model
 
 

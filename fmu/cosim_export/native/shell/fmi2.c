@@ -110,13 +110,12 @@ HANDS_ON(fmi2SetBoolean,
          (fmi2Component given, const fmi2ValueReference references[], size_t count, const fmi2Boolean values[]),
          set_whole(instance, function, BOOLEAN, references, count, values, sizeof *values))
 
-/* No model has text: every value reference is wrong for it. */
 HANDS_ON(fmi2GetString,
          (fmi2Component given, const fmi2ValueReference references[], size_t count, fmi2String values[]),
-         count == 0 ? OK : refuse(instance, function, "this FMU has no String variables"))
+         get_text(instance, function, references, count, values))
 HANDS_ON(fmi2SetString,
          (fmi2Component given, const fmi2ValueReference references[], size_t count, const fmi2String values[]),
-         count == 0 ? OK : refuse(instance, function, "this FMU has no String variables"))
+         set_text(instance, function, references, count, values))
 
 HANDS_ON(fmi2GetDirectionalDerivative, (fmi2Component given, const fmi2ValueReference unknowns[],
                                         size_t unknown_count, const fmi2ValueReference knowns[], size_t known_count,

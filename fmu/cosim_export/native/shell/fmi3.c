@@ -179,6 +179,8 @@ VALUES(fmi3GetInt64, fmi3Int64, WHOLE(get_whole, INTEGER))
 VALUES(fmi3SetInt64, const fmi3Int64, WHOLE(set_whole, INTEGER))
 VALUES(fmi3GetBoolean, fmi3Boolean, WHOLE(get_whole, BOOLEAN))
 VALUES(fmi3SetBoolean, const fmi3Boolean, WHOLE(set_whole, BOOLEAN))
+VALUES(fmi3GetString, fmi3String, get_text(instance, function, scalars.references, room, values))
+VALUES(fmi3SetString, const fmi3String, set_text(instance, function, scalars.references, room, values))
 
 /* What no variable has: asked for of none it is fine. */
 #define NOT_HERE(name, text, ...) \
@@ -202,8 +204,6 @@ NOT_HERE(fmi3GetUInt32, TYPES, fmi3UInt32 values[], size_t room)
 NOT_HERE(fmi3SetUInt32, TYPES, const fmi3UInt32 values[], size_t room)
 NOT_HERE(fmi3GetUInt64, TYPES, fmi3UInt64 values[], size_t room)
 NOT_HERE(fmi3SetUInt64, TYPES, const fmi3UInt64 values[], size_t room)
-NOT_HERE(fmi3GetString, TYPES, fmi3String values[], size_t room)
-NOT_HERE(fmi3SetString, TYPES, const fmi3String values[], size_t room)
 NOT_HERE(fmi3GetBinary, TYPES, size_t sizes[], fmi3Binary values[], size_t room)
 NOT_HERE(fmi3SetBinary, TYPES, const size_t sizes[], const fmi3Binary values[], size_t room)
 NOT_HERE(fmi3GetOutputDerivatives, "outputs have no derivatives here", const fmi3Int32 orders[], fmi3Float64 values[],
@@ -319,7 +319,7 @@ FMI3_EXPORT fmi3Status fmi3DoStep(fmi3Instance given, fmi3Float64 time, fmi3Floa
     const Host *host;
     Status status;
     double target = time + size, end = target;
-    bool in_pieces, waits_for_host, is_inside = true, returned = false;
+    bool in_pieces, waits_for_host, holds, is_inside = true, returned = false;
     INSTANCE(given);
     if (event_needed == NULL || terminate_simulation == NULL || early_return == NULL || last_time == NULL)
         return answer(refuse(instance, function, "no place for the answer"));
@@ -327,7 +327,9 @@ FMI3_EXPORT fmi3Status fmi3DoStep(fmi3Instance given, fmi3Float64 time, fmi3Floa
     *last_time = instance->life.time;
     host = host_of(instance);
     in_pieces = host->intermediate_update != NULL || host->event_mode_used;
+    holds = host->event_mode_used && !host->early_return_allowed;
     status = check_step(instance, function, time, size);
+    if (status == OK && holds) hold_discrete(instance, function);
     halt_at_jumps(instance, host->event_mode_used);
     while (status == OK && instance->life.time < end && !progress.reached && !returned) {
         status = step_to(instance, function, end, in_pieces, &progress);
@@ -339,6 +341,8 @@ FMI3_EXPORT fmi3Status fmi3DoStep(fmi3Instance given, fmi3Float64 time, fmi3Floa
         returned = wants_return(instance, is_inside, &end);
         if (waits_for_host) *event_needed = returned = true;
     }
+    if (status != OK || progress.stopped) release_discrete(instance);
+    else if (holds && is_held(instance, function)) *event_needed = true;
     *last_time = is_inside ? instance->life.time : target;
     *terminate_simulation = progress.stopped != 0;
     *early_return = host->early_return_allowed && status != ERROR && is_inside && instance->life.time < target;
@@ -352,6 +356,7 @@ FMI3_EXPORT fmi3Status fmi3EnterEventMode(fmi3Instance given)
     INSTANCE(given);
     if (instance->life.kind == CO_SIMULATION && !host_of(instance)->event_mode_used)
         return answer(refuse(instance, "fmi3EnterEventMode", "this instance was made without event mode"));
+    release_discrete(instance);
     return answer(change_mode(instance, "fmi3EnterEventMode", CONTINUOUS | STEPPING, EVENT));
 }
 

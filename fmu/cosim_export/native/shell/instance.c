@@ -16,7 +16,7 @@ enum { TEXT = 1024, MOST_GROWTHS = 64, STEPS_BETWEEN_LOOKS = 4096 };
 #define SECONDS_BETWEEN_REPORTS 5
 #endif
 
-static const char *mode_name(int64_t mode)
+const char *mode_name(int64_t mode)
 {
     return mode & INSTANTIATED   ? "instantiated"
            : mode & INITIALIZING ? "in initialization mode"
@@ -97,6 +97,7 @@ static void begin_life(Instance *instance, int64_t kind)
     const Model *model = instance->model;
     memset(&instance->life, 0, sizeof instance->life);
     forget_begun(instance);
+    release_discrete(instance);
     instance->life.kind = kind;
     instance->life.mode = INSTANTIATED;
     instance->life.accuracy = model->accuracy;
@@ -135,6 +136,7 @@ void free_instance(Instance *instance)
 {
     if (instance == NULL) return;
     forget_begun(instance);
+    release_discrete(instance);
     if (instance->arrays != NULL) free_arrays(instance->model, instance->arrays);
     free(instance->host);
     free(instance->name);
@@ -489,6 +491,7 @@ Status terminate(Instance *instance, const char *function)
     int64_t code;
     if (need_mode(instance, function, RUNNING | STOPPED) != OK) return ERROR;
     life->mode = STOPPED;
+    release_discrete(instance);
     if (life->finished) return OK;
     life->finished = 1;
     code = call(instance, instance->model->finish, life->has_stop && life->time >= life->stop ? 1.0 : 0.0);

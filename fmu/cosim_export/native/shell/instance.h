@@ -49,6 +49,7 @@ struct Instance {
     Life life;
     int64_t log;      /* categories, a set */
     Array *begun;     /* in initialization mode: what the arrays will be when that mode ends, once it was asked for */
+    double *held;     /* discrete variables as they are shown until event mode; NULL: as they are */
     char *name;
     Report *report;
     void *host; /* what the FMI layer keeps; freed with the instance */
@@ -85,6 +86,7 @@ Status say(Instance *instance, Status status, const char *function, const char *
 #define warn(instance, ...) say(instance, WARNING, __VA_ARGS__)
 #define discard(instance, ...) say(instance, DISCARD, __VA_ARGS__)
 Status set_logging(Instance *instance, const char *function, int on, size_t count, const char *const *categories);
+const char *mode_name(int64_t mode);
 Status need_mode(Instance *instance, const char *function, int64_t modes);
 Status change_mode(Instance *instance, const char *function, int64_t from, int64_t to);
 
@@ -109,10 +111,21 @@ Status get_whole(Instance *instance, const char *function, int64_t type, const u
                  void *values, size_t width);
 Status set_whole(Instance *instance, const char *function, int64_t type, const uint32_t *references, size_t count,
                  const void *values, size_t width);
+/* Text: one of the words of a variable. What is read lives as long as the library. */
+Status get_text(Instance *instance, const char *function, const uint32_t *references, size_t count,
+                const char **values);
+Status set_text(Instance *instance, const char *function, const uint32_t *references, size_t count,
+                const char *const *values);
 Status check_parameters(Instance *instance, const char *function);
 Status directional_derivative(Instance *instance, const char *function, const uint32_t *unknowns,
                               size_t unknown_count, const uint32_t *knowns, size_t known_count, const double *seed,
                               double *sensitivity);
+
+/* Discrete variables that are shown as they were until event mode is entered. */
+void hold_discrete(Instance *instance, const char *function);
+int is_held(Instance *instance, const char *function);
+void release_discrete(Instance *instance);
+const double *held_number(const Instance *instance, const Variable *variable);
 
 /* Model Exchange */
 Status set_time(Instance *instance, const char *function, double time);

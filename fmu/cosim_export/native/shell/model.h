@@ -27,7 +27,7 @@ typedef struct {
     int64_t grows;
 } ArrayStart;
 
-enum { REAL, INTEGER, BOOLEAN };
+enum { REAL, INTEGER, BOOLEAN, STRING };
 enum { NEVER, UNTIL_STARTED, TUNABLE, INPUT }; /* when a variable may be set */
 
 typedef struct {
@@ -45,6 +45,9 @@ typedef struct {
     double nominal;
     int64_t angle; /* of a frame, whose twelve numbers begin at the index: which; -1: it is a number itself */
     int64_t elements; /* of the array that begins here; 1: a scalar, 0: an element that has no value reference */
+    int64_t discrete; /* of one that events alone change: its place among these; -1: it is none */
+    int64_t word_count; /* of an enumeration or of text: what its numbers, from 1, stand for */
+    const char *const *words;
 } Variable;
 
 typedef struct {
@@ -100,6 +103,8 @@ typedef struct {
     const EventIndicator *indicators;
     int64_t clock_count; /* their value references come after those of the variables */
     const int64_t *clocks; /* handlers that tick periodically, by their places among all handlers */
+    int64_t discrete_count;
+    const int64_t *discretes; /* variables that events alone change */
     int64_t sentence_count;
     const Sentence *sentences;
     int64_t check_count;

@@ -186,6 +186,7 @@ Status restore(Instance *instance, const char *function, const void *state)
         at += bytes_of(&arrays[i]);
     }
     instance->arrays = arrays;
+    release_discrete(instance);
     memcpy(&instance->life, saved->bytes + HEAD, sizeof(Life));
     note_restored(instance);
     if (instance->life.mode & (RUNNING | STOPPED)) {

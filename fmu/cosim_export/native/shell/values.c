@@ -10,7 +10,7 @@ static const int64_t MOST_WHOLE = INT64_C(1) << 53;
 
 const Variable *find_variable(Instance *instance, const char *function, uint32_t reference, int64_t type)
 {
-    static const char *const types[] = {"a real number", "an integer", "a Boolean"};
+    static const char *const types[] = {"a real number", "an integer", "a Boolean", "a string"};
     const Model *model = instance->model;
     const Variable *variable;
     if (reference >= model->variable_count) {
@@ -105,8 +105,13 @@ Status get_real(Instance *instance, const char *function, const uint32_t *refere
     if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no place for values");
     for (size_t i = 0; i < count; i++) {
         const Variable *variable = find_variable(instance, function, references[i], REAL);
+        const double *held = variable == NULL ? NULL : held_number(instance, variable);
         Array *own = instance->arrays, *arrays;
         if (variable == NULL) return ERROR;
+        if (held != NULL) {
+            values[i] = *held;
+            continue;
+        }
         arrays = read_from(instance, function, variable);
         if (arrays == NULL) return ERROR;
         instance->arrays = arrays;
@@ -137,6 +142,23 @@ static void put_whole(void *values, size_t i, size_t width, int64_t value)
     else ((int8_t *)values)[i] = (int8_t)value;
 }
 
+/* A whole number that is read; an error where a component has computed none. */
+static Status read_whole(Instance *instance, const char *function, const Variable *variable, const Array *arrays,
+                         int64_t *value)
+{
+    const double *held = held_number(instance, variable);
+    double number;
+    if (variable->is_whole && held == NULL) {
+        *value = ((int64_t *)arrays[variable->array].data)[variable->index];
+        return OK;
+    }
+    number = held != NULL ? *held : ((double *)arrays[variable->array].data)[variable->index];
+    if (!(fabs(number) <= (double)MOST_WHOLE) || number != floor(number))
+        return refuse(instance, function, "%s is %g, which is no integer", variable->name, number);
+    *value = (int64_t)number;
+    return OK;
+}
+
 Status get_whole(Instance *instance, const char *function, int64_t type, const uint32_t *references, size_t count,
                  void *values, size_t width)
 {
@@ -148,8 +170,7 @@ Status get_whole(Instance *instance, const char *function, int64_t type, const u
         if (variable == NULL) return ERROR;
         arrays = read_from(instance, function, variable);
         if (arrays == NULL) return ERROR;
-        value = variable->is_whole ? ((int64_t *)arrays[variable->array].data)[variable->index]
-                                   : (int64_t)((double *)arrays[variable->array].data)[variable->index];
+        if (read_whole(instance, function, variable, arrays, &value) != OK) return ERROR;
         if (type == BOOLEAN) value = value != 0;
         if (width == sizeof(int32_t) && (value > INT32_MAX || value < INT32_MIN))
             return refuse(instance, function, "%s is %lld, which FMI 2.0 cannot hold", variable->name,
@@ -159,18 +180,56 @@ Status get_whole(Instance *instance, const char *function, int64_t type, const u
     return OK;
 }
 
+Status get_text(Instance *instance, const char *function, const uint32_t *references, size_t count,
+                const char **values)
+{
+    if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no place for values");
+    for (size_t i = 0; i < count; i++) {
+        const Variable *variable = find_variable(instance, function, references[i], STRING);
+        const Array *arrays;
+        int64_t number;
+        if (variable == NULL) return ERROR;
+        arrays = read_from(instance, function, variable);
+        if (arrays == NULL || read_whole(instance, function, variable, arrays, &number) != OK) return ERROR;
+        if (number < 1 || number > variable->word_count)
+            return refuse(instance, function, "%s is %lld, which stands for none of its %lld texts", variable->name,
+                          (long long)number, (long long)variable->word_count);
+        values[i] = variable->words[number - 1];
+    }
+    return OK;
+}
+
+/* Whether a value is there already, wherever an input has run to. */
+static int is_present(Instance *instance, const Variable *variable, double value)
+{
+    double now = is_running(instance, variable) ? read_real(instance, variable) : present(instance, variable);
+    return now == value;
+}
+
+/* All states of a model lie in one array. */
+static int is_continuous_state(const Model *model, const Variable *variable)
+{
+    return model->state_count > 0 && variable->array == model->variables[model->states[0].variable].array;
+}
+
+/* Whether a variable may be given a new value now. In continuous-time mode all real numbers that an evaluation begins
+   with may: tools that evaluate at points of their own (for Jacobians, optimization) set states and parameters there. */
 static Status check_settable(Instance *instance, const char *function, const Variable *variable)
 {
     int64_t mode = instance->life.mode;
-    if (variable->settable == NEVER)
-        return refuse(instance, function, "%s: it is computed and cannot be set", variable->name);
-    if (variable->settable == UNTIL_STARTED && !(mode & (INSTANTIATED | INITIALIZING)))
+    if (mode == STOPPED || mode == FAILED)
+        return refuse(instance, function, "%s: not allowed here: the instance is %s", variable->name,
+                      mode_name(mode));
+    if (variable->settable == UNTIL_STARTED && !(mode & (INSTANTIATED | INITIALIZING)) &&
+        !(mode == CONTINUOUS && is_continuous_state(instance->model, variable)))
         return refuse(instance, function, "%s: it can be set until initialization is over", variable->name);
-    if (variable->settable == TUNABLE && mode == CONTINUOUS)
-        return refuse(instance, function, "%s: a parameter is set in event mode", variable->name);
+    if (variable->settable != UNTIL_STARTED && mode == CONTINUOUS && variable->type != REAL)
+        return refuse(instance, function, "%s: it jumps, so it is set in event mode", variable->name);
+    if (variable->settable == INPUT && mode == INTERMEDIATE && variable->type != REAL)
+        return refuse(instance, function, "%s: it jumps, so it is set between steps", variable->name);
     if (variable->settable == TUNABLE && mode == INTERMEDIATE)
         return refuse(instance, function, "%s: a parameter is set between steps", variable->name);
-    return need_mode(instance, function, INSTANTIATED | INITIALIZING | RUNNING | INTERMEDIATE);
+    return OK;
 }
 
 static Status check_value(Instance *instance, const char *function, const Variable *variable, double value)
@@ -186,6 +245,16 @@ static Status check_value(Instance *instance, const char *function, const Variab
         return refuse(instance, function, "%s is given %.17g, needs at most %.17g", variable->name, value,
                       variable->maximum);
     return OK;
+}
+
+/* What is computed is never set; what changes nothing is taken wherever there are values. */
+static Status check_write(Instance *instance, const char *function, const Variable *variable, double value)
+{
+    if (variable->settable == NEVER)
+        return refuse(instance, function, "%s: it is computed and cannot be set", variable->name);
+    if (is_present(instance, variable, value)) return need_mode(instance, function, ANY & ~FAILED);
+    if (check_settable(instance, function, variable) != OK) return ERROR;
+    return check_value(instance, function, variable, value);
 }
 
 /* Parameters */
@@ -289,9 +358,7 @@ static Status set_numbers(Instance *instance, const char *function, int64_t type
     Status worst = OK;
     for (size_t i = 0; i < count; i++) {
         const Variable *variable = find_variable(instance, function, references[i], type);
-        if (variable == NULL || check_settable(instance, function, variable) != OK ||
-            check_value(instance, function, variable, values[i]) != OK)
-            worst = ERROR;
+        if (variable == NULL || check_write(instance, function, variable, values[i]) != OK) worst = ERROR;
     }
     if (worst == OK) worst = try_parameters(instance, function, references, count, values);
     if (worst == ERROR) return ERROR;
@@ -350,6 +417,31 @@ Status set_whole(Instance *instance, const char *function, int64_t type, const u
     return status;
 }
 
+Status set_text(Instance *instance, const char *function, const uint32_t *references, size_t count,
+                const char *const *values)
+{
+    double *numbers_of_words;
+    Status status = OK;
+    if (count > 0 && (references == NULL || values == NULL)) return refuse(instance, function, "no values are given");
+    numbers_of_words = malloc((count + 1) * sizeof *numbers_of_words);
+    if (numbers_of_words == NULL) return refuse(instance, function, "there is no memory");
+    for (size_t i = 0; i < count && status == OK; i++) {
+        const Variable *variable = find_variable(instance, function, references[i], STRING);
+        const char *text = values[i] == NULL ? "" : values[i];
+        int64_t found = 0;
+        for (int64_t j = 0; variable != NULL && j < variable->word_count; j++)
+            if (strcmp(text, variable->words[j]) == 0) found = j + 1;
+        numbers_of_words[i] = (double)found;
+        if (variable == NULL) status = ERROR;
+        else if (found == 0)
+            status = refuse(instance, function, "%s is given '%s', needs one of its %lld texts: '%s' …",
+                            variable->name, text, (long long)variable->word_count, variable->words[0]);
+    }
+    if (status == OK) status = set_numbers(instance, function, STRING, references, count, numbers_of_words);
+    free(numbers_of_words);
+    return status;
+}
+
 /* From the present value on, until the input is set again at a later time. */
 Status set_slopes(Instance *instance, const char *function, const uint32_t *references, size_t count,
                   const int32_t *orders, const double *slopes)
@@ -399,8 +491,6 @@ static Status check_unknowns_and_knowns(Instance *instance, const char *function
     for (size_t i = 0; i < known_count; i++) {
         const Variable *known = find_variable(instance, function, knowns[i], REAL);
         if (known == NULL) return ERROR;
-        if (known->angle >= 0)
-            return refuse(instance, function, "%s: there is no derivative by an angle of a frame", known->name);
         if (known->settable == NEVER && known->array >= 0)
             return refuse(instance, function, "%s: it is no input, parameter or state, and not the time", known->name);
     }
@@ -419,13 +509,22 @@ static double step_along(Instance *instance, const uint32_t *knowns, size_t coun
     return step;
 }
 
-/* Knowns may be the time, too: what it reads is put back. */
-static Status values_at(Instance *instance, const char *function, const uint32_t *unknowns, size_t unknown_count,
-                        const uint32_t *knowns, size_t known_count, const double *moved, double *values)
+static void put_parameters(Instance *instance, const double *parameters)
 {
+    const Array *p = &instance->arrays[instance->model->parameters];
+    if (bytes_of(p) > 0) memcpy(p->data, parameters, bytes_of(p));
+}
+
+/* Knowns may be the time, too: what it reads is put back. Angles of a frame turn it from where it was. */
+static Status values_at(Instance *instance, const char *function, const uint32_t *unknowns, size_t unknown_count,
+                        const uint32_t *knowns, size_t known_count, const double *moved, const double *parameters,
+                        double *values)
+{
+    put_parameters(instance, parameters);
     for (size_t i = 0; i < known_count; i++) {
         const Variable *known = &instance->model->variables[knowns[i]];
-        *place_of(instance, known) = moved[i];
+        if (known->angle >= 0) (void)set_angles(instance, knowns, known_count, moved, i);
+        else *place_of(instance, known) = moved[i];
     }
     forget_computed(instance);
     return get_real(instance, function, unknowns, unknown_count, values);
@@ -435,7 +534,8 @@ Status directional_derivative(Instance *instance, const char *function, const ui
                               size_t unknown_count, const uint32_t *knowns, size_t known_count, const double *seed,
                               double *sensitivity)
 {
-    double *work, *before, *moved, *first, *second, step;
+    double *work, *before, *moved, *first, *second, *parameters, step;
+    size_t parameter_bytes = bytes_of(&instance->arrays[instance->model->parameters]);
     void *marks;
     Status status = OK;
     if (need_mode(instance, function, INITIALIZING | RUNNING | INTERMEDIATE | STOPPED) != OK) return ERROR;
@@ -449,7 +549,7 @@ Status directional_derivative(Instance *instance, const char *function, const ui
     for (size_t i = 0; i < unknown_count; i++) sensitivity[i] = 0.0;
     step = step_along(instance, knowns, known_count, seed);
     if (!(step < HUGE_VAL)) return OK;
-    work = malloc((2 * known_count + 2 * unknown_count + 1) * sizeof *work);
+    work = malloc((2 * known_count + 2 * unknown_count + 1) * sizeof *work + parameter_bytes);
     marks = work == NULL ? NULL : kept_marks(instance);
     if (marks == NULL) {
         free(work);
@@ -459,16 +559,24 @@ Status directional_derivative(Instance *instance, const char *function, const ui
     moved = before + known_count;
     first = moved + known_count;
     second = first + unknown_count;
-    for (size_t i = 0; i < known_count; i++) before[i] = *place_of(instance, &instance->model->variables[knowns[i]]);
+    parameters = second + unknown_count;
+    memcpy(parameters, numbers(instance, instance->model->parameters), parameter_bytes);
+    for (size_t i = 0; i < known_count; i++) {
+        const Variable *known = &instance->model->variables[knowns[i]];
+        before[i] = known->angle >= 0 ? read_real(instance, known) : *place_of(instance, known);
+    }
     for (size_t i = 0; i < known_count; i++) moved[i] = before[i] + step * seed[i];
-    status = values_at(instance, function, unknowns, unknown_count, knowns, known_count, moved, second);
+    status = values_at(instance, function, unknowns, unknown_count, knowns, known_count, moved, parameters,
+                       second);
     for (size_t i = 0; i < known_count; i++) moved[i] = before[i] - step * seed[i];
     if (status == OK)
-        status = values_at(instance, function, unknowns, unknown_count, knowns, known_count, moved, first);
+        status = values_at(instance, function, unknowns, unknown_count, knowns, known_count, moved, parameters,
+                           first);
     if (status == OK)
         for (size_t i = 0; i < unknown_count; i++) sensitivity[i] = (second[i] - first[i]) / (2.0 * step);
     /* back to the very numbers that were there */
-    (void)values_at(instance, function, unknowns, 0, knowns, known_count, before, first);
+    (void)values_at(instance, function, unknowns, 0, knowns, known_count, before, parameters, first);
+    put_parameters(instance, parameters);
     put_marks_back(instance, marks);
     free(work);
     return status;

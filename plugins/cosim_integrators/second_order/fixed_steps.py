@@ -1,7 +1,7 @@
 """What fixed steps of all methods for second-order form share, as kernel functions.
 
 A method brings ``substeps(system, method, t, t_end)``, the way from the start of a step to its end. It
-returns 0, 1 + the index of a failed block, -1 for what is not finite, or `DIVERGED`.
+returns 0, 1 + the index of a failed block, `NOT_FINITE_STATUS` or `DIVERGED`.
 """
 
 from __future__ import annotations
@@ -18,14 +18,15 @@ from cosim.kit import (
     project_end,
     redo_entry,
     step_entry,
+    store_state,
 )
-from cosim_integrators.kit.begin import begin_run
-from cosim_integrators.kit.evaluation import evaluate_stage
+from cosim_integrators.kit.counted_evaluation import evaluate_stage
+from cosim_integrators.kit.start_of_run import begin_run
 from cosim_integrators.kit.start_of_step import copy_values, restore_start, save_start
-from cosim_integrators.kit.step_control import end_reason, step_end
+from cosim_integrators.kit.step_length import end_reason, step_end
 from cosim_integrators.second_order.second_order_method import SecondOrderMethod
 
-DIVERGED = -2
+NOT_FINITE_STATUS, DIVERGED = -1, -2
 
 
 def begin_second_order_run(system, method, t):
@@ -42,18 +43,6 @@ def rates_are_speeds(method, y, c):
     for m in range(nq):
         different += c[m] != y[nq + m]
     return different == 0
-
-
-def store_end(method, y, c):
-    """Store state and derivative at the end; 0, or -1 when something is not finite."""
-    end = method.end
-    last_slope = method.last_slope
-    total = 0.0
-    for m in range(method.n):
-        end[m] = y[m]
-        last_slope[m] = c[m]
-        total += 0.0 * y[m] + 0.0 * c[m]
-    return 0 if total == 0.0 else -1
 
 
 def new_step(substeps: Callable[..., Any]) -> Callable[..., Any]:
@@ -91,11 +80,12 @@ def corrected(substeps: Callable[..., Any]) -> Callable[..., Any]:
 
     def go_to_end(system, method, t, t_end):
         status = substeps(system, method, t, t_end)
-        if status == 0:
-            status = store_end(method, system.y, system.c)
-        if status == 0:
-            status = project_end(system, method, t_end)
-        return status
+        if status != 0:
+            return status
+        copy_values(method.last_slope, system.c)
+        if not store_state(method.end, system.y, system.c):
+            return NOT_FINITE_STATUS
+        return project_end(system, method, t_end)
 
     return go_to_end
 

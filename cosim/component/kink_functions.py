@@ -57,7 +57,7 @@ def _missed(
 def has_known_kinks(
     kernel: KernelFunction, arguments: Sequence[Argument], declarations: Mapping[str, Declaration]
 ) -> bool:
-    """Whether its kinks can be told from its source: not of methods, and of what has many rows a part."""
+    """Whether its source shows its kinks: not of methods, and of what has many rows a part."""
     if not _may_have_kinks(kernel):
         return False
     each = [declarations[a.of].options.get("each") for a in arguments if a.role == "offered"]

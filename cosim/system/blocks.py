@@ -98,7 +98,7 @@ class Block:
         """
         return () if self.tells_flows is None else self.tells_flows(self)
 
-    def give_up_rows(self) -> None:
+    def count_merged_rows(self) -> None:
         """Keep how many rows there are: those themselves stand in the block that this one was merged into."""
         self.rows = _without_numbers(len(self.rows))
 

@@ -9,8 +9,8 @@ import numpy as np
 import cosim
 from cosim.kit import WALK_SIGNATURE, compile_function, walk, width_of
 from cosim_integrators.kit import CompiledIntegrator
-from cosim_integrators.kit.dense_output import hermite_dense_output
-from cosim_integrators.second_order.driver import begin_second_order_steps
+from cosim_integrators.kit.interpolants import hermite_dense_output
+from cosim_integrators.second_order.fixed_steps import begin_second_order_steps
 from cosim_integrators.second_order.second_order_method import FormMemory
 
 

@@ -17,6 +17,7 @@ from cosim.component.kernel_function import KINDS
 from cosim.contracts.integrator import Integrator
 from cosim.contracts.method_kernels import SMOOTH_UNTIL, slots_named
 from cosim.errors import Problem
+from cosim.last_made import last_made
 from cosim.preparation.event_entries import Entry, EventEntries
 from cosim.preparation.held_tables import HeldTables
 from cosim.preparation.method import Method
@@ -62,10 +63,10 @@ from cosim.step.records import (
     WitnessOptions,
 )
 from cosim.step.run import Run
+from cosim.step.run_parts import DIRECTORY
 from cosim.step.search_points import numbers_of_points
-from cosim.step.views import DIRECTORY
+from cosim.system.blocks import Slot
 from cosim.system.list_variables import is_listed
-from cosim.system.schedule import Slot
 from cosim.system.system import BREAK_ORDER, System
 from cosim.system.timers import exact_time
 from cosim_compiler.record import place_in, width_of, words_of
@@ -347,8 +348,7 @@ class Tables:
     def _witnesses(self, accuracy: float | None, method: Method, policy: str) -> None:
         system, witnesses = self.system, self.agenda_of.witnesses
         kinds = [WitnessKind(*(int(getattr(w, name)) for name in WitnessKind.declared)) for w in witnesses]
-        place = Run.PARTS["witness_options"]
-        self._integers[place : place + 2] = array("q", [len(self._numbers), len(witnesses)])
+        self._enter("witness_options", len(self._numbers), len(witnesses))
         self._numbers += [
             float(getattr(w.kernel, option)) for w in witnesses for option in WitnessOptions.declared
         ]
@@ -439,7 +439,7 @@ class Tables:
             if policy == "hold":
                 plan.held.first, plan.held.last = len(self.system.table), len(held.table)
             plan.held_row, plan.hold_width = held.row, held.width
-            plan.candidate_width = self.system.ny + 1 + width_of(Switch) * max(switchable)
+            plan.switchable = max(switchable)
         count = 0 if held is None else len(witnesses)
         self._room_for("holds", "times", int(held is not None), Holds)
         self._room_for("held_order", "times", count)
@@ -490,6 +490,7 @@ class Tables:
         plain, integers = self.plan.cache_size, arrays["k"].size
         held = self.held
         cache = plain + (0 if held is None else held.numbers)
+        candidates = 0 if held is None else witnesses
         shared = (reals + integers) * self.plan.shares_variables
         for name, size in (
             ("spare_states", 2 * system.ny),
@@ -505,7 +506,7 @@ class Tables:
             ("searched_work", work if witnesses else 0),
             ("point_numbers", numbers_of_points(witnesses)),
             ("twin_cache", 0 if held is None else cache),
-            ("candidates", 0 if held is None else self.plan.candidate_width * witnesses),
+            ("candidate_pushes", system.ny * candidates),
             *((name, witnesses) for name in OF_WITNESSES),
         ):
             self._room_for(name, "scratch", size)
@@ -517,6 +518,7 @@ class Tables:
         ):
             self._room_for(name, "scratch", 1, kind)
         self._room_for("levels", "scratch", witnesses, Level)
+        self._room_for("candidate_switches", "scratch", self.plan.switchable * candidates, Switch)
         histories = self._length("rings")
         for name, size in (
             *((f"{saved}_integers", integers) for saved in COPIES),
@@ -526,6 +528,7 @@ class Tables:
             ("has_fired", witnesses),
             ("has_crossed", witnesses),
             ("was_set", witnesses),
+            ("switched_counts", candidates),
             ("reported_witnesses", witnesses),
             ("reported_notices", len(self.notices)),
             ("history_flags", histories),
@@ -543,17 +546,21 @@ class Tables:
         """How long a part of the run is that has its place already."""
         return self._integers[Run.PARTS[name] + 1]
 
+    def _enter(self, name: str, begin: int, length: int) -> None:
+        """Write into the directory where a part of the run begins, and how long it is."""
+        place = Run.PARTS[name]
+        self._integers[place : place + 2] = array("q", [begin, length])
+
     def _table(self, name: str, rows: Any) -> None:
         """Write a part of `program` behind the others."""
         values = np.asarray(rows, dtype=np.int64)
-        place = Run.PARTS[name]
-        self._integers[place : place + 2] = array("q", [len(self._integers), len(values)])
+        self._enter(name, len(self._integers), len(values))
         self._integers.frombytes(values.tobytes())
 
     def _room_for(self, name: str, array_name: str, count: int, kind: Any = None) -> int:
         """Reserve room in an array; where it begins."""
-        place, begin = Run.PARTS[name], self._room[array_name]
-        self._integers[place : place + 2] = array("q", [begin, count])
+        begin = self._room[array_name]
+        self._enter(name, begin, count)
         self._room[array_name] += count if kind is None else count * width_of(kind)
         return begin
 
@@ -566,10 +573,7 @@ def tables_of(system: System, method: Method, accuracy: float | None, policy: st
         *(bool(method.functions), method.memory, method.work.size, accuracy, policy),
         *(method.coefficients.tobytes(), method.slots.tobytes()),
     )
-    last_tables = system.__dict__.get("_tables")
-    if last_tables is None or last_tables[0] != key:
-        last_tables = system.__dict__["_tables"] = key, Tables(system, method, accuracy, policy)
-    twin = copy.copy(last_tables[1])
+    twin = copy.copy(last_made(system, "_tables", key, lambda: Tables(system, method, accuracy, policy)))
     for name in ("indices", "places", "probe", "numbers", "coefficients"):
         setattr(twin, name, getattr(twin, name).copy())
     return twin

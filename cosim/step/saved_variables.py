@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from cosim.step.evaluation import UNTOUCHED, follow_change, note_change
+from cosim.step.block_calls import UNTOUCHED, follow_change, mark_change
 from cosim.step.records import IN_D, IN_K, IN_P, IN_Y
 from cosim.step.run import Integers, Reals, Run, Variables
 
@@ -44,7 +44,7 @@ def restore_reals(run: Run, array: int, source: Reals, target: Reals) -> int:
     for m in range(target.shape[0]):
         if different(target[m], source[m]):
             target[m] = source[m]
-            lowest = min(lowest, note_change(run, array, m))
+            lowest = min(lowest, mark_change(run, array, m))
     return lowest
 
 
@@ -54,7 +54,7 @@ def restore_integers(run: Run, source: Integers) -> int:
     for m in range(run.k.shape[0]):
         if run.k[m] != source[m]:
             run.k[m] = source[m]
-            lowest = min(lowest, note_change(run, IN_K, m))
+            lowest = min(lowest, mark_change(run, IN_K, m))
     return lowest
 
 

@@ -18,8 +18,8 @@ from numpy.typing import NDArray
 
 from cosim.errors import ModelError
 from cosim.stage import Stage
+from cosim.system.blocks import Block, Flows, Slot, behind
 from cosim.system.layout import Layout
-from cosim.system.schedule import Block, Flows, Slot, behind
 from cosim.system.short_lists import ShortLists
 
 NO_BLOCK = -1
@@ -172,7 +172,7 @@ class Graph:
         blocks = [self.blocks[i] for i in members]
         first, rows = blocks[0], merged_rows(blocks)
         for block in blocks:
-            block.give_up_rows()
+            block.count_merged_rows()
         return Block(
             first.function,
             rows,

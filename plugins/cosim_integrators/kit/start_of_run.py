@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from cosim.kit import BLOCK_FAILED, DONE, MethodArrays, has_corrections, project, redo_entry
-from cosim_integrators.kit.evaluation import evaluate
+from cosim_integrators.kit.counted_evaluation import evaluate
 from cosim_integrators.kit.explicit_method import ExplicitMethod
 from cosim_integrators.kit.first_step import choose_first_step
-from cosim_integrators.kit.state_sizes import begin_sizes
+from cosim_integrators.kit.state_sizes import reset_sizes
 
 
 def set_first_step(system, method, t, largest_so_far):
@@ -54,7 +54,7 @@ def begin_explicit_run(system, method, t):
     """As `begin_run`; with error control nothing is known of the sizes of the states."""
     code = begin_run(system, method, t)
     if method.is_controlled:
-        begin_sizes(method)
+        reset_sizes(method)
     return code
 
 

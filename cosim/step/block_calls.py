@@ -77,7 +77,7 @@ def invalidated_stage(run: Run, array: int, offset: int) -> int:
     return run.stages_of_d[offset] if array == IN_D else run.stages_of_k[offset]
 
 
-def note_change(run: Run, array: int, offset: int) -> int:
+def mark_change(run: Run, array: int, offset: int) -> int:
     """Mark what reads a variable that a handler has changed; the stage that this invalidates."""
     stage = invalidated_stage(run, array, offset)
     if len(run.nodes) > 0 and stage <= ON_ACCELERATION:

@@ -1,0 +1,136 @@
+"""What outlives the process of a run: which function of others it was in, and what it had recorded."""
+
+from __future__ import annotations
+
+import mmap
+import os
+import pickle
+import struct
+import tempfile
+from collections.abc import Iterator
+from contextlib import suppress
+from typing import Any
+
+LENGTH = struct.Struct("<Q")
+"""Before each entry of a file: how many bytes it has."""
+FUNCTION_BITS = 8
+CALL, ENDED = range(2)
+"""Places in `words`: what is being called (`call_number`), or 0; the exit status + 1, once it is known."""
+
+words = memoryview(bytearray(mmap.PAGESIZE)).cast("q")
+"""Of this process; shared with the one that watches it, where one does."""
+box: BlackBox | None = None
+"""That of this process, where it is watched."""
+
+
+def call_number(callee: int, function: int) -> int:
+    """What stands in `words` while a function of a callee is called.
+
+    >>> divmod(call_number(3, 7), 1 << FUNCTION_BITS)
+    (3, 7)
+    """
+    return (callee << FUNCTION_BITS) + function
+
+
+class BlackBox:
+    """Memory and files that a process shares with the one that watches it; made before the fork.
+
+    None of them has a name, so nothing is left behind however both end.
+    """
+
+    def __init__(self) -> None:
+        global words
+        words = self.words = memoryview(mmap.mmap(-1, mmap.PAGESIZE)).cast("q")
+        self._notes, self._memory = os.memfd_create("cosim-notes"), os.memfd_create("cosim-memory")
+        self._rows = tempfile.TemporaryFile(prefix="cosim-rows-", buffering=0)  # noqa: SIM115
+        self.keeps_rows = True
+        self._rooms: dict[str, tuple[int, memoryview]] = {}
+
+    # in the process that is watched
+
+    def note(self, kind: str, value: Any) -> None:
+        """Tell something that the other process has to know; the last one of a kind counts there."""
+        _append(self._notes, (kind, value))
+
+    def write(self, entry: Any) -> None:
+        """Keep an entry of what is recorded; where the disk is full, no more."""
+        if self.keeps_rows:
+            try:
+                _append(self._rows.fileno(), entry)
+            except OSError:
+                self.stop_rows()
+
+    def stop_rows(self) -> None:
+        """Keep no rows any more: they are elsewhere, or cannot be kept."""
+        self.keeps_rows = False
+        self.note("rows", None)
+        self.clear_rows()
+
+    def clear_rows(self) -> None:
+        """Forget all entries, since others follow that stand for them."""
+        with suppress(OSError):
+            os.ftruncate(self._rows.fileno(), 0)
+            os.lseek(self._rows.fileno(), 0, os.SEEK_SET)
+
+    def room(self, label: str, size: int) -> memoryview:
+        """Memory of at least so many bytes that the other process sees, the same again where it is enough.
+
+        Raises
+        ------
+        OSError
+            There is not enough memory.
+        """
+        known = self._rooms.get(label)
+        if known is not None and len(known[1]) >= size:
+            return known[1]
+        begin = os.fstat(self._memory).st_size
+        size = -(-max(size, 1) // mmap.PAGESIZE) * mmap.PAGESIZE
+        os.posix_fallocate(self._memory, begin, size)
+        made = memoryview(mmap.mmap(self._memory, size, offset=begin))
+        self._rooms[label] = begin, made
+        self.note(f"room {label}", (begin, size))
+        return made
+
+    # in the one that watches
+
+    def notes(self) -> dict[str, Any]:
+        """What has been told, by kind."""
+        return dict(_entries(self._notes))
+
+    def entries(self) -> Iterator[Any]:
+        """What has been recorded, in order; one that was not written to its end is left out."""
+        return _entries(self._rows.fileno())
+
+    def memory(self, label: str, notes: dict[str, Any]) -> memoryview | None:
+        """The memory with this label, where there is one."""
+        place = notes.get(f"room {label}")
+        if place is None:
+            return None
+        return memoryview(mmap.mmap(self._memory, place[1], offset=place[0]))
+
+    def close(self) -> None:
+        """Give the files back."""
+        self._rows.close()
+        os.close(self._notes)
+        os.close(self._memory)
+
+
+def _append(file: int, entry: Any) -> None:
+    data = pickle.dumps(entry, protocol=pickle.HIGHEST_PROTOCOL)
+    left = memoryview(LENGTH.pack(len(data)) + data)
+    while left:
+        left = left[os.write(file, left) :]
+
+
+def _entries(file: int) -> Iterator[Any]:
+    """Of the process that this one has started; the end of a file may be torn."""
+    place = 0
+    while len(head := os.pread(file, LENGTH.size, place)) == LENGTH.size:
+        (size,) = LENGTH.unpack(head)
+        parts, place = [], place + LENGTH.size
+        while size and (part := os.pread(file, size, place)):
+            parts.append(part)
+            size, place = size - len(part), place + len(part)
+        if size:
+            return
+        yield pickle.loads(b"".join(parts))

@@ -1,0 +1,182 @@
+"""A command runs code of others in a process of its own; this one outlives it."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import signal
+import sys
+import warnings
+from contextlib import suppress
+from time import monotonic
+from typing import Any
+
+from cosim.command_line import black_box
+from cosim.command_line.black_box import CALL, ENDED, FUNCTION_BITS, BlackBox
+from cosim.contracts.command import Command
+from cosim.contracts.recovery import Recovery
+from cosim.errors import CosimError, SimulationError
+from cosim.simulation.interrupt import Terminated
+from cosim_compiler.helper_process import kill_with_parent
+
+ASKING = (signal.SIGINT, signal.SIGTERM)
+SECONDS_TO_ANSWER = 3.0
+"""That a function of others may still take after Ctrl-C or SIGTERM; after a second one it may take none."""
+MOST_ASKED = 3
+"""After so many signals the process is ended, whatever it does."""
+SECONDS_BETWEEN_LOOKS = 0.1
+FROM_TERMINAL = 0x80
+"""``SI_KERNEL``: the terminal sends Ctrl-C to both processes itself."""
+
+
+class EndedElsewhere(BaseException):  # noqa: N818  it is no error
+    """The command was run to its end by another process, which has said everything.
+
+    Parameters
+    ----------
+    status : int
+        The exit status.
+    """
+
+    def __init__(self, status: int) -> None:
+        self.status = status
+        super().__init__(status)
+
+
+class LostProcessError(CosimError):
+    """Code of others has ended the process of a command, at no simulated time."""
+
+
+def can_be_supervised() -> bool:
+    """Whether this platform has what it takes."""
+    return sys.platform == "linux" and hasattr(os, "memfd_create")
+
+
+def run_supervised(command: Command, arguments: argparse.Namespace) -> int:
+    """Run a command in a fork of this process; it returns there.
+
+    Raises
+    ------
+    EndedElsewhere
+        Here, where the other process has ended by itself.
+    SimulationError
+        Here, where code of others has ended it: who that was, and what has become of the results.
+    KeyboardInterrupt
+        Here, where it was ended since it did not answer Ctrl-C or SIGTERM.
+    """
+    for stream in filter(None, (sys.stdout, sys.stderr)):
+        stream.flush()
+    try:
+        box = BlackBox()
+    except OSError:  # no file for what is recorded
+        return command.run(arguments)
+    waiting = {*ASKING, signal.SIGCHLD, signal.SIGTSTP}
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, waiting)
+    parent = os.getpid()
+    with warnings.catch_warnings():  # other threads are those of BLAS, which is ready for it
+        warnings.simplefilter("ignore", DeprecationWarning)
+        child = os.fork()
+    if child == 0:
+        kill_with_parent(parent)
+        black_box.box = box
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+        return command.run(arguments)
+    try:
+        code, asked = _wait(child, box, waiting)
+        raise _outcome(code, asked, box, command)
+    finally:
+        box.close()
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
+
+
+def note_status(status: int) -> None:
+    """In the process that is watched: the command has ended with this status."""
+    if black_box.box is not None:
+        black_box.words[ENDED] = int(status) + 1
+
+
+def _wait(child: int, box: BlackBox, waiting: set[signal.Signals]) -> tuple[int, list[int]]:
+    """Until the process has ended: its exit code, negative for a signal, and the signals that came here."""
+    asked: list[int] = []
+    since = 0.0
+    while True:
+        process, status = os.waitpid(child, os.WNOHANG)
+        if process:
+            return os.waitstatus_to_exitcode(status), asked
+        came = signal.sigtimedwait(waiting, SECONDS_BETWEEN_LOOKS if asked else 3600.0)
+        if came is not None and came.si_signo == signal.SIGTSTP:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        elif came is not None and came.si_signo in ASKING:
+            asked.append(came.si_signo)
+            since = since or monotonic()
+            if came.si_code != FROM_TERMINAL:
+                with suppress(ProcessLookupError):
+                    os.kill(child, came.si_signo)
+        is_late = len(asked) > 1 or monotonic() - since > SECONDS_TO_ANSWER
+        if asked and (len(asked) >= MOST_ASKED or (is_late and _is_in_call(box))):
+            with suppress(ProcessLookupError):
+                os.kill(child, signal.SIGKILL)
+
+
+def _is_in_call(box: BlackBox) -> bool:
+    """Whether the process is in a function of others."""
+    if box.words[ENDED]:
+        return False
+    if box.words[CALL]:
+        return True
+    recovery = box.notes().get("recovery")
+    return isinstance(recovery, Recovery) and recovery.call(box)[1] != ""
+
+
+def _outcome(code: int, asked: list[int], box: BlackBox, command: Command) -> BaseException:
+    """What the end of the process means here."""
+    if box.words[ENDED] and code == box.words[ENDED] - 1:
+        return EndedElsewhere(code)
+    notes = box.notes()
+    recovery = notes.get("recovery")
+    time, who = recovery.call(box) if isinstance(recovery, Recovery) else (None, "")
+    who = _called_in_python(box, notes) or who
+    if box.words[ENDED]:  # the command was over: libraries are unloaded then
+        who = who or "a library that was loaded"
+    if code == -signal.SIGKILL and asked:
+        ended = "did not come back and was ended" if who else "was ended"
+        why = f"{who or 'the process of the run'} {ended}"
+    else:
+        why = notes.get("said") or _ending(code, who)
+    said = ""
+    reported: dict[str, Any] = {}
+    if isinstance(recovery, Recovery):
+        try:
+            said, reported = recovery.recover(box, why if time is None else str(SimulationError(time, why)))
+        except (CosimError, OSError) as error:
+            said = str(error)
+    command.report(**reported)
+    if said:
+        print(said, file=sys.stderr)
+    if asked:
+        text = f"{'terminated' if signal.SIGTERM in asked else 'interrupted'}: {why}"
+        return Terminated(text) if signal.SIGTERM in asked else KeyboardInterrupt(text)
+    return LostProcessError(why) if time is None else SimulationError(time, why)
+
+
+def _called_in_python(box: BlackBox, notes: dict[str, object]) -> str:
+    """Whose function is being called, and which."""
+    callee, function = divmod(box.words[CALL], 1 << FUNCTION_BITS)
+    known = notes.get(f"callee {callee}")
+    if not callee or not isinstance(known, tuple):
+        return ""
+    name, functions = known
+    return f"{name}: {functions[function]}: the FMU"
+
+
+def _ending(code: int, who: str) -> str:
+    """How a process has ended, and by whom, as far as that is known."""
+    if code >= 0:
+        if who:
+            return f"{who} ended the process of the run, with exit code {code}"
+        return f"the process of the run ended with exit code {code}, and nothing said why"
+    try:
+        name = signal.Signals(-code).name
+    except ValueError:
+        name = f"signal {-code}"
+    return f"{who} crashed: {name}" if who else f"the process of the run was killed by {name}"

@@ -1,0 +1,28 @@
+"""What is saved of a run whose process was ended by code of others."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from typing import Any
+
+
+class Recovery(ABC):
+    """Knows where a run was and what it had recorded, from what the process has left in its `BlackBox`.
+
+    The process of the run hands it over as the note ``"recovery"``; the one that watches uses it.
+    """
+
+    @abstractmethod
+    def call(self, box: Any) -> tuple[float, str]:
+        """The time (s), and whose function is being called, "" where that is not known."""
+
+    @abstractmethod
+    def recover(self, box: Any, why: str) -> tuple[str, dict[str, Any]]:
+        """Write what was recorded; a sentence that says where it is, and what is reported to programs.
+
+        Parameters
+        ----------
+        box : BlackBox
+        why : str
+            The run has ended so.
+        """

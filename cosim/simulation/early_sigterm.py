@@ -1,0 +1,22 @@
+"""SIGTERM while the program has just begun and imports its modules; this one imports next to nothing."""
+
+from __future__ import annotations
+
+import _signal  # type: ignore[import-not-found]  # what `signal` wraps
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+
+TERMINATED = "terminated"
+
+
+def answer_early_sigterm() -> None:
+    """From now on it ends the program as Ctrl-C does; `answering_sigterm` takes over later."""
+    if _signal.getsignal(_signal.SIGTERM) == _signal.SIG_DFL:
+        _signal.signal(_signal.SIGTERM, terminate_early)
+
+
+def terminate_early(number: int, frame: FrameType | None) -> None:
+    """The handler of SIGTERM meanwhile."""
+    raise KeyboardInterrupt(TERMINATED)

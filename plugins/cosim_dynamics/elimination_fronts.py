@@ -1,0 +1,189 @@
+"""In which order the joints and the equations of a group are eliminated, and what is coupled then.
+
+Joints are eliminated from the tips toward Ground, as in the recursion over articulated bodies. An equation
+between two bodies couples what carries them once it is eliminated; so does each joint with all that its
+body is coupled with. Among the joints that carry no other any more, the one is next that leaves the fewest
+variables coupled (minimum degree), and of these the outermost.
+
+An equation can be eliminated where all bodies that it acts on have lost their joints. Where it hardly holds
+these joints yet (a rod that ends on the axis of a pin), it waits for the next ones toward Ground: it is a
+candidate of several fronts.
+"""
+
+from __future__ import annotations
+
+import heapq
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from cosim_dynamics.constraint_ends import ConstraintEnd
+from cosim_dynamics.mechanism import NOWHERE
+from cosim_dynamics.tree import Tree
+
+#: In how many fronts an equation is a candidate.
+CHANCES = 3
+BODY = 6
+"""Variables of a body."""
+
+
+@dataclass
+class Front:
+    """What is coupled when a link's joint is eliminated; the fields are those of `FrontSlots`.
+
+    Attributes
+    ----------
+    link : int
+    bodies : list of int
+        Links, the own one first.
+    equations : list of int
+        Indices in the group.
+    candidates : list of (int, bool, bool)
+        Equation, whether this is its first front as a candidate, and its last.
+    carrier : int
+        The link that moves and carries this one, or `NOWHERE`.
+    parent : int
+        Index of the front that takes over what is left, or `NOWHERE`.
+    """
+
+    link: int
+    bodies: list[int]
+    equations: list[int]
+    carrier: int
+    candidates: list[tuple[int, bool, bool]] = field(default_factory=list)
+    parent: int = NOWHERE
+
+    @property
+    def size(self) -> int:
+        """How many variables there are."""
+        return BODY * len(self.bodies) + len(self.equations)
+
+    def variable_of(self, equation: int) -> int:
+        """Which variable is the multiplier of an equation."""
+        return BODY * len(self.bodies) + self.equations.index(equation)
+
+    def targets(self, parent: Front) -> list[int]:
+        """Which variables of the next front this one's become, where they do."""
+        places = {body: BODY * i for i, body in enumerate(parent.bodies)}
+        left = [self.carrier, *self.bodies[1:]]
+        bodies = [places.get(body, NOWHERE) for body in left]
+        targets = [NOWHERE if at < 0 else at + i for at in bodies for i in range(BODY)]
+        gone = {equation for equation, _, is_last in self.candidates if is_last}
+        return targets + [NOWHERE if r in gone else parent.variable_of(r) for r in self.equations]
+
+
+class Elimination:
+    """Finds the fronts of a group.
+
+    Parameters
+    ----------
+    tree : Tree
+    links : sequence of int
+        All links of the trees that the group moves, parents first.
+    ends : sequence of sequence of ConstraintEnd
+        Of each equation.
+
+    Attributes
+    ----------
+    fronts : list of Front
+        In the order of elimination.
+    """
+
+    def __init__(self, tree: Tree, links: Sequence[int], ends: Sequence[Sequence[ConstraintEnd]]) -> None:
+        self.fronts: list[Front] = []
+        self._carrier = {i: _moving_carrier(tree, i) for i in links}
+        self._depth: dict[int, int] = {}
+        self._carried = dict.fromkeys(links, 0)
+        for i in links:
+            carrier = self._carrier[i]
+            self._depth[i] = self._depth.get(carrier, 0) + 1
+            if carrier != NOWHERE:
+                self._carried[carrier] += 1
+        self._attached: dict[int, list[int]] = {i: [] for i in links}
+        self._waits_for: list[set[int]] = []
+        for r, of_equation in enumerate(ends):
+            self._waits_for.append({end.link for end in of_equation if end.dof != NOWHERE})
+            for link in self._waits_for[r]:
+                self._attached[link].append(r)
+        self._chances = [CHANCES] * len(ends)
+        self._left: dict[int, tuple[set[int], set[int]]] = {}  # bodies and equations that a front has left
+        self._fronts_of_body: dict[int, set[int]] = {i: set() for i in links}
+        self._fronts_of_equation: list[set[int]] = [set() for _ in ends]
+        self._eliminate_all()
+
+    def _eliminate_all(self) -> None:
+        open_links = {i for i, count in self._carried.items() if not count}
+        heap = [(self._cost(i), i) for i in open_links]
+        heapq.heapify(heap)
+        while heap:
+            cost, link = heapq.heappop(heap)
+            if link not in open_links:
+                continue
+            now = self._cost(link)
+            if now > cost:
+                heapq.heappush(heap, (now, link))
+                continue
+            open_links.remove(link)
+            for changed in self._eliminate(link):
+                if changed not in open_links and not self._carried[changed]:
+                    open_links.add(changed)
+                if changed in open_links:
+                    heapq.heappush(heap, (self._cost(changed), changed))
+
+    def _coupled(self, link: int) -> tuple[set[int], set[int], set[int]]:
+        """The bodies and the equations in the front of a link, and the fronts that it takes over from."""
+        taken = set(self._fronts_of_body[link])
+        for r in self._attached[link]:
+            if self._waits_for[r] == {link}:
+                taken |= self._fronts_of_equation[r]
+        bodies, equations = {link}, set(self._attached[link])
+        for front in taken:
+            bodies |= self._left[front][0]
+            equations |= self._left[front][1]
+        return bodies, equations, taken
+
+    def _cost(self, link: int) -> tuple[int, int, int]:
+        """How many variables stay coupled; an equation that waits for another body counts as that body."""
+        bodies, equations, _ = self._coupled(link)
+        left = len(bodies - {link} | {self._carrier[link]} - {NOWHERE})
+        waiting = sum(bool(self._waits_for[r] - {link}) for r in equations)
+        return BODY * (left + waiting) + len(equations) - waiting, -self._depth[link], link
+
+    def _eliminate(self, link: int) -> set[int]:
+        """Make the front of a link; the links whose fronts have changed."""
+        bodies, equations, taken = self._coupled(link)
+        number, carrier = len(self.fronts), self._carrier[link]
+        front = Front(link, [link, *sorted(bodies - {link})], sorted(equations), carrier)
+        self.fronts.append(front)
+        for before in taken:
+            self.fronts[before].parent = number
+            gone_bodies, gone_equations = self._left.pop(before)
+            for body in gone_bodies:
+                self._fronts_of_body[body].discard(before)
+            for r in gone_equations:
+                self._fronts_of_equation[r].discard(before)
+        for r in self._attached[link]:
+            self._waits_for[r].discard(link)
+        left = bodies - {link} | {carrier} - {NOWHERE}
+        waiting = {r for r in equations if self._waits_for[r]}
+        for r in sorted(equations - waiting):
+            is_first = self._chances[r] == CHANCES
+            self._chances[r] -= 1
+            is_last = not self._chances[r] or not (left or waiting)
+            front.candidates.append((r, is_first, is_last))
+        kept = equations - {r for r, _, is_last in front.candidates if is_last}
+        changed = left | {other for r in waiting for other in self._waits_for[r]}
+        if left or waiting:
+            self._left[number] = left, kept
+            for body in left:
+                self._fronts_of_body[body].add(number)
+            for r in kept:
+                self._fronts_of_equation[r].add(number)
+        if carrier != NOWHERE:
+            self._carried[carrier] -= 1
+        return changed
+
+
+def _moving_carrier(tree: Tree, link: int) -> int:
+    """The link that carries another, where it moves."""
+    parent = tree.links[link].parent
+    return parent if parent >= 0 and tree.last_dof(parent) >= 0 else NOWHERE

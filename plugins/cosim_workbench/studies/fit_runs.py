@@ -1,0 +1,222 @@
+"""Runs of a calibration: of a model as an ensemble, of a co-simulation in processes."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+import cosim
+from cosim_ensembles.kit import Job, OwnProcesses, available_processors, run_in_chunks
+from cosim_workbench.contracts import StudySubject
+
+Vector = NDArray[np.float64]
+ACCURACY = 1e-9
+"""Of runs of models unless given: differences of them have to be exact."""
+FINE = 4
+"""Points of the grid for each measured one, where these are not evenly spaced."""
+
+
+class FitRuns(Protocol):
+    """What a calibration asks of its runs.
+
+    Attributes
+    ----------
+    begin : float
+        Where they begin, s.
+    """
+
+    @property
+    def begin(self) -> float:
+        """Where they begin, s."""
+
+    def unit(self, path: str) -> str:
+        """Of a signal, or of what is looked for; `CosimError` where there is none."""
+
+    def check_unknown(self, path: str) -> None:
+        """Refuse what cannot be varied: `CosimError`."""
+
+    def start(self, path: str) -> float | None:
+        """Where what is looked for begins; None where that is not known."""
+
+    def prepare(self, signals: Sequence[str], times: Vector) -> None:
+        """What is measured, and when (s)."""
+
+    def run(self, values: Mapping[str, Vector], count: int) -> tuple[NDArray[np.float64], list[str]]:
+        """Signals at the measured times, shape (runs, signals, times), NaN of runs that failed, and why."""
+
+    def kept(self) -> Any:
+        """A context in which what runs need stays."""
+
+
+class ModelFitRuns:
+    """Those of a model."""
+
+    def __init__(self, model: cosim.Model, settings: Mapping[str, Any]) -> None:
+        self.system = model.build()
+        self._state = self.system.default_state()
+        unused = ("signals", "accuracy", "reduce")
+        own = {key: value for key, value in model.simulation.items() if key not in unused}
+        self._settings = {**own, "accuracy": ACCURACY, **settings}
+
+    @property
+    def begin(self) -> float:
+        """Where they begin, s."""
+        return float(self._state.time)
+
+    def unit(self, path: str) -> str:
+        """Of a signal with one element."""
+        signal = self.system.signal(path)
+        if signal.slot.size != 1:
+            raise cosim.ModelError.of(path, f"has several elements: name one, {path}[0]")
+        return signal.units[0]
+
+    def check_unknown(self, path: str) -> None:
+        """What is computed cannot be varied."""
+        if self.system.written_slot(path).size != 1:
+            raise cosim.ModelError.of(path, f"has several elements: name one, {path}[0]")
+
+    def start(self, path: str) -> float:
+        """The model's own value."""
+        return float(self._state[path])
+
+    def prepare(self, signals: Sequence[str], times: Vector) -> None:
+        """A grid of which measured times are points, where they can."""
+        self._times, self._signals = times, list(signals)
+        interval = float(np.median(np.diff(times)))
+        points = (times - self.begin) / interval
+        self._is_even = bool(np.abs(points - np.round(points)).max() < 1e-6)
+        grid = {"until": float(times[-1]), "output_interval": interval if self._is_even else interval / FINE}
+        self._ensemble = cosim.Ensemble(self.system, signals=self._signals, **{**self._settings, **grid})
+
+    def run(self, values: Mapping[str, Vector], count: int) -> tuple[NDArray[np.float64], list[str]]:
+        """One ensemble."""
+        outcome = self._ensemble.run(values)
+        series = np.stack([outcome[path] for path in self._signals], axis=1)
+        if self._is_even:
+            step = outcome.time[1] - outcome.time[0]
+            at = np.round((self._times - outcome.time[0]) / step).astype(np.int64)
+            signals = series[:, :, np.minimum(at, len(outcome.time) - 1)]
+        else:
+            signals = np.stack([interpolated(outcome.time, each, self._times) for each in series])
+        reasons = [""] * count
+        for failed in outcome.failures:
+            reasons[failed.run] = failed.reason
+        signals[~outcome.is_done] = np.nan
+        return signals, reasons
+
+    @contextmanager
+    def kept(self) -> Iterator[None]:
+        """Nothing has to stay."""
+        yield
+
+
+class SubjectFitRuns:
+    """Those of a co-simulation, or of another subject: in processes, which stay during a fit."""
+
+    def __init__(self, subject: StudySubject, settings: Mapping[str, Any]) -> None:
+        self.subject = subject
+        for name in settings:
+            if name != "threads":
+                raise cosim.ModelError.of(name, "belongs to the co-simulation, not to its calibration")
+        self._workers = settings.get("threads") or available_processors()
+        self._pool: OwnProcesses | None = None
+
+    @property
+    def begin(self) -> float:
+        """Where they begin, s."""
+        return self.subject.begin
+
+    def unit(self, path: str) -> str:
+        """Of a variable of a participant."""
+        return self.subject.unit(path)
+
+    def check_unknown(self, path: str) -> None:
+        """Whatever takes a start value can be varied; the first run says what does not."""
+        self.subject.unit(path)
+
+    def start(self, path: str) -> float | None:
+        """As the co-simulation has it."""
+        return self.subject.start(path)
+
+    def prepare(self, signals: Sequence[str], times: Vector) -> None:
+        """Who does the runs."""
+        self._shape = len(signals), len(times)
+        self._runner = MeasuredRunner(self.subject, list(signals), times)
+
+    def run(self, values: Mapping[str, Vector], count: int) -> tuple[NDArray[np.float64], list[str]]:
+        """All at once, in the processes."""
+        found = np.full((count, *self._shape), np.nan)
+        reasons = [""] * count
+
+        def given(first: int, last: int) -> tuple[Any, ...]:
+            return ([{path: float(v[i]) for path, v in values.items()} for i in range(first, last)],)
+
+        def take(first: int, last: int, answers: list[tuple[Any, str]]) -> None:
+            for i, (signals, reason) in enumerate(answers, start=first):
+                reasons[i] = reason
+                if signals is not None:
+                    found[i] = signals
+
+        def fail(run: int, reason: str) -> None:
+            reasons[run] = reason
+
+        with self.kept() as pool:
+            run_in_chunks(Job(self._runner, pool), count, given, take, fail, lambda: True, 1)
+        return found, reasons
+
+    @contextmanager
+    def kept(self) -> Iterator[OwnProcesses]:
+        """Processes, so that each reads and loads what it runs once."""
+        if self._pool is not None:
+            yield self._pool
+            return
+        with OwnProcesses(self._workers) as pool:
+            self._pool = pool
+            try:
+                yield pool
+            finally:
+                self._pool = None
+
+
+class MeasuredRunner:
+    """Runs a subject in the process of a worker; gives signals at the measured times.
+
+    Parameters
+    ----------
+    subject : StudySubject
+    signals : sequence of str
+    times : ndarray, s
+    """
+
+    def __init__(self, subject: StudySubject, signals: Sequence[str], times: Vector) -> None:
+        self._subject, self._signals, self._times = subject, signals, times
+
+    def run_chunk(self, points: Sequence[Mapping[str, float]]) -> list[tuple[Any, str]]:
+        """For each point the signals, None where the run failed, and why."""
+        return [self._answer(point) for point in points]
+
+    def _answer(self, values: Mapping[str, float]) -> tuple[Any, str]:
+        try:
+            result = self._subject.run(values, self._signals)
+        except cosim.SimulationError as error:
+            return None, error.reason
+        except cosim.CosimError as error:
+            return None, str(error)
+        if result.time[-1] < self._times[-1] - 1e-9 * abs(self._times[-1]):
+            return None, result.message or f"it ends at {result.time[-1]:g} s, before the measured values do"
+        series = np.stack([np.asarray(result[name], dtype=np.float64) for name in self._signals])
+        return interpolated(result.time, series, self._times), ""
+
+
+def interpolated(times: Vector, series: NDArray[np.float64], wanted: Vector) -> NDArray[np.float64]:
+    """Series at other times, by monotone cubic pieces; NaN where they have some: shape (signals, wanted)."""
+    from scipy.interpolate import PchipInterpolator
+
+    if not np.isfinite(series).all():
+        return np.full((len(series), len(wanted)), np.nan)
+    found: NDArray[np.float64] = PchipInterpolator(times, series, axis=1)(np.minimum(wanted, times[-1]))
+    return found

@@ -1,0 +1,45 @@
+"""What a study or a calibration is of: a model, or what a plugin runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from os import PathLike
+from pathlib import Path
+from typing import Any
+
+import cosim
+from cosim_workbench.contracts import StudySubject
+
+
+def studied(thing: Any, settings: Mapping[str, Any]) -> cosim.Model | StudySubject:
+    """A model as it is; for anything else the subject that takes it.
+
+    Parameters
+    ----------
+    thing : Model, StudySubject, path or object
+        A path is that of a model or of what a plugin reads, such as a scenario; an object what a plugin
+        takes, such as a co-simulation.
+    settings : mapping of str to object
+        Of its runs, for a subject that is made here.
+
+    Raises
+    ------
+    ModelError
+        A file that is no model; an object that no plugin takes; settings of a subject that is made already.
+    """
+    if isinstance(thing, cosim.Model):
+        return thing
+    if isinstance(thing, StudySubject):
+        if settings:
+            text = "is not for a study of this: give it where the subject is made"
+            raise cosim.ModelError([cosim.Problem(name, text) for name in settings])
+        return thing
+    is_path = isinstance(thing, (str, PathLike))
+    for entry in cosim.registry().entries("study_subject"):
+        subject: type[StudySubject] = entry.cls
+        if subject.reads(Path(thing)) if is_path else subject.takes(thing):
+            return subject(Path(thing) if is_path else thing, settings)
+    if is_path:
+        return cosim.Model.from_file(thing)
+    text = f"is a {type(thing).__name__}, needs a model, a co-simulation, or the file of one"
+    raise cosim.ModelError.of("model", text)

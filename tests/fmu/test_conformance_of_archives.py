@@ -1,0 +1,158 @@
+"""What stands in the archives of exported FMUs, beside what makes them run."""
+
+from __future__ import annotations
+
+import struct
+import zipfile
+import zlib
+from pathlib import Path
+from typing import Any
+from xml.etree import ElementTree
+
+import fmpy
+import pytest
+from export_parts import Ball, Oscillator
+from export_tools import export
+from native_tools import export_native, needs_compiler
+
+import cosim
+from cosim_export.interface.icon import SIZE, icon
+from cosim_export.interface.select_variables import select_variables
+from cosim_export.native.native_sources import NativeSources
+from cosim_mechanics import Multibody
+
+KINDS = [
+    pytest.param("python", 2),
+    pytest.param("native", 2, marks=needs_compiler),
+    pytest.param("native", 3, marks=needs_compiler),
+]
+
+
+def rod() -> Multibody:
+    """A driven rod between two ends, whose angle is seen late and as a force that it is not."""
+    model = Multibody("rod", gravity=(0, 0, -9.81), license="MIT", author="Ada", copyright="© 2026 Ada")
+    body = model.body("rod", mass=2.0, center_of_mass=(-0.0, 0, 0.3), inertia=(0.1, 0.2, 0.2))
+    model.joint("pin", child=body, name="hinge")
+    model.add("mechanics.actuator", "motor", coordinate="hinge")
+    model.add("mechanics.coordinate_stop", "stop", coordinate="hinge", lower=-1, upper=1.0, stiffness=500.0)
+    model.measure("measures.delay", "late", source="hinge.angle", delay=0.02)
+    model.measure("measures.scale", "push", source="late", factor="30 N.m/rad")
+    return model
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory: pytest.TempPathFactory) -> Any:
+    folder = tmp_path_factory.mktemp("archives")
+
+    def of(kind: str, version: int) -> dict[str, bytes]:
+        path = folder / f"{kind}{version}.fmu"
+        if not path.exists():
+            options = {"outputs": ["push", "late", "hinge.angle"], "all": False}
+            _ = (
+                export(rod(), path, **options)
+                if kind == "python"
+                else export_native(rod(), path, fmi=version, **options)
+            )
+        with zipfile.ZipFile(path) as archive:
+            return {name: archive.read(name) for name in archive.namelist()}
+
+    return of
+
+
+@pytest.mark.parametrize(("kind", "version"), KINDS)
+def test_licences_begin_with_one_file(kind: str, version: int, archives: Any) -> None:
+    files = archives(kind, version)
+    text = files["documentation/licenses/license.txt"].decode()
+    assert text.startswith("The model: MIT\nAuthor: Ada\nCopyright: © 2026 Ada\n")
+    folder = "documentation/licenses/"
+    others = {n.removeprefix(folder) for n in files if n.startswith(folder)} - {"license.txt"}
+    assert others and all(f"  {name}\n" in text for name in others)
+
+
+@pytest.mark.parametrize(("kind", "version"), KINDS)
+def test_what_has_to_be_installed_stands_in_a_file_where_there_is_something(
+    kind: str, version: int, archives: Any
+) -> None:
+    found = archives(kind, version).get("documentation/externalDependencies.txt", b"").decode()
+    assert ("Python 3.11 or newer" in found and "numpy" in found) == (kind == "python")
+
+
+@pytest.mark.parametrize(("kind", "version"), KINDS)
+def test_an_icon_is_there(kind: str, version: int, archives: Any) -> None:
+    data = archives(kind, version)["model.png" if version == 2 else "terminalsAndIcons/icon.png"]
+    assert data == icon() and data.startswith(b"\x89PNG\r\n\x1a\n")
+    assert struct.unpack(">II", data[16:24]) == (SIZE, SIZE)
+    start = data.index(b"IDAT") + 4
+    pixels = zlib.decompress(data[start : start + struct.unpack(">I", data[start - 8 : start - 4])[0]])
+    assert len(pixels) == SIZE * (3 * SIZE + 1) and len(set(pixels)) > 5
+
+
+@pytest.mark.parametrize(("kind", "version"), KINDS)
+def test_numbers_are_plain_and_bounds_can_be_believed(kind: str, version: int, archives: Any) -> None:
+    text = archives(kind, version)["modelDescription.xml"].decode()
+    assert 'start="0.0 0.0 0.3"' in text if version == 3 else 'start="0.3"' in text
+    assert "-0.0" not in text and "e-308" not in text and "e-300" not in text
+    assert 'name="rod.mass"' in text
+
+
+@needs_compiler
+def test_the_terminals_fit_their_schema(archives: Any) -> None:
+    etree = pytest.importorskip("lxml.etree")
+    schema = Path(fmpy.__file__).parent / "schema" / "fmi3" / "fmi3TerminalsAndIcons.xsd"
+    data = archives("native", 3)["terminalsAndIcons/terminalsAndIcons.xml"]
+    etree.XMLSchema(etree.parse(str(schema))).assertValid(etree.fromstring(data))
+
+
+def test_a_terminal_has_a_force_or_a_motion_that_is_set(archives: Any) -> None:
+    """The gain on the delayed angle has a torque and an angle, but nothing can be coupled to it."""
+    sources = NativeSources(rod(), 3, selections={"outputs": ["push", "late", "hinge.angle"]})
+    root = ElementTree.fromstring(sources.terminals)
+    found = {t.get("name"): {m.get("variableName") for m in t} for t in root.iter("Terminal")}
+    assert found == {"motor": {"motor.effort", "hinge.angle"}}
+
+
+def test_units_are_those_that_the_joint_fixes() -> None:
+    model = rod()
+    stone = model.body("stone", mass=1.0, inertia=(1, 1, 1))
+    model.joint("free", child=stone, name="flight")
+    found = select_variables(model.build(), all=True)
+    nominals = {v.name: v.nominal for v in found}
+    assert [nominals[f"flight.q[{i}]"] for i in (1, 4, 5, 7)] == [1.0, 1.0, None, None]
+    assert (nominals["hinge.angle"], nominals["hinge.rate"]) == (1.0, None)
+    units = {v.name: v.unit for v in found}
+    expected = {"stop.lower": "rad", "stop.stiffness": "N.m/rad", "stop.dissipation": "s/rad"}
+    assert {name: units[name] for name in expected} == expected
+
+
+class Thermostat(cosim.Component):
+    """Samples a temperature and heats by it."""
+
+    temperature = cosim.input(unit="K")
+    kept = cosim.discrete(unit="K")
+    heat = cosim.output(unit="W")
+    seen = cosim.output(unit="K")
+
+    @cosim.every(0.1, does="discrete")
+    def sample(temperature, kept_next):
+        kept_next[0] = temperature
+
+    @cosim.kernel
+    def tell(kept, heat):
+        heat[0] = 10.0 * (300.0 - kept)
+
+    @cosim.kernel
+    def show(temperature, seen):
+        seen[0] = temperature
+
+
+def test_sampled_outputs_are_discrete() -> None:
+    model = cosim.Model("house")
+    model.add(Thermostat, "t")
+    model.add(Ball, "ball")
+    model.add(Oscillator, "osc")
+    model.measure("signals.limiter", "cut", source="t.heat", lower=-5.0, upper=5.0)
+    model.measure("measures.delay", "late", source="t.heat", delay=0.1)
+    found = {v.name: v.variability for v in select_variables(model.build(), all=True)}
+    discrete = {"t.heat", "t.kept", "cut", "ball.bounces", "ball.samples"}
+    continuous = {"t.seen", "late", "osc.position", "ball.top"}
+    assert {n for n in discrete | continuous if found[n] == "discrete"} == discrete

@@ -1,0 +1,188 @@
+"""``[[changes]] when = …``: values that are set when a condition becomes true."""
+
+import math
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import cosim
+from cosim.kit import ParticipantDescription, ParticipantVariable
+from cosim_fmu import CoSimulation
+from cosim_fmu.scenario.condition import parse_condition
+from cosim_fmu.scenario.scenario import Scenario
+
+TANK = '''\
+from cosim.kit import ParticipantDescription, ParticipantVariable
+
+
+class Tank:
+    """A level that rises with what flows in; whether it is full, and what it is called."""
+
+    def describe(self):
+        variables = [
+            ParticipantVariable("inflow", "input", unit="m3/s", start=1.0),
+            ParticipantVariable("heater", "input", "boolean", start=False),
+            ParticipantVariable("level", "output", unit="m", start=0.0),
+            ParticipantVariable("full", "output", "boolean"),
+            ParticipantVariable("mode", "output", "string"),
+        ]
+        return ParticipantDescription(
+            "tank", {v.name: v for v in variables}, {n: frozenset() for n in ("level", "full", "mode")},
+            can_restore=True, can_serialize=True,
+        )
+
+    def initialize(self, start, stop, values, tolerance=None):
+        self.inflow, self.heater, self.level = values.get("inflow", 1.0), values.get("heater", False), 0.0
+
+    def set(self, names, values):
+        for name, value in zip(names, values):
+            setattr(self, name, value)
+
+    def step(self, time, size):
+        self.level += float(self.inflow) * size
+        return time + size
+
+    def get(self, names):
+        mode = "full" if self.level > 4.0 else "filling"
+        known = {"level": self.level, "full": self.level > 4.0, "mode": mode, "inflow": self.inflow}
+        return [{**known, "heater": self.heater}[name] for name in names]
+
+    def save(self):
+        return self.inflow, self.heater, self.level
+
+    def restore(self, token):
+        self.inflow, self.heater, self.level = token
+
+    def serialize(self, token):
+        return ",".join(map(str, map(float, token))).encode()
+
+    def deserialize(self, data):
+        inflow, heater, level = map(float, data.split(b","))
+        return inflow, bool(heater), level
+
+    def close(self):
+        pass
+'''
+HEAD = '[participants.tank]\ntype = "tank:Tank"\n'
+MASTER = "[master]\nstep = 0.5\nuntil = 8.0\n"
+
+
+def coupled(folder: Path, changes: str, **options: object) -> CoSimulation:
+    (folder / "tank.py").write_text(TANK, "utf-8")
+    (folder / "tank.toml").write_text(HEAD + changes + MASTER, "utf-8")
+    return CoSimulation.from_file(folder / "tank.toml", **options)
+
+
+def change(when: str, values: str) -> str:
+    return f"[[changes]]\nwhen = {when!r}\nset = {{ {values} }}\n"
+
+
+@pytest.mark.parametrize(("algorithm", "late"), [("gauss_seidel", 0), ("jacobi", 1)])
+def test_a_condition_sets_a_value(tmp_path: Path, algorithm: str, late: int) -> None:
+    """The level rises by 1 m/s to 3 m, where the inflow ends."""
+    loop = coupled(tmp_path, change("tank.level >= 3 m", '"tank.inflow" = 0.0'), algorithm=algorithm)
+    result = loop.simulate()
+    end = 3.0 + 0.5 * late
+    np.testing.assert_array_equal(result["tank.level"], np.minimum(result.time, end))
+    event = next(e for e in result.events if e.handler == "changes.changes[0]")
+    assert (event.time, event.name) == (end, "tank.level >= 3 m")
+    assert event.before == {"changes.tank.inflow": 1.0}
+    assert event.after == {"changes.tank.inflow": 0.0}
+
+
+def test_it_is_set_once_each_time_that_it_becomes_true(tmp_path: Path) -> None:
+    """Up to 2 m, down to 1 m, and up again; a change in between holds until the next crossing."""
+    changes = change("tank.level >= 2", '"tank.inflow" = -1.0') + change(
+        "tank.level <= 1", '"tank.inflow" = 1.0'
+    )
+    changes += '[[changes]]\nat = 2.5\nset = { "tank.inflow" = -0.5 }\n'
+    result = coupled(tmp_path, changes).simulate()
+    # the second condition is true at the start already
+    assert [e.time for e in result.events] == [0.0, 2.0, 3.5, 4.5, 5.5, 6.5, 7.5]
+    at = dict(zip(result.time.tolist(), result["tank.level"].tolist(), strict=True))
+    assert [at[t] for t in (2.0, 2.5, 3.5, 4.5, 5.5)] == [2.0, 1.5, 1.0, 2.0, 1.0]
+
+
+def test_the_start_counts(tmp_path: Path) -> None:
+    loop = coupled(tmp_path, change("tank.level <= 0 m", '"tank.inflow" = 2.0'))
+    result = loop.simulate(1.0)
+    assert result["tank.level"].tolist() == [0.0, 1.0, 2.0]
+    assert loop.simulate(1.0)["tank.level"].tolist() == [0.0, 1.0, 2.0]  # and again
+
+
+def test_booleans_texts_and_both(tmp_path: Path) -> None:
+    changes = change("tank.full", '"tank.heater" = true') + change("tank.mode == 'full'", '"tank.inflow" = 0')
+    result = coupled(tmp_path, changes).simulate()
+    assert result["tank.level"][-1] == 4.5
+    assert result["tank.heater"].tolist() == [time > 4.5 for time in result.time.tolist()]
+
+
+def test_going_on_from_a_checkpoint(tmp_path: Path) -> None:
+    changes = change("tank.level >= 2", '"tank.inflow" = -1.0') + change(
+        "tank.level <= 1", '"tank.inflow" = 1.0'
+    )
+    whole = coupled(tmp_path, changes).simulate()
+    for until in (1.5, 2.0, 2.5, 5.0):
+        coupled(tmp_path, changes).simulate(until, checkpoint=tmp_path / "kept")
+        loop = coupled(tmp_path, changes)
+        loop.restore(tmp_path / "kept")
+        again = loop.simulate()
+        assert again["tank.level"].tobytes() == whole["tank.level"].tobytes()
+        assert again.events == whole.events
+
+
+@pytest.mark.parametrize(
+    ("entry", "says"),
+    [
+        ('when = "tank.levl > 3"\nset = { "tank.inflow" = 0 }', "no variable of tank 'levl'. Nearest: level"),
+        ('when = "tnk.level > 3"\nset = { "tank.inflow" = 0 }', "no participant 'tnk'"),
+        ('when = "tank.level > 3 s"\nset = { "tank.inflow" = 0 }', "s cannot be converted to m|not the same"),
+        ('when = "tank.level"\nset = { "tank.inflow" = 0 }', "is no condition"),
+        ('when = "tank.mode > \'a\'"\nset = { "tank.inflow" = 0 }', "compared by == and != alone"),
+        ('when = "tank.mode == full"\nset = { "tank.inflow" = 0 }', "needs it in quotes"),
+        ('when = "tank.full == 3"\nset = { "tank.inflow" = 0 }', "needs true or false"),
+        ('when = "tank.level > tank.inflow"\nset = { "tank.inflow" = 0 }', "they have to agree"),
+        ('when = "tank.level > 3"\nat = 2.0\nset = { "tank.inflow" = 0 }', "it has both"),
+        ('when = "tank.level > 3"', "needs at = "),
+        ('when = "tank.level > __import__(\'os\')"\nset = { "tank.inflow" = 0 }', "tank.toml"),
+        ('when = "tank.level > 3"\nset = { "tank.level" = 0 }', "only inputs and parameters"),
+    ],
+)
+def test_what_is_wrong(tmp_path: Path, entry: str, says: str) -> None:
+    (tmp_path / "tank.py").write_text(TANK, "utf-8")
+    (tmp_path / "tank.toml").write_text(f"{HEAD}[[changes]]\n{entry}\n{MASTER}", "utf-8")
+    with pytest.raises(cosim.ModelError, match=says):
+        Scenario.read(tmp_path / "tank.toml").couple(CoSimulation)
+
+
+def described() -> dict[str, ParticipantDescription]:
+    variables = [
+        ParticipantVariable("T", "output", unit="K"),
+        ParticipantVariable("gear", "output", "integer"),
+        ParticipantVariable("open", "output", "boolean"),
+    ]
+    by_name = {v.name: v for v in variables}
+    return {"a": ParticipantDescription("x", by_name, enumerations={"gear": (("low", 1), ("high", 2))})}
+
+
+@pytest.mark.parametrize(
+    ("text", "values", "holds"),
+    [
+        ("a.T > 300", (300.0, 1, False), False),
+        ("a.T >= 300 K", (300.0, 1, False), True),
+        ("a.T < 26.85 degC", (math.nextafter(300.0, 0.0), 1, False), True),
+        ("a.gear == high", (0.0, 2, False), True),
+        ("a.gear != 2", (0.0, 2, False), False),
+        ("not a.open", (0.0, 1, False), True),
+        ("a.open == true", (0.0, 1, False), False),
+        ("a.T > 1 and a.open or a.gear == low", (0.0, 1, False), True),
+        ("a.T > 1 and a.open or a.gear == low", (2.0, 2, True), True),
+        ("a.T > 1 and a.open or a.gear == low", (2.0, 2, False), False),
+        ("a.T > 300", (math.nan, 1, False), False),
+    ],
+)
+def test_conditions(text: str, values: tuple[float, int, bool], holds: bool) -> None:
+    condition = parse_condition(text, described())
+    given = dict(zip(("a.T", "a.gear", "a.open"), values, strict=True))
+    assert condition.holds(given) is holds

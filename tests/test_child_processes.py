@@ -1,0 +1,148 @@
+"""Code comes from where it is installed: files beside a scenario or a model are data, whatever the name."""
+
+import ast
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from test_architecture import PACKAGES
+
+from cosim_compiler.child_process import python_command, python_environment, safe_spawn
+
+PLANTED = (
+    *("pickle", "cosim", "json", "numpy", "multiprocessing", "signal", "ctypes", "runpy", "threading"),
+    *("cosim_fmu", "cosim_compiler", "cosim_toml", "llvmlite", "pip", "ziglang", "sitecustomize_", "queue"),
+)
+STARTERS = {"Popen", "run", "call", "check_call", "check_output", "getoutput", "system", "spawnv", "popen"}
+FORKS = {"cosim_compiler/ahead.py", "cosim/command_line/supervised.py", "cosim/testing/other_mode.py"}
+"""They fork this program, which runs no other code then."""
+MODEL = """[model]
+name = "drop"
+[measures.stone]
+type = "signals.ramp"
+height = 2.0
+[simulation]
+until = 0.02
+"""
+SCENARIO = """[participants.stone]
+model = "drop.toml"
+process = true
+[master]
+step = "10 ms"
+until = 0.02
+"""
+ONE_SCENARIO = """[participants.stone]
+model = "drop.toml"
+[master]
+step = "10 ms"
+until = 0.02
+"""
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """With a model, scenarios, and a Python file for each name that a process may import early."""
+    place = tmp_path_factory.mktemp("planted")
+    (place / "drop.toml").write_text(MODEL)
+    (place / "loop.toml").write_text(SCENARIO)
+    (place / "one.toml").write_text(ONE_SCENARIO)
+    for name in PLANTED:
+        (place / f"{name}.py").write_text(f"open({str(place / ('RAN-' + name))!r}, 'w').close()\n")
+    yield place
+    shutil.rmtree(place)
+
+
+def cosim_command(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """As the installed script runs it: its own folder comes first where modules are looked for."""
+    command = [sys.executable, "-P", "-m", "cosim", *words]
+    return subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=120)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("run", "drop.toml", "-q"),
+        ("cosimulate", "loop.toml", "-q"),
+        ("sweep", "one.toml", "--vary", "stone.stone.height=1, 2", "-q"),
+        ("sweep", "one.toml", "--vary", "stone.stone.height=1, 2", "--run-in", "threads", "-q", "-o", "t"),
+        ("export", "drop.toml", "--native", "-q"),
+        ("validate", "drop.fmu"),
+        ("check", "signals.logic"),
+        ("info", "drop.toml"),
+        ("plugins",),
+    ],
+    ids=lambda words: "-".join(words[:2]),
+)
+def test_files_beside_the_data_of_a_command_are_not_run(words: tuple[str, ...], folder: Path) -> None:
+    if words[0] == "export" and not any(map(shutil.which, ("gcc", "cc"))):
+        pytest.skip("no C compiler")
+    if words[0] == "validate" and not (folder / "drop.fmu").exists():
+        pytest.skip("no FMU")
+    done = cosim_command(folder, *words)
+    assert done.returncode == 0, done.stderr
+    assert sorted(path.name for path in folder.glob("RAN-*")) == []
+
+
+def test_planted_files_would_be_seen(folder: Path) -> None:
+    """A new interpreter without our care runs them, so the tests above can fail."""
+    place = folder / "RAN-pickle"
+    try:
+        subprocess.run([sys.executable, "-c", "import pickle"], cwd=folder, check=True)
+        assert place.exists()
+        place.unlink()
+        subprocess.run(python_command("-c", "import pickle"), cwd=folder, check=True)
+        assert not place.exists()
+    finally:
+        place.unlink(missing_ok=True)
+
+
+def test_dash_m_leaves_the_present_folder(folder: Path) -> None:
+    """But for `cosim.py` itself, which Python finds before anything of ours runs."""
+    other = folder / "other"
+    other.mkdir()
+    (other / "pickle.py").write_text("raise SystemExit('planted')\n")
+    (other / "drop.toml").write_text(MODEL)
+    words = [sys.executable, "-m", "cosim", "run", "drop.toml", "-q"]
+    done = subprocess.run(words, cwd=other, capture_output=True, text=True, timeout=120)
+    assert (done.returncode, done.stderr) == (0, "")
+
+
+def test_other_processes_are_started_in_one_place() -> None:
+    found = []
+    for root in PACKAGES.values():
+        for path in root.rglob("*.py"):
+            name = path.relative_to(root.parent).as_posix()
+            if name == "cosim_compiler/child_process.py":
+                continue
+            for node in ast.walk(ast.parse(path.read_text("utf-8"))):
+                if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
+                    owner = node.func.value.id if isinstance(node.func.value, ast.Name) else ""
+                    starts = owner in ("subprocess", "os") and node.func.attr in STARTERS
+                    forks = owner == "os" and node.func.attr == "fork" and name not in FORKS
+                    if starts or forks:
+                        found.append(f"{name}:{node.lineno} {owner}.{node.func.attr}")
+                pools = ("get_context", "ProcessPoolExecutor")
+                makes = isinstance(node, ast.Attribute) and node.attr in pools
+                if makes and name != "cosim_ensembles/own_processes.py":
+                    found.append(f"{name}:{node.lineno} makes processes")
+    assert found == []
+
+
+def test_the_environment_is_as_before_after_a_spawn(monkeypatch: pytest.MonkeyPatch) -> None:
+    for before in (None, "", "1"):
+        if before is None:
+            monkeypatch.delenv("PYTHONSAFEPATH", raising=False)
+        else:
+            monkeypatch.setenv("PYTHONSAFEPATH", before)
+        with safe_spawn():
+            assert os.environ["PYTHONSAFEPATH"] == "1"
+        assert os.environ.get("PYTHONSAFEPATH") == before
+
+
+def test_a_session_that_finds_modules_in_its_folder_hands_that_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "path", ["", "/somewhere"])
+    assert python_environment()["PYTHONPATH"] == os.pathsep.join([os.getcwd(), "/somewhere"])
